@@ -1,0 +1,43 @@
+# SchedMate: `make help` lists what there is.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help install demo test bench docs clean
+
+help:  ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "SchedMate needs Python 3.11 or newer; this is %s. Say which to use: make PYTHON=python3.12" % sys.version.split()[0])'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.developing: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	@touch $@
+
+install: $(VENV)/.installed  ## make .venv with the command schedmate
+
+demo: $(VENV)/.installed  ## live jobs, verdicts and decisions in one process, no server
+	$(BIN)/schedmate demo
+
+test: $(VENV)/.developing  ## lint, types and all tests, on real servers
+	PYTHON=$(BIN)/python tests/servers/install.sh
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/.developing  ## speed, memory and latency, side by side in one run
+	PYTHON=$(BIN)/python tests/servers/install.sh
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.installed  ## write docs/ again from the code
+	$(BIN)/python -m schedmate.document docs
+
+clean:  ## remove what was built
+	rm -rf $(VENV) .cache build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

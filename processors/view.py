@@ -1,0 +1,53 @@
+"""A chunk of lines as the processors see it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from records import Evidence, Position
+
+QUOTE = 400
+"""Characters of a line that evidence quotes."""
+
+ERROR, WARNING, PROGRESS, OTHER = "ewpo"
+"""The four classes of a line (SchedMate §3.2), as letters."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkView:
+    r"""Consecutive lines of one stream of one rank, with their classes.
+
+    Attributes:
+        job: The job.
+        attempt: Restart count.
+        node: Host; empty where not known.
+        rank: Global rank.
+        stream: `stdout` or `stderr`.
+        position: Where the chunk stands in the input.
+        lines: Pieces of text; a redrawn one ends with `\r` (see `records.LogChunk`).
+        numbers: Line number of each piece.
+        times: Arrival of each piece, in seconds since 1970.
+        classes: One letter a piece.
+    """
+
+    job: str
+    attempt: int
+    node: str
+    rank: int
+    stream: str
+    position: Position
+    lines: Sequence[str]
+    numbers: Sequence[int]
+    times: Sequence[float]
+    classes: str
+
+    def evidence(self, index: int) -> Evidence:
+        """Return piece `index` as evidence."""
+        return Evidence(
+            topic=self.position.topic,
+            partition=self.position.partition,
+            offset=self.position.offset,
+            line=self.numbers[index],
+            text=self.lines[index].strip("\r\n")[:QUOTE],
+            rank=self.rank,
+            stream=self.stream,
+        )

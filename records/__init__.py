@@ -1,0 +1,51 @@
+"""The typed structures that move between the rooms, and their ids. Imports nothing of ours."""
+
+from .base import VERSION, Evidence, Position, Record
+from .codec import InvalidRecord, decode, encode
+from .dead_letter import DeadLetter
+from .decision import Action, Decision, Mode
+from .decision_result import DecisionResult, Outcome
+from .estimate import Estimate
+from .failure import Component, ErrorType, Failure
+from .gpu_sample import GpuProcess, GpuSample
+from .identity import decision_id, derived_id
+from .job_event import EventKind, JobEvent
+from .job_metric import JobMetric
+from .log_chunk import Lines, LogChunk, NodeLogChunk
+from .slowdown import Slowdown
+from .topics import BY_NAME, BY_RECORD, TOPICS, Topic
+
+__all__ = [
+    "BY_NAME",
+    "BY_RECORD",
+    "TOPICS",
+    "VERSION",
+    "Action",
+    "Component",
+    "DeadLetter",
+    "Decision",
+    "DecisionResult",
+    "ErrorType",
+    "Estimate",
+    "EventKind",
+    "Evidence",
+    "Failure",
+    "GpuProcess",
+    "GpuSample",
+    "InvalidRecord",
+    "JobEvent",
+    "JobMetric",
+    "Lines",
+    "LogChunk",
+    "Mode",
+    "NodeLogChunk",
+    "Outcome",
+    "Position",
+    "Record",
+    "Slowdown",
+    "Topic",
+    "decision_id",
+    "decode",
+    "derived_id",
+    "encode",
+]

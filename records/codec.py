@@ -1,0 +1,43 @@
+"""Records to bytes and back."""
+
+from functools import cache
+from typing import TypeVar
+
+import msgspec
+
+from .base import VERSION, Record
+
+AnyRecord = TypeVar("AnyRecord", bound=Record)
+
+_encoder = msgspec.json.Encoder()
+
+
+class InvalidRecord(ValueError):
+    """Bytes that are not a record of the expected type; the message says what was expected and what came."""
+
+
+@cache
+def _decoder(kind: type[AnyRecord]) -> msgspec.json.Decoder[AnyRecord]:
+    return msgspec.json.Decoder(kind)
+
+
+def encode(record: Record) -> bytes:
+    """Return `record` as JSON."""
+    return _encoder.encode(record)
+
+
+def decode(kind: type[AnyRecord], value: bytes) -> AnyRecord:
+    """Return the record of type `kind` that `value` holds.
+
+    Raises:
+        InvalidRecord: `value` is not JSON, misses a field, has a field of another type, or is of a later version.
+    """
+    try:
+        record = _decoder(kind).decode(value)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidRecord(f"expected a {kind.__name__} as JSON, got {value[:80]!r}: {error}") from error
+    if not 1 <= record.v <= VERSION:
+        raise InvalidRecord(
+            f"expected {kind.__name__} of version 1 to {VERSION}, got version {record.v}: upgrade this reader"
+        )
+    return record

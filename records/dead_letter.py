@@ -1,0 +1,29 @@
+"""Topic `dead-letters`: what could not be read, whole."""
+
+from .base import Record
+
+
+class DeadLetter(Record, frozen=True, kw_only=True):
+    """A message that could not be used, with the reason and its place. Key: the topic that it came from.
+
+    Attributes:
+        id: Follows from the position.
+        topic: Where it stood.
+        partition: Where it stood.
+        offset: Where it stood.
+        time: Timestamp of the message, in seconds since 1970.
+        reason: What was expected, what came.
+        stage: `decode` (not a record of its topic) or `process` (a record that a processor could not take).
+        key: The message's key, bytes (base64 in JSON).
+        value: The message's value, bytes (base64 in JSON), whole.
+    """
+
+    id: str
+    topic: str
+    partition: int
+    offset: int
+    time: float
+    reason: str
+    stage: str = "decode"
+    key: bytes | None = None
+    value: bytes = b""

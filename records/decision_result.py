@@ -1,0 +1,62 @@
+"""Topic `decision-results`: what became of each decision."""
+
+from enum import StrEnum
+
+from .base import Record
+from .decision import Action
+
+
+class Outcome(StrEnum):
+    """What became of a decision. All but `started` are final."""
+
+    STARTED = "started"
+    """About to be carried out. Written before anything is done, so that a crash in between is seen."""
+    DONE = "done"
+    """Carried out, and the scheduler, asked again, shows the effect."""
+    SHADOWED = "shadowed"
+    """Not carried out: its action is not turned on."""
+    REFUSED = "refused"
+    """Not carried out: a guardrail or the state of the job forbids it."""
+    EXPIRED = "expired"
+    """Not carried out: too late."""
+    FAILED = "failed"
+    """Tried; the scheduler refused, or does not show the effect."""
+    UNVERIFIED = "unverified"
+    """A crash came between `started` and the result, or the scheduler could not be asked: nothing more is done."""
+
+    @property
+    def final(self) -> bool:
+        """True where nothing more will be done about the decision."""
+        return self is not Outcome.STARTED
+
+
+class DecisionResult(Record, frozen=True, kw_only=True):
+    """One step in the life of a decision. Key: the job.
+
+    Attributes:
+        id: Decision id and outcome.
+        decision_id: The decision.
+        action: Its action.
+        job: Its job.
+        attempt: Its attempt.
+        cause: Its cause, for budgets.
+        node: The node that the action was held against, where there is one.
+        time: When it was written, in seconds since 1970.
+        outcome: What became of it.
+        detail: Why, in one sentence.
+        seen: What the scheduler showed afterwards (`state`, `nodes`, …).
+        actuator: `slurm`, `local`, ….
+    """
+
+    id: str
+    decision_id: str
+    action: Action
+    job: str
+    attempt: int = 0
+    cause: str = ""
+    node: str = ""
+    time: float
+    outcome: Outcome
+    detail: str = ""
+    seen: dict[str, str] = {}
+    actuator: str = ""

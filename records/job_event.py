@@ -1,0 +1,64 @@
+"""Topic `job-events`: what happened to a job."""
+
+from enum import StrEnum
+
+from .base import Record
+
+
+class EventKind(StrEnum):
+    """What happened. The last two come from the producers of logs, not from a scheduler."""
+
+    SUBMITTED = "submitted"
+    STARTED = "started"
+    PACKED = "packed"
+    UNPACKED = "unpacked"
+    REQUEUED = "requeued"
+    ENDED = "ended"
+    LINES_LOST = "lines_lost"
+    ID_CONFLICT = "id_conflict"
+
+
+class JobEvent(Record, frozen=True, kw_only=True):
+    """One event in a job's life. Key: the job.
+
+    Attributes:
+        id: Identity: scheduler, job, attempt, kind and what tells two of a kind apart.
+        job: The scheduler's job id.
+        attempt: Restart count at that time.
+        kind: What happened.
+        time: Seconds since 1970, by the scheduler's clock.
+        scheduler: `slurm`, `local`, …; `producer` for what a log producer says.
+        nodes: Hosts of the job.
+        gpus: Number of GPUs (or parts of GPUs) that the job holds; null where not known.
+        command: Command line or script name.
+        directory: Working directory.
+        user: Who submitted it.
+        branch: Version-control branch of the directory, where known.
+        exit_code: `ended` only.
+        signal: `ended` only: the signal that killed the job; 0 for none.
+        state: `ended` only: the scheduler's own word (`FAILED`, `TIMEOUT`, `NODE_FAIL`, `OUT_OF_MEMORY`, `CANCELLED`, `COMPLETED`).
+        packed_with: `packed` and `unpacked`: the job that came beside this one, or left. Each of the two jobs gets its own event.
+        newcomer: `packed` only: true for the job that came, false for the one that was there.
+        lines: `lines_lost` only: how many lines were given up.
+        detail: Anything worth a person's reading.
+    """
+
+    id: str
+    job: str
+    attempt: int = 0
+    kind: EventKind
+    time: float
+    scheduler: str = ""
+    nodes: list[str] = []
+    gpus: float | None = None
+    command: str = ""
+    directory: str = ""
+    user: str = ""
+    branch: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+    state: str = ""
+    packed_with: str = ""
+    newcomer: bool = False
+    lines: int = 0
+    detail: str = ""

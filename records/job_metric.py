@@ -1,0 +1,47 @@
+"""Topic `job-metrics`: what the metric tracker found."""
+
+from .base import Evidence, Record
+
+
+class JobMetric(Record, frozen=True, kw_only=True):
+    """Progress of one rank of a job, as the newest reports in its log say. Key: the job. Unknown is null, never a guess.
+
+    Attributes:
+        id: Follows from the input position.
+        job: The scheduler's job id.
+        attempt: Restart count.
+        node: Host of the rank.
+        rank: Global rank.
+        time: Arrival of the newest report, in seconds since 1970.
+        step: Training step (iteration) of the newest report.
+        epoch: Epoch of the newest report.
+        step_time_s: Seconds per training iteration: the median over the newest reports, outliers out.
+        throughput: Median throughput, in `throughput_unit`.
+        throughput_unit: `samples/s`, `tokens/s`, `it/s`, with `/gpu` where the log says that it is per device.
+        loss: Training loss of the newest report.
+        confidence: 0 to 1.
+        method: How step time was obtained: `stated`, `rate`, `timestamps`, `arrival` or `unknown`.
+        reports: Number of reports that the medians rest on.
+        since: Arrival of the oldest of those reports, in seconds since 1970.
+        since_step: Its training step.
+        evidence: The newest report's line (and the oldest, where the number is a difference).
+    """
+
+    id: str
+    job: str
+    attempt: int = 0
+    node: str = ""
+    rank: int = 0
+    time: float
+    step: int | None = None
+    epoch: float | None = None
+    step_time_s: float | None = None
+    throughput: float | None = None
+    throughput_unit: str | None = None
+    loss: float | None = None
+    confidence: float = 0.0
+    method: str = "unknown"
+    reports: int = 0
+    since: float | None = None
+    since_step: int | None = None
+    evidence: list[Evidence] = []

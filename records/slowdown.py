@@ -1,0 +1,35 @@
+"""Topic `slowdowns`: what the interference monitor found."""
+
+from .base import Evidence, Record
+
+
+class Slowdown(Record, frozen=True, kw_only=True):
+    """A job runs slower since another was packed beside it (SchedMate §4.1). Key: the slowed job.
+
+    Attributes:
+        id: Follows from the position of the packing event: one record a packing.
+        job: The job that was there first and is slowed.
+        attempt: Its restart count.
+        packed_job: The job that came beside it.
+        node: Where both run.
+        time: Arrival of the report that completed the measurement.
+        before_s: Median seconds per step before the packing.
+        after_s: Median seconds per step after warm-up.
+        ratio: Throughput after over throughput before, `before_s / after_s`.
+        threshold: The ratio below which this record is made.
+        steps_after: Steps that the job made between the packing and the measurement.
+        evidence: A report before and a report after.
+    """
+
+    id: str
+    job: str
+    attempt: int = 0
+    packed_job: str
+    node: str = ""
+    time: float
+    before_s: float
+    after_s: float
+    ratio: float
+    threshold: float
+    steps_after: int
+    evidence: list[Evidence] = []

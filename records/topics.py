@@ -1,0 +1,47 @@
+"""The topics: what each is called, which record it holds, and what its messages are keyed by."""
+
+from dataclasses import dataclass
+
+from .base import Record
+from .dead_letter import DeadLetter
+from .decision import Decision
+from .decision_result import DecisionResult
+from .estimate import Estimate
+from .failure import Failure
+from .gpu_sample import GpuSample
+from .job_event import JobEvent
+from .job_metric import JobMetric
+from .log_chunk import LogChunk, NodeLogChunk
+from .slowdown import Slowdown
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic's name, the type of its records and the field that keys them."""
+
+    name: str
+    record: type[Record]
+    key: str
+    about: str
+
+    def key_of(self, record: Record) -> bytes:
+        """Return the message key of `record`: the value of the field `key`."""
+        return str(getattr(record, self.key)).encode()
+
+
+TOPICS: tuple[Topic, ...] = (
+    Topic("job-logs", LogChunk, "job", "Chunks of lines that jobs print."),
+    Topic("gpu-metrics", GpuSample, "node", "NVML samples, one GPU each."),
+    Topic("node-logs", NodeLogChunk, "node", "Chunks of lines of nodes' kernel and system logs."),
+    Topic("job-events", JobEvent, "job", "What schedulers did with jobs."),
+    Topic("job-metrics", JobMetric, "job", "Step, step time, throughput and loss of running jobs."),
+    Topic("failures", Failure, "job", "Why jobs fail, line by line."),
+    Topic("slowdowns", Slowdown, "job", "Jobs that run slower since another was packed beside them."),
+    Topic("estimates", Estimate, "job", "What jobs will probably take."),
+    Topic("decisions", Decision, "job", "What the scheduler should do."),
+    Topic("decision-results", DecisionResult, "job", "What became of each decision."),
+    Topic("dead-letters", DeadLetter, "topic", "What could not be read, whole, with the reason."),
+)
+
+BY_NAME: dict[str, Topic] = {topic.name: topic for topic in TOPICS}
+BY_RECORD: dict[type[Record], Topic] = {topic.record: topic for topic in TOPICS}

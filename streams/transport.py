@@ -1,0 +1,83 @@
+"""The narrow interface between whoever moves messages and whoever makes or reads them.
+
+Two implementations: `kafka` (Apache Kafka through kafka-python) and `memory` (one process, no server).
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self
+
+from records import BY_RECORD, Position, Record, encode
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message as it stands in a topic. `time` is its timestamp in seconds since 1970."""
+
+    position: Position
+    key: bytes | None
+    value: bytes
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One message to be written. `partition` is chosen from the key where it is None; a value of None deletes a compacted key."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    partition: int | None = None
+
+
+def outgoing(record: Record) -> Outgoing:
+    """Return `record` as a message for its own topic, under its own key."""
+    topic = BY_RECORD[type(record)]
+    return Outgoing(topic.name, topic.key_of(record), encode(record))
+
+
+class TransportError(Exception):
+    """The broker is away, slow, or refused a message; the message says what to do."""
+
+
+class Producer(Protocol):
+    """Writes messages. Messages of one key stay in order."""
+
+    def send(self, message: Outgoing) -> "Future[None]":
+        """Take over `message` and return at once; the future is done once it is acknowledged.
+
+        The future raises `TransportError` where the message was not written. Order within a key is kept.
+        """
+
+    def flush(self, timeout: float) -> None:
+        """Wait until all that was sent is acknowledged. Raises `TransportError` after `timeout` seconds."""
+
+    def close(self) -> None:
+        """Give up what is not acknowledged and let go of all resources."""
+
+
+class Consumer(Protocol):
+    """Reads messages of some topics as one member of a group."""
+
+    def poll(self, timeout: float, limit: int = 500) -> Sequence[Message]:
+        """Return up to `limit` messages, or none after `timeout` seconds. Order within a partition is kept.
+
+        Raises `TransportError` where the broker refuses for good; a broker that is away is waited for.
+        """
+
+    def commit(self) -> None:
+        """Say that all that `poll` returned is dealt with. Never call it before results are acknowledged."""
+
+    def lag(self) -> dict[tuple[str, int], int]:
+        """Return the number of messages not yet polled, by topic and partition."""
+
+    def close(self) -> None:
+        """Leave the group without committing."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...

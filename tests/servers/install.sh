@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Gets what the tests on real servers need: Debian packages (as root or through sudo) and Kafka's jars (through Maven).
+# Prints what it could not get; the tests that need it then say so (and fail in CI).
+set -u
+cd "$(dirname "$0")/../.."
+
+missing=()
+command -v redis-server >/dev/null || missing+=(redis-server)
+command -v slurmctld >/dev/null || [ -x /usr/sbin/slurmctld ] || missing+=(slurm-wlm)
+command -v munged >/dev/null || [ -x /usr/sbin/munged ] || missing+=(munge)
+command -v java >/dev/null || missing+=(default-jre-headless)
+command -v mvn >/dev/null || missing+=(maven)
+if [ ${#missing[@]} -gt 0 ]; then
+  as_root=()
+  [ "$(id -u)" = 0 ] || as_root=(sudo -n)
+  echo "installing ${missing[*]}"
+  if command -v apt-get >/dev/null && { [ ${#as_root[@]} = 0 ] || command -v sudo >/dev/null; }; then
+    "${as_root[@]}" apt-get update -qq
+    # No service is to start by itself: the tests start their own.
+    DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
+      echo "could not install ${missing[*]}: the tests that need them will say so"
+  else
+    echo "no apt-get as root: install ${missing[*]} by hand, or the tests that need them will say so"
+  fi
+fi
+
+libs=.cache/kafka/libs
+if [ -z "$(ls "$libs"/kafka_2.13-*.jar 2>/dev/null)" ]; then
+  echo "fetching Apache Kafka"
+  mvn -q -f tests/servers/kafka.pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$PWD/$libs" ||
+    echo "could not fetch Kafka through Maven: the tests that need it will say so"
+fi
+exit 0
