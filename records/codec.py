@@ -33,7 +33,7 @@ def decode(kind: type[AnyRecord], value: bytes) -> AnyRecord:
         InvalidRecord: `value` is not JSON, misses a field, has a field of another type, or is of a later version.
     """
     try:
-        record = _decoder(kind).decode(value)
+        record: AnyRecord = _decoder(kind).decode(value)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InvalidRecord(f"expected a {kind.__name__} as JSON, got {value[:80]!r}: {error}") from error
     if not 1 <= record.v <= VERSION:

@@ -1,0 +1,1 @@
+"""Line classifier: error, warning, progress or other (SchedMate §3.2)."""

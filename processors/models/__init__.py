@@ -1,0 +1,1 @@
+"""Clients of models, behind narrow protocols."""

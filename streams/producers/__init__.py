@@ -1,0 +1,1 @@
+"""Producers: pipe, collector, GPU agent and scheduler watcher, over one shipping mechanism."""
