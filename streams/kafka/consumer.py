@@ -1,0 +1,146 @@
+"""A `Consumer` on Kafka, and reading a topic back from its beginning."""
+
+import time
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import kafka
+import structlog
+from kafka.errors import CommitFailedError, KafkaError
+
+from records import Position
+from streams.transport import Message, TransportError
+
+from .connection import Connection
+
+log = structlog.get_logger(__name__)
+
+FETCH = {
+    "enable_auto_commit": False,
+    "auto_offset_reset": "earliest",
+    "allow_auto_create_topics": False,
+    "fetch_max_wait_ms": 100,
+    "max_partition_fetch_bytes": 16 << 20,
+    "metadata_max_age_ms": 30_000,
+}
+
+
+def _open(connection: Connection, **config: Any) -> Any:
+    try:
+        return kafka.KafkaConsumer(**connection.config(), **FETCH, **config)
+    except KafkaError as error:
+        where = ",".join(connection.brokers)
+        raise TransportError(
+            f"expected a Kafka broker at {where}, got {error!r}: is it running and reachable?"
+        ) from error
+
+
+def _message(record: Any) -> Message:
+    return Message(
+        Position(record.topic, record.partition, record.offset),
+        record.key,
+        record.value or b"",
+        record.timestamp / 1000,
+    )
+
+
+class KafkaConsumer:
+    """Reads `topics` as a member of `group`, from the beginning where the group has committed nothing.
+
+    `session_timeout_s` is how long a dead member keeps its partitions.
+    """
+
+    def __init__(
+        self, connection: Connection, group: str, topics: Sequence[str], session_timeout_s: float = 10.0
+    ) -> None:
+        self._consumer = _open(
+            connection,
+            group_id=group,
+            session_timeout_ms=int(session_timeout_s * 1000),
+            heartbeat_interval_ms=int(session_timeout_s * 1000 / 4),
+        )
+        self._consumer.subscribe(list(topics))
+
+    def poll(self, timeout: float, limit: int = 500) -> Sequence[Message]:
+        """Return up to `limit` messages, or none after `timeout` seconds."""
+        try:
+            batches = self._consumer.poll(timeout_ms=int(timeout * 1000), max_records=limit)
+        except KafkaError as error:
+            raise TransportError(f"Kafka refused to be read: {error!r}") from error
+        return [_message(record) for records in batches.values() for record in records]
+
+    def commit(self) -> None:
+        """Commit all that was polled. A partition that went to another member meanwhile is left to it."""
+        try:
+            self._consumer.commit()
+        except CommitFailedError:
+            log.info("partitions moved before the commit; their new owner repeats the work")
+        except KafkaError as error:
+            raise TransportError(f"Kafka refused the commit: {error!r}") from error
+
+    def lag(self) -> dict[tuple[str, int], int]:
+        """Return the number of messages not yet polled, by topic and partition, as the newest fetch saw it."""
+        behind = {}
+        for part in self._consumer.assignment():
+            end = self._consumer.highwater(part)
+            if end is not None:
+                behind[part.topic, part.partition] = max(end - self._consumer.position(part), 0)
+        return behind
+
+    def close(self) -> None:
+        """Leave the group without committing."""
+        self._consumer.close(autocommit=False, timeout_ms=5000)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def read_back(
+    connection: Connection, topics: Sequence[str], since: float | None = None, timeout: float = 60.0
+) -> Iterator[Message]:
+    """Yield what `topics` hold now, from `since` (seconds since 1970; None: the beginning) to their present ends, without a group.
+
+    Raises:
+        TransportError: No broker, an unknown topic, or no progress for `timeout` seconds.
+    """
+    consumer = _open(connection, group_id=None)
+    try:
+        parts = [
+            kafka.TopicPartition(topic, number) for topic in topics for number in sorted(_partitions(consumer, topic))
+        ]
+        consumer.assign(parts)
+        ends = consumer.end_offsets(parts)
+        starts = consumer.beginning_offsets(parts)
+        if since is not None:
+            found = consumer.offsets_for_times(dict.fromkeys(parts, int(since * 1000)))
+            starts = {part: found[part].offset if found.get(part) else ends[part] for part in parts}
+        for part in parts:
+            consumer.seek(part, starts[part])
+        waiting = {part for part in parts if starts[part] < ends[part]}
+        deadline = time.monotonic() + timeout
+        while waiting:
+            batches = consumer.poll(timeout_ms=500)
+            for part, records in batches.items():
+                yield from (_message(record) for record in records if record.offset < ends[part])
+            waiting = {part for part in waiting if consumer.position(part) < ends[part]}
+            if batches:
+                deadline = time.monotonic() + timeout
+            elif time.monotonic() > deadline:
+                raise TransportError(f"no answer for {timeout:g} s while reading {', '.join(topics)} back")
+    except KafkaError as error:
+        raise TransportError(f"Kafka refused to be read: {error!r}") from error
+    finally:
+        consumer.close(autocommit=False, timeout_ms=1000)
+
+
+def _partitions(consumer: Any, topic: str) -> set[int]:
+    found: set[int] | None = consumer.partitions_for_topic(topic)
+    if not found:
+        raise TransportError(f"expected the topic {topic}, which does not exist: run `schedmate topics create`")
+    return found

@@ -1,0 +1,73 @@
+"""A `Producer` on Kafka."""
+
+from concurrent.futures import Future
+
+import kafka
+from kafka.errors import KafkaError
+
+from streams.transport import Outgoing, TransportError
+
+from .connection import Connection
+
+MAX_REQUEST = 16 << 20
+
+
+class KafkaProducer:
+    """Writes to Kafka: acknowledged by all replicas, idempotent, compressed.
+
+    Raises `TransportError` from the constructor where no broker answers.
+    """
+
+    def __init__(
+        self, connection: Connection, compression: str = "lz4", linger_ms: int = 5, give_up_s: float = 60.0
+    ) -> None:
+        self._where = ",".join(connection.brokers)
+        try:
+            self._producer = kafka.KafkaProducer(
+                **connection.config(),
+                acks="all",
+                compression_type=compression,
+                linger_ms=linger_ms,
+                batch_size=1 << 20,
+                max_request_size=MAX_REQUEST,
+                max_block_ms=5000,
+                delivery_timeout_ms=int(give_up_s * 1000),
+                request_timeout_ms=int(min(10.0, give_up_s / 2) * 1000),
+                allow_auto_create_topics=False,
+            )
+        except KafkaError as error:
+            raise TransportError(
+                f"expected a Kafka broker at {self._where}, got {error!r}: is it running and reachable?"
+            ) from error
+
+    def send(self, message: Outgoing) -> "Future[None]":
+        """Take over `message`; waits up to 5 s the first time that a topic is used, else returns at once."""
+        done: Future[None] = Future()
+        try:
+            written = self._producer.send(
+                message.topic, value=message.value, key=message.key, partition=message.partition
+            )
+        except KafkaError as error:
+            done.set_exception(self._explain(message.topic, error))
+        else:
+            written.add_callback(lambda _: done.set_result(None))
+            written.add_errback(lambda error: done.set_exception(self._explain(message.topic, error)))
+        return done
+
+    def flush(self, timeout: float) -> None:
+        """Wait until all is acknowledged or given up."""
+        try:
+            self._producer.flush(timeout)
+        except KafkaError as error:
+            raise TransportError(
+                f"not all was acknowledged by {self._where} within {timeout:g} s: {error!r}"
+            ) from error
+
+    def close(self) -> None:
+        """Close at once; what is not acknowledged is given up."""
+        self._producer.close(timeout=0)
+
+    def _explain(self, topic: str, error: BaseException) -> TransportError:
+        return TransportError(
+            f"could not write to {topic} at {self._where}: {error!r}; do its topics exist (schedmate topics check)?"
+        )

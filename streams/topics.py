@@ -1,0 +1,45 @@
+"""How each topic is laid out on a broker: partitions, retention, compaction.
+
+`records.TOPICS` says what the topics hold. Topics that a job's state is made from have the same number of partitions, so
+that one worker owns a job's logs, events and state.
+"""
+
+from dataclasses import dataclass
+
+from records import TOPICS
+
+STATE_TOPIC = "job-state"
+"""Compacted: the newest state of every job, keyed by job, in the same partition as the job's logs."""
+
+DAY_MS = 24 * 3600 * 1000
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How one topic is created. `partitions` of None: as many as the settings say."""
+
+    name: str
+    partitions: int | None
+    config: dict[str, str]
+
+
+def _plain(days: int) -> dict[str, str]:
+    return {"cleanup.policy": "delete", "retention.ms": str(days * DAY_MS), "max.message.bytes": str(8 << 20)}
+
+
+_STATE = {
+    "cleanup.policy": "compact,delete",
+    "retention.ms": str(14 * DAY_MS),
+    "max.message.bytes": str(16 << 20),
+    "min.cleanable.dirty.ratio": "0.1",
+    "segment.ms": str(DAY_MS // 4),
+}
+
+# Decisions are few and their order counts; one partition means that one bridge acts and any other stands by.
+_SINGLE = {"decisions", "decision-results"}
+_DAYS = {"job-logs": 3, "node-logs": 3, "gpu-metrics": 1}
+
+LAYOUTS: tuple[Layout, ...] = (
+    *(Layout(topic.name, 1 if topic.name in _SINGLE else None, _plain(_DAYS.get(topic.name, 14))) for topic in TOPICS),
+    Layout(STATE_TOPIC, None, _STATE),
+)

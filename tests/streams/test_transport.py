@@ -1,0 +1,118 @@
+"""Both transports keep the same contract."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from records import EventKind, JobEvent
+from streams.kafka import KafkaConsumer, KafkaProducer, check_topics, create_topics, list_topics, read_back
+from streams.memory import MemoryBroker
+from streams.partition import partition_of
+from streams.topics import LAYOUTS
+from streams.transport import Consumer, Message, Outgoing, Producer, TransportError, outgoing
+from tests.servers.kafka import Kafka
+
+
+class Transport:
+    def __init__(self, producer: Producer, consumer: Callable[[str], Consumer], partitions: int) -> None:
+        self.producer, self.consumer, self.partitions = producer, consumer, partitions
+
+
+@pytest.fixture(params=["memory", pytest.param("kafka", marks=pytest.mark.kafka)])
+def transport(request: pytest.FixtureRequest) -> Iterator[Transport]:
+    if request.param == "memory":
+        broker = MemoryBroker(partitions=4)
+        yield Transport(broker.producer(), lambda group: broker.consumer(group, ["job-events"]), 4)
+        return
+    server: Kafka = request.getfixturevalue("kafka")
+    producer = KafkaProducer(server.connection)
+    yield Transport(producer, lambda group: KafkaConsumer(server.connection, group, ["job-events"]), 4)
+    producer.close()
+
+
+def event(job: str, number: int) -> JobEvent:
+    return JobEvent(id=f"{job}/{number}", job=job, kind=EventKind.STARTED, time=float(number))
+
+
+def read(consumer: Consumer, wanted: Callable[[Message], bool], count: int) -> list[Message]:
+    found: list[Message] = []
+    deadline = time.monotonic() + 20
+    while len(found) < count and time.monotonic() < deadline:
+        found += [message for message in consumer.poll(0.2) if wanted(message)]
+    return found
+
+
+def test_messages_of_a_key_keep_their_order_and_partition(transport: Transport) -> None:
+    jobs = [uuid.uuid4().hex for _ in range(5)]
+    sent = [transport.producer.send(outgoing(event(job, number))) for number in range(10) for job in jobs]
+    transport.producer.flush(10)
+    for future in sent:
+        assert future.result(10) is None
+    keys = {job.encode() for job in jobs}
+    with transport.consumer("order" + jobs[0]) as consumer:
+        messages = read(consumer, lambda message: message.key in keys, 50)
+    assert len(messages) == 50
+    for key in keys:
+        mine = [message for message in messages if message.key == key]
+        assert [message.value for message in mine] == [
+            outgoing(event(key.decode(), number)).value for number in range(10)
+        ]
+        assert {message.position.partition for message in mine} == {partition_of(key, transport.partitions)}
+
+
+def test_a_group_goes_on_where_it_committed(transport: Transport) -> None:
+    job = uuid.uuid4().hex
+    for number in range(6):
+        transport.producer.send(outgoing(event(job, number))).result(10)
+    mine = job.encode()
+    with transport.consumer("group" + job) as first:
+        assert len(read(first, lambda message: message.key == mine, 6)) == 6
+        first.commit()
+    for number in range(6, 9):
+        transport.producer.send(outgoing(event(job, number))).result(10)
+    with transport.consumer("group" + job) as second:
+        assert len(read(second, lambda message: message.key == mine, 3)) == 3
+    with transport.consumer("group" + job) as third:
+        assert len(read(third, lambda message: message.key == mine, 3)) == 3, "nothing was committed by the second"
+
+
+def test_an_unknown_topic_is_refused(transport: Transport) -> None:
+    with pytest.raises(TransportError, match="no-such-topic"):
+        transport.producer.send(Outgoing("no-such-topic", b"k", b"v")).result(20)
+
+
+def test_memory_keeps_a_bounded_number_of_messages() -> None:
+    broker = MemoryBroker(partitions=1, retain=10)
+    for number in range(25):
+        broker.append(outgoing(event("j", number)))
+    with broker.consumer("g", ["job-events"]) as consumer:
+        assert [message.position.offset for message in consumer.poll(0)] == list(range(15, 25))
+        assert consumer.lag()["job-events", 0] == 0
+
+
+@pytest.mark.kafka
+def test_topics_are_created_once_and_checked(own_kafka: Kafka) -> None:
+    assert create_topics(own_kafka.connection, 4, 1) == []
+    assert set(list_topics(own_kafka.connection)) == {layout.name for layout in LAYOUTS}
+    assert check_topics(own_kafka.connection) == []
+
+
+@pytest.mark.kafka
+def test_reading_back_stops_at_the_end(kafka: Kafka) -> None:
+    job = uuid.uuid4().hex
+    producer = KafkaProducer(kafka.connection)
+    began = time.time()
+    for number in range(3):
+        producer.send(outgoing(event(job, number))).result(10)
+    producer.close()
+    found = [
+        message
+        for message in read_back(kafka.connection, ["job-events"], since=began - 5)
+        if message.key == job.encode()
+    ]
+    assert len(found) == 3
+    assert list(read_back(kafka.connection, ["job-events"], since=time.time() + 3600)) == []
+    with pytest.raises(TransportError, match="schedmate topics create"):
+        list(read_back(kafka.connection, ["nothing"]))
