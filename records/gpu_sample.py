@@ -40,6 +40,7 @@ class GpuSample(Record, frozen=True, kw_only=True):
         xids: Xid events since the sample before.
         processes: Compute processes.
         recorded: True where the sample was replayed from a recording.
+        error: What NVML said where the GPU could not be read (`GPU is lost`); empty for a healthy one.
     """
 
     id: str
@@ -64,3 +65,4 @@ class GpuSample(Record, frozen=True, kw_only=True):
     xids: list[int] = []
     processes: list[GpuProcess] = []
     recorded: bool = False
+    error: str = ""

@@ -1,0 +1,133 @@
+"""The loop of the GPU agent: sample, record, send, wait."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+
+from records import GpuSample
+from streams.transport import Producer
+
+from .outbox import Outbox
+from .recording import RecordingWriter
+from .source import GpuSource, SourceError
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass
+class GpuAgentCounters:
+    """What the agent did. What became of the samples on their way is in the outbox's counters.
+
+    Attributes:
+        samples: Samples taken.
+        xids: Xid events seen.
+        gpus_failing: GPUs that could not be read in the last round, wholly or in part (a gauge).
+        rounds_failed: Rounds in which nothing could be sampled.
+        rounds_missed: Rounds left out because the one before took longer than the interval.
+        recording_failed: 1 once the recording had to be given up.
+        last_round: When a round last succeeded, in seconds since 1970 (a gauge; for health checks).
+    """
+
+    samples: int = 0
+    xids: int = 0
+    gpus_failing: int = 0
+    rounds_failed: int = 0
+    rounds_missed: int = 0
+    recording_failed: int = 0
+    last_round: float = 0.0
+
+
+class GpuAgent:
+    """Samples GPUs at an interval and ships the samples; the broker's absence neither stops nor slows it.
+
+    Args:
+        source: GPUs, or a recording of some. Closed at the end of `run`.
+        producer_factory: Connects to the broker; called in another thread, and again after the broker refused.
+        interval: Seconds between samples.
+        clock: Seconds since 1970.
+        recorder: Where samples are recorded, too. Closed at the end of `run`.
+        outbox: Takes the samples; made from `producer_factory` where None.
+    """
+
+    def __init__(
+        self,
+        source: GpuSource,
+        producer_factory: Callable[[], Producer],
+        interval: float = 1.0,
+        clock: Callable[[], float] = time.time,
+        *,
+        recorder: RecordingWriter | None = None,
+        outbox: Outbox | None = None,
+    ) -> None:
+        if interval <= 0:
+            raise ValueError(f"expected an interval above 0 seconds, got {interval}")
+        self.counters = GpuAgentCounters()
+        self.outbox = outbox or Outbox(producer_factory)
+        self._source, self._interval, self._clock, self._recorder = source, interval, clock, recorder
+        self._stop = threading.Event()
+        self._failing = False
+
+    def run(self) -> None:
+        """Sample until `stop` is called or the source is exhausted, then send what is left and close everything."""
+        due = time.monotonic()
+        try:
+            while not self._stop.is_set() and not self._source.exhausted:
+                self.step()
+                due += self._interval
+                late = time.monotonic() - due
+                if late > 0:
+                    missed = int(late // self._interval) + 1
+                    self.counters.rounds_missed += missed
+                    due += missed * self._interval
+                self._stop.wait(due - time.monotonic())
+        finally:
+            self._source.close()
+            self._close_recorder()
+            self.outbox.close()
+
+    def stop(self) -> None:
+        """End `run` soon; may be called from another thread or a signal handler."""
+        self._stop.set()
+
+    def step(self) -> list[GpuSample]:
+        """Do one round and return its samples."""
+        try:
+            samples = self._source.sample()
+        except SourceError as error:
+            self.counters.rounds_failed += 1
+            if not self._failing:
+                log.error("sampling_failed", error=str(error))
+            self._failing = True
+            return []
+        if self._failing:
+            log.info("sampling_again")
+        self._failing = False
+        self.counters.samples += len(samples)
+        self.counters.xids += sum(len(sample.xids) for sample in samples)
+        self.counters.gpus_failing = sum(bool(sample.error) for sample in samples)
+        self.counters.last_round = self._clock()
+        self._record(samples)
+        self.outbox.put(samples)
+        return samples
+
+    def _record(self, samples: list[GpuSample]) -> None:
+        if self._recorder is None or not samples:
+            return
+        try:
+            self._recorder.write(samples)
+        except OSError as error:
+            log.error("recording_given_up", error=str(error))
+            self.counters.recording_failed = 1
+            self._close_recorder()
+
+    def _close_recorder(self) -> None:
+        recorder, self._recorder = self._recorder, None
+        if recorder is None:
+            return
+        try:
+            recorder.close()
+        except OSError as error:
+            log.error("recording_not_closed", error=str(error))

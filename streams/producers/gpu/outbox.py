@@ -1,0 +1,163 @@
+"""What is sampled and not yet sent: bounded, and emptied in a thread of its own.
+
+Samples are perishable. While the broker is away the newest are worth more than the oldest, so the oldest are given up, and
+counted. (Lines of logs are not perishable: they go through a spool on disk.)
+"""
+
+import contextlib
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import structlog
+
+from records import Record
+from streams.transport import Outgoing, Producer, TransportError, outgoing
+
+log = structlog.get_logger(__name__)
+
+RETRY_S = (1.0, 30.0)
+"""First and longest pause before the broker is tried again; doubled in between."""
+
+
+@dataclass
+class OutboxCounters:
+    """What became of the records.
+
+    Attributes:
+        sent: Acknowledged by the broker.
+        dropped: Given up: the oldest of a full queue, refused by the broker, or unsent at the end.
+        queued: Waiting now (a gauge).
+    """
+
+    sent: int = 0
+    dropped: int = 0
+    queued: int = 0
+
+
+class Outbox:
+    """Takes records at once, sends them when it can.
+
+    Args:
+        producer_factory: Connects to the broker; may block, and may raise `TransportError`.
+        limit: How many records may wait. The memory it takes is `limit` + `in_flight` records of about one kilobyte.
+        in_flight: How many may be handed to the producer without being acknowledged.
+        retry: First and longest pause, in seconds, after the broker refused.
+    """
+
+    def __init__(
+        self,
+        producer_factory: Callable[[], Producer],
+        limit: int = 10_000,
+        in_flight: int = 1_000,
+        retry: tuple[float, float] = RETRY_S,
+    ) -> None:
+        self.counters = OutboxCounters()
+        self._factory, self._limit, self._in_flight_limit, self._retry = producer_factory, limit, in_flight, retry
+        self._queue: deque[Outgoing] = deque()
+        self._in_flight = 0
+        self._away = False
+        self._closing = False
+        self._changed = threading.Condition()
+        self._producer: Producer | None = None
+        self._thread = threading.Thread(target=self._run, name="gpu-outbox", daemon=True)
+        self._thread.start()
+
+    def put(self, records: Iterable[Record]) -> None:
+        """Queue `records`; never blocks. Where the queue is full the oldest give way."""
+        messages = [outgoing(record) for record in records]
+        with self._changed:
+            self._queue.extend(messages)
+            while len(self._queue) > self._limit:
+                self._queue.popleft()
+                self.counters.dropped += 1
+            self._settle()
+
+    def close(self, timeout: float = 5.0) -> None:
+        """Send what can be sent within `timeout` seconds, count the rest as dropped, let go of the producer."""
+        until = time.monotonic() + timeout
+        with self._changed:
+            self._changed.wait_for(lambda: not self._queue and not self._in_flight, timeout)
+            self._closing = True
+            self.counters.dropped += len(self._queue) + self._in_flight
+            self._in_flight = 0
+            self._queue.clear()
+            self._settle()
+        self._thread.join(max(0.1, until - time.monotonic()))
+
+    def _settle(self) -> None:
+        """Publish a change of the queue. The caller holds the lock."""
+        self.counters.queued = len(self._queue)
+        self._changed.notify_all()
+
+    def _run(self) -> None:
+        pause = self._retry[0]
+        while (message := self._take()) is not None:
+            try:
+                if self._producer is None:
+                    self._producer = self._factory()
+                sending = self._producer.send(message)
+            except TransportError as error:
+                self._give_back(message, error)
+                self._disconnect()
+                with self._changed:
+                    self._changed.wait_for(lambda: self._closing, pause)
+                pause = min(2 * pause, self._retry[1])
+            else:
+                sending.add_done_callback(self._done)
+                pause = self._retry[0]
+        self._disconnect()
+
+    def _take(self) -> Outgoing | None:
+        """Return the next message once it may be sent, or None at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closing or (self._queue and self._in_flight < self._in_flight_limit))
+            if self._closing:
+                return None
+            self._in_flight += 1
+            message = self._queue.popleft()
+            self._settle()
+            return message
+
+    def _give_back(self, message: Outgoing, error: TransportError) -> None:
+        with self._changed:
+            if self._closing:
+                return
+            self._in_flight -= 1
+            if len(self._queue) < self._limit:
+                self._queue.appendleft(message)
+            else:
+                self.counters.dropped += 1
+            self._settle()
+            self._say(str(error))
+
+    def _done(self, sending: "Future[None]") -> None:
+        """Count what became of one message; called in the producer's thread."""
+        failure = None if sending.cancelled() else sending.exception()
+        with self._changed:
+            if self._closing:
+                return
+            self._in_flight -= 1
+            if sending.cancelled() or failure is not None:
+                self.counters.dropped += 1
+            else:
+                self.counters.sent += 1
+            self._settle()
+            self._say("" if failure is None else str(failure))
+
+    def _say(self, error: str) -> None:
+        """Tell once that the broker went away, and once that it is back. The caller holds the lock."""
+        if error and not self._away:
+            log.warning("broker_away", error=error, queued=len(self._queue), limit=self._limit)
+        elif self._away and not error:
+            log.info("broker_back", dropped=self.counters.dropped)
+        self._away = bool(error)
+
+    def _disconnect(self) -> None:
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            with contextlib.suppress(TransportError):
+                producer.close()

@@ -1,0 +1,32 @@
+"""Where samples of GPUs come from."""
+
+from typing import Protocol
+
+from records import GpuSample
+
+
+class SourceError(Exception):
+    """No GPU can be sampled at all; the message says what to do. One sick GPU among others is never an error."""
+
+
+class GpuSource(Protocol):
+    """Gives samples when asked. Used from one thread."""
+
+    @property
+    def exhausted(self) -> bool:
+        """True once there will never be another sample."""
+
+    def sample(self) -> list[GpuSample]:
+        """Return what is to be said now: for real GPUs one sample each.
+
+        Raises:
+            SourceError: Nothing could be sampled this time. The next call may succeed.
+        """
+
+    def close(self) -> None:
+        """Let go of all resources. A second call does nothing."""
+
+
+def sample_id(node: str, gpu: int, time: float) -> str:
+    """Return the id of the sample of `gpu` of `node` at `time` (seconds since 1970; told apart to the millisecond)."""
+    return f"gpu/{node}/{gpu}/{round(time * 1000)}"
