@@ -1,0 +1,168 @@
+"""All processors of a job, one after the other: the path of one chunk of lines.
+
+chunk → new pieces → classes → reports → metric → slowdown
+↘ candidates → failure
+"""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from records import EventKind, JobEvent, JobMetric, LogChunk, Position, Record, derived_id
+
+from .classify.classifier import LineClassifier
+from .diagnose.handler import Ending, FailureHandler
+from .interference.monitor import InterferenceMonitor
+from .source import admit
+from .state import MAX_SOURCES, JobState, SourceState
+from .track.tracker import MetricTracker
+from .view import ChunkView
+
+
+@dataclass
+class Counters:
+    """What the processors of this process have done.
+
+    Attributes:
+        lines: Lines classified.
+        repeats: Pieces left out because they were seen before.
+    """
+
+    lines: int = 0
+    repeats: int = 0
+
+
+class JobProcessor:
+    """Takes a job's records one by one with its state, and returns what follows from each.
+
+    It holds nothing of a job itself: the state goes in and is changed in place. The same records on the same state give the same
+    results, whoever calls and whenever.
+    """
+
+    def __init__(
+        self,
+        classifier: LineClassifier | None = None,
+        tracker: MetricTracker | None = None,
+        handler: FailureHandler | None = None,
+        monitor: InterferenceMonitor | None = None,
+    ) -> None:
+        self.classifier = classifier or LineClassifier()
+        self.tracker = tracker or MetricTracker()
+        self.handler = handler or FailureHandler()
+        self.monitor = monitor or InterferenceMonitor()
+        self.counters = Counters()
+
+    def process(self, state: JobState, position: Position, record: LogChunk | JobEvent) -> list[Record]:
+        """Return the records that follow from `record`, which stands at `position`; `state` then includes it."""
+        _begin_attempt(state, record.attempt)
+        if isinstance(record, JobEvent):
+            return self._event(state, position, record)
+        return self._chunk(state, position, record)
+
+    def _chunk(self, state: JobState, position: Position, chunk: LogChunk) -> list[Record]:
+        results: list[Record] = []
+        conflict = _conflict(state, position, chunk)
+        if conflict:
+            results.append(conflict)
+        source = _source(state, chunk)
+        fresh = admit(chunk, source)
+        self.counters.repeats += fresh.repeats
+        if not fresh.lines:
+            return results
+        self.counters.lines += len(fresh.lines)
+        view = ChunkView(
+            job=chunk.job,
+            attempt=chunk.attempt,
+            node=chunk.node,
+            rank=chunk.rank,
+            stream=chunk.stream,
+            position=position,
+            lines=fresh.lines,
+            numbers=fresh.numbers,
+            times=fresh.times,
+            classes=self.classifier.classify(fresh.lines, source.classify),
+        )
+        metric = self.tracker.observe(view, source.track)
+        if metric:
+            results += self._measured(metric, state)
+        results += self.handler.observe(view, state.diagnose)
+        return results
+
+    def _measured(self, metric: JobMetric, state: JobState) -> list[Record]:
+        slowdown = self.monitor.measured(metric, state.interference)
+        return [metric, slowdown] if slowdown else [metric]
+
+    def _event(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
+        if event.kind is EventKind.PACKED:
+            self.monitor.packed(event, position, state.interference)
+        elif event.kind is EventKind.UNPACKED:
+            self.monitor.unpacked(event, state.interference)
+        elif event.kind is EventKind.ENDED:
+            ending = Ending(
+                job=event.job,
+                attempt=event.attempt,
+                position=position,
+                time=event.time,
+                exit_code=event.exit_code,
+                signal=event.signal,
+                state=event.state,
+                nodes=event.nodes,
+            )
+            return list(self.handler.conclude(ending, state.diagnose))
+        return []
+
+
+def _begin_attempt(state: JobState, attempt: int) -> None:
+    """Forget what belongs to attempts before the last one."""
+    if attempt > state.attempt:
+        state.attempt = attempt
+        state.sources = {
+            key: source for key, source in state.sources.items() if int(key.split("/", 1)[0]) >= attempt - 1
+        }
+        state.writers, state.conflicts = {}, []
+
+
+def _source(state: JobState, chunk: LogChunk) -> SourceState:
+    key = f"{chunk.attempt}/{chunk.rank}/{chunk.stream}/{chunk.producer}"
+    source = state.sources.get(key)
+    if source is None:
+        if len(state.sources) >= MAX_SOURCES:
+            del state.sources[min(state.sources, key=lambda name: state.sources[name].updated)]
+        source = state.sources[key] = SourceState()
+    return source
+
+
+def _conflict(state: JobState, position: Position, chunk: LogChunk) -> JobEvent | None:
+    """Return an event, once a stream, where two producers write one stream of one rank by turns."""
+    stream = f"{chunk.attempt}/{chunk.rank}/{chunk.stream}"
+    writers = state.writers.setdefault(stream, [])
+    if chunk.producer in writers[-1:] or not chunk.producer:
+        return None
+    if chunk.producer not in writers:
+        state.writers[stream] = [*writers, chunk.producer][-8:]
+        return None
+    if stream in state.conflicts:
+        return None
+    state.conflicts.append(stream)
+    return JobEvent(
+        id=derived_id("id_conflict", chunk.job, position),
+        job=chunk.job,
+        attempt=chunk.attempt,
+        kind=EventKind.ID_CONFLICT,
+        time=chunk.time,
+        scheduler="producer",
+        detail=(
+            f"expected one producer for {chunk.stream} of rank {chunk.rank}, got lines by turns from {' and '.join(writers[-2:])}: "
+            "are two jobs using one id? give each its own --job, or each process its own --rank"
+        ),
+    )
+
+
+def encode_state(state: JobState) -> bytes:
+    """Return `state` as JSON."""
+    return msgspec.json.encode(state)
+
+
+def decode_state(value: bytes) -> JobState:
+    """Return the state that `value` holds. Raises `msgspec.DecodeError` where it holds none."""
+    return msgspec.json.decode(value, type=JobState)

@@ -1,0 +1,61 @@
+"""What is remembered of a job between two chunks, in a form that can be stored."""
+
+import msgspec
+
+from .classify.classifier import ClassifyContext
+from .diagnose.handler import DiagnoseState
+from .interference.monitor import InterferenceState
+from .track.tracker import TrackState
+
+MAX_SOURCES = 4096
+"""Streams of ranks that one job may have; beyond it the longest silent one is forgotten."""
+
+MAX_GAPS = 32
+
+
+class SourceState(msgspec.Struct):
+    """One producer's stream of one rank of one attempt.
+
+    Attributes:
+        next_piece: Number of the first piece that was not seen yet.
+        next_line: Line number of that piece.
+        gaps: Ranges of pieces (first, last) that were passed over and may still come.
+        updated: Arrival of the newest piece, in seconds since 1970.
+        classify: What the line classifier carries from chunk to chunk.
+        track: What the metric tracker carries.
+    """
+
+    next_piece: int = 1
+    next_line: int = 1
+    gaps: list[tuple[int, int]] = []
+    updated: float = 0.0
+    classify: ClassifyContext = msgspec.field(default_factory=ClassifyContext)
+    track: TrackState = msgspec.field(default_factory=TrackState)
+
+
+class JobState(msgspec.Struct):
+    """Everything remembered of one job.
+
+    Attributes:
+        job: The job.
+        attempt: Newest attempt seen.
+        positions: Offset of the newest input included, by `topic/partition`. Input at or before it changes nothing.
+        sources: By attempt, rank, stream and producer.
+        writers: Producers of a rank's stream in the order in which they first wrote, to notice two jobs under one id.
+        conflicts: Streams whose conflict was reported.
+        diagnose: What the failure handler carries.
+        interference: What the interference monitor carries.
+    """
+
+    job: str
+    attempt: int = 0
+    positions: dict[str, int] = {}
+    sources: dict[str, SourceState] = {}
+    writers: dict[str, list[str]] = {}
+    conflicts: list[str] = []
+    diagnose: DiagnoseState = msgspec.field(default_factory=DiagnoseState)
+    interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
+
+    def progress(self) -> int:
+        """Return a number that grows with every input: of two states of a job, the one with the higher number is newer."""
+        return sum(offset + 1 for offset in self.positions.values())

@@ -1,0 +1,104 @@
+"""The command line. One module a command; a module is loaded when its command is called, so that `pipe` starts at once."""
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import schedmate
+from records import InvalidRecord
+from schedmate.settings import SettingsError, load
+
+COMMANDS = {
+    "demo": "Show it all on live jobs in one process; no server needed.",
+    "analyze": "Say what a stored log holds: progress, speed, verdict.",
+    "classify": "Give the class of every line of a log.",
+    "watch": "Follow one log live.",
+    "pipe": "Pass a job's output through, and ship it to Kafka.",
+    "collect": "Tail log files, and ship them to Kafka.",
+    "gpu-agent": "Sample this host's GPUs, and ship the samples to Kafka.",
+    "watch-scheduler": "Ship what a scheduler does with its jobs to Kafka.",
+    "worker": "Run the processors on Kafka (Faust).",
+    "sink": "Write results from Kafka to ClickHouse and Redis.",
+    "bridge": "Turn verdicts into decisions, and decisions into a scheduler's actions.",
+    "topics": "Create, list and check the topics.",
+    "migrate": "Create ClickHouse's tables, or bring them up to date.",
+    "query": "Ask ClickHouse one of the usual questions, or any other.",
+    "status": "Show the present state of a job, or of all.",
+    "decisions": "Show decisions and what became of them.",
+    "config": "Show the settings in force and where each came from.",
+}
+
+
+class _Commands(TyperGroup):
+    """Loads a command's module when it is called for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module: Any = importlib.import_module(f"schedmate.cli.{cmd_name.replace('-', '_')}")
+        command = typer.main.get_command(module.app)
+        command.name, command.short_help = cmd_name, COMMANDS[cmd_name]
+        return command
+
+
+app = typer.Typer(cls=_Commands, no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"schedmate {schedmate.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def schedmate_command(
+    context: typer.Context,
+    config: Annotated[
+        Path | None, typer.Option(help="Settings file, TOML.", show_default="/etc/schedmate/schedmate.toml")
+    ] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", metavar="SECTION.NAME=VALUE", help="Change one setting.")
+    ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Read what GPU training jobs already print, understand it while it streams, and tell the scheduler what to do.
+
+    Try `schedmate demo`, or `schedmate analyze train.log`. Every command explains itself: `schedmate pipe --help`.
+    """
+    flags = dict(each.partition("=")[::2] for each in change or [])
+    context.obj = load(config, flags)
+
+
+def main() -> None:
+    """Run the command line; errors that a person can mend are one line on standard error and exit code 2."""
+    try:
+        app()
+    except (SettingsError, InvalidRecord) as error:
+        fail(str(error))
+    except Exception as error:
+        # The rooms' own errors are for people; they are told by name, so that no room is loaded only to name its errors.
+        if type(error).__name__ in (
+            "TransportError",
+            "SinkUnavailable",
+            "SinkRejected",
+            "ActuatorError",
+            "ModelError",
+            "GpuError",
+        ):
+            fail(str(error))
+        raise
+
+
+def fail(message: str) -> None:
+    """Say `message` on standard error and end with exit code 2."""
+    sys.stderr.write(f"schedmate: {message}\n")
+    sys.exit(2)

@@ -1,0 +1,75 @@
+"""`schedmate topics`: create, list and check the topics."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from records import BY_NAME
+from schedmate.connections import kafka_connection
+from schedmate.settings import Loaded
+from streams.kafka import check_topics, create_topics, list_topics
+from streams.topics import LAYOUTS
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+
+
+@app.callback()
+def topics() -> None:
+    """Create, list and check the topics. Example: `schedmate topics create --partitions 16 --replication 3`."""
+
+
+@app.command()
+def create(
+    context: typer.Context,
+    partitions: Annotated[
+        int | None, typer.Option(min=1, help="Partitions of each topic.", show_default="kafka.partitions")
+    ] = None,
+    replication: Annotated[
+        int | None, typer.Option(min=1, help="Copies of each partition.", show_default="kafka.replication")
+    ] = None,
+) -> None:
+    """Create the topics that are missing. Running it again changes nothing.
+
+    Example: `schedmate topics create --replication 3`
+    """
+    loaded: Loaded = context.obj
+    kafka = loaded.settings.kafka
+    made = create_topics(kafka_connection(kafka), partitions or kafka.partitions, replication or kafka.replication)
+    typer.echo(f"created {', '.join(made)}" if made else "all topics are there already")
+
+
+@app.command("list")
+def list_command(context: typer.Context) -> None:
+    """List the topics, what they hold, and their partitions.
+
+    Example: `schedmate topics list`
+    """
+    loaded: Loaded = context.obj
+    present = list_topics(kafka_connection(loaded.settings.kafka))
+    table = Table("topic", "partitions", "record", "what it holds", box=None, pad_edge=False)
+    for layout in LAYOUTS:
+        topic = BY_NAME.get(layout.name)
+        held = (
+            (topic.record.__name__, topic.about)
+            if topic
+            else ("JobState", "The newest state of every job, for the workers alone.")
+        )
+        table.add_row(layout.name, str(present.get(layout.name, "missing")), *held)
+    Console(soft_wrap=True).print(table)
+
+
+@app.command()
+def check(context: typer.Context) -> None:
+    """Check that all topics are there and laid out right; exit code 1 where they are not.
+
+    Example: `schedmate topics check && schedmate worker`
+    """
+    loaded: Loaded = context.obj
+    problems = check_topics(kafka_connection(loaded.settings.kafka))
+    for problem in problems:
+        typer.echo(problem)
+    if problems:
+        raise typer.Exit(1)
+    typer.echo("all topics are as they should be")

@@ -1,0 +1,18 @@
+"""Settings to connections: what each room needs to reach its server."""
+
+from schedmate.settings import KafkaSettings
+from streams.kafka import Connection
+
+
+def kafka_connection(settings: KafkaSettings) -> Connection:
+    """Return how to reach Kafka."""
+    return Connection(
+        brokers=tuple(part.strip() for part in settings.brokers.split(",") if part.strip()),
+        security_protocol=settings.security,
+        sasl_mechanism=settings.sasl_mechanism if settings.security.startswith("SASL") else "",
+        sasl_username=settings.username,
+        sasl_password=settings.secret(),
+        ssl_cafile=settings.ssl_cafile,
+        ssl_certfile=settings.ssl_certfile,
+        ssl_keyfile=settings.ssl_keyfile,
+    )

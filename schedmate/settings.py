@@ -1,0 +1,275 @@
+"""All settings in one typed class, read from a TOML file, the environment and flags; the later wins.
+
+    file          /etc/schedmate/schedmate.toml, or what --config or SCHEDMATE_CONFIG names:  [kafka]  brokers = "k1:9092,k2:9092"
+    environment   SCHEDMATE_KAFKA__BROKERS=k1:9092
+    flag          --set kafka.brokers=k1:9092
+
+Passwords come from the environment or from files that only hold them (`password_file`), never from the settings file or a flag.
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+    ValidationError,
+)
+from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
+
+from records import Action
+
+DEFAULT_FILE = Path("/etc/schedmate/schedmate.toml")
+STATE = Path(os.environ.get("XDG_STATE_HOME", Path.home() / ".local" / "state")) / "schedmate"
+SECRETS = ("password",)
+
+
+class SettingsError(Exception):
+    """A setting that cannot be used; the message says where it stands, what was expected and what came."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _WithPassword(_Section):
+    username: str = Field("", description="User name; empty: no authentication.")
+    password: SecretStr = Field(SecretStr(""), description="From the environment only.")
+    password_file: Path | None = Field(None, description="A file that holds the password.")
+
+    def secret(self) -> str:
+        """Return the password. Raises `SettingsError` where its file cannot be read."""
+        if self.password_file is None:
+            return self.password.get_secret_value()
+        try:
+            return self.password_file.read_text().strip()
+        except OSError as error:
+            raise SettingsError(
+                f"expected a readable file with a password at {self.password_file}: {error.strerror}"
+            ) from error
+
+
+class KafkaSettings(_WithPassword):
+    """How to reach Kafka, and how our topics are laid out there."""
+
+    brokers: str = Field("localhost:9092", description="host:port of some brokers, separated by commas.")
+    security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        "PLAINTEXT", description="Security protocol."
+    )
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
+        "SCRAM-SHA-512", description="Used with a user name."
+    )
+    ssl_cafile: str = Field("", description="Certificate authority, PEM; empty: the system's own.")
+    ssl_certfile: str = Field("", description="Client certificate, PEM.")
+    ssl_keyfile: str = Field("", description="Key of the client certificate, PEM.")
+    compression: Literal["lz4", "zstd"] = Field("lz4", description="How chunks are compressed.")
+    partitions: PositiveInt = Field(
+        16, description="Partitions that `topics create` makes: so many workers can share the load."
+    )
+    replication: PositiveInt = Field(1, description="Copies of each partition; 3 in production.")
+    group: str = Field("schedmate", description="Prefix of our consumer groups.")
+    session_timeout_s: PositiveFloat = Field(10.0, description="How long a dead worker keeps its partitions.")
+
+
+class ClickHouseSettings(_WithPassword):
+    """Where history lasts: a server, or a directory of the embedded engine."""
+
+    url: str = Field("http://localhost:8123", description="HTTP(S) address of the server.")
+    database: str = Field("schedmate", description="Database of our tables.")
+    embedded: Path | None = Field(
+        None, description="Directory of the embedded engine (chDB); where set, no server is used."
+    )
+    retention_days: PositiveInt = Field(90, description="How long rows are kept.")
+    batch_rows: PositiveInt = Field(20_000, description="Rows that make a batch full.")
+    batch_seconds: PositiveFloat = Field(1.0, description="A batch is not waited for longer than this.")
+
+
+class RedisSettings(_WithPassword):
+    """Where the present state of every job stands."""
+
+    url: str = Field("redis://localhost:6379/0", description="Address; rediss:// for TLS. Empty: Redis is not used.")
+    prefix: str = Field("schedmate:", description="Prefix of all keys.")
+    expire_days: PositiveFloat = Field(7.0, description="A job's state goes so long after its last change.")
+
+
+class ProducerSettings(_Section):
+    """Pipe, collector and GPU agent."""
+
+    directory: Path = Field(STATE, description="Spool and checkpoints; one that survives a reboot.")
+    spool_mb: PositiveInt = Field(
+        512, description="Disk budget of what could not be sent yet; past it lines are counted and lost."
+    )
+    close_seconds: NonNegativeFloat = Field(5.0, description="How long a pipe waits at its end for acknowledgements.")
+    chunk_lines: PositiveInt = Field(500, description="Lines that make a chunk full.")
+    chunk_seconds: PositiveFloat = Field(0.5, description="A chunk is not waited for longer than this.")
+    gpu_seconds: PositiveFloat = Field(5.0, description="Interval between two GPU samples.")
+    scheduler_seconds: PositiveFloat = Field(1.0, description="Interval between two looks at the scheduler.")
+
+
+class ProcessorSettings(_Section):
+    """How lines are understood."""
+
+    embedder: Literal["none", "onnx", "flag"] = Field(
+        "none", description="What classifies lines that no signature knows."
+    )
+    embedder_model: str = Field("", description="Directory or name of the embedding model.")
+    reports: PositiveInt = Field(20, description="Newest reports that the medians rest on.")
+    slowdown_threshold: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.65, description="Throughput after over before, below which it is a slowdown."
+    )
+    warmup_steps: NonNegativeInt = Field(30, description="Steps after a packing that are not measured.")
+
+
+def _listed(value: Any) -> Any:
+    """Split what the environment or a flag gives as text."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+class BridgeSettings(_Section):
+    """What may act on the cluster. Nothing may, until `enabled` names it."""
+
+    scheduler: Literal["slurm"] = Field("slurm", description="Which scheduler carries decisions out.")
+    enabled: Annotated[tuple[Action, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        (), description="Actions that are carried out, separated by commas; all others are published only."
+    )
+    ttl_seconds: PositiveFloat = Field(1800.0, description="A decision older than this is not carried out.")
+    min_confidence: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.8, description="Verdicts below it lead to no decision."
+    )
+    restarts_per_cause: NonNegativeInt = Field(2, description="Restarts of one job for one cause.")
+    actions_per_node_hour: NonNegativeInt = Field(4, description="Actions against one node within an hour.")
+    actions_per_hour: NonNegativeInt = Field(20, description="Actions on the whole cluster within an hour.")
+
+
+class ServiceSettings(_Section):
+    """What long-running commands say about themselves."""
+
+    listen: str = Field("127.0.0.1", description="Address of metrics and health check.")
+    port: NonNegativeInt = Field(0, description="Port of /metrics and /health; 0: none.")
+    log_format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, JSON elsewhere.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least severe entry that is written."
+    )
+
+
+class Settings(BaseSettings):
+    """All settings, by section."""
+
+    model_config = SettingsConfigDict(extra="forbid", frozen=True, env_prefix="SCHEDMATE_", env_nested_delimiter="__")
+
+    kafka: KafkaSettings = KafkaSettings()
+    clickhouse: ClickHouseSettings = ClickHouseSettings()
+    redis: RedisSettings = RedisSettings()
+    producer: ProducerSettings = ProducerSettings()
+    processors: ProcessorSettings = ProcessorSettings()
+    bridge: BridgeSettings = BridgeSettings()
+    service: ServiceSettings = ServiceSettings()
+
+    @classmethod
+    def settings_customise_sources(  # type: ignore[override]  # only one of the sources is wanted
+        cls, *_: Any, init_settings: Any, **__: Any
+    ) -> tuple[Any, ...]:
+        """Take the merged layers alone: `load` reads the environment itself, so as to know where each value came from."""
+        return (init_settings,)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The settings in force, and where each came from: `default`, `file PATH`, `environment` or `flag`."""
+
+    settings: Settings
+    origins: Mapping[tuple[str, str], str]
+
+
+def load(file: Path | None = None, flags: Mapping[str, str] | None = None) -> Loaded:
+    """Read file, environment and `flags` (`section.name` to value).
+
+    Raises:
+        SettingsError: A file that cannot be read, an unknown name, a value of the wrong kind, or a password where none may stand.
+    """
+    named = file or (Path(os.environ["SCHEDMATE_CONFIG"]) if os.environ.get("SCHEDMATE_CONFIG") else None)
+    path = named or DEFAULT_FILE
+    layers: list[tuple[str, Mapping[str, Any]]] = []
+    if named or path.exists():
+        layers.append((f"file {path}", _read(path)))
+    layers.append(("environment", EnvSettingsSource(Settings)()))
+    layers.append(("flag", _flags(flags or {})))
+    merged: dict[str, Any] = {}
+    origins: dict[tuple[str, str], str] = {}
+    for origin, layer in layers:
+        for section, values in layer.items():
+            _known(section, Settings.model_fields, origin, "section")
+            model = Settings.model_fields[section].annotation
+            assert model is not None
+            for name, value in values.items() if isinstance(values, Mapping) else []:
+                _known(name, model.model_fields, origin, f"setting of [{section}]")
+                merged.setdefault(section, {})[name] = value
+                origins[section, name] = origin
+    try:
+        return Loaded(Settings(**merged), origins)
+    except ValidationError as error:
+        raise SettingsError("\n".join(_explain(problem, origins) for problem in error.errors())) from None
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        content = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise SettingsError(f"expected a settings file at {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"expected TOML in {path}: {error}") from error
+    for section, values in content.items():
+        if not isinstance(values, Mapping):
+            raise SettingsError(
+                f"expected sections such as [kafka] in {path}, got {section} = {values!r} outside of any"
+            )
+        _refuse_secrets(values, f"{path} [{section}]")
+    return content
+
+
+def _flags(flags: Mapping[str, str]) -> Mapping[str, Any]:
+    nested: dict[str, dict[str, Any]] = {}
+    for key, value in flags.items():
+        section, dot, name = key.partition(".")
+        if not dot:
+            raise SettingsError(f"expected --set section.name=value, got --set {key}={value}")
+        _refuse_secrets({name: value}, f"--set {key}")
+        nested.setdefault(section, {})[name] = (
+            value.split(",") if (section, name) == ("bridge", "enabled") and value else value or ()
+        )
+        if value == "" and (section, name) != ("bridge", "enabled"):
+            nested[section][name] = ""
+    return nested
+
+
+def _refuse_secrets(values: Mapping[str, Any], where: str) -> None:
+    if any(name in SECRETS for name in values):
+        raise SettingsError(
+            f"{where}: a password may not stand here; set it in the environment (SCHEDMATE_…__PASSWORD) or name a file in password_file"
+        )
+
+
+def _known(name: str, fields: Mapping[str, Any], origin: str, what: str) -> None:
+    if name not in fields:
+        near = difflib.get_close_matches(name, fields, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(fields)}"
+        raise SettingsError(f"{origin}: unknown {what}: {name}; {hint}")
+
+
+def _explain(problem: Any, origins: Mapping[tuple[str, str], str]) -> str:
+    section, name = (*map(str, problem["loc"][:2]), "")[:2]
+    origin = origins.get((section, name), "settings")
+    value = "(hidden)" if name in SECRETS else repr(problem.get("input"))
+    return f"{origin}: {section}.{name}: {problem['msg']}; got {value}"

@@ -1,0 +1,99 @@
+"""Messages to records, foreign forms included.
+
+Topics of ours hold records as JSON. `job-logs` takes two more forms, so that a job can be piped in with any tool: a bare
+line of text under the job's id as key, and the JSON objects that Vector (`message`) and Fluent Bit (`log`) send. Both become
+chunks of one line. What cannot be read at all is for `dead-letters`, whole.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from records import BY_NAME, DeadLetter, InvalidRecord, LogChunk, Record, decode, derived_id
+
+from .transport import Message
+
+_TEXT_FIELDS = ("message", "log")
+_JOB_FIELDS = ("job", "job_id", "slurm_job_id")
+_TIME_FIELDS = ("timestamp", "date", "@timestamp", "time")
+
+
+def accept(message: Message) -> Record:
+    """Return the record that `message` holds.
+
+    Raises:
+        InvalidRecord: It holds none; the message says what was expected and what came.
+    """
+    topic = message.position.topic
+    if topic not in BY_NAME:
+        raise InvalidRecord(f"expected a topic of ours, got {topic!r}")
+    if topic == "job-logs":
+        return _log_chunk(message)
+    return decode(BY_NAME[topic].record, message.value)
+
+
+def refuse(message: Message, reason: str, stage: str = "decode") -> DeadLetter:
+    """Return the dead letter of `message`, whole."""
+    place = message.position
+    return DeadLetter(
+        id=derived_id("dead", (message.key or b"").decode(errors="backslashreplace"), place),
+        topic=place.topic,
+        partition=place.partition,
+        offset=place.offset,
+        time=message.time,
+        reason=reason,
+        stage=stage,
+        key=message.key,
+        value=message.value,
+    )
+
+
+def _log_chunk(message: Message) -> LogChunk:
+    value = message.value
+    if value[:1] == b"{":
+        try:
+            fields = msgspec.json.decode(value)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            fields = {}
+        if "lines" in fields:
+            return decode(LogChunk, value)
+        text = next((fields[name] for name in _TEXT_FIELDS if isinstance(fields.get(name), str)), None)
+        if text is not None:
+            return _foreign(message, text, fields)
+    return _foreign(message, value.decode(errors="backslashreplace"), {})
+
+
+def _foreign(message: Message, text: str, fields: dict[str, Any]) -> LogChunk:
+    job = next((str(fields[name]) for name in _JOB_FIELDS if fields.get(name)), None) or _key(message)
+    if not job:
+        raise InvalidRecord(
+            "expected the job's id as the message's key, or in a field `job` of the JSON object; got neither: "
+            "set the key in the producer (Kafka's console producer: --property parse.key=true)"
+        )
+    rank, stream = fields.get("rank"), fields.get("stream")
+    return LogChunk(
+        job=job,
+        node=str(fields.get("host") or fields.get("node") or ""),
+        rank=rank if isinstance(rank, int) else 0,
+        stream=stream if stream in ("stdout", "stderr") else "stdout",
+        lines=text.rstrip("\n").split("\n"),
+        time=_time(fields, message.time),
+    )
+
+
+def _key(message: Message) -> str:
+    return (message.key or b"").decode(errors="backslashreplace")
+
+
+def _time(fields: dict[str, Any], otherwise: float) -> float:
+    for name in _TIME_FIELDS:
+        value = fields.get(name)
+        if isinstance(value, int | float) and value > 0:
+            return float(value)
+        if isinstance(value, str):
+            try:
+                return datetime.fromisoformat(value).timestamp()
+            except ValueError:
+                continue
+    return otherwise
