@@ -1,0 +1,34 @@
+"""`schedmate worker`: the processors on Kafka."""
+
+import typer
+
+from schedmate.settings import Loaded
+
+app = typer.Typer()
+
+
+@app.command()
+def command(context: typer.Context) -> None:
+    """Run the processors on Kafka, as a Faust worker. Start several to share the load: they divide the partitions among themselves.
+
+    Example: `schedmate --set kafka.brokers=k1:9092 --set service.port=9101 worker`
+    """
+    from schedmate.assembly import job_processor
+    from schedmate.connections import kafka_connection
+    from schedmate.service import service
+    from streams.kafka import check_topics
+    from streams.runtimes.engine import Engine
+    from streams.runtimes.faust_worker import FaustWorker
+    from streams.transport import TransportError
+
+    loaded: Loaded = context.obj
+    settings = loaded.settings
+    connection = kafka_connection(settings.kafka)
+    problems = check_topics(connection)
+    if problems:
+        raise TransportError("; ".join(problems))
+    engine = Engine(job_processor(settings.processors))
+    with service(settings, "worker", signals=False) as running:
+        running.telemetry.watch("worker", engine.counters)
+        running.telemetry.watch("processors", engine.processor.counters)
+        FaustWorker(connection, engine, f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s).run()

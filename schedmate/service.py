@@ -1,0 +1,40 @@
+"""What every long-running command has: structured logs, metrics, a health check, an orderly end."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import structlog
+
+from schedmate import logging
+from schedmate.settings import Settings
+from schedmate.telemetry import Telemetry
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass
+class Service:
+    """A running command. `stop` is set on SIGINT and SIGTERM."""
+
+    telemetry: Telemetry
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+@contextmanager
+def service(settings: Settings, name: str, signals: bool = True) -> Iterator[Service]:
+    """Set up what a long-running command `name` needs, and take it down at the end."""
+    logging.configure(settings.service)
+    running = Service(Telemetry())
+    if signals:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: running.stop.set())
+    if settings.service.port:
+        port = running.telemetry.serve(settings.service.listen, settings.service.port)
+        log.info("serving metrics", command=name, address=f"http://{settings.service.listen}:{port}/metrics")
+    try:
+        yield running
+    finally:
+        running.telemetry.close()

@@ -1,0 +1,81 @@
+"""Settings: layers, origins, and errors that say what to do."""
+
+from pathlib import Path
+
+import pytest
+
+from schedmate.settings import SettingsError, load
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SCHEDMATE_CONFIG", raising=False)
+
+
+def write(path: Path, text: str) -> Path:
+    file = path / "schedmate.toml"
+    file.write_text(text)
+    return file
+
+
+def test_later_layers_win_and_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = write(tmp_path, '[kafka]\nbrokers = "file:1"\ngroup = "g"\npartitions = 3\n')
+    monkeypatch.setenv("SCHEDMATE_KAFKA__BROKERS", "env:1")
+    monkeypatch.setenv("SCHEDMATE_KAFKA__GROUP", "h")
+    loaded = load(file, {"kafka.brokers": "flag:1"})
+    kafka = loaded.settings.kafka
+    assert (kafka.brokers, kafka.group, kafka.partitions, kafka.replication) == ("flag:1", "h", 3, 1)
+    assert loaded.origins == {
+        ("kafka", "brokers"): "flag",
+        ("kafka", "group"): "environment",
+        ("kafka", "partitions"): f"file {file}",
+    }
+
+
+def test_enabled_actions_come_in_any_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load().settings.bridge.enabled == ()
+    assert load(write(tmp_path, '[bridge]\nenabled = ["restart"]\n')).settings.bridge.enabled == ("restart",)
+    monkeypatch.setenv("SCHEDMATE_BRIDGE__ENABLED", "restart, cancel_packing")
+    assert load().settings.bridge.enabled == ("restart", "cancel_packing")
+    assert load(flags={"bridge.enabled": ""}).settings.bridge.enabled == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[kafka]\nbroker = "x"\n', ["unknown setting of [kafka]: broker", "did you mean brokers?"]),
+        ("[kafak]\n", ["unknown section: kafak", "did you mean kafka?"]),
+        ('brokers = "x"\n', ["expected sections such as [kafka]"]),
+        ("[kafka\n", ["expected TOML"]),
+        ('[kafka]\npassword = "geheim"\n', ["a password may not stand here"]),
+        ("[processors]\nslowdown_threshold = 7\n", ["processors.slowdown_threshold", "less than 1", "got 7"]),
+        ('[bridge]\nenabled = ["explode"]\n', ["bridge.enabled", "explode"]),
+    ],
+)
+def test_a_wrong_file_says_what_is_wrong(tmp_path: Path, text: str, words: list[str]) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load(write(tmp_path, text))
+    for word in words:
+        assert word in str(caught.value)
+    assert "geheim" not in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"nowhere\.toml"):
+        load(tmp_path / "nowhere.toml")
+
+
+def test_passwords_come_from_the_environment_or_a_file_and_are_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCHEDMATE_KAFKA__PASSWORD", "geheim")
+    loaded = load()
+    assert loaded.settings.kafka.secret() == "geheim"
+    assert "geheim" not in repr(loaded)
+    secret = tmp_path / "secret"
+    secret.write_text("anders\n")
+    assert load(flags={"redis.password_file": str(secret)}).settings.redis.secret() == "anders"
+    with pytest.raises(SettingsError, match="password"):
+        load(flags={"redis.password_file": str(tmp_path / "none")}).settings.redis.secret()
+    with pytest.raises(SettingsError, match="may not stand here"):
+        load(flags={"kafka.password": "geheim"})

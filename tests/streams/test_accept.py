@@ -1,0 +1,85 @@
+"""What becomes a record, and what becomes a dead letter."""
+
+import base64
+import contextlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from records import BY_NAME, InvalidRecord, JobEvent, LogChunk, Position, encode
+from streams.accept import accept, refuse
+from streams.transport import Message
+
+CHUNK = LogChunk(job="7", lines=["a", "b"], time=1.0, producer="p", first_line=1, first_piece=1)
+
+
+def message(value: bytes, key: bytes | None = b"7", topic: str = "job-logs") -> Message:
+    return Message(Position(topic, 1, 5), key, value, 12.5)
+
+
+def chunk(value: bytes, key: bytes | None = b"7") -> LogChunk:
+    record = accept(message(value, key))
+    assert isinstance(record, LogChunk)
+    return record
+
+
+def test_our_own_chunk() -> None:
+    assert accept(message(encode(CHUNK))) == CHUNK
+
+
+def test_bare_text_is_a_chunk_of_one_line() -> None:
+    assert chunk(b"step 1 loss 0.5\n") == LogChunk(job="7", lines=["step 1 loss 0.5"], time=12.5)
+
+
+def test_a_json_line_that_a_job_printed_is_text() -> None:
+    assert chunk(b'{"loss": 0.5, "step": 3}').lines == ['{"loss": 0.5, "step": 3}']
+
+
+def test_vector_and_fluent_bit() -> None:
+    vector = {"message": "step 1", "host": "n1", "timestamp": "2026-01-02T03:04:05.5Z", "job_id": 9}
+    assert chunk(json.dumps(vector).encode()) == LogChunk(job="9", node="n1", lines=["step 1"], time=1767323045.5)
+    fluent = {"log": "step 1\n", "date": 1767323045.25, "stream": "stderr"}
+    assert chunk(json.dumps(fluent).encode()) == LogChunk(
+        job="7", lines=["step 1"], time=1767323045.25, stream="stderr"
+    )
+
+
+def test_broken_bytes_are_kept_readable() -> None:
+    assert chunk(b"ok \xff\x00 bad").lines == ["ok \\xff\x00 bad"]
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "topic", "reason"),
+    [
+        (b"text", None, "job-logs", "key"),
+        (b'{"lines": 3, "job": "7", "time": 1}', b"7", "job-logs", "array"),
+        (encode(CHUNK).replace(b'"v":1', b'"v":99'), b"7", "job-logs", "version 99"),
+        (b"not json", b"7", "job-events", "JobEvent"),
+        (b'{"v":1}', b"7", "failures", "missing required field"),
+        (b"{}", b"7", "elsewhere", "topic of ours"),
+        (b'{"id":"x","job":"7","kind":"exploded","time":1}', b"7", "job-events", "exploded"),
+    ],
+)
+def test_what_cannot_be_read_says_why(value: bytes, key: bytes | None, topic: str, reason: str) -> None:
+    with pytest.raises(InvalidRecord, match=reason):
+        accept(message(value, key, topic))
+
+
+def test_a_dead_letter_holds_it_all() -> None:
+    letter = refuse(message(b"\xff\x00", None), "because")
+    sent = json.loads(encode(letter))
+    assert base64.b64decode(sent["value"]) == b"\xff\x00"
+    assert (letter.topic, letter.partition, letter.offset, letter.reason) == ("job-logs", 1, 5, "because")
+
+
+def test_later_fields_are_ignored() -> None:
+    value = b'{"id":"x","job":"7","kind":"started","time":1,"something_new":[1]}'
+    assert isinstance(accept(message(value, topic="job-events")), JobEvent)
+
+
+@given(st.binary(max_size=300), st.sampled_from(sorted(BY_NAME)))
+def test_any_bytes_are_read_or_refused(value: bytes, topic: str) -> None:
+    with contextlib.suppress(InvalidRecord):
+        assert isinstance(accept(message(value, topic=topic)), BY_NAME[topic].record)
