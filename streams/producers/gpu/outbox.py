@@ -5,12 +5,14 @@ counted. (Lines of logs are not perishable: they go through a spool on disk.)
 """
 
 import contextlib
+import heapq
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
-from dataclasses import dataclass
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 
 import structlog
 
@@ -22,6 +24,18 @@ log = structlog.get_logger(__name__)
 RETRY_S = (1.0, 30.0)
 """First and longest pause before the broker is tried again; doubled in between."""
 
+ATTEMPTS = 10
+"""How often one record is handed to a producer. Kafka's own client goes on for a minute each time."""
+
+
+@dataclass(order=True, slots=True)
+class _Waiting:
+    """A record on its way, ordered by when it came."""
+
+    number: int
+    message: Outgoing = field(compare=False)
+    attempts: int = field(default=0, compare=False)
+
 
 @dataclass
 class OutboxCounters:
@@ -29,7 +43,7 @@ class OutboxCounters:
 
     Attributes:
         sent: Acknowledged by the broker.
-        dropped: Given up: the oldest of a full queue, refused by the broker, or unsent at the end.
+        dropped: Given up: the oldest of a full queue, refused ten times, or unsent at the end.
         queued: Waiting now (a gauge).
     """
 
@@ -57,7 +71,9 @@ class Outbox:
     ) -> None:
         self.counters = OutboxCounters()
         self._factory, self._limit, self._in_flight_limit, self._retry = producer_factory, limit, in_flight, retry
-        self._queue: deque[Outgoing] = deque()
+        self._queue: list[_Waiting] = []  # a heap, the oldest first
+        self._numbers = count()
+        self._pause = 0.0
         self._in_flight = 0
         self._away = False
         self._closing = False
@@ -68,12 +84,10 @@ class Outbox:
 
     def put(self, records: Iterable[Record]) -> None:
         """Queue `records`; never blocks. Where the queue is full the oldest give way."""
-        messages = [outgoing(record) for record in records]
+        waiting = [_Waiting(next(self._numbers), outgoing(record)) for record in records]
         with self._changed:
-            self._queue.extend(messages)
-            while len(self._queue) > self._limit:
-                self._queue.popleft()
-                self.counters.dropped += 1
+            for one in waiting:
+                self._enqueue(one)
             self._settle()
 
     def close(self, timeout: float = 5.0) -> None:
@@ -88,65 +102,66 @@ class Outbox:
             self._settle()
         self._thread.join(max(0.1, until - time.monotonic()))
 
+    def _enqueue(self, one: _Waiting) -> None:
+        """Queue `one` in its place. The caller holds the lock."""
+        heapq.heappush(self._queue, one)
+        while len(self._queue) > self._limit:
+            heapq.heappop(self._queue)
+            self.counters.dropped += 1
+
     def _settle(self) -> None:
         """Publish a change of the queue. The caller holds the lock."""
         self.counters.queued = len(self._queue)
         self._changed.notify_all()
 
     def _run(self) -> None:
-        pause = self._retry[0]
-        while (message := self._take()) is not None:
+        while (one := self._take()) is not None:
             try:
                 if self._producer is None:
                     self._producer = self._factory()
-                sending = self._producer.send(message)
+                sending = self._producer.send(one.message)
             except TransportError as error:
-                self._give_back(message, error)
                 self._disconnect()
-                with self._changed:
-                    self._changed.wait_for(lambda: self._closing, pause)
-                pause = min(2 * pause, self._retry[1])
+                self._done(one, error)
             else:
-                sending.add_done_callback(self._done)
-                pause = self._retry[0]
+                sending.add_done_callback(partial(self._acknowledged, one))
         self._disconnect()
 
-    def _take(self) -> Outgoing | None:
-        """Return the next message once it may be sent, or None at the end."""
+    def _take(self) -> _Waiting | None:
+        """Return the next record once it may be sent, or None at the end."""
         with self._changed:
+            if self._pause:
+                self._changed.wait_for(lambda: self._closing or not self._pause, self._pause)
             self._changed.wait_for(lambda: self._closing or (self._queue and self._in_flight < self._in_flight_limit))
             if self._closing:
                 return None
             self._in_flight += 1
-            message = self._queue.popleft()
+            one = heapq.heappop(self._queue)
             self._settle()
-            return message
+            return one
 
-    def _give_back(self, message: Outgoing, error: TransportError) -> None:
+    def _acknowledged(self, one: _Waiting, sending: "Future[None]") -> None:
+        """Learn what became of `one`; called in the producer's thread."""
+        one.attempts += 1
+        self._done(one, CancelledError() if sending.cancelled() else sending.exception())
+
+    def _done(self, one: _Waiting, failure: BaseException | None) -> None:
+        """Count `one` as sent, or queue it again in its old place and pause."""
         with self._changed:
             if self._closing:
                 return
             self._in_flight -= 1
-            if len(self._queue) < self._limit:
-                self._queue.appendleft(message)
-            else:
-                self.counters.dropped += 1
-            self._settle()
-            self._say(str(error))
-
-    def _done(self, sending: "Future[None]") -> None:
-        """Count what became of one message; called in the producer's thread."""
-        failure = None if sending.cancelled() else sending.exception()
-        with self._changed:
-            if self._closing:
-                return
-            self._in_flight -= 1
-            if sending.cancelled() or failure is not None:
-                self.counters.dropped += 1
-            else:
+            if failure is None:
                 self.counters.sent += 1
-            self._settle()
+                self._pause = 0.0
+            else:
+                self._pause = min(max(2 * self._pause, self._retry[0]), self._retry[1])
+                if one.attempts < ATTEMPTS:
+                    self._enqueue(one)
+                else:
+                    self.counters.dropped += 1
             self._say("" if failure is None else str(failure))
+            self._settle()
 
     def _say(self, error: str) -> None:
         """Tell once that the broker went away, and once that it is back. The caller holds the lock."""

@@ -69,7 +69,10 @@ def read(handle: Handle, owner_of: OwnerOf) -> tuple[dict[str, Any], str]:
     """
     values: dict[str, Any] = {}
     error = ""
-    fields = {**_FIELDS, "processes": lambda handle: [_process(one, owner_of) for one in _compute_processes(handle)]}
+    fields: dict[str, Callable[[Handle], Any]] = {
+        **_FIELDS,
+        "processes": lambda handle: [_process(found, owner_of) for found in _compute_processes(handle)],
+    }
     for field, ask in fields.items():
         try:
             values[field] = ask(handle)
