@@ -1,0 +1,84 @@
+"""Which job, attempt, node and rank this process belongs to, as its environment tells."""
+
+import json
+import os
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+_RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
+"""Where a global rank stands, the closest to the process first: torchrun inside Slurm has both, and its own is right."""
+
+
+class UnknownJob(ValueError):
+    """Nothing says which job this is, or what says so cannot be read. The message says what to pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whose lines these are (see `records.LogChunk`)."""
+
+    job: str
+    attempt: int = 0
+    node: str = ""
+    rank: int = 0
+
+
+def identify(
+    environment: Mapping[str, str] | None = None,
+    *,
+    job: str | None = None,
+    attempt: int | None = None,
+    node: str | None = None,
+    rank: int | None = None,
+    hostname: Callable[[], str] = socket.gethostname,
+) -> Identity:
+    """Return the identity that the arguments give and, for what they leave out, the environment.
+
+    Job: `SCHEDMATE_JOB_ID`, `SLURM_JOB_ID` (in an array each task has one of its own; every Slurm command takes it), Ray's
+    submission id or `RAY_JOB_ID`, torchrun's `TORCHELASTIC_RUN_ID`. Attempt: `SCHEDMATE_ATTEMPT`, `SLURM_RESTART_COUNT`; torchrun's
+    `TORCHELASTIC_RESTART_COUNT` only where no scheduler counts, because the scheduler's count is what events carry. Rank: torchrun,
+    Open MPI, PMIx, PMI, MVAPICH, Slurm. Node: `SLURMD_NODENAME`, else the host name up to its first dot.
+
+    Raises:
+        UnknownJob: No job id anywhere, or a number that is none.
+    """
+    env = os.environ if environment is None else environment
+    found = job or env.get("SCHEDMATE_JOB_ID") or env.get("SLURM_JOB_ID") or _ray(env) or _torchrun(env)
+    if not found:
+        raise UnknownJob(
+            "no job id: expected SLURM_JOB_ID, RAY_JOB_ID, TORCHELASTIC_RUN_ID or SCHEDMATE_JOB_ID in the environment; "
+            "pass --job ID"
+        )
+    if attempt is None:
+        counts = ["SCHEDMATE_ATTEMPT", "SLURM_RESTART_COUNT"]
+        if not env.get("SLURM_JOB_ID"):
+            counts.append("TORCHELASTIC_RESTART_COUNT")
+        attempt = _number(env, counts, "--attempt")
+    if rank is None:
+        rank = _number(env, ["SCHEDMATE_RANK", *_RANKS], "--rank")
+    return Identity(found, attempt, node or env.get("SLURMD_NODENAME") or hostname().split(".")[0], rank)
+
+
+def _number(env: Mapping[str, str], names: list[str], flag: str) -> int:
+    for name in names:
+        if value := env.get(name):
+            if not value.isascii() or not value.isdecimal():
+                raise UnknownJob(f"expected a number in {name}, got {value[:80]!r}: unset it or pass {flag}")
+            return int(value)
+    return 0
+
+
+def _ray(env: Mapping[str, str]) -> str | None:
+    """Ray's job manager puts the submission id into a JSON variable of the entry point; its workers have `RAY_JOB_ID`."""
+    try:
+        metadata = json.loads(env.get("RAY_JOB_CONFIG_JSON_ENV_VAR") or "{}").get("metadata") or {}
+        submission = metadata.get("job_submission_id")
+    except (ValueError, AttributeError):
+        submission = None
+    return str(submission) if submission else env.get("RAY_JOB_ID")
+
+
+def _torchrun(env: Mapping[str, str]) -> str | None:
+    run = env.get("TORCHELASTIC_RUN_ID")
+    return None if run == "none" else run  # torchrun's own default, the same for every run

@@ -1,0 +1,396 @@
+"""The one way in which chunks reach the broker: in order, without ever making their source wait.
+
+A chunk stands in one of two queues: a bounded one in memory, and behind it, when the broker is away or slow, the spool on disk.
+Only one message of a lane (one stream of one producer) is in flight at a time: were a later one written although an
+earlier one failed, readers would take the earlier one, sent again, for a repeat.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import structlog
+
+from records import EventKind, JobEvent
+from streams.transport import Outgoing, Producer, TransportError, outgoing
+
+from .counters import ShippingCounters
+from .spool import Entry, Spool, SpoolBusy, SpoolFull, orphans
+
+log = structlog.get_logger(__name__)
+
+IN_FLIGHT = 64
+"""Messages, each of another lane, that may wait for their acknowledgement at once."""
+SLOW_SECONDS = 2.0
+"""A message unacknowledged for longer makes the broker count as away: what is in memory goes to disk too."""
+
+
+class Source(NamedTuple):
+    """Whose lines a parcel holds; losses are counted by it."""
+
+    job: str
+    attempt: int = 0
+    node: str = ""
+    lane: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Parcel:
+    """A message on its way.
+
+    Attributes:
+        source: Whose it is. Messages of one `source.lane` are written in order.
+        message: What to write.
+        lines: Lines in it.
+        done: Called, from any thread, once it is acknowledged. Must be quick and must not raise.
+        spool: Where it also stands on disk.
+        entry: Its entry there.
+    """
+
+    source: Source
+    message: Outgoing
+    lines: int
+    done: Callable[[], None] | None = None
+    spool: Spool | None = None
+    entry: Entry | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory, roughly."""
+        return len(self.message.value or b"") + 512
+
+
+class _Stored(msgspec.Struct, frozen=True, array_like=True):
+    """A parcel as a spool entry."""
+
+    source: Source
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """What `Shipper.close` could not send: lines kept on disk, lines given up for good."""
+
+    kept: int
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolSettings:
+    """Where spools stand: each producer has a directory of its own under `root`; `budget` is in bytes."""
+
+    root: Path
+    budget: int = 1 << 30
+
+
+class Shipper:
+    """Sends parcels on a thread of its own.
+
+    Args:
+        connect: Makes a producer. May raise; it is called again, later and later, until it does not.
+        name: Name of this producer: the directory of its spool.
+        spool: Where to keep what cannot be sent. None: `offer` refuses while memory is full, and the caller, whose lines stand
+            in a file anyway, comes back later.
+        adopt: Also send what spools under that root hold whose owners are gone.
+        memory: Bytes to keep in memory.
+        counters: Numbers to keep up.
+        clock: Seconds since 1970.
+        backoff: Seconds before the second attempt to connect, and the longest pause between two.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Producer],
+        name: str,
+        *,
+        spool: SpoolSettings | None = None,
+        adopt: SpoolSettings | None = None,
+        memory: int = 8 << 20,
+        counters: ShippingCounters | None = None,
+        clock: Callable[[], float] = time.time,
+        backoff: tuple[float, float] = (0.25, 10.0),
+    ) -> None:
+        self.counters = counters or ShippingCounters()
+        self._connect = connect
+        self._name = name
+        self._settings = spool
+        self._adopt = adopt
+        self._memory = memory
+        self._clock = clock
+        self._backoff = backoff
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        self._stop = threading.Event()
+        self._closing = False
+        self._lanes: dict[str, deque[Parcel]] = {}
+        self._ready: deque[str] = deque()
+        self._in_memory = 0
+        self._unspooled: dict[Parcel, None] = {}
+        self._in_flight: dict[Parcel, float] = {}
+        self._epoch = 0
+        self._failure: str | None = None
+        self._spool: Spool | None = None
+        self._adopted: list[Spool] = []
+        self._lost: dict[Source, int] = {}
+        self._lost_told = 0
+        self._spool_refuses = False
+        self._thread = threading.Thread(target=self._run, name=f"shipper {name}", daemon=True)
+        self._thread.start()
+
+    def offer(self, parcel: Parcel) -> bool:
+        """Take over `parcel` and return at once, at worst after one write to the local disk.
+
+        Returns:
+            False where it was not taken: without a spool, memory is full, come back later; with one, the disk is full too, and
+            its lines are counted as lost.
+        """
+        with self._lock:
+            room = self._in_memory + parcel.size <= self._memory
+            if self._settings is None:
+                if room:
+                    self._keep(parcel)
+                return room
+            behind = self._spool is not None and self._spool.unread
+            if room and not behind:
+                self._keep(parcel)
+                if not self.counters.broker_up:
+                    self._spill()
+                return True
+            if (behind or self._spill()) and self._to_disk(parcel, read=False):
+                return True
+            self.lose(parcel.source, parcel.lines)
+            return False
+
+    def lose(self, source: Source, lines: int) -> None:
+        """Count lines that are given up; a record says so as soon as sending works."""
+        with self._lock:
+            self._lost[source] = self._lost.get(source, 0) + lines
+            self.counters.lost_lines += lines
+
+    @property
+    def idle(self) -> bool:
+        """True where everything of its own is acknowledged."""
+        with self._lock:
+            return not self._lanes and not self._lost and (self._spool is None or self._spool.empty)
+
+    def close(self, timeout: float) -> Leftover:
+        """Wait up to `timeout` seconds for acknowledgements; leave the rest in the spool."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self.idle, timeout)
+            self._stop.set()
+            self._changed.notify_all()
+        self._thread.join(1.0)
+        with self._lock:
+            self._spill()
+            lost = sum(parcel.lines for parcel in self._unspooled) + sum(self._lost.values())
+            for parcel in self._unspooled:
+                self._lost[parcel.source] = self._lost.get(parcel.source, 0) + parcel.lines
+            for source, lines in self._lost.items():
+                self._to_disk(self._loss(source, lines), read=False, beyond_budget=True)
+            kept = self._count_kept()
+            for spool in [*self._adopted, *([self._spool] if self._spool else [])]:
+                with suppress(OSError):
+                    spool.close()
+            self._adopted, self._spool, self._settings = [], None, None
+        return Leftover(kept, lost)
+
+    # --- queues; the lock is held -------------------------------------------------------------------------------------
+
+    def _keep(self, parcel: Parcel) -> None:
+        lane = self._lanes.setdefault(parcel.source.lane, deque())
+        if not lane:
+            self._ready.append(parcel.source.lane)
+        lane.append(parcel)
+        self._in_memory += parcel.size
+        if parcel.entry is None:
+            self._unspooled[parcel] = None
+        self._changed.notify_all()
+
+    def _spill(self) -> bool:
+        """Write what stands only in memory to disk, in order. False where the disk takes no more."""
+        if self._settings is None:
+            return False
+        return all(self._to_disk(parcel, read=True) for parcel in list(self._unspooled))
+
+    def _to_disk(self, parcel: Parcel, *, read: bool, beyond_budget: bool = False) -> bool:
+        if self._settings is None:
+            return False
+        try:
+            if self._spool is None:
+                self._spool = Spool(self._settings.root / self._name, self._settings.budget)
+            message = parcel.message
+            stored = _Stored(parcel.source, message.topic, message.key, message.value, parcel.lines)
+            parcel.entry = self._spool.append(msgspec.msgpack.encode(stored), read=read, beyond_budget=beyond_budget)
+        except (OSError, SpoolBusy) as error:
+            if not self._spool_refuses:
+                reason = str(error) if isinstance(error, SpoolFull | SpoolBusy) else f"{type(error).__name__}: {error}"
+                log.warning("spool refuses: lines are now counted and lost", reason=reason)
+            self._spool_refuses = True
+            return False
+        if self._spool_refuses:
+            log.info("spool takes again")
+            self._spool_refuses = False
+        self._unspooled.pop(parcel, None)
+        parcel.spool = self._spool
+        self.counters.spooled_chunks += 1
+        self.counters.spool_bytes = self._spool.size
+        self._changed.notify_all()
+        return True
+
+    def _refill(self) -> None:
+        """Load from disk what memory has room for: one's own first."""
+        for spool in [*([self._spool] if self._spool else []), *self._adopted]:
+            while self._in_memory < self._memory // 2 and (entry := spool.read()) is not None:
+                try:
+                    stored = msgspec.msgpack.decode(entry.payload, type=_Stored)
+                except msgspec.DecodeError as error:
+                    log.warning("spool entry of another version is left out", error=str(error))
+                    spool.acknowledge(entry)
+                    continue
+                message = Outgoing(stored.topic, stored.key, stored.value)
+                self._keep(Parcel(stored.source, message, stored.lines, spool=spool, entry=entry))
+
+    def _loss(self, source: Source, lines: int) -> Parcel:
+        now = self._clock()
+        event = JobEvent(
+            id=f"producer/{source.job}/{source.attempt}/{EventKind.LINES_LOST}/{source.lane}/{now:.3f}",
+            job=source.job,
+            attempt=source.attempt,
+            kind=EventKind.LINES_LOST,
+            time=now,
+            scheduler="producer",
+            nodes=[source.node] if source.node else [],
+            lines=lines,
+            detail=f"{source.lane}: the broker was away and the spool full",
+        )
+        return Parcel(source._replace(lane=f"{source.lane}/lost"), outgoing(event), 0)
+
+    def _tell_losses(self) -> None:
+        lost, self._lost = self._lost, {}
+        for source, lines in lost.items():
+            self._keep(self._loss(source, lines))
+
+    def _count_kept(self) -> int:
+        """Lines of one's own that stay on disk, counted from the spool itself."""
+        kept = sum(p.lines for lane in self._lanes.values() for p in lane if p.spool is self._spool and p.entry)
+        while self._spool is not None and (entry := self._spool.read()) is not None:
+            kept += msgspec.msgpack.decode(entry.payload, type=_Stored).lines
+        return kept
+
+    # --- the thread ---------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        pause = self._backoff[0]
+        while not self._stop.is_set():
+            producer: Producer | None = None
+            try:
+                producer = self._connect()
+                self._adopt_orphans()
+                acknowledged = self.counters.acknowledged
+                self._send_until_failure(producer)
+                if self.counters.acknowledged > acknowledged:
+                    pause = self._backoff[0]
+            except Exception as error:  # noqa: BLE001  whatever the client raises: the source must not notice
+                self._away(f"{type(error).__name__}: {error}")
+            finally:
+                if producer is not None:
+                    with suppress(Exception):
+                        producer.close()
+            self._stop.wait(pause)
+            pause = min(pause * 2, self._backoff[1])
+
+    def _send_until_failure(self, producer: Producer) -> None:
+        with self._lock:
+            self._epoch += 1
+            epoch = self._epoch
+            self._in_flight.clear()
+            self._failure = None
+            self._ready = deque(self._lanes)
+        while not self._stop.is_set():
+            with self._changed:
+                self._refill()
+                now = time.monotonic()
+                if self._lost and self.counters.broker_up and (self._closing or now - self._lost_told >= 1):
+                    self._lost_told = int(now)
+                    self._tell_losses()
+                if self._in_flight and now - min(self._in_flight.values()) > SLOW_SECONDS:
+                    self._away("no acknowledgement", count=False)
+                batch = []
+                while self._ready and len(self._in_flight) < IN_FLIGHT:
+                    parcel = self._lanes[self._ready.popleft()][0]
+                    self._in_flight[parcel] = now
+                    batch.append(parcel)
+                if not batch and self._failure is None:
+                    self._changed.wait(0.5)
+            for parcel in batch:
+                # Outside the lock: a client may call back at once.
+                producer.send(parcel.message).add_done_callback(partial(self._answered, parcel, epoch))
+            if self._failure is not None:
+                raise TransportError(self._failure)
+
+    def _answered(self, parcel: Parcel, epoch: int, future: "Future[None]") -> None:
+        error = None if future.cancelled() else future.exception()
+        done = None
+        with self._changed:
+            if epoch != self._epoch:
+                return  # an answer on a connection that was given up: the parcel is being sent again
+            del self._in_flight[parcel]
+            if future.cancelled() or error is not None:
+                self._failure = str(error or "given up")
+            else:
+                done = parcel.done
+                self._forget(parcel)
+            self._changed.notify_all()
+        if done is not None:
+            done()
+
+    def _forget(self, parcel: Parcel) -> None:
+        lane = self._lanes[parcel.source.lane]
+        lane.popleft()
+        if lane:
+            self._ready.append(parcel.source.lane)
+        else:
+            del self._lanes[parcel.source.lane]
+        self._in_memory -= parcel.size
+        self._unspooled.pop(parcel, None)
+        if parcel.entry is not None and parcel.spool is not None:
+            parcel.spool.acknowledge(parcel.entry)
+            if parcel.spool in self._adopted and parcel.spool.empty:
+                self._adopted.remove(parcel.spool)
+                parcel.spool.close()
+            elif self._spool is not None:
+                self.counters.spool_bytes = self._spool.size
+        self.counters.acknowledged += 1
+        if not self.counters.broker_up:
+            self.counters.broker_up = True
+            log.info("broker takes lines", producer=self._name)
+
+    def _away(self, reason: str, *, count: bool = True) -> None:
+        with self._lock:
+            self.counters.sends_failed += count
+            if self.counters.broker_up or self.counters.sends_failed == 1:
+                log.warning("broker is away or slow: lines are kept", producer=self._name, reason=reason)
+            self.counters.broker_up = False
+            self._spill()
+
+    def _adopt_orphans(self) -> None:
+        if self._adopt is None:
+            return
+        with self._lock:
+            if not self._adopted:
+                self._adopted = list(orphans(self._adopt.root, self._adopt.budget))
+                if self._adopted:
+                    log.info("sending what earlier producers left", spools=len(self._adopted))

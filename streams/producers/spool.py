@@ -1,0 +1,274 @@
+"""Append-only files that keep what could not be sent, in order, until it is acknowledged.
+
+A spool is a directory with a lock and numbered segments. Its owner holds the lock; when the owner is gone, whoever gets the
+lock may send what is left. A segment is deleted once everything in it is acknowledged, so that after a crash at most one segment is
+sent twice, which is harmless: pieces carry numbers.
+
+An entry is its length and its CRC-32 (two little-endian 32-bit numbers) and then its bytes. A torn entry at the end of a
+segment is the mark of a crash and is passed over.
+"""
+
+import fcntl
+import os
+import struct
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import structlog
+
+log = structlog.get_logger(__name__)
+
+_HEAD = struct.Struct("<II")
+_LOCK = "lock"
+_SUFFIX = ".segment"
+SYNC_SECONDS = 1.0
+"""A power cut loses at most this much of a spool; a crash of the process alone loses nothing."""
+
+
+class SpoolBusy(Exception):
+    """Another process owns the spool."""
+
+
+class SpoolFull(OSError):
+    """The budget of the spool does not allow another entry."""
+
+
+@dataclass(slots=True)
+class _Segment:
+    path: Path
+    size: int
+    unacknowledged: int = 0
+    read: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What `Spool.append` and `Spool.read` return, to be given to `Spool.acknowledge`."""
+
+    segment: _Segment
+    payload: bytes
+
+
+class Spool:
+    """One spool directory, owned by this object until `close`. Not thread-safe: the shipper holds its own lock.
+
+    Args:
+        directory: Made where it does not exist.
+        budget: Bytes that the segments may take together.
+        clock: Seconds, never going back; when to force written bytes to the disk.
+
+    Raises:
+        SpoolBusy: Another process owns it.
+        OSError: The directory cannot be made or written.
+    """
+
+    def __init__(self, directory: Path, budget: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._directory = directory
+        self._budget = budget
+        self._clock = clock
+        self._segment_size = max(1, min(4 << 20, budget // 8))
+        self._lock = _lock(directory)
+        paths = sorted(directory.glob(f"*{_SUFFIX}"))
+        self._segments = [_Segment(path, path.stat().st_size) for path in paths]
+        self._next = int(paths[-1].stem) + 1 if paths else 1
+        self._out: int | None = None
+        self._in: int | None = None
+        self._in_offset = 0
+        self._synced = clock()
+
+    @property
+    def size(self) -> int:
+        """Bytes in all segments."""
+        return sum(segment.size for segment in self._segments)
+
+    @property
+    def unread(self) -> bool:
+        """True where an entry waits to be read."""
+        return any(not segment.read and (segment.size > self._read_offset(segment)) for segment in self._segments)
+
+    @property
+    def empty(self) -> bool:
+        """True where everything is acknowledged."""
+        return not self._segments
+
+    def append(self, payload: bytes, *, read: bool = False, beyond_budget: bool = False) -> Entry:
+        """Write `payload` behind everything else.
+
+        Args:
+            payload: The bytes.
+            read: The caller keeps them in memory too: `read` shall not return them. Only where nothing is unread.
+            beyond_budget: Write them even where the budget is used up.
+
+        Raises:
+            SpoolFull: The budget is used up.
+            OSError: The disk is full or fails. What was there before stays intact.
+        """
+        entry = _HEAD.pack(len(payload), zlib.crc32(payload)) + payload
+        if not beyond_budget and self.size + len(entry) > self._budget:
+            raise SpoolFull(f"spool {self._directory} holds {self.size} of {self._budget} bytes")
+        out, segment = self._writable()
+        try:
+            written = os.write(out, entry)
+            if written < len(entry):
+                raise OSError(f"disk full: {written} of {len(entry)} bytes written to {segment.path}")
+            if self._clock() - self._synced >= SYNC_SECONDS:
+                self._synced = self._clock()
+                os.fdatasync(out)
+        except OSError:
+            os.ftruncate(out, segment.size)
+            if not segment.size:
+                self._drop(segment)
+            raise
+        segment.size += len(entry)
+        if read:
+            segment.unacknowledged += 1
+            self._in_offset = segment.size
+        return Entry(segment, payload)
+
+    def read(self) -> Entry | None:
+        """Return the oldest entry that was not read, or None."""
+        while (segment := next((each for each in self._segments if not each.read), None)) is not None:
+            if self._in is None:
+                self._in = os.open(segment.path, os.O_RDONLY)
+                self._in_offset = self._read_offset(segment)
+            payload = self._entry_at(segment)
+            if payload is not None:
+                self._in_offset += _HEAD.size + len(payload)
+                segment.unacknowledged += 1
+                return Entry(segment, payload)
+            if self._writing(segment):
+                return None
+            os.close(self._in)
+            self._in, self._in_offset = None, 0
+            segment.read = True
+            self._drop_if_done(segment)
+        return None
+
+    def acknowledge(self, entry: Entry) -> None:
+        """Give up `entry`: it is where it belongs."""
+        entry.segment.unacknowledged -= 1
+        self._drop_if_done(entry.segment)
+
+    def close(self) -> None:
+        """Force what is there to the disk and let go of it; remove the directory where nothing is left."""
+        for descriptor in (self._in, self._out):
+            if descriptor is not None:
+                os.fsync(descriptor)
+                os.close(descriptor)
+        self._in = self._out = None
+        if self.empty:
+            (self._directory / _LOCK).unlink(missing_ok=True)
+            try:
+                self._directory.rmdir()
+            except OSError as error:
+                log.warning("spool directory stays", directory=str(self._directory), error=str(error))
+        os.close(self._lock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _writing(self, segment: _Segment) -> bool:
+        return self._out is not None and segment is self._segments[-1]
+
+    def _read_offset(self, segment: _Segment) -> int:
+        first = next((each for each in self._segments if not each.read), None)
+        return self._in_offset if segment is first else 0
+
+    def _writable(self) -> tuple[int, _Segment]:
+        if self._out is not None and self._segments[-1].size < self._segment_size:
+            return self._out, self._segments[-1]
+        if self._out is not None:
+            os.fdatasync(self._out)
+            os.close(self._out)
+            self._out = None
+            self._finish_reading()
+        path = self._directory / f"{self._next:010d}{_SUFFIX}"
+        self._out = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        self._next += 1
+        self._segments.append(_Segment(path, 0))
+        return self._out, self._segments[-1]
+
+    def _finish_reading(self) -> None:
+        """The last segment grows no more: where all of it was read, say so."""
+        segment = self._segments[-1]
+        if not segment.read and self._read_offset(segment) >= segment.size:
+            if self._in is not None:
+                os.close(self._in)
+            self._in, self._in_offset, segment.read = None, 0, True
+            self._drop_if_done(segment)
+
+    def _entry_at(self, segment: _Segment) -> bytes | None:
+        assert self._in is not None
+        head = os.pread(self._in, _HEAD.size, self._in_offset)
+        if not head:
+            return None
+        if len(head) == _HEAD.size:
+            length, checksum = _HEAD.unpack(head)
+            if self._in_offset + _HEAD.size + length <= segment.size:
+                payload = os.pread(self._in, length, self._in_offset + _HEAD.size)
+                if len(payload) == length and zlib.crc32(payload) == checksum:
+                    return payload
+        log.warning(
+            "spool segment ends in a torn entry: a crash or a bad disk; the rest of it is passed over",
+            segment=str(segment.path),
+            offset=self._in_offset,
+            passed_over=segment.size - self._in_offset,
+        )
+        self._in_offset = segment.size
+        return None
+
+    def _drop_if_done(self, segment: _Segment) -> None:
+        all_read = segment.read or self._read_offset(segment) >= segment.size
+        if segment.unacknowledged == 0 and all_read and segment in self._segments:
+            self._drop(segment)
+
+    def _drop(self, segment: _Segment) -> None:
+        if self._writing(segment):
+            assert self._out is not None
+            os.close(self._out)
+            self._out = None
+        if not segment.read:
+            if self._in is not None:
+                os.close(self._in)
+            self._in, self._in_offset = None, 0
+        self._segments.remove(segment)
+        segment.path.unlink(missing_ok=True)
+
+
+def orphans(root: Path, budget: int) -> Iterator[Spool]:
+    """Yield the spools under `root` that nobody owns, each already locked. Empty leftovers are removed on the way."""
+    for directory in sorted(root.iterdir()) if root.is_dir() else []:
+        try:
+            if not (directory / _LOCK).exists():
+                continue
+            spool = Spool(directory, budget)
+        except (SpoolBusy, OSError):
+            continue
+        if spool.empty:
+            spool.close()
+        else:
+            yield spool
+
+
+def _lock(directory: Path) -> int:
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(directory / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # The owner before may have removed the directory between our open and our lock.
+        if os.fstat(descriptor).st_nlink == 0:
+            raise SpoolBusy(f"spool {directory} was just removed")
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise SpoolBusy(f"spool {directory} is owned by another process") from error
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
