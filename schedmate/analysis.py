@@ -1,0 +1,88 @@
+"""What a stored log holds: the processors over one file, without any server."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from processors.job import JobProcessor
+from processors.state import JobState
+from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position
+
+
+@dataclass
+class Analysis:
+    """The result for one log.
+
+    Attributes:
+        file: Its path, as given.
+        lines: Lines in it, counted at newlines.
+        metric: The newest progress; null where the log reports none.
+        failure: The verdict; null for a run that did not fail.
+    """
+
+    file: str
+    lines: int = 0
+    metric: JobMetric | None = None
+    failure: Failure | None = None
+
+    def contract(self) -> dict[str, Any]:
+        """Return the JSON object that `analyze --json` prints."""
+        metric, failure = self.metric, self.failure
+        return {
+            "file": self.file,
+            "lines": self.lines,
+            "progress": {
+                "step_time_s": metric and metric.step_time_s,
+                "throughput": metric and metric.throughput,
+                "throughput_unit": metric and metric.throughput_unit,
+                "last_step": metric and metric.step,
+                "last_loss": metric and metric.loss,
+                "epoch": metric and metric.epoch,
+                "method": metric.method if metric else "unknown",
+                "confidence": metric.confidence if metric else 0.0,
+                "reports": metric.reports if metric else 0,
+            },
+            "failure": failure
+            and {
+                "root_line": failure.root and failure.root.line,
+                "message": failure.message,
+                "error_type": failure.error_type,
+                "faulty_component": failure.faulty_component,
+                "restartable": failure.restartable,
+                "confidence": failure.confidence,
+                "signature": failure.signature,
+                "source": failure.source,
+                "evidence": [{"line": each.line, "text": each.text} for each in failure.evidence],
+            },
+        }
+
+
+def analyze(file: Path, chunks: Iterable[LogChunk], processor: JobProcessor) -> Analysis:
+    """Run `processor` over the `chunks` of one log and conclude; how the job ended is not known."""
+    result = Analysis(str(file))
+    state = JobState(job=file.name)
+    end = 0.0
+    for offset, chunk in enumerate(chunks):
+        _take(result, processor.process(state, Position(file.name, 0, offset), chunk))
+        result.lines = last_line(chunk)
+        end = chunk.time
+    ended = JobEvent(id="end", job=file.name, kind=EventKind.ENDED, time=end)
+    _take(result, processor.process(state, Position(file.name, 1, 0), ended))
+    return result
+
+
+def last_line(chunk: LogChunk) -> int:
+    """Return the number of the last line of a numbered chunk."""
+    inner = sum(not line.endswith("\r") for line in chunk.lines[:-1]) - sum(
+        index < len(chunk.lines) - 1 for index in chunk.cut
+    )
+    return chunk.first_line + inner
+
+
+def _take(result: Analysis, records: Iterable[object]) -> None:
+    for record in records:
+        if isinstance(record, JobMetric):
+            result.metric = record
+        elif isinstance(record, Failure):
+            result.failure = None if record.error_type is ErrorType.NONE else record

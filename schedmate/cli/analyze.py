@@ -1,0 +1,47 @@
+"""`schedmate analyze`: what a stored log holds."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from schedmate.settings import Loaded
+
+app = typer.Typer()
+
+
+@app.command()
+def command(
+    context: typer.Context,
+    files: Annotated[list[Path], typer.Argument(help="Logs, plain, gz or zst; - for standard input.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file, a line each.")] = False,
+) -> None:
+    """Say what stored logs hold: progress, speed, the verdict on a failure, and the lines it rests on. No server is needed.
+
+    Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --json logs/*.log | jq .failure`
+    """
+    from rich.console import Console
+
+    from schedmate.analysis import analyze
+    from schedmate.assembly import job_processor
+    from schedmate.reading import shown
+    from schedmate.report import report
+    from streams.producers.stored import UnreadableLog
+
+    loaded: Loaded = context.obj
+    processor = job_processor(loaded.settings.processors)
+    console, failed = Console(soft_wrap=True, highlight=False), False
+    for file in files:
+        try:
+            result = analyze(file, shown(file), processor)
+        except UnreadableLog as error:
+            typer.echo(f"schedmate: {error}", err=True)
+            failed = True
+            continue
+        if as_json:
+            typer.echo(json.dumps(result.contract(), ensure_ascii=False))
+        else:
+            console.print(report(result))
+    if failed:
+        raise typer.Exit(2)

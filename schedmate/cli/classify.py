@@ -1,0 +1,43 @@
+"""`schedmate classify`: the class of every line."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from schedmate.settings import Loaded
+
+app = typer.Typer()
+
+
+@app.command()
+def command(
+    context: typer.Context,
+    files: Annotated[list[Path], typer.Argument(help="Logs, plain, gz or zst; - for standard input.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file: a letter a line.")] = False,
+) -> None:
+    """Give the class of every line: e error, w warning, p progress, o other.
+
+    Examples: `schedmate classify train.log | grep ^e`, `schedmate classify --json logs/*.log`
+    """
+    from schedmate.assembly import line_classifier
+    from schedmate.classes import classes
+    from schedmate.reading import shown
+    from streams.producers.stored import UnreadableLog
+
+    loaded: Loaded = context.obj
+    classifier, failed = line_classifier(loaded.settings.processors), False
+    for file in files:
+        try:
+            if as_json:
+                letters = "".join(letter for letter, _ in classes(shown(file), classifier))
+                typer.echo(json.dumps({"file": str(file), "classes": letters}))
+            else:
+                for letter, text in classes(shown(file), classifier):
+                    typer.echo(f"{letter} {text}")
+        except UnreadableLog as error:
+            typer.echo(f"schedmate: {error}", err=True)
+            failed = True
+    if failed:
+        raise typer.Exit(2)

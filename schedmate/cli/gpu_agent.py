@@ -1,0 +1,129 @@
+"""`schedmate gpu-agent`: samples of this host's GPUs."""
+
+import socket
+import sys
+import time
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from schedmate.settings import Loaded
+from streams.producers.gpu import (
+    GpuAgent,
+    GpuError,
+    InvalidRecording,
+    NvmlSource,
+    RecordingSource,
+    RecordingWriter,
+    shipped_recording,
+)
+from streams.transport import Outgoing, Producer
+
+app = typer.Typer()
+
+SHIPPED = "shipped"
+"""What `--replay` takes in place of a file's name."""
+
+SILENT_S = 30.0
+"""Without a sample for so long (or for three intervals) the agent is unwell."""
+
+
+class _Printer:
+    """A producer that prints."""
+
+    def send(self, message: Outgoing) -> "Future[None]":
+        sys.stdout.write((message.value or b"").decode() + "\n")
+        sys.stdout.flush()
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
+
+    def flush(self, timeout: float) -> None:
+        """Nothing is ever outstanding."""
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+@app.command()
+def command(
+    context: typer.Context,
+    *,
+    interval: Annotated[
+        float | None, typer.Option(min=0.01, help="Seconds between samples.", show_default="producer.gpu_seconds")
+    ] = None,
+    node: Annotated[
+        str | None,
+        typer.Option(
+            help="The scheduler's name of this host; a replay keeps the recorded one.", show_default="host name"
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Record the samples, too: JSON lines; compressed as *.gz.")
+    ] = None,
+    replay: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help=f"Replay a recording in place of GPUs; `{SHIPPED}`: the made-up one."),
+    ] = None,
+    loop: Annotated[bool, typer.Option("--loop", help="Replay it again and again.")] = False,
+    stdout: Annotated[bool, typer.Option("--stdout", help="Print the samples; send nothing to Kafka.")] = False,
+) -> None:
+    """Sample this host's GPUs through NVML, and ship the samples and Xid events to Kafka. What a GPU does not report is null.
+
+    A broker that is away does not stop it: the newest samples wait in memory, the oldest give way and are counted.
+
+    Examples: `schedmate gpu-agent --interval 1 --record gpus.jsonl.gz`, and without a GPU:
+    `schedmate gpu-agent --replay shipped --loop --stdout`
+    """
+    from schedmate.connections import kafka_connection
+    from schedmate.service import service
+    from streams.kafka import KafkaProducer
+
+    loaded: Loaded = context.obj
+    settings = loaded.settings
+    every = interval or settings.producer.gpu_seconds
+
+    def connect() -> Producer:
+        if stdout:
+            return _Printer()
+        return KafkaProducer(kafka_connection(settings.kafka), settings.kafka.compression)
+
+    with service(settings, "gpu-agent") as running:
+        source = _source(replay, loop, node)
+        recorder = _recorder(record, source)
+        agent = GpuAgent(source, connect, every, recorder=recorder, stop=running.stop)
+        running.telemetry.watch("gpu_agent", agent.counters)
+        running.telemetry.watch("gpu_outbox", agent.outbox.counters)
+        began = time.time()
+
+        def health() -> list[str]:
+            silent = time.time() - max(began, agent.counters.last_round)
+            return [f"no GPU could be sampled for {silent:.0f} s"] if silent > max(SILENT_S, 3 * every) else []
+
+        running.telemetry.health = health
+        agent.run()
+
+
+def _source(replay: str | None, loop: bool, node: str | None) -> NvmlSource | RecordingSource:
+    if replay is None:
+        if loop:
+            raise GpuError("expected --replay FILE beside --loop: real GPUs go on anyway")
+        return NvmlSource(node or socket.gethostname().partition(".")[0])
+    try:
+        return RecordingSource(shipped_recording() if replay == SHIPPED else Path(replay), loop=loop, node=node)
+    except InvalidRecording as error:
+        raise GpuError(str(error)) from error
+
+
+def _recorder(record: Path | None, source: NvmlSource | RecordingSource) -> RecordingWriter | None:
+    if record is None:
+        return None
+    try:
+        return RecordingWriter(record, source.about, made_up=isinstance(source, RecordingSource) and source.made_up)
+    except OSError as error:
+        source.close()
+        raise GpuError(
+            f"expected to create the recording {record}: {error.strerror}; name a file that is not there yet"
+        ) from error

@@ -1,0 +1,33 @@
+"""`schedmate watch`: one log, live."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from schedmate.settings import Loaded
+
+app = typer.Typer()
+
+
+@app.command()
+def command(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="A log that grows, or - for standard input.")],
+    every: Annotated[float, typer.Option(help="Seconds between two reports of progress.", min=0.0)] = 5.0,
+) -> None:
+    """Follow one log live in one process: progress every few seconds, a verdict as soon as its line is there. Ctrl-C ends it.
+
+    Examples: `schedmate watch train.log`, `python train.py 2>&1 | schedmate watch -`
+    """
+    import threading
+
+    from schedmate.assembly import job_processor
+    from schedmate.service import service
+    from schedmate.watching import watch
+
+    loaded: Loaded = context.obj
+    with service(loaded.settings, "watch") as running:
+        stop: threading.Event = running.stop
+        for line in watch(file, job_processor(loaded.settings.processors), every, stop.is_set):
+            typer.echo(line)

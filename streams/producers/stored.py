@@ -1,0 +1,103 @@
+"""Reads a log as chunks: a stored one of any size (plain, gz, zst, or standard input), or a growing one."""
+
+import gzip
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO
+
+import zstandard
+
+from records import LogChunk
+
+from .chunker import Chunker
+from .pieces import PieceSplitter
+
+BLOCK = 1 << 20
+STANDARD_INPUT = Path("-")
+GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+class UnreadableLog(Exception):
+    """A log that cannot be read; the message says what was expected and what came."""
+
+
+def read_chunks(path: Path, progress: Callable[[int], None] | None = None) -> Iterator[LogChunk]:
+    """Yield the chunks of the log at `path` (`-`: standard input), of any size, in bounded memory.
+
+    All lines arrive at the file's own time (0 for standard input): a stored log holds no arrival times. `progress` is told the bytes read
+    so far, before decompression.
+
+    Raises:
+        UnreadableLog: No such file, no permission, or broken compression.
+    """
+    splitter, chunker, arrived = PieceSplitter(), Chunker(template(path)), 0.0
+    try:
+        with _open(path) as (raw, stream):
+            arrived = 0.0 if path == STANDARD_INPUT else path.stat().st_mtime
+            while block := stream.read(BLOCK):
+                for ready in chunker.add(splitter.feed(block, arrived), 0.0):
+                    yield _chunk(ready.record)
+                if progress:
+                    progress(raw.tell() if raw.seekable() else 0)
+    except (OSError, EOFError, zstandard.ZstdError) as error:
+        raise UnreadableLog(f"expected a readable log at {path}, got {error}") from error
+    for ready in [*chunker.add(splitter.finish(arrived), 0.0), *chunker.flush()]:
+        yield _chunk(ready.record)
+
+
+def follow_chunks(
+    path: Path, stop: Callable[[], bool], seconds: float = 0.2, clock: Callable[[], float] = time.time
+) -> Iterator[LogChunk]:
+    """Yield the chunks of the log at `path` as it grows, until `stop` says so or standard input ends.
+
+    A file is looked at every `seconds`; lines have the time at which they were read.
+
+    Raises:
+        UnreadableLog: No such file, or no permission.
+    """
+    splitter, chunker = PieceSplitter(), Chunker(template(path))
+    try:
+        with sys.stdin.buffer if path == STANDARD_INPUT else path.open("rb") as stream:
+            while not stop():
+                block = stream.read1(BLOCK)  # type: ignore[union-attr]  # both are buffered readers
+                pieces = splitter.feed(block, clock())
+                for ready in chunker.add(pieces, time.monotonic()) + chunker.due(time.monotonic()):
+                    yield _chunk(ready.record)
+                if not block:
+                    if path == STANDARD_INPUT:
+                        break
+                    time.sleep(seconds)
+    except OSError as error:
+        raise UnreadableLog(f"expected a readable log at {path}, got {error}") from error
+    for ready in [*chunker.add(splitter.finish(clock()), time.monotonic()), *chunker.flush()]:
+        yield _chunk(ready.record)
+
+
+def template(path: Path) -> LogChunk:
+    """Return an empty chunk of the job that a log at `path` is taken for: one of the file's name."""
+    job = "stdin" if path == STANDARD_INPUT else path.name
+    return LogChunk(job=job, producer=str(path), lines=[], time=0.0)
+
+
+def _chunk(record: object) -> LogChunk:
+    assert isinstance(record, LogChunk)
+    return record
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[tuple[BinaryIO, IO[bytes]]]:
+    """Open a log as (the file as it lies there, its decompressed bytes)."""
+    if path == STANDARD_INPUT:
+        yield sys.stdin.buffer, sys.stdin.buffer
+        return
+    with path.open("rb") as raw:
+        start = raw.peek(4)[:4]
+        if start[:2] == GZIP:
+            yield raw, gzip.open(raw)
+        elif start == ZSTANDARD:
+            yield raw, zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+        else:
+            yield raw, raw
