@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, cast
 
 import zstandard
 
@@ -96,7 +96,8 @@ def _open(path: Path) -> Iterator[tuple[BinaryIO, IO[bytes]]]:
     with path.open("rb") as raw:
         start = raw.peek(4)[:4]
         if start[:2] == GZIP:
-            yield raw, gzip.open(raw)
+            with gzip.GzipFile(fileobj=raw) as plain:
+                yield raw, cast("IO[bytes]", plain)
         elif start == ZSTANDARD:
             yield raw, zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
         else:
