@@ -5,11 +5,12 @@ from .nvml import NvmlSource
 from .outbox import Outbox, OutboxCounters
 from .processes import Owner, owner_of
 from .recording import Header, InvalidRecording, RecordingSource, RecordingWriter, shipped_recording
-from .source import GpuSource, SourceError, sample_id
+from .source import GpuError, GpuSource, sample_id
 
 __all__ = [
     "GpuAgent",
     "GpuAgentCounters",
+    "GpuError",
     "GpuSource",
     "Header",
     "InvalidRecording",
@@ -19,7 +20,6 @@ __all__ = [
     "Owner",
     "RecordingSource",
     "RecordingWriter",
-    "SourceError",
     "owner_of",
     "sample_id",
     "shipped_recording",

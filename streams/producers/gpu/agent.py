@@ -12,7 +12,7 @@ from streams.transport import Producer
 
 from .outbox import Outbox
 from .recording import RecordingWriter
-from .source import GpuSource, SourceError
+from .source import GpuError, GpuSource
 
 log = structlog.get_logger(__name__)
 
@@ -24,6 +24,7 @@ class GpuAgentCounters:
     Attributes:
         samples: Samples taken.
         xids: Xid events seen.
+        gpus: GPUs in the last round (a gauge).
         gpus_failing: GPUs that could not be read in the last round, wholly or in part (a gauge).
         rounds_failed: Rounds in which nothing could be sampled.
         rounds_missed: Rounds left out because the one before took longer than the interval.
@@ -33,6 +34,7 @@ class GpuAgentCounters:
 
     samples: int = 0
     xids: int = 0
+    gpus: int = 0
     gpus_failing: int = 0
     rounds_failed: int = 0
     rounds_missed: int = 0
@@ -49,7 +51,10 @@ class GpuAgent:
         interval: Seconds between samples.
         clock: Seconds since 1970.
         recorder: Where samples are recorded, too. Closed at the end of `run`.
-        outbox: Takes the samples; made from `producer_factory` where None.
+        stop: Ends `run` when set.
+
+    Attributes:
+        outbox: Holds what is not sent yet, and counts what became of it.
     """
 
     def __init__(
@@ -60,14 +65,14 @@ class GpuAgent:
         clock: Callable[[], float] = time.time,
         *,
         recorder: RecordingWriter | None = None,
-        outbox: Outbox | None = None,
+        stop: threading.Event | None = None,
     ) -> None:
         if interval <= 0:
             raise ValueError(f"expected an interval above 0 seconds, got {interval}")
         self.counters = GpuAgentCounters()
-        self.outbox = outbox or Outbox(producer_factory)
+        self.outbox = Outbox(producer_factory)
         self._source, self._interval, self._clock, self._recorder = source, interval, clock, recorder
-        self._stop = threading.Event()
+        self._stop = stop or threading.Event()
         self._failing = False
 
     def run(self) -> None:
@@ -96,7 +101,7 @@ class GpuAgent:
         """Do one round and return its samples."""
         try:
             samples = self._source.sample()
-        except SourceError as error:
+        except GpuError as error:
             self.counters.rounds_failed += 1
             if not self._failing:
                 log.error("sampling_failed", error=str(error))
@@ -107,7 +112,9 @@ class GpuAgent:
         self._failing = False
         self.counters.samples += len(samples)
         self.counters.xids += sum(len(sample.xids) for sample in samples)
-        self.counters.gpus_failing = sum(bool(sample.error) for sample in samples)
+        if samples:  # a recording is silent between its samples
+            self.counters.gpus = len({(sample.node, sample.gpu) for sample in samples})
+            self.counters.gpus_failing = len({(sample.node, sample.gpu) for sample in samples if sample.error})
         self.counters.last_round = self._clock()
         self._record(samples)
         self.outbox.put(samples)

@@ -13,7 +13,7 @@ from records import GpuSample
 
 from .processes import owner_of
 from .reading import Handle, OwnerOf, read
-from .source import SourceError, sample_id
+from .source import GpuError, sample_id
 from .xid import XidWatch
 
 log = structlog.get_logger(__name__)
@@ -49,7 +49,7 @@ class NvmlSource:
         owner: Finds the job of a process.
 
     Raises:
-        SourceError: There is no NVML here, or it shows no GPU.
+        GpuError: There is no NVML here, or it shows no GPU.
     """
 
     def __init__(self, node: str, clock: Callable[[], float] = time.time, owner: OwnerOf = owner_of) -> None:
@@ -60,14 +60,14 @@ class NvmlSource:
             nvml.nvmlInit()
         except nvml.NVMLError as failure:
             reason = ADVICE.get(failure.value, str(failure))
-            raise SourceError(
+            raise GpuError(
                 f"expected an NVIDIA GPU, but {reason}. Run the GPU agent on a machine with the driver, "
                 "or replay a recording: --replay FILE"
             ) from failure
         count = nvml.nvmlDeviceGetCount()
         if count == 0:
             nvml.nvmlShutdown()
-            raise SourceError(
+            raise GpuError(
                 "expected an NVIDIA GPU, but NVML shows none. In a container, hand the devices in (--gpus all); "
                 "without a GPU, replay a recording: --replay FILE"
             )
@@ -89,7 +89,7 @@ class NvmlSource:
     def sample(self) -> list[GpuSample]:
         """Return one sample of every GPU, all with the same time."""
         if self._xids is None:
-            raise SourceError("expected an open NVML source, but it was closed")
+            raise GpuError("expected an open NVML source, but it was closed")
         now = self._clock()
         xids = self._xids.take()
         samples = [self._sample(gpu, now, xids.get(gpu.index, []), self._xids) for gpu in self._gpus]

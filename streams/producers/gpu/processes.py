@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-JOB_VARIABLES = ("SCHEDMATE_JOB", "SLURM_JOB_ID", "RAY_JOB_ID")
-"""Where a process's environment names its job, the most explicit first."""
+from streams.producers.environment import UnknownJob, identify
 
-RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")
-"""Where it names its global rank. torchrun's `RANK` goes first: under it `SLURM_PROCID` counts launchers, not ranks."""
+RANK_VARIABLES = (
+    *("SCHEDMATE_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"),
+    *("MV2_COMM_WORLD_RANK", "SLURM_PROCID"),
+)
+"""Where a global rank stands, in the order of `streams.producers.environment`, which numbers the ranks of logs."""
 
 _SLURM_CGROUP = re.compile(r"/job_(\d+)(?:/|$)", re.MULTILINE)
 
@@ -35,10 +37,13 @@ def owner_of(pid: int, proc: Path = Path("/proc")) -> Owner:
 
 
 def _owner_by_environment(environment: Mapping[str, str]) -> Owner:
-    job = next((environment[name] for name in JOB_VARIABLES if environment.get(name)), None)
-    ranks = (environment[name] for name in RANK_VARIABLES if environment.get(name, "").isdecimal())
-    rank = next(ranks, None)
-    return Owner(job, None if rank is None else int(rank))
+    """Return the job as its logs would name it. A rank that is not stated is not known: a forked worker inherits none."""
+    try:
+        job = identify(environment, attempt=0, rank=0).job
+    except UnknownJob:
+        job = None
+    stated = next((environment[name] for name in RANK_VARIABLES if environment.get(name)), "")
+    return Owner(job, int(stated) if stated.isascii() and stated.isdecimal() else None)
 
 
 def _environment(path: Path) -> dict[str, str]:

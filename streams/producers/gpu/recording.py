@@ -16,7 +16,7 @@ import structlog
 
 from records import GpuSample, InvalidRecord, decode, encode
 
-from .source import SourceError, sample_id
+from .source import GpuError, sample_id
 
 log = structlog.get_logger(__name__)
 
@@ -37,7 +37,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     made_up: bool = False
 
 
-class InvalidRecording(SourceError):
+class InvalidRecording(GpuError):
     """A file that cannot be replayed; the message says what was expected and what came."""
 
 

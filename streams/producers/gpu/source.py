@@ -5,7 +5,7 @@ from typing import Protocol
 from records import GpuSample
 
 
-class SourceError(Exception):
+class GpuError(Exception):
     """No GPU can be sampled at all; the message says what to do. One sick GPU among others is never an error."""
 
 
@@ -20,7 +20,7 @@ class GpuSource(Protocol):
         """Return what is to be said now: for real GPUs one sample each.
 
         Raises:
-            SourceError: Nothing could be sampled this time. The next call may succeed.
+            GpuError: Nothing could be sampled this time. The next call may succeed.
         """
 
     def close(self) -> None:

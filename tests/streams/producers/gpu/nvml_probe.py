@@ -6,12 +6,12 @@ import sys
 import structlog
 
 from records import encode
-from streams.producers.gpu import NvmlSource, SourceError
+from streams.producers.gpu import GpuError, NvmlSource
 
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 try:
     source = NvmlSource("n1", clock=lambda: 1000.5)
-except SourceError as error:
+except GpuError as error:
     sys.exit(f"refused: {error}")
 print(json.dumps(source.about), flush=True)
 for _ in sys.stdin:

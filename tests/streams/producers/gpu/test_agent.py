@@ -10,10 +10,10 @@ from records import GpuSample, decode
 from streams.memory import MemoryBroker
 from streams.producers.gpu import (
     GpuAgent,
+    GpuError,
     Outbox,
     RecordingSource,
     RecordingWriter,
-    SourceError,
     sample_id,
     shipped_recording,
 )
@@ -40,7 +40,7 @@ def gpus_in(broker: MemoryBroker) -> list[int]:
 class Source:
     """Gives what it is told to; stands for GPUs that this machine does not have."""
 
-    def __init__(self, rounds: list[list[GpuSample] | SourceError]) -> None:
+    def __init__(self, rounds: list[list[GpuSample] | GpuError]) -> None:
         self.rounds, self.closed = rounds, False
 
     @property
@@ -49,7 +49,7 @@ class Source:
 
     def sample(self) -> list[GpuSample]:
         given = self.rounds.pop(0)
-        if isinstance(given, SourceError):
+        if isinstance(given, GpuError):
             raise given
         return given
 
@@ -116,7 +116,7 @@ def test_samples_of_a_recording_reach_the_topic_keyed_by_node(tmp_path: Path) ->
 
 def test_a_round_that_fails_is_counted_and_the_next_one_is_taken() -> None:
     broker = MemoryBroker()
-    source = Source([[sample(0)], SourceError("no NVML"), SourceError("no NVML"), [sample(1)]])
+    source = Source([[sample(0)], GpuError("no NVML"), GpuError("no NVML"), [sample(1)]])
     agent = GpuAgent(source, broker.producer, interval=0.001)
     agent.run()
     assert sorted(gpus_in(broker)) == [0, 1]

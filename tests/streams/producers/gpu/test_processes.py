@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streams.producers.environment import identify
 from streams.producers.gpu import Owner, owner_of
-from streams.producers.gpu.processes import JOB_VARIABLES, RANK_VARIABLES
+from streams.producers.gpu.processes import RANK_VARIABLES
 
-CLEAN = {name: value for name, value in os.environ.items() if name not in (*JOB_VARIABLES, *RANK_VARIABLES)}
+CLEAN = {"PATH": os.environ["PATH"]}
 
 
 Start = Callable[[dict[str, str]], int]
@@ -43,13 +44,19 @@ def start() -> Iterator[Start]:
         ({}, Owner(None, None)),
         ({"SLURM_JOB_ID": "4711", "SLURM_PROCID": "5"}, Owner("4711", 5)),
         ({"SLURM_JOB_ID": "4711", "SLURM_PROCID": "1", "RANK": "12"}, Owner("4711", 12)),
-        ({"SCHEDMATE_JOB": "mine", "SLURM_JOB_ID": "4711"}, Owner("mine", None)),
+        ({"SCHEDMATE_JOB_ID": "mine", "SLURM_JOB_ID": "4711"}, Owner("mine", None)),
         ({"OMPI_COMM_WORLD_RANK": "2"}, Owner(None, 2)),
         ({"SLURM_JOB_ID": "", "RAY_JOB_ID": "01000000", "RANK": "first"}, Owner("01000000", None)),
     ],
 )
 def test_a_live_process_is_joined_by_its_environment(start: Start, environment: dict[str, str], owner: Owner) -> None:
     assert owner_of(start(environment)) == owner
+
+
+@pytest.mark.parametrize("name", RANK_VARIABLES)
+def test_a_rank_is_the_one_that_its_logs_carry(start: Start, name: str) -> None:
+    environment = {"SLURM_JOB_ID": "4711", "SLURM_PROCID": "2", "RANK": "1", name: "7"}
+    assert owner_of(start(environment)).rank == identify(environment).rank
 
 
 def test_a_process_that_has_ended_has_no_owner() -> None:
