@@ -1,1 +1,6 @@
 """What lasts: ClickHouse for history, Redis for now. Knows records, and not how they are made."""
+
+from .errors import SinkRejected, SinkUnavailable
+from .hold import Hold, HoldCounters
+
+__all__ = ["Hold", "HoldCounters", "SinkRejected", "SinkUnavailable"]

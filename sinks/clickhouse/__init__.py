@@ -1,0 +1,27 @@
+"""History: every record in ClickHouse, on a server or embedded, each exactly once."""
+
+from .client import DATABASE, open_client
+from .migrate import check_schema, migrate
+from .queries import Answer, Parameter, Query, ask, queries, run
+from .retention import KEEP_DAYS, KEPT, set_retention
+from .tables import STORED_TOPICS
+from .writer import ClickHouseWriter, WriterCounters
+
+__all__ = [
+    "DATABASE",
+    "KEEP_DAYS",
+    "KEPT",
+    "STORED_TOPICS",
+    "Answer",
+    "ClickHouseWriter",
+    "Parameter",
+    "Query",
+    "WriterCounters",
+    "ask",
+    "check_schema",
+    "migrate",
+    "open_client",
+    "queries",
+    "run",
+    "set_retention",
+]

@@ -1,0 +1,81 @@
+"""Opening ClickHouse: a server over HTTP, or the embedded engine at a directory. The same code runs on both afterwards."""
+
+import logging
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import clickhouse_connect
+from clickhouse_connect.driver.client import Client
+
+from .faults import speaking
+
+# The driver and its HTTP library log every failed try, with a trace. Ours are raised, and an outage is said once (sinks.hold).
+logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
+logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+
+DATABASE = "schedmate"
+"""The database, where the address names none."""
+
+
+def open_client(
+    url: str,
+    *,
+    password: str = "",
+    ca_cert: str = "",
+    connect_timeout_s: float = 5.0,
+    timeout_s: float = 120.0,
+) -> Client:
+    """Return a client for `url`, with its database set (a server's database need not exist yet).
+
+    Args:
+        url: `http://user@host:8123/database` or `https://…` for a server; `chdb:///directory` (`?database=name`) for the
+            embedded engine, which one process at a time can open. User `default` and database `schedmate` where left out.
+        password: Of the user. Never part of `url`, so that addresses can be printed.
+        ca_cert: File with the authority that signed the server's certificate, where the system does not know it.
+        connect_timeout_s: Seconds to wait for a connection.
+        timeout_s: Seconds to wait for an answer.
+
+    Raises:
+        ValueError: `url` has another form.
+        SinkUnavailable: The server does not answer.
+        SinkRejected: The server refuses the user, or another process owns the directory.
+    """
+    parts = urlsplit(url)
+    if parts.password:
+        raise ValueError("expected a ClickHouse address without a password; give the password by itself")
+    if parts.scheme == "chdb":
+        named = parse_qs(parts.query).get("database", [DATABASE])[0]
+        return _embedded(Path(unquote(parts.netloc + parts.path)), named)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"expected http://user@host:port/database, https://… or chdb:///directory, got {url!r}")
+    with speaking(f"opening ClickHouse at {parts.hostname}"):
+        client = clickhouse_connect.get_client(
+            interface=parts.scheme,
+            host=parts.hostname,
+            port=parts.port or (8443 if parts.scheme == "https" else 8123),
+            username=unquote(parts.username or "default"),
+            password=password,
+            ca_cert=ca_cert or None,
+            connect_timeout=connect_timeout_s,
+            send_receive_timeout=timeout_s,
+            # A session outlives a broken connection and then answers "session is locked".
+            autogenerate_session_id=False,
+            show_clickhouse_errors="scrub",
+            tz_mode="aware",
+        )
+    # Set afterwards: a database that does not exist yet must not keep `migrate` from opening the server.
+    client.database = parts.path.strip("/") or DATABASE
+    return client
+
+
+def _embedded(directory: Path, database: str) -> Client:
+    if not str(directory).strip("/."):
+        raise ValueError("expected chdb:///directory, got no directory")
+    with speaking(f"opening the embedded ClickHouse at {directory}"):
+        directory.mkdir(parents=True, exist_ok=True)
+        client = clickhouse_connect.get_client(
+            interface="chdb", path=str(directory), show_clickhouse_errors="scrub", tz_mode="aware"
+        )
+        client.command("CREATE DATABASE IF NOT EXISTS {name:Identifier}", parameters={"name": database})
+        client.database = database
+    return client

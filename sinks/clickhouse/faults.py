@@ -1,0 +1,84 @@
+"""What ClickHouse's errors mean for the stream: wait, or give up."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from clickhouse_connect.driver.exceptions import (
+    ClickHouseError,
+    DataError,
+    Error,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+)
+
+from sinks.errors import SinkRejected, SinkUnavailable
+
+# Numbers from ClickHouse's src/Common/ErrorCodes.cpp.
+_SCHEMA = frozenset({
+    10,  # NOT_FOUND_COLUMN_IN_BLOCK
+    16,  # NO_SUCH_COLUMN_IN_TABLE
+    47,  # UNKNOWN_IDENTIFIER
+    60,  # UNKNOWN_TABLE
+    81,  # UNKNOWN_DATABASE
+})  # fmt: skip
+_ACCESS = frozenset({
+    192,  # UNKNOWN_USER
+    193,  # WRONG_PASSWORD
+    194,  # REQUIRED_PASSWORD
+    497,  # ACCESS_DENIED
+    516,  # AUTHENTICATION_FAILED
+})  # fmt: skip
+_PASSING = frozenset({
+    3,  # UNEXPECTED_END_OF_FILE: the connection broke in the middle of the body
+    24, 74, 75,  # CANNOT_WRITE_TO_…, CANNOT_READ_FROM_FILE_DESCRIPTOR, CANNOT_WRITE_TO_FILE_DESCRIPTOR
+    159, 160,  # TIMEOUT_EXCEEDED, TOO_SLOW
+    198, 209, 210,  # DNS_ERROR, SOCKET_TIMEOUT, NETWORK_ERROR
+    201, 202,  # QUOTA_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES
+    203,  # NO_FREE_CONNECTION
+    236, 394,  # ABORTED, QUERY_WAS_CANCELLED
+    241, 243,  # MEMORY_LIMIT_EXCEEDED, NOT_ENOUGH_SPACE
+    242,  # TABLE_IS_READ_ONLY
+    252,  # TOO_MANY_PARTS
+    285, 319,  # TOO_FEW_LIVE_REPLICAS, UNKNOWN_STATUS_OF_INSERT
+    373,  # SESSION_IS_LOCKED
+    425,  # SYSTEM_ERROR
+    745,  # SERVER_OVERLOADED
+    999,  # KEEPER_EXCEPTION
+})  # fmt: skip
+
+
+def translated(error: Exception, doing: str) -> SinkUnavailable | SinkRejected:
+    """Return what `error`, raised while `doing` something, means for the stream."""
+    code = error.code if isinstance(error, Error) else None
+    said = _first_line(error)
+    if code in _SCHEMA:
+        return SinkRejected(f"{doing}: expected SchedMate's tables, got: {said}. Run `schedmate migrate`.")
+    if code in _ACCESS:
+        return SinkRejected(
+            f"{doing}: ClickHouse refuses this user: {said}. Check the user, its password and its grants."
+        )
+    if code in _PASSING or isinstance(error, OperationalError | OSError):
+        return SinkUnavailable(f"{doing}: {said}")
+    if code is not None or isinstance(error, DataError | NotSupportedError | ProgrammingError):
+        return SinkRejected(f"{doing}: {said}")
+    # No code: an answer that is not ClickHouse's, from a proxy that has lost its server, say.
+    return SinkUnavailable(f"{doing}: {said}")
+
+
+def _first_line(error: BaseException) -> str:
+    """Return the first line of `error`, with the deepest cause beside it: the driver's own words hide "connection refused"."""
+    deepest = error
+    while deepest.__cause__ is not None:
+        deepest = deepest.__cause__
+    said = str(error).split("\n", 1)[0][:400]
+    return said if str(deepest)[:60] in said else f"{said} ({str(deepest)[:200]})"
+
+
+@contextmanager
+def speaking(doing: str) -> Iterator[None]:
+    """Turn what ClickHouse raises inside into `SinkUnavailable` or `SinkRejected`; `doing` begins the message."""
+    try:
+        yield
+    except (ClickHouseError, OSError) as error:
+        raise translated(error, doing) from error

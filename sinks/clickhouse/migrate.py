@@ -1,0 +1,137 @@
+"""Bringing a database to the tables that this code writes: numbered SQL files, each run once and remembered with its checksum."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+import structlog
+from clickhouse_connect.driver.client import Client
+
+from sinks.errors import SinkRejected
+
+from .faults import speaking
+from .retention import set_retention
+
+log = structlog.get_logger(__name__)
+
+_REMEMBERED = """
+CREATE TABLE IF NOT EXISTS schema_migrations
+(version UInt32, name String, checksum String, applied DateTime('UTC') DEFAULT now())
+ENGINE = ReplacingMergeTree ORDER BY version
+"""
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One numbered file. `checksum` is the SHA-256 of its text."""
+
+    version: int
+    name: str
+    text: str
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the text, in hexadecimal."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def statements(self) -> list[str]:
+        """The statements, in order: a semicolon at the end of a line ends one."""
+        return [statement for statement in (part.strip() for part in (self.text + "\n").split(";\n")) if statement]
+
+
+def migrations() -> list[Migration]:
+    """Return the migrations that ship with this code, in order."""
+    found = [file for file in files(__package__).joinpath("migrations").iterdir() if file.name.endswith(".sql")]
+    return [
+        Migration(int(file.name.split("_", 1)[0]), file.name, file.read_text(encoding="utf-8"))
+        for file in sorted(found, key=lambda file: file.name)
+    ]
+
+
+def migrate(
+    client: Client, *, keep_days: Mapping[str, int] | int | None = None, known: Sequence[Migration] | None = None
+) -> list[str]:
+    """Create the database where it is missing, run what has not been run, and return the names of the files that ran.
+
+    Every statement can be repeated, so two `migrate` at once, or one that was killed half-way, do no harm.
+
+    Args:
+        client: As `open_client` returns it.
+        keep_days: How long to keep rows (see `set_retention`); None leaves it as it is.
+        known: The migrations, where other than those that ship.
+
+    Raises:
+        SinkRejected: A file that was run before has another text now, the database is newer than this code, or the user may
+            not change it.
+        SinkUnavailable: The server is away.
+    """
+    known = migrations() if known is None else known
+    with speaking("creating the database"):
+        client.command(
+            "CREATE DATABASE IF NOT EXISTS {name:Identifier}", parameters={"name": client.database}, use_database=False
+        )
+        client.command(_REMEMBERED)
+    done = _applied(client)
+    _check_texts(done, known)
+    ran = []
+    for migration in known:
+        if migration.version in done:
+            continue
+        for statement in migration.statements:
+            with speaking(f"migration {migration.name}"):
+                client.command(statement)
+        with speaking(f"remembering migration {migration.name}"):
+            client.insert(
+                "schema_migrations",
+                [[migration.version, migration.name, migration.checksum]],
+                column_names=["version", "name", "checksum"],
+            )
+        log.info("migrated", migration=migration.name, database=client.database)
+        ran.append(migration.name)
+    if keep_days is not None:
+        set_retention(client, keep_days)
+    return ran
+
+
+def check_schema(client: Client) -> None:
+    """Return where the database is what this code writes to.
+
+    Raises:
+        SinkRejected: It has no tables, or is older, newer or other than this code; the message says what to do.
+        SinkUnavailable: The server is away.
+    """
+    known = migrations()
+    done = _applied(client)
+    _check_texts(done, known)
+    missing = [migration.name for migration in known if migration.version not in done]
+    if missing:
+        raise SinkRejected(
+            f"expected database {client.database!r} at migration {known[-1].name}, but {', '.join(missing)} "
+            "did not run. Run `schedmate migrate`."
+        )
+
+
+def _applied(client: Client) -> dict[int, tuple[str, str]]:
+    """Return name and checksum of every migration that ran, by number."""
+    with speaking("reading the state of the schema"):
+        rows = client.query(
+            "SELECT version, any(name), any(checksum) FROM schema_migrations GROUP BY version"
+        ).result_rows
+    return {int(version): (str(name), str(checksum)) for version, name, checksum in rows}
+
+
+def _check_texts(done: Mapping[int, tuple[str, str]], known: Sequence[Migration]) -> None:
+    ours = {migration.version: migration for migration in known}
+    for version, (name, checksum) in sorted(done.items()):
+        if version not in ours:
+            raise SinkRejected(
+                f"expected a database of at most migration {max(ours, default=0)}, got one with {name}: "
+                "a newer SchedMate has been here. Upgrade this one."
+            )
+        if ours[version].checksum != checksum:
+            raise SinkRejected(
+                f"expected {name} as it ran (checksum {checksum[:12]}…), got another text "
+                f"({ours[version].checksum[:12]}…). Restore the file: what ran is never edited, a change goes into a new one."
+            )

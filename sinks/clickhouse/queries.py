@@ -1,0 +1,106 @@
+"""The canned questions: each a file in `queries/`, with what it asks and which parameters it takes in its leading comment."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from clickhouse_connect.driver.client import Client
+
+from sinks.errors import SinkRejected
+
+from .faults import speaking
+
+_TITLE = re.compile(r"^-- title: (.+)$", re.MULTILINE)
+_ABOUT = re.compile(r"^-- about: (.+)$", re.MULTILINE)
+_PARAMETER = re.compile(r"^-- param (\w+) (\w+)(?: = (\S*))?: (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A value that a question takes: its ClickHouse type, and its default (None: it must be given)."""
+
+    name: str
+    type: str
+    default: str | None
+    about: str
+
+
+@dataclass(frozen=True)
+class Query:
+    """A canned question. `name` is that of its file."""
+
+    name: str
+    title: str
+    about: str
+    parameters: tuple[Parameter, ...]
+    sql: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: the names of the columns, and the rows."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+@cache
+def queries() -> Mapping[str, Query]:
+    """Return all canned questions by name."""
+    found = [file for file in files(__package__).joinpath("queries").iterdir() if file.name.endswith(".sql")]
+    return {
+        query.name: query
+        for query in sorted((_read(f.name[:-4], f.read_text("utf-8")) for f in found), key=lambda q: q.name)
+    }
+
+
+def _read(name: str, text: str) -> Query:
+    title, about = _TITLE.search(text), _ABOUT.search(text)
+    if title is None or about is None:
+        raise ValueError(f"expected queries/{name}.sql to begin with '-- title: …' and '-- about: …'")
+    parameters = tuple(Parameter(*found.groups()) for found in _PARAMETER.finditer(text))
+    sql = "\n".join(line for line in text.splitlines() if not line.startswith("-- ")).strip().rstrip(";")
+    return Query(name, title.group(1), about.group(1), parameters, sql)
+
+
+def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> Answer:
+    """Return the answer to the question `name`.
+
+    Args:
+        client: Of a migrated database.
+        name: One of `queries()`.
+        given: Values of its parameters, as text. The server reads them by the parameter's type; they never become SQL.
+
+    Raises:
+        SinkRejected: No such question or parameter, one that is missing, a value that is not of its type, or no tables.
+        SinkUnavailable: The server is away.
+    """
+    query = queries().get(name)
+    if query is None:
+        raise SinkRejected(f"expected one of {', '.join(queries())}; got {name!r}")
+    values = dict(given or {})
+    unknown = sorted(set(values) - {parameter.name for parameter in query.parameters})
+    if unknown:
+        takes = ", ".join(parameter.name for parameter in query.parameters) or "no parameters"
+        raise SinkRejected(f"query {name} takes {takes}; got {', '.join(unknown)}")
+    for parameter in query.parameters:
+        if parameter.name not in values:
+            if parameter.default is None:
+                raise SinkRejected(f"query {name} needs {parameter.name} ({parameter.type}): {parameter.about}")
+            values[parameter.name] = parameter.default
+    return ask(client, query.sql, values)
+
+
+def ask(client: Client, sql: str, values: Mapping[str, str] | None = None) -> Answer:
+    """Return the answer to `sql`, with `values` bound to its `{name:Type}` parameters.
+
+    Raises:
+        SinkRejected: The server refuses it; the message says why.
+        SinkUnavailable: The server is away.
+    """
+    with speaking("asking ClickHouse"):
+        result = client.query(sql, parameters=dict(values or {}))
+    return Answer(result.column_names, result.result_rows)

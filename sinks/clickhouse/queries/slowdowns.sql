@@ -1,0 +1,18 @@
+-- title: Slowdowns by pair
+-- about: Which job slows which when packed beside it, and by how much.
+-- param days UInt32 = 30: how many days back
+-- param limit UInt32 = 50: rows at most
+
+SELECT
+    job AS slowed_job, packed_job,
+    count() AS packings,
+    round(min(ratio), 3) AS worst_ratio,
+    round(argMax(before_s, time), 6) AS before_step_time_s,
+    round(argMax(after_s, time), 6) AS after_step_time_s,
+    argMax(node, time) AS node,
+    max(time) AS latest
+FROM slowdowns
+WHERE time > now() - toIntervalDay({days:UInt32})
+GROUP BY job, packed_job
+ORDER BY worst_ratio, latest DESC
+LIMIT {limit:UInt32}

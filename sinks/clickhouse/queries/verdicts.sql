@@ -1,0 +1,12 @@
+-- title: Latest verdict of every job
+-- about: The highest revision of each job's newest attempt that has one, with the line it rests on.
+-- param job String = : only this job; empty for all
+-- param limit UInt32 = 100: rows at most
+
+SELECT
+    job, attempt, revision, time, error_type, faulty_component, node, restartable, round(confidence, 2) AS confidence,
+    source, signature, final, message,
+    root_topic, root_partition, root_offset, root_line, root_text
+FROM (SELECT * FROM verdicts WHERE {job:String} = '' OR job = {job:String} ORDER BY job, attempt DESC LIMIT 1 BY job)
+ORDER BY time DESC, job
+LIMIT {limit:UInt32}

@@ -1,0 +1,176 @@
+"""Batches of records into tables: every record once, whatever is repeated and whoever dies."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
+
+from clickhouse_connect.driver.client import Client
+
+from records import JobMetric, Record
+from sinks.errors import SinkRejected, SinkUnavailable
+
+from .faults import speaking
+from .migrate import check_schema
+from .present import Present
+from .rollup import reconcile
+from .tables import BY_RECORD, TABLES, Row, Table, micros
+
+_INSERT_ROWS = 100_000
+"""At most so many rows an insert: well below the million at which the server would cut a block in two."""
+
+_SOURCE_COLUMNS = ("src_topic", "src_partition", "src_offset")
+_SOURCE_VALUES = (attrgetter("topic"), attrgetter("partition"), attrgetter("offset"))
+_PLACE = itemgetter(0)
+_SOURCE_TYPES = ("String", "Int32", "Int64")
+
+
+@dataclass
+class WriterCounters:
+    """What the writer did.
+
+    Attributes:
+        rows: Rows inserted.
+        repeats: Records dropped because their id was in the batch or in the table already.
+        batches: Calls of `write` that returned.
+        inserts: Inserts acknowledged.
+        failures: Calls of `write` that raised.
+    """
+
+    rows: int = 0
+    repeats: int = 0
+    batches: int = 0
+    inserts: int = 0
+    failures: int = 0
+
+
+class ClickHouseWriter:
+    """Writes records, each once by its id, into the tables of `migrate`.
+
+    What is exact, and why. A record that may be in its table is asked for, and dropped where it is (`Present`). What is left for
+    a table is one insert in order of place, one block, whole or not there. It carries a token made of its places and ids, so that
+    a request that the driver replays, or that the server finishes after we gave up on it, changes nothing. Where rows were
+    found to be there, the roll-up is counted again (`rollup`). So a `write` that failed may be repeated with other batch
+    boundaries, in another process.
+
+    One writer at a time may write the records of a key (a job, a node): two that race can both find a record missing. The
+    tables then still come to hold one row (ReplacingMergeTree), but only after a merge, and the roll-up counts it twice until
+    its minute is next reconciled. Consumers of one group, which share out partitions, never race.
+
+    Not thread-safe.
+
+    Attributes:
+        counters: What it did so far.
+    """
+
+    def __init__(self, connect: Callable[[], Client]) -> None:
+        """Args: connect: Opens the database; called at the first write, and again after a failure."""
+        self.counters = WriterCounters()
+        self._connect = connect
+        self._client: Client | None = None
+        self._present = {table.name: Present(table) for table in TABLES}
+
+    def write(self, batch: Sequence[Row]) -> None:
+        """Store `batch`; return once all of it is in the tables (written by the engine, so that its death loses nothing).
+
+        Args:
+            batch: Records, each with the place of the message that it came in.
+
+        Raises:
+            SinkUnavailable: The server is away or overloaded. Some of the batch may be stored; write it again.
+            SinkRejected: It will never work: no tables, no access, a record without a table.
+        """
+        if not batch:
+            return
+        try:
+            client = self._opened()
+            for table, rows in _by_table(batch).items():
+                self._write_table(client, table, rows)
+        except (SinkUnavailable, SinkRejected):
+            self.counters.failures += 1
+            for present in self._present.values():
+                present.forget()
+            raise
+        self.counters.batches += 1
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _opened(self) -> Client:
+        if self._client is None:
+            client = self._connect()
+            try:
+                check_schema(client)
+            except (SinkUnavailable, SinkRejected):
+                client.close()
+                raise
+            self._client = client
+        return self._client
+
+    def _write_table(self, client: Client, table: Table, rows: list[Row]) -> None:
+        once = {record.id: (position, record) for position, record in reversed(rows)}  # type: ignore[attr-defined]
+        there = self._present[table.name].among(client, [record for _, record in once.values()])
+        if there and table.record is JobMetric:
+            _reconcile(client, [once[id_][1] for id_ in there])
+        for id_ in there:
+            del once[id_]
+        self.counters.repeats += len(rows) - len(once)
+        new = sorted(once.values(), key=_PLACE)
+        for start in range(0, len(new), _INSERT_ROWS):
+            block = new[start : start + _INSERT_ROWS]
+            _insert(client, table, block)
+            self.counters.inserts += 1
+            self.counters.rows += len(block)
+
+
+def _by_table(batch: Sequence[Row]) -> dict[Table, list[Row]]:
+    """Return the rows of each table."""
+    kinds: dict[type[Record], list[Row]] = defaultdict(list)
+    for row in batch:
+        kinds[type(row[1])].append(row)
+    unknown = sorted(kind.__name__ for kind in kinds if kind not in BY_RECORD)
+    if unknown:
+        raise SinkRejected(
+            f"expected records that have a table, got {', '.join(unknown)}: do not subscribe the sink to their topic"
+        )
+    return {BY_RECORD[kind]: rows for kind, rows in kinds.items()}
+
+
+def _insert(client: Client, table: Table, block: Sequence[Row]) -> None:
+    places = [position for position, _ in block]
+    rows = [record for _, record in block]
+    columns = [column.values(rows) for column in table.columns]
+    columns += [list(map(get, places)) for get in _SOURCE_VALUES]
+    with speaking(f"writing {len(rows)} rows to {table.name}"):
+        client.insert(
+            table.name,
+            columns,
+            column_names=[*(column.name for column in table.columns), *_SOURCE_COLUMNS],
+            column_type_names=[*(column.type for column in table.columns), *_SOURCE_TYPES],
+            column_oriented=True,
+            settings={
+                "insert_deduplication_token": _token(block),
+                "deduplicate_blocks_in_dependent_materialized_views": 1,
+                # The server must not gather our batch with others, nor answer before it is written.
+                "async_insert": 0,
+            },
+        )
+
+
+def _token(block: Sequence[Row]) -> str:
+    """Return the name of this block: its first and last place, and all its ids (offsets come again when a topic is made anew)."""
+    ids = "\0".join(record.id for _, record in block)  # type: ignore[attr-defined]
+    first, last = block[0][0], block[-1][0]
+    return (
+        f"{first.topic}/{first.partition}/{first.offset}-{last.topic}/{last.partition}/{last.offset}/"
+        f"{hashlib.blake2b(ids.encode(), digest_size=16).hexdigest()}"
+    )
+
+
+def _reconcile(client: Client, rows: Sequence[Record]) -> None:
+    times = micros(row.time for row in rows)  # type: ignore[attr-defined]
+    reconcile(client, {row.job for row in rows}, min(times), max(times))  # type: ignore[attr-defined]

@@ -1,0 +1,9 @@
+"""The two ways in which a sink refuses, with opposite meanings for the stream."""
+
+
+class SinkUnavailable(Exception):
+    """The store is away or overloaded. Nothing is lost: hold the stream back and write the same batch again."""
+
+
+class SinkRejected(Exception):
+    """The store will not take this, however often it is tried (schema missing, access denied). The message says what to do."""
