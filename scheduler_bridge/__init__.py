@@ -1,1 +1,6 @@
-"""What acts: policies, guardrails and one actuator per scheduler. Knows records, and not how a log is parsed."""
+"""Decisions, and what carries them out: policies, guardrails, one actuator a scheduler, and the subscriber for others."""
+
+from .bridge import Bridge, BridgeCounters
+from .settings import BridgeSettings
+
+__all__ = ["Bridge", "BridgeCounters", "BridgeSettings"]

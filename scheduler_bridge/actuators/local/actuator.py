@@ -1,0 +1,63 @@
+"""What can be asked of the local scheduler."""
+
+from collections.abc import Callable
+
+from records import Action
+from scheduler_bridge.actuators.base import ActuatorError, JobState, JobView
+
+from .scheduler import LocalScheduler
+
+
+class LocalActuator:
+    """The local scheduler as an `Actuator`. `patience` limits the wait for a job's processes to end, in seconds."""
+
+    name = "local"
+
+    def __init__(self, scheduler: LocalScheduler, patience: float = 10.0) -> None:
+        self._scheduler = scheduler
+        self._patience = patience
+
+    def supports(self, action: Action) -> bool:
+        """It can do all that decisions ask for."""
+        return action in (Action.RESTART, Action.CANCEL_PACKING, Action.EVICT)
+
+    def job(self, job: str) -> JobView | None:
+        """Return what the scheduler says of a job."""
+        return self._scheduler.job(job)
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...]) -> JobView:
+        """Put a stopped job back in the queue, away from some slots."""
+        before = self._attempt(job)
+        self._scheduler.restart(job, exclude_nodes)
+        return self._verify(
+            job, "queued again", lambda seen: seen.attempt > before and set(exclude_nodes) <= set(seen.excluded)
+        )
+
+    def cancel_packing(self, job: str) -> JobView:
+        """Stop a job and put it back in the queue, never to be packed again."""
+        before = self._attempt(job)
+        self._scheduler.requeue(job, alone=True)
+        return self._verify(job, "queued again, alone", lambda seen: seen.attempt > before and seen.alone)
+
+    def evict(self, job: str) -> JobView:
+        """Stop a job and put it back in the queue."""
+        before = self._attempt(job)
+        self._scheduler.requeue(job)
+        return self._verify(job, "queued again", lambda seen: seen.attempt > before)
+
+    def _attempt(self, job: str) -> int:
+        seen = self._scheduler.job(job)
+        return seen.attempt if seen else 0
+
+    def _verify(self, job: str, what: str, reached: Callable[[JobView], bool]) -> JobView:
+        """Wait until the scheduler shows the effect, and return what it shows."""
+
+        def shown(jobs: list[JobView]) -> bool:
+            return any(seen.job == job and seen.state is not JobState.STOPPING and reached(seen) for seen in jobs)
+
+        done = self._scheduler.wait(shown, self._patience)
+        seen = self._scheduler.job(job)
+        if not done or seen is None:
+            came = seen.word if seen else "an unknown job"
+            raise ActuatorError(f"job {job} {what} within {self._patience:g} s", came, "look at its processes")
+        return seen

@@ -1,0 +1,95 @@
+"""The jobs of the local scheduler."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from scheduler_bridge.actuators.base import JobState, JobView
+
+from .process import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Bytes that one stream of one rank printed; no bytes at all where the stream has ended.
+
+    Attributes:
+        job: The job.
+        attempt: Its restart count.
+        node: Its slot.
+        rank: Its rank.
+        stream: `stdout` or `stderr`.
+        data: The bytes.
+        time: Their arrival, in seconds since 1970.
+    """
+
+    job: str
+    attempt: int
+    node: str
+    rank: int
+    stream: str
+    data: bytes
+    time: float
+
+
+@dataclass(slots=True)
+class LocalJob:
+    """A job and all that the scheduler knows of it.
+
+    Attributes:
+        job: Its id.
+        command: The program and its arguments, started once a rank.
+        ranks: Number of processes.
+        environment: Added to the scheduler's own environment.
+        directory: Working directory.
+        pack_with: The job beside which it asks to run.
+        state: Its state.
+        attempt: How often it was started before.
+        slot: Where it runs, or ran last; None before its first start.
+        excluded: Slots that it is kept away from.
+        alone: True where nothing may be packed beside it, nor it beside anything.
+        tasks: Its processes, while they live.
+        next: The state that it goes to once its processes have ended; None where their exit decides.
+        beside: Jobs that share its slot.
+        exit_code: Of the last attempt.
+        signal: Of the last attempt.
+    """
+
+    job: str
+    command: tuple[str, ...]
+    ranks: int = 1
+    environment: Mapping[str, str] = field(default_factory=dict)
+    directory: str = ""
+    pack_with: str = ""
+    state: JobState = JobState.PENDING
+    attempt: int = 0
+    slot: int | None = None
+    excluded: frozenset[str] = frozenset()
+    alone: bool = False
+    tasks: list[Task] = field(default_factory=list)
+    next: JobState | None = None
+    beside: set[str] = field(default_factory=set)
+    exit_code: int | None = None
+    signal: int = 0
+
+    @property
+    def node(self) -> str:
+        """The name of its slot."""
+        return "" if self.slot is None else slot_name(self.slot)
+
+    def view(self) -> JobView:
+        """Return the job as the bridge sees it."""
+        waits = self.state is JobState.PENDING
+        return JobView(
+            job=self.job,
+            state=self.state,
+            attempt=self.attempt,
+            nodes=() if waits or not self.node else (self.node,),
+            excluded=tuple(sorted(self.excluded)),
+            word=self.state.value.upper(),
+            alone=self.alone,
+        )
+
+
+def slot_name(slot: int) -> str:
+    """Return the node name of a slot."""
+    return f"slot-{slot}"

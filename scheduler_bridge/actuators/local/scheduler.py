@@ -1,0 +1,374 @@
+"""The local scheduler: a queue, some slots, and one thread that starts, reads and ends processes."""
+
+import os
+import selectors
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+import structlog
+
+from records import EventKind, JobEvent
+from scheduler_bridge.actuators.base import ActuatorError, JobState, JobView
+
+from .jobs import LocalJob, Output, slot_name
+from .process import Task
+
+log = structlog.get_logger(__name__)
+
+TICK = 0.05
+"""Seconds between two looks at the processes."""
+
+_ENDED = (JobState.FAILED, JobState.COMPLETED, JobState.CANCELLED)
+
+
+class LocalScheduler:
+    """Runs processes as jobs on the slots of this machine.
+
+    A slot is a core; with more slots than cores, some share one. A slot holds one job, or a job and those that asked to be
+    packed beside it. A job's processes find `RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_JOB_ID`, `LOCAL_RESTART_COUNT` and
+    `LOCAL_NODE` in their environment. When one rank fails, the others are ended. All public methods are safe for threads.
+
+    Args:
+        emit: Called with every job event, in order, from the scheduler's thread.
+        output: Called with what jobs print, from the scheduler's thread. It must not block for long: a job whose pipe is
+            full waits. A stream's end comes before the event that its job ended.
+        slots: Number of slots.
+        grace: Seconds between SIGTERM and SIGKILL.
+        clock: Seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        emit: Callable[[JobEvent], None],
+        output: Callable[[Output], None],
+        slots: int = 2,
+        grace: float = 2.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._emit = emit
+        self._output = output
+        self._slots = slots
+        self._grace = grace
+        self._clock = clock
+        self._cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
+        self._jobs: dict[str, LocalJob] = {}
+        self._kill_at: dict[str, float] = {}
+        self._events: deque[JobEvent] = deque()
+        self._changed = threading.Condition()
+        self._selector = selectors.DefaultSelector()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="local-scheduler", daemon=True)
+        self._thread.start()
+
+    def submit(
+        self,
+        command: Sequence[str],
+        *,
+        job: str = "",
+        ranks: int = 1,
+        environment: Mapping[str, str] | None = None,
+        directory: str = "",
+        pack_with: str = "",
+    ) -> str:
+        """Queue a job and return its id.
+
+        Args:
+            command: The program and its arguments.
+            job: The id that it shall have; the next number where empty.
+            ranks: How many processes to start.
+            environment: Added to the environment of this process.
+            directory: Working directory; that of this process where empty.
+            pack_with: Job beside which it shall run, on the same slot, once that one runs.
+
+        Raises:
+            ValueError: The id is taken, or there is no job to be packed with.
+        """
+        with self._changed:
+            job = job or str(len(self._jobs) + 1)
+            if job in self._jobs:
+                raise ValueError(f"expected a new job id, got {job!r}, which is taken")
+            if pack_with and pack_with not in self._jobs:
+                raise ValueError(f"expected a job to be packed with, got {pack_with!r}, which is not known")
+            new = LocalJob(job, tuple(command), ranks, dict(environment or {}), directory, pack_with)
+            self._jobs[job] = new
+            self._tell(new, EventKind.SUBMITTED)
+            return job
+
+    def job(self, job: str) -> JobView | None:
+        """Return what is known of a job; None for an unknown one."""
+        with self._changed:
+            found = self._jobs.get(job)
+            return found.view() if found else None
+
+    def jobs(self) -> list[JobView]:
+        """Return all jobs, in the order in which they were submitted."""
+        with self._changed:
+            return [job.view() for job in self._jobs.values()]
+
+    def restart(self, job: str, exclude: Sequence[str] = ()) -> None:
+        """Put a stopped job back in the queue, away from some slots besides those that it avoids already.
+
+        Raises:
+            ActuatorError: It has not stopped, or no slot would be left. Nothing is done then.
+        """
+        with self._changed:
+            stopped = self._known(job, _ENDED)
+            excluded = stopped.excluded | set(exclude)
+            if excluded >= {slot_name(slot) for slot in range(self._slots)}:
+                raise ActuatorError("a slot to be left", f"{sorted(excluded)} excluded", "nothing was done")
+            stopped.excluded = excluded
+            self._requeue(stopped)
+
+    def requeue(self, job: str, *, alone: bool = False) -> None:
+        """Stop a running job and put it back in the queue; with `alone`, never to be packed again.
+
+        Returns at once; the job is back in the queue when its processes have ended.
+
+        Raises:
+            ActuatorError: It does not run. Nothing is done then.
+        """
+        with self._changed:
+            running = self._known(job, (JobState.RUNNING,))
+            running.alone |= alone
+            self._stop(running, JobState.PENDING)
+
+    def cancel(self, job: str) -> None:
+        """End a job for good, as its user would.
+
+        Raises:
+            ActuatorError: It has ended already.
+        """
+        with self._changed:
+            found = self._known(job, (JobState.RUNNING, JobState.PENDING))
+            if found.state is JobState.RUNNING:
+                self._stop(found, JobState.CANCELLED)
+            else:
+                found.state = JobState.CANCELLED
+                self._tell(found, EventKind.ENDED, state="CANCELLED")
+
+    def wait(self, reached: Callable[[list[JobView]], bool], seconds: float) -> bool:
+        """Wait until the jobs are as wanted. Returns False after `seconds`."""
+        with self._changed:
+            return self._changed.wait_for(lambda: reached([job.view() for job in self._jobs.values()]), seconds)
+
+    def close(self) -> None:
+        """End all processes and the thread. Jobs that still ran are cancelled."""
+        with self._changed:
+            for job in self._jobs.values():
+                if job.state is JobState.RUNNING:
+                    self._stop(job, JobState.CANCELLED)
+            self._closing = True
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _run(self) -> None:
+        try:
+            while not self._step():
+                pass
+        finally:  # also where a callback raised: no process outlives its scheduler
+            for job in self._jobs.values():
+                for task in job.tasks:
+                    task.close()
+            self._selector.close()
+
+    def _step(self) -> bool:
+        """Do what there is to do within one tick. True once all is over."""
+        with self._changed:
+            if not self._closing:
+                self._start_what_fits()
+            self._changed.notify_all()
+            over = self._closing and not any(job.tasks for job in self._jobs.values())
+        self._read()
+        self._reap()
+        while self._events:
+            self._emit(self._events.popleft())
+        return over
+
+    def _start_what_fits(self) -> None:
+        for job in self._jobs.values():
+            if job.state is JobState.PENDING and (slot := self._slot_for(job)) is not None:
+                self._start(job, slot)
+
+    def _slot_for(self, job: LocalJob) -> int | None:
+        """Return the slot where a job may start now."""
+        partner = self._jobs.get(job.pack_with)
+        if partner and not job.alone:
+            fits = partner.state is JobState.RUNNING and not partner.alone and partner.node not in job.excluded
+            return partner.slot if fits else None
+        taken = {other.slot for other in self._jobs.values() if other.tasks}
+        free = [slot for slot in range(self._slots) if slot not in taken and slot_name(slot) not in job.excluded]
+        return free[0] if free else None
+
+    def _start(self, job: LocalJob, slot: int) -> None:
+        job.slot, job.state, job.next, job.exit_code, job.signal = slot, JobState.RUNNING, None, None, 0
+        there = [other for other in self._jobs.values() if other is not job and other.tasks and other.slot == slot]
+        try:
+            for rank in range(job.ranks):
+                task = Task(job.command, rank, self._environment(job, rank), job.directory, self._core(slot))
+                job.tasks.append(task)
+                for stream, pipe in task.streams.items():
+                    self._selector.register(pipe, selectors.EVENT_READ, (job, task, stream))
+        except OSError as error:
+            log.warning("job_not_started", job=job.job, error=str(error))
+            job.exit_code = 127  # as a shell says "command not found"
+            for task in job.tasks:
+                task.signal(signal.SIGKILL)
+        self._tell(job, EventKind.STARTED)
+        if not job.tasks:
+            self._end(job)
+            return
+        for other in there:
+            job.beside.add(other.job)
+            other.beside.add(job.job)
+            self._tell(other, EventKind.PACKED, packed_with=job.job)
+            self._tell(job, EventKind.PACKED, packed_with=other.job, newcomer=True)
+
+    def _core(self, slot: int) -> int:
+        return self._cores[slot % len(self._cores)]
+
+    def _environment(self, job: LocalJob, rank: int) -> dict[str, str]:
+        own = {
+            "RANK": str(rank),
+            "LOCAL_RANK": str(rank),
+            "WORLD_SIZE": str(job.ranks),
+            "LOCAL_JOB_ID": job.job,
+            "LOCAL_RESTART_COUNT": str(job.attempt),
+            "LOCAL_NODE": job.node,
+        }
+        return {**os.environ, **job.environment, **own}
+
+    def _read(self) -> None:
+        """Hand on what was printed. Waits up to one tick."""
+        if not self._selector.get_map():
+            time.sleep(TICK)
+            return
+        for key, _ in self._selector.select(TICK):
+            job, task, stream = key.data
+            self._hand_on(job, task, stream)
+
+    def _hand_on(self, job: LocalJob, task: Task, stream: str) -> bool:
+        """Hand on one read's worth of a stream. False where there is nothing more for now."""
+        data = task.read(stream)
+        if data is None:
+            return False
+        self._output(Output(job.job, job.attempt, job.node, task.rank, stream, data, self._clock()))
+        if not data:
+            pipe = task.streams.pop(stream)
+            self._selector.unregister(pipe)
+            pipe.close()
+        return bool(data)
+
+    def _reap(self) -> None:
+        """See which processes have ended, and end those that must not go on."""
+        for job in [job for job in self._jobs.values() if job.tasks]:
+            with self._changed:
+                exits = [task.exit for task in job.tasks]
+                bad = next((code for code in exits if code), None)
+                if bad is not None and job.exit_code is None:
+                    job.exit_code, job.signal = (bad, 0) if bad > 0 else (None, -bad)
+                if bad is not None and job.job not in self._kill_at and None in exits:
+                    self._terminate(job)
+                if self._kill_at.get(job.job, float("inf")) < time.monotonic():
+                    for task in job.tasks:
+                        task.signal(signal.SIGKILL)
+            if None not in exits:
+                for task in job.tasks:
+                    self._drain(job, task)
+                with self._changed:
+                    self._end(job)
+
+    def _drain(self, job: LocalJob, task: Task) -> None:
+        """Hand on all that an ended process printed, then the end of its streams."""
+        for stream in list(task.streams):
+            while self._hand_on(job, task, stream):
+                pass
+            if stream in task.streams:  # a child of it still holds the pipe
+                self._selector.unregister(task.streams[stream])
+                self._output(Output(job.job, job.attempt, job.node, task.rank, stream, b"", self._clock()))
+        task.close()
+
+    def _stop(self, job: LocalJob, then: JobState) -> None:
+        job.state, job.next = JobState.STOPPING, then
+        self._terminate(job)
+
+    def _terminate(self, job: LocalJob) -> None:
+        self._kill_at[job.job] = time.monotonic() + self._grace
+        for task in job.tasks:
+            task.signal(signal.SIGTERM)
+
+    def _end(self, job: LocalJob) -> None:
+        """All processes of an attempt have ended: say so, part it from its neighbours, and go on to its next state."""
+        job.tasks = []
+        self._kill_at.pop(job.job, None)
+        for name in sorted(job.beside):
+            other = self._jobs[name]
+            other.beside.discard(job.job)
+            self._tell(other, EventKind.UNPACKED, packed_with=job.job)
+            self._tell(job, EventKind.UNPACKED, packed_with=name)
+        job.beside = set()
+        if job.next is JobState.PENDING:
+            self._requeue(job)
+            return
+        failed = bool(job.exit_code) or bool(job.signal)
+        job.state = job.next or (JobState.FAILED if failed else JobState.COMPLETED)
+        code = job.exit_code if failed else 0
+        self._tell(job, EventKind.ENDED, exit_code=code, signal=job.signal, state=job.state.value.upper())
+
+    def _requeue(self, job: LocalJob) -> None:
+        job.state, job.next = JobState.PENDING, None
+        job.attempt += 1
+        self._tell(job, EventKind.REQUEUED)
+
+    def _known(self, job: str, states: Sequence[JobState]) -> LocalJob:
+        found = self._jobs.get(job)
+        if found is None:
+            raise ActuatorError("a job that this scheduler knows", repr(job), "nothing was done")
+        if found.state not in states:
+            wanted = " or ".join(state.value for state in states)
+            raise ActuatorError(f"a job that is {wanted}", f"{job} is {found.state.value}", "nothing was done")
+        return found
+
+    def _tell(
+        self,
+        job: LocalJob,
+        kind: EventKind,
+        *,
+        packed_with: str = "",
+        newcomer: bool = False,
+        exit_code: int | None = None,
+        signal: int | None = None,
+        state: str = "",
+    ) -> None:
+        waits = kind in (EventKind.SUBMITTED, EventKind.REQUEUED)
+        partner = f"/{packed_with}/{self._jobs[packed_with].attempt}" if packed_with else ""
+        self._events.append(
+            JobEvent(
+                id=f"local/{job.job}/{job.attempt}/{kind}{partner}",
+                job=job.job,
+                attempt=job.attempt,
+                kind=kind,
+                time=self._clock(),
+                scheduler="local",
+                nodes=[] if waits or not job.node else [job.node],
+                command=" ".join(job.command),
+                directory=job.directory or os.getcwd(),  # noqa: PTH109 - a string is wanted
+                exit_code=exit_code,
+                signal=signal,
+                state=state,
+                packed_with=packed_with,
+                newcomer=newcomer,
+            )
+        )

@@ -1,0 +1,318 @@
+"""From findings to decisions, from decisions to a scheduler, each step written down before and after it is taken."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+
+from records import Action, Decision, DecisionResult, Failure, JobEvent, Outcome, Record, Slowdown
+from scheduler_bridge import effects
+from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerAway
+from scheduler_bridge.guardrails import Context, Objection, Wait, first_objection, objection_of_state
+from scheduler_bridge.ledger import Entry, Ledger
+from scheduler_bridge.policies import propose, restart
+from scheduler_bridge.settings import BridgeSettings
+
+log = structlog.get_logger(__name__)
+
+Accepted = Failure | Slowdown | Decision | DecisionResult | JobEvent
+"""What the bridge reads."""
+
+
+REVISIONS_KEPT = 10_000
+"""Attempts whose newest revision is known; the oldest have ended long ago."""
+
+
+@dataclass(slots=True)
+class BridgeCounters:
+    """What the bridge did since it started."""
+
+    proposed: int = 0
+    """Decisions made and published."""
+    repeats: int = 0
+    """Findings and decisions that were known already."""
+    done: int = 0
+    """Decisions carried out and verified."""
+    shadowed: int = 0
+    """Decisions not carried out because their action is not turned on."""
+    refused: int = 0
+    """Decisions that a guardrail refused."""
+    expired: int = 0
+    """Decisions whose time was over."""
+    failed: int = 0
+    """Actions that the scheduler refused, or whose effect it does not show."""
+    unverified: int = 0
+    """Actions of which nobody knows whether they were carried out."""
+    waiting: int = 0
+    """Decisions that wait now."""
+    scheduler_away: int = 0
+    """Questions that the scheduler did not answer."""
+
+
+@dataclass(slots=True)
+class _Watch:
+    """When to look at a waiting decision again, and whether its verdict was repeated after the attempt had ended."""
+
+    due: float
+    pause: float
+    confirmed: bool = False
+    why: str = ""
+
+
+class Bridge:
+    """Decides, checks, acts, verifies. Not safe for threads: one loop calls it.
+
+    Start it by giving it the whole history of `decisions` and `decision-results` (`remember`); then feed it (`accept`)
+    and let it work (`advance`). A record may be given any number of times.
+
+    Args:
+        actuator: The scheduler.
+        settings: What the operator allows.
+        publish: Writes a record to its topic, and returns once it is acknowledged. What it raises goes through to the
+            caller; the bridge then stands as if it had not been asked, and nothing is done twice.
+        clock: Seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        actuator: Actuator,
+        settings: BridgeSettings,
+        publish: Callable[[Record], None],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.counters = BridgeCounters()
+        self._actuator = actuator
+        self._settings = settings
+        self._publish = publish
+        self._clock = clock
+        self._ledger = Ledger()
+        self._watches: dict[str, _Watch] = {}
+        self._revisions: dict[tuple[str, int], int] = {}
+        self._away = False
+
+    def remember(self, record: Decision | DecisionResult) -> None:
+        """Take in one record of the history, in any order."""
+        self._ledger.remember(record)
+
+    def accept(self, record: Accepted) -> None:
+        """Take in one new record. May publish; never asks the scheduler."""
+        match record:
+            case Failure():
+                self._accept_failure(record)
+            case Slowdown():
+                self._adopt(propose(record, self._settings))
+            case Decision():
+                if self._ledger.knows(record.id):
+                    self.counters.repeats += 1
+                self._ledger.remember(record)
+            case DecisionResult():
+                self._ledger.remember(record)
+            case JobEvent():
+                self._look_soon(record.job)
+
+    def advance(self) -> float | None:
+        """Carry out what is ready. May take as long as the actuator's time limits allow.
+
+        Returns:
+            Seconds until it wants to be called again; None where nothing waits.
+        """
+        for decision in self._ledger.unfinished():
+            if self._is_due(decision):
+                self._settle(decision)
+        for decision in self._ledger.pending():
+            if self._is_due(decision):
+                self._consider(decision)
+        waiting = {decision.id for decision in (*self._ledger.pending(), *self._ledger.unfinished())}
+        self._watches = {key: watch for key, watch in self._watches.items() if key in waiting}
+        self._ledger.forget(self._clock())
+        self.counters.waiting = len(waiting)
+        if not waiting:
+            return None
+        return max(0.0, min(self._watch(key).due for key in waiting) - self._clock())
+
+    def _accept_failure(self, failure: Failure) -> None:
+        """Propose what the newest revision says, and take back what an older one led to."""
+        if not self._is_newest(failure):
+            self.counters.repeats += 1
+            return
+        proposal = propose(failure, self._settings)
+        earlier = [
+            entry for entry in self._ledger.about(failure.job, failure.attempt) if entry.policy == restart.POLICY
+        ]
+        repeats = [self._reconsider(entry, proposal, failure) for entry in earlier]
+        if any(repeats):
+            self.counters.repeats += 1
+            return
+        self._adopt(proposal)
+        if proposal is not None and failure.final:
+            self._watch(proposal.id).confirmed = True
+
+    def _is_newest(self, failure: Failure) -> bool:
+        """False for a revision older than one that was seen already."""
+        attempt = (failure.job, failure.attempt)
+        if failure.revision < self._revisions.get(attempt, 0):
+            return False
+        self._revisions.pop(attempt, None)
+        self._revisions[attempt] = failure.revision
+        if len(self._revisions) > REVISIONS_KEPT:
+            del self._revisions[next(iter(self._revisions))]
+        return True
+
+    def _reconsider(self, entry: Entry, proposal: Decision | None, failure: Failure) -> bool:
+        """Hold an earlier decision about the same attempt against a new revision. True where it says the same already."""
+        earlier = entry.decision
+        assert earlier is not None
+        same = proposal is not None and (earlier.cause, earlier.exclude_nodes) == (
+            proposal.cause,
+            proposal.exclude_nodes,
+        )
+        if not entry.results:
+            if proposal is None:
+                reason = f"the verdict was taken back: revision {failure.revision} says {failure.error_type}"
+                self._conclude(earlier, Objection("verdict", f"{reason} ({failure.message})"))
+            elif not same:
+                self._conclude(earlier, Objection("verdict", f"replaced by {proposal.id}"))
+            elif failure.final:
+                self._watch(earlier.id).confirmed = True
+                self._look_soon(earlier.job)
+        # What was refused may be proposed again for another root line; the guardrails will look at it afresh.
+        return same and (entry.result is None or entry.result.outcome is not Outcome.REFUSED)
+
+    def _adopt(self, decision: Decision | None) -> None:
+        """Publish a decision of our own, unless it is known."""
+        if decision is None:
+            return
+        if self._ledger.knows(decision.id):
+            self.counters.repeats += 1
+            return
+        self._publish(decision)
+        self._ledger.remember(decision)
+        self.counters.proposed += 1
+        log.info("decided", decision=decision.id, mode=decision.mode.value, reason=decision.reason)
+
+    def _consider(self, decision: Decision) -> None:
+        """Ask every guardrail, then the scheduler; act, wait, or write down why not."""
+        context = Context(self._ledger, self._settings, self._clock())
+        objection = first_objection(decision, context)
+        if objection is None and not self._actuator.supports(decision.action):
+            objection = Objection("actuator", f"{self._actuator.name} cannot {decision.action}")
+        if objection is not None:
+            why = self._watch(decision.id).why
+            self._conclude(decision, objection, why if objection.outcome is Outcome.EXPIRED else "")
+            return
+        try:
+            job = self._actuator.job(decision.job)
+            beneficiary = self._actuator.job(decision.beneficiary) if decision.beneficiary else None
+        except SchedulerAway as error:
+            self._say_away(error)
+            self._wait(decision, f"the scheduler could not be asked: {error}")
+            return
+        except ActuatorError as error:
+            self._conclude(decision, Objection("job-state", str(error)))
+            return
+        self._say_back()
+        verdict = objection_of_state(decision, job, beneficiary, self._watch(decision.id).confirmed)
+        if isinstance(verdict, Wait):
+            self._wait(decision, verdict.reason)
+        elif verdict is not None:
+            self._conclude(decision, verdict, seen=job)
+        else:
+            self._act(decision)
+
+    def _act(self, decision: Decision) -> None:
+        self._record(decision, Outcome.STARTED, "")
+        nodes = tuple(decision.exclude_nodes)
+        try:
+            match decision.action:
+                case Action.RESTART:
+                    seen = self._actuator.restart(decision.job, nodes)
+                case Action.CANCEL_PACKING:
+                    seen = self._actuator.cancel_packing(decision.job)
+                case Action.EVICT:
+                    seen = self._actuator.evict(decision.job)
+        except SchedulerAway as error:
+            self._say_away(error)
+            self._settle(decision)
+        except ActuatorError as error:
+            self._record(decision, Outcome.FAILED, str(error))
+        else:
+            self._record(decision, Outcome.DONE, "", seen)
+
+    def _settle(self, decision: Decision) -> None:
+        """Find out what became of an action whose result is missing. It is never tried again."""
+        try:
+            job = self._actuator.job(decision.job)
+        except SchedulerAway as error:
+            self._say_away(error)
+            if self._clock() <= decision.expires:
+                self._wait(decision, str(error))
+            else:
+                self._record(decision, Outcome.UNVERIFIED, f"started; the scheduler could not be asked: {error}")
+            return
+        except ActuatorError as error:
+            self._record(decision, Outcome.UNVERIFIED, f"started; {error}")
+            return
+        self._say_back()
+        if effects.shows(decision, job):
+            self._record(decision, Outcome.DONE, "interrupted; the scheduler shows the effect", job)
+        else:
+            detail = "interrupted, and the scheduler does not show the effect; nothing more is done, look at the job"
+            self._record(decision, Outcome.UNVERIFIED, detail, job)
+
+    def _conclude(self, decision: Decision, objection: Objection, why: str = "", seen: JobView | None = None) -> None:
+        detail = f"{objection.guardrail}: {objection.reason}" + (f"; {why}" if why else "")
+        self._record(decision, objection.outcome, detail, seen)
+
+    def _record(self, decision: Decision, outcome: Outcome, detail: str, seen: JobView | None = None) -> None:
+        """Write down one step: acknowledged first, believed second."""
+        result = DecisionResult(
+            id=f"{decision.id}/{outcome}",
+            decision_id=decision.id,
+            action=decision.action,
+            job=decision.job,
+            attempt=decision.attempt,
+            cause=decision.cause,
+            node=decision.exclude_nodes[0] if decision.exclude_nodes else "",
+            time=self._clock(),
+            outcome=outcome,
+            detail=detail,
+            seen=seen.seen() if seen else {},
+            actuator=self._actuator.name,
+        )
+        self._publish(result)
+        self._ledger.remember(result)
+        if outcome.final:
+            setattr(self.counters, outcome.value, getattr(self.counters, outcome.value) + 1)
+            log.info("concluded", decision=decision.id, outcome=outcome.value, detail=detail, seen=result.seen)
+
+    def _watch(self, decision_id: str) -> _Watch:
+        return self._watches.setdefault(decision_id, _Watch(due=0.0, pause=self._settings.first_look))
+
+    def _is_due(self, decision: Decision) -> bool:
+        return self._watch(decision.id).due <= self._clock()
+
+    def _wait(self, decision: Decision, why: str) -> None:
+        watch = self._watch(decision.id)
+        if watch.why != why:
+            log.info("waiting", decision=decision.id, why=why)
+        watch.why = why
+        watch.due = self._clock() + watch.pause
+        watch.pause = min(2 * watch.pause, self._settings.longest_look)
+
+    def _look_soon(self, job: str) -> None:
+        for decision in (*self._ledger.pending(), *self._ledger.unfinished()):
+            if job in (decision.job, decision.beneficiary):
+                watch = self._watch(decision.id)
+                watch.due, watch.pause = 0.0, self._settings.first_look
+
+    def _say_away(self, error: SchedulerAway) -> None:
+        self.counters.scheduler_away += 1
+        if not self._away:
+            log.warning("scheduler_away", error=str(error))
+        self._away = True
+
+    def _say_back(self) -> None:
+        if self._away:
+            log.info("scheduler_back")
+        self._away = False

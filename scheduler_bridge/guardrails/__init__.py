@@ -1,0 +1,18 @@
+"""What stands between a decision and a scheduler. Each file holds one reason not to act; any of them is enough."""
+
+from records import Decision
+
+from . import breaker, budget, expiry, mode, once
+from .base import Context, Guardrail, Objection
+from .job_state import Wait, objection_of_state
+
+GUARDRAILS: tuple[Guardrail, ...] = (mode.check, expiry.check, once.check, budget.check, breaker.check)
+"""In this order; the first objection is the one that is written down."""
+
+__all__ = ["GUARDRAILS", "Context", "Guardrail", "Objection", "Wait", "first_objection", "objection_of_state"]
+
+
+def first_objection(decision: Decision, context: Context) -> Objection | None:
+    """Return the first reason not to carry out a decision now, before the scheduler is asked; None for no reason."""
+    found = (check(decision, context) for check in GUARDRAILS)
+    return next((objection for objection in found if objection), None)

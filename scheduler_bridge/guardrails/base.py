@@ -1,0 +1,29 @@
+"""What guardrails see and say."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from records import Decision, Outcome
+from scheduler_bridge.ledger import Ledger
+from scheduler_bridge.settings import BridgeSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """A reason not to act. `guardrail` names who objects, `reason` is a sentence for a person."""
+
+    guardrail: str
+    reason: str
+    outcome: Outcome = Outcome.REFUSED
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What was done so far, what the operator allows, and the time in seconds since 1970."""
+
+    ledger: Ledger
+    settings: BridgeSettings
+    now: float
+
+
+Guardrail = Callable[[Decision, Context], Objection | None]

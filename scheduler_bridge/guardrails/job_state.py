@@ -1,0 +1,82 @@
+"""What the scheduler must show before anything is done to a job."""
+
+from dataclasses import dataclass
+
+from records import Action, Decision
+from scheduler_bridge.actuators import JobState, JobView
+
+from .base import Objection
+
+NAME = "job-state"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Not now, perhaps later."""
+
+    reason: str
+
+
+def objection_of_state(
+    decision: Decision, job: JobView | None, beneficiary: JobView | None, confirmed: bool
+) -> Objection | Wait | None:
+    """Return why the job's state forbids the action, or what to wait for; None where it may go ahead.
+
+    Args:
+        decision: What should be done.
+        job: The job to act on, as the scheduler shows it now; None where the scheduler does not know it.
+        beneficiary: The job that would gain; None where there is none or the scheduler does not know it.
+        confirmed: The verdict was repeated after the attempt had ended.
+    """
+    if job is None:
+        return Objection(NAME, f"the scheduler does not know job {decision.job} (any more): submit it again by hand")
+    if decision.action is Action.RESTART:
+        return _restart(decision, job, confirmed)
+    if job.state is not JobState.RUNNING:
+        return Objection(NAME, f"job {job.job} does not run ({job.word or job.state})")
+    if decision.action is Action.CANCEL_PACKING:
+        return _cancel_packing(decision, job, beneficiary)
+    return _moved_on(decision, job)
+
+
+def _moved_on(decision: Decision, job: JobView) -> Objection | None:
+    if job.attempt == decision.attempt:
+        return None
+    return Objection(
+        NAME, f"job {job.job} is in attempt {job.attempt}, the decision is about attempt {decision.attempt}"
+    )
+
+
+def _restart(decision: Decision, job: JobView, confirmed: bool) -> Objection | Wait | None:
+    word = job.word or job.state.value
+    if moved_on := _moved_on(decision, job):
+        return moved_on
+    if job.state is JobState.FAILED:
+        return None
+    if job.state is JobState.CANCELLED:
+        return Objection(NAME, f"job {job.job} was cancelled by a person ({word})")
+    if job.state is JobState.HELD:
+        return Objection(NAME, f"job {job.job} is held in the queue by a person ({word})")
+    if job.state is JobState.COMPLETED:
+        # Exit code 0 of a script may hide the failure of a pipe's first part; the verdict after the end decides.
+        return (
+            None
+            if confirmed
+            else Wait(f"job {job.job} ended with exit code 0; no verdict after its end says that it failed")
+        )
+    # A job is never stopped because one of its lines looked bad.
+    return Wait(f"job {job.job} has not stopped ({word})")
+
+
+def _cancel_packing(decision: Decision, job: JobView, beneficiary: JobView | None) -> Objection | None:
+    if job.alone:
+        return Objection(NAME, f"job {job.job} has its GPUs to itself")
+    if not decision.beneficiary:
+        return None
+    if beneficiary is None or beneficiary.state is not JobState.RUNNING:
+        return Objection(NAME, f"job {decision.beneficiary}, which would gain, does not run")
+    if beneficiary.attempt != decision.attempt:
+        return Objection(NAME, f"job {decision.beneficiary}, which would gain, was restarted since")
+    if not set(job.nodes) & set(beneficiary.nodes):
+        return Objection(NAME, f"jobs {job.job} and {decision.beneficiary} no longer share a node")
+    return None

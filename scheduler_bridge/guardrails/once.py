@@ -1,0 +1,14 @@
+"""An attempt of a job is acted on once, whoever decides and for whatever cause."""
+
+from records import Action, Decision
+
+from .base import Context, Objection
+
+
+def check(decision: Decision, context: Context) -> Objection | None:
+    """Object where another decision was already tried on the same attempt, or the packing was already cancelled."""
+    for tried in context.ledger.tried():
+        same = tried.action is decision.action and tried.job == decision.job and tried.attempt == decision.attempt
+        if same and (decision.action is not Action.CANCEL_PACKING or tried.cause == decision.cause):
+            return Objection("once", f"{tried.decision_id} was already tried on this attempt")
+    return None

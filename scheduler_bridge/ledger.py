@@ -1,0 +1,98 @@
+"""What was decided and what became of it: a fold over the history of `decisions` and `decision-results`.
+
+The order of the history does not matter, nor how often a record is seen: the ledger is the same.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from records import Decision, DecisionResult, Outcome
+
+KEPT = 86400.0
+"""Seconds after its expiry in which a decision that was never tried is still known. Seen again later, it is too late anyway."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """One decision's life. `decision` is None while only results of it were seen."""
+
+    decision: Decision | None = None
+    results: dict[Outcome, DecisionResult] = field(default_factory=dict)
+
+    @property
+    def policy(self) -> str:
+        """The policy that decided; empty where the decision was not seen."""
+        return self.decision.policy if self.decision else ""
+
+    @property
+    def result(self) -> DecisionResult | None:
+        """The final result; the earliest, should two have been written."""
+        final = [result for outcome, result in self.results.items() if outcome.final]
+        return min(final, key=lambda result: (result.time, result.outcome), default=None)
+
+    @property
+    def tried(self) -> DecisionResult | None:
+        """The record that says when it was tried; None where nothing was done about it."""
+        tried = (Outcome.STARTED, Outcome.DONE, Outcome.FAILED, Outcome.UNVERIFIED)
+        return next((self.results[outcome] for outcome in tried if outcome in self.results), None)
+
+
+class Ledger:
+    """All decisions that are known, by id."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._open: dict[str, None] = {}
+
+    def remember(self, record: Decision | DecisionResult) -> None:
+        """Take in one record of the history."""
+        if isinstance(record, Decision):
+            entry = self._entries.setdefault(record.id, Entry())
+            entry.decision = entry.decision or record
+            key = record.id
+        else:
+            entry = self._entries.setdefault(record.decision_id, Entry())
+            entry.results.setdefault(record.outcome, record)
+            key = record.decision_id
+        if entry.result is None:
+            self._open[key] = None
+        else:
+            self._open.pop(key, None)
+
+    def knows(self, decision_id: str) -> bool:
+        """Was the decision seen before?"""
+        return decision_id in self._entries
+
+    def about(self, job: str, attempt: int) -> list[Entry]:
+        """Return the lives of the decisions about one attempt of a job."""
+        decided = [entry for entry in self._entries.values() if entry.decision and entry.decision.job == job]
+        return [entry for entry in decided if entry.decision and entry.decision.attempt == attempt]
+
+    def pending(self) -> list[Decision]:
+        """Return the decisions about which nothing was done yet, the oldest first."""
+        waiting = [self._entries[key] for key in self._open]
+        return sorted((e.decision for e in waiting if e.decision and not e.results), key=lambda d: (d.time, d.id))
+
+    def unfinished(self) -> list[Decision]:
+        """Return the decisions that were started and whose result is missing: a crash came between."""
+        waiting = [self._entries[key] for key in self._open]
+        return [entry.decision for entry in waiting if entry.decision and entry.results]
+
+    def tried(self) -> Iterator[DecisionResult]:
+        """Yield one record for each decision that was tried, whatever became of it."""
+        for entry in self._entries.values():
+            if tried := entry.tried:
+                yield tried
+
+    def forget(self, now: float) -> None:
+        """Drop what is over, was never tried and expired long ago. What was tried counts against budgets for ever."""
+        old = [
+            key
+            for key, entry in self._entries.items()
+            if entry.result
+            and not entry.tried
+            and (entry.decision or entry.result).time + KEPT < now
+            and (entry.decision is None or entry.decision.expires + KEPT < now)
+        ]
+        for key in old:
+            del self._entries[key]

@@ -1,0 +1,33 @@
+"""A job that another one slows too much → the newcomer goes back to the queue, never to be packed again (SchedMate §4.1)."""
+
+from records import Action, Decision, Mode, Slowdown, decision_id
+from scheduler_bridge.settings import BridgeSettings
+
+POLICY = "cancel-packing-on-slowdown"
+
+
+def decide(slowdown: Slowdown, settings: BridgeSettings) -> Decision | None:
+    """Return the end of a packing whose victim runs below the threshold, else None.
+
+    `attempt` is the victim's (the beneficiary's): the decision is about this packing, and one of them restarted ends it.
+    """
+    if not 0 < slowdown.ratio < slowdown.threshold or not slowdown.packed_job or slowdown.packed_job == slowdown.job:
+        return None
+    return Decision(
+        id=decision_id(Action.CANCEL_PACKING, slowdown.packed_job, slowdown.attempt, slowdown.id),
+        action=Action.CANCEL_PACKING,
+        job=slowdown.packed_job,
+        attempt=slowdown.attempt,
+        time=slowdown.time,
+        expires=slowdown.time + settings.ttl,
+        mode=Mode.ACT if Action.CANCEL_PACKING in settings.enabled else Mode.SHADOW,
+        policy=POLICY,
+        reason=(
+            f"Since job {slowdown.packed_job} came beside it, job {slowdown.job} runs at {slowdown.ratio:.0%} of its speed "
+            f"({slowdown.before_s:.3g} s a step before, {slowdown.after_s:.3g} s now; the limit is {slowdown.threshold:.0%})."
+        ),
+        cause=slowdown.job,
+        cause_id=slowdown.id,
+        beneficiary=slowdown.job,
+        evidence=slowdown.evidence,
+    )

@@ -1,0 +1,32 @@
+"""What an operator sets: which actions are turned on, and how far the bridge may go."""
+
+from dataclasses import dataclass, field
+
+from records import Action
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeSettings:
+    """Limits of policies and guardrails. The defaults do nothing but publish decisions.
+
+    Attributes:
+        enabled: Actions that are carried out; all others are published in shadow mode.
+        min_confidence: Least confidence of a verdict that leads to a restart, 0 to 1.
+        ttl: Seconds after its cause in which a decision may be carried out.
+        actions_per_cause: Actions for one job and one root cause, ever.
+        actions_per_job: Actions for one job, ever.
+        actions_per_node: Actions held against one node within an hour.
+        actions_per_cluster: Actions of all kinds within an hour.
+        first_look: Seconds until a waiting decision is looked at again; doubled every time.
+        longest_look: The most that it grows to. A job event makes the bridge look at once.
+    """
+
+    enabled: frozenset[Action] = field(default_factory=frozenset)
+    min_confidence: float = 0.8
+    ttl: float = 1800.0
+    actions_per_cause: int = 2
+    actions_per_job: int = 2
+    actions_per_node: int = 5
+    actions_per_cluster: int = 20
+    first_look: float = 0.25
+    longest_look: float = 2.0

@@ -1,0 +1,82 @@
+from typing import Any
+
+import pytest
+
+from records import Action, Component, ErrorType, Mode
+from scheduler_bridge import BridgeSettings
+from scheduler_bridge.policies import propose
+from tests.scheduler_bridge.findings import NOW, evidence, failure, slowdown
+
+SETTINGS = BridgeSettings(ttl=600)
+
+
+def test_an_infrastructure_failure_is_restarted_away_from_its_node() -> None:
+    decision = propose(failure(node="n4", attempt=1), SETTINGS)
+    assert decision
+    assert (decision.action, decision.job, decision.attempt) == (Action.RESTART, "1", 1)
+    assert decision.exclude_nodes == ["n4"]
+    assert (decision.time, decision.expires) == (NOW, NOW + 600)
+    assert decision.mode is Mode.SHADOW
+    assert decision.cause == "xid_79"
+    assert decision.evidence == [evidence()]
+    assert "Xid 79" in decision.reason
+
+
+@pytest.mark.parametrize(
+    ("component", "excluded"),
+    [
+        (Component.GPU, ["slot-0"]),
+        (Component.NVLINK, ["slot-0"]),
+        (Component.NETWORK, ["slot-0"]),
+        (Component.NODE, ["slot-0"]),
+        (Component.STORAGE, []),
+        (Component.OTHER, []),
+    ],
+)
+def test_only_what_belongs_to_a_node_is_held_against_it(component: Component, excluded: list[str]) -> None:
+    decision = propose(failure(faulty_component=component), SETTINGS)
+    assert decision
+    assert decision.exclude_nodes == excluded
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"error_type": ErrorType.USER_SCRIPT},
+        {"error_type": ErrorType.FRAMEWORK},
+        {"error_type": ErrorType.UNKNOWN},
+        {"error_type": ErrorType.NONE},
+        {"restartable": False},
+        {"restartable": None},
+        {"confidence": 0.79},
+        {"confidence": float("nan")},
+    ],
+)
+def test_all_other_failures_lead_to_nothing(changes: dict[str, Any]) -> None:
+    assert propose(failure(**changes), SETTINGS) is None
+
+
+def test_revisions_with_the_same_root_make_the_same_decision() -> None:
+    first, second = propose(failure(revision=1), SETTINGS), propose(failure(revision=2, confidence=0.99), SETTINGS)
+    assert first
+    assert second
+    assert first.id == second.id
+    assert propose(failure(attempt=1), SETTINGS).id != first.id  # type: ignore[union-attr]
+
+
+def test_an_action_turned_on_is_published_to_be_carried_out() -> None:
+    settings = BridgeSettings(enabled=frozenset({Action.RESTART}))
+    assert propose(failure(), settings).mode is Mode.ACT  # type: ignore[union-attr]
+    assert propose(slowdown(), settings).mode is Mode.SHADOW  # type: ignore[union-attr]
+
+
+def test_a_slowdown_ends_the_packing_of_the_newcomer() -> None:
+    decision = propose(slowdown(), SETTINGS)
+    assert decision
+    assert (decision.action, decision.job, decision.beneficiary) == (Action.CANCEL_PACKING, "2", "1")
+    assert "50%" in decision.reason
+
+
+@pytest.mark.parametrize("changes", [{"ratio": 0.65}, {"ratio": 0.0}, {"packed_job": ""}, {"packed_job": "1"}])
+def test_a_slowdown_that_is_none_leads_to_nothing(changes: dict[str, Any]) -> None:
+    assert propose(slowdown(**changes), SETTINGS) is None

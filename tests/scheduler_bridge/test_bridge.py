@@ -1,0 +1,258 @@
+"""The bridge over the local scheduler, on real processes."""
+
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from records import Action, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
+from scheduler_bridge import Bridge, BridgeSettings
+from scheduler_bridge.actuators import JobState
+from tests.scheduler_bridge.actuators.test_local import SLEEP, Cluster
+from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
+
+ON = BridgeSettings(enabled=frozenset(Action))
+FAIL = [sys.executable, "-c", "import os, sys; sys.exit(os.environ['LOCAL_RESTART_COUNT'] == '0')"]
+
+
+class Clock:
+    now = NOW
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Stand:
+    """A bridge, its scheduler, and what it published."""
+
+    def __init__(self, settings: BridgeSettings = ON) -> None:
+        self.cluster = Cluster()
+        self.written = Written()
+        self.clock = Clock()
+        self.settings = settings
+        self.bridge = self.new_bridge()
+
+    def new_bridge(self) -> Bridge:
+        bridge = Bridge(self.cluster.actuator, self.settings, self.written, self.clock)
+        for record in self.written.records:
+            assert isinstance(record, Decision | DecisionResult)
+            bridge.remember(record)
+        return bridge
+
+    def failed_job(self) -> str:
+        job = self.cluster.scheduler.submit(FAIL)
+        self.cluster.wait(job, JobState.FAILED)
+        return job
+
+
+@pytest.fixture
+def stand() -> Iterator[Stand]:
+    stand = Stand()
+    yield stand
+    stand.cluster.scheduler.close()
+
+
+def test_a_failed_job_is_restarted_elsewhere_and_the_effect_is_written_down(stand: Stand) -> None:
+    job = stand.failed_job()
+    stand.bridge.accept(failure(job=job))
+    assert stand.bridge.advance() is None
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+    done = stand.written.results[-1]
+    assert (done.node, done.actuator, done.seen["excluded"], done.seen["attempt"]) == ("slot-0", "local", "slot-0", "1")
+    assert stand.cluster.wait(job, JobState.COMPLETED, attempt=1).nodes == ("slot-1",)
+    assert stand.bridge.counters.done == 1
+
+
+def test_shadow_by_default() -> None:
+    stand = Stand(BridgeSettings())
+    job = stand.failed_job()
+    stand.bridge.accept(failure(job=job))
+    stand.bridge.advance()
+    assert [decision.mode for decision in stand.written.decisions] == [Mode.SHADOW]
+    assert stand.written.outcomes == [Outcome.SHADOWED]
+    assert stand.cluster.scheduler.job(job).attempt == 0  # type: ignore[union-attr]
+    stand.cluster.scheduler.close()
+
+
+def test_a_running_job_is_waited_for_and_never_stopped(stand: Stand) -> None:
+    job = stand.cluster.scheduler.submit([sys.executable, "-c", "import sys, time; time.sleep(1); sys.exit(1)"])
+    stand.cluster.wait(job, JobState.RUNNING)
+    stand.bridge.accept(failure(job=job))
+    assert stand.bridge.advance() == pytest.approx(ON.first_look)
+    assert stand.written.results == []
+    stand.cluster.wait(job, JobState.FAILED)
+    stand.bridge.accept(stand.cluster.event(job, EventKind.ENDED))
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+
+
+def test_a_job_that_goes_on_lets_the_decision_expire(stand: Stand) -> None:
+    job = stand.cluster.scheduler.submit(SLEEP)
+    stand.cluster.wait(job, JobState.RUNNING)
+    stand.bridge.accept(failure(job=job))
+    stand.bridge.advance()
+    stand.clock.now += ON.ttl + 1
+    assert stand.bridge.advance() is None
+    assert stand.written.outcomes == [Outcome.EXPIRED]
+    assert "has not stopped" in stand.written.results[0].detail
+    assert stand.cluster.scheduler.job(job).state is JobState.RUNNING  # type: ignore[union-attr]
+
+
+def test_a_verdict_taken_back_withdraws_what_waits(stand: Stand) -> None:
+    job = stand.cluster.scheduler.submit(SLEEP)
+    stand.cluster.wait(job, JobState.RUNNING)
+    stand.bridge.accept(failure(job=job))
+    stand.bridge.advance()
+    stand.bridge.accept(failure(job=job, revision=2, error_type=ErrorType.NONE, restartable=None))
+    assert stand.written.outcomes == [Outcome.REFUSED]
+    stand.cluster.scheduler.requeue(job)
+    assert stand.bridge.advance() is None
+    assert "taken back" in stand.written.results[0].detail
+
+
+def test_another_suspect_replaces_the_decision_and_the_same_one_does_not(stand: Stand) -> None:
+    job = stand.cluster.scheduler.submit(SLEEP)
+    stand.cluster.wait(job, JobState.RUNNING)
+    stand.bridge.accept(failure(job=job))
+    stand.bridge.accept(failure(job=job, revision=2, confidence=0.99))
+    assert len(stand.written.decisions) == 1
+    stand.bridge.accept(failure(job=job, revision=3, signature="nccl_timeout", node="slot-1"))
+    assert [decision.exclude_nodes for decision in stand.written.decisions] == [["slot-0"], ["slot-1"]]
+    assert stand.written.outcomes == [Outcome.REFUSED]
+    assert "replaced" in stand.written.results[0].detail
+    stand.bridge.accept(failure(job=job, revision=2, error_type=ErrorType.NONE))  # an old revision, seen again
+    assert stand.written.outcomes == [Outcome.REFUSED]
+    assert stand.bridge.counters.repeats == 2
+
+
+def test_a_job_that_its_user_cancelled_stays_cancelled(stand: Stand) -> None:
+    job = stand.cluster.scheduler.submit(SLEEP)
+    stand.cluster.wait(job, JobState.RUNNING)
+    stand.cluster.scheduler.cancel(job)
+    stand.cluster.wait(job, JobState.CANCELLED)
+    stand.bridge.accept(failure(job=job))
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.REFUSED]
+
+
+def test_exit_code_0_needs_a_verdict_after_the_end(stand: Stand) -> None:
+    job = stand.cluster.run("print('the pipe swallowed the exit code')")
+    stand.cluster.wait(job, JobState.COMPLETED)
+    stand.bridge.accept(failure(job=job))
+    stand.bridge.advance()
+    assert stand.written.results == []
+    stand.bridge.accept(failure(job=job, revision=2, final=True))
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+
+
+def test_a_bug_of_the_user_leads_to_nothing(stand: Stand) -> None:
+    stand.bridge.accept(failure(job=stand.failed_job(), error_type=ErrorType.USER_SCRIPT))
+    assert stand.bridge.advance() is None
+    assert stand.written.records == []
+
+
+def test_the_newcomer_goes_back_to_the_queue(stand: Stand) -> None:
+    first = stand.cluster.scheduler.submit(SLEEP)
+    stand.cluster.wait(first, JobState.RUNNING)
+    packed = stand.cluster.scheduler.submit(SLEEP, pack_with=first)
+    stand.cluster.wait(packed, JobState.RUNNING)
+    stand.bridge.accept(slowdown(job=first, packed_job=packed))
+    stand.bridge.accept(slowdown(job=first, packed_job=packed))
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+    assert stand.written.results[-1].seen["alone"] == "yes"
+    assert stand.cluster.wait(packed, JobState.RUNNING, attempt=1).nodes == ("slot-1",)
+    stand.bridge.accept(slowdown(id="another", job=first, packed_job=packed, attempt=0))
+    stand.bridge.advance()
+    assert stand.written.outcomes[2:] == [Outcome.REFUSED]
+
+
+def test_seen_twice_acts_once_across_restarts_of_the_bridge(stand: Stand) -> None:
+    job = stand.failed_job()
+    verdict = failure(job=job)
+    stand.bridge.accept(verdict)
+    stand.bridge.advance()
+    stand.cluster.wait(job, JobState.COMPLETED, attempt=1)
+    for _ in range(2):
+        stand.bridge = stand.new_bridge()
+        stand.bridge.accept(verdict)
+        stand.bridge.accept(stand.written.decisions[0])
+        stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+    assert stand.cluster.scheduler.job(job).attempt == 1  # type: ignore[union-attr]
+
+
+def test_a_decision_published_before_a_crash_is_carried_out_after_it(stand: Stand) -> None:
+    stand.bridge.accept(failure(job=stand.failed_job()))
+    stand.bridge = stand.new_bridge()
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+
+
+@pytest.mark.parametrize(("acted", "outcome"), [(True, Outcome.DONE), (False, Outcome.UNVERIFIED)])
+def test_a_crash_in_the_middle_is_looked_into_and_not_repeated(stand: Stand, acted: bool, outcome: Outcome) -> None:
+    job = stand.failed_job()
+    stand.bridge.accept(failure(job=job))
+    stand.bridge.advance()
+    stand.cluster.wait(job, JobState.COMPLETED, attempt=1)
+    del stand.written.records[-1]  # the crash came before the result
+    if not acted:
+        job_of_another_cluster = Stand()
+        job_of_another_cluster.failed_job()
+        job_of_another_cluster.written.records = stand.written.records
+        stand.cluster.scheduler.close()
+        stand.cluster = job_of_another_cluster.cluster
+    stand.bridge = stand.new_bridge()
+    assert stand.bridge.advance() is None
+    assert stand.written.outcomes == [Outcome.STARTED, outcome]
+    assert stand.cluster.scheduler.job(job).attempt == int(acted)  # type: ignore[union-attr]
+
+
+def test_a_decision_of_another_scheduler_is_carried_out_too(stand: Stand) -> None:
+    job = stand.cluster.scheduler.submit(SLEEP)
+    stand.cluster.wait(job, JobState.RUNNING)
+    fields = {"policy": "theirs", "reason": "quota", "time": NOW, "expires": NOW + 60, "mode": Mode.ACT}
+    stand.bridge.accept(Decision(id="theirs", action=Action.EVICT, job=job, **fields))  # type: ignore[arg-type]
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+    assert stand.written.decisions == []  # theirs was published by them
+
+
+def test_an_action_that_fails_is_written_down_with_what_to_do(stand: Stand) -> None:
+    job = stand.cluster.scheduler.submit(FAIL)
+    stand.cluster.wait(job, JobState.FAILED)
+    fields = {"policy": "theirs", "reason": "", "time": NOW, "expires": NOW + 60, "mode": Mode.ACT}
+    nodes = ["slot-0", "slot-1"]
+    stand.bridge.accept(Decision(id="x", action=Action.RESTART, job=job, exclude_nodes=nodes, **fields))  # type: ignore[arg-type]
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.FAILED]
+    assert "expected a slot to be left" in stand.written.results[-1].detail
+
+
+def test_a_topic_that_cannot_be_written_leaves_the_job_alone(stand: Stand) -> None:
+    job = stand.failed_job()
+    stand.bridge.accept(failure(job=job))
+
+    def broken(record: object) -> None:
+        raise OSError("no broker")
+
+    history = list(stand.written.decisions)
+    bridge = Bridge(stand.cluster.actuator, ON, broken, stand.clock)
+    bridge.remember(history[0])
+    with pytest.raises(OSError, match="no broker"):
+        bridge.advance()
+    assert stand.cluster.scheduler.job(job).attempt == 0  # type: ignore[union-attr]
+
+
+def test_unknown_jobs_are_refused(stand: Stand) -> None:
+    stand.bridge.accept(failure(job="4711"))
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.REFUSED]
+    assert "does not know" in stand.written.results[0].detail
+
+
+def test_events_of_other_jobs_change_nothing(stand: Stand) -> None:
+    stand.bridge.accept(JobEvent(id="e", job="other", kind=EventKind.ENDED, time=time.time()))
+    assert stand.bridge.advance() is None
