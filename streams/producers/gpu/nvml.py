@@ -58,13 +58,13 @@ class NvmlSource:
         self._owner = owner
         try:
             nvml.nvmlInit()
+            count = nvml.nvmlDeviceGetCount()
         except nvml.NVMLError as failure:
             reason = ADVICE.get(failure.value, str(failure))
             raise GpuError(
                 f"expected an NVIDIA GPU, but {reason}. Run the GPU agent on a machine with the driver, "
                 "or replay a recording: --replay FILE"
             ) from failure
-        count = nvml.nvmlDeviceGetCount()
         if count == 0:
             nvml.nvmlShutdown()
             raise GpuError(

@@ -13,6 +13,12 @@ RANK_VARIABLES = (
 )
 """Where a global rank stands, in the order of `streams.producers.environment`, which numbers the ranks of logs."""
 
+MAX_ENVIRONMENT = 1 << 20
+"""Bytes of an environment that are read. Any user of the host may start a process with a larger one."""
+
+MAX_JOB, MAX_RANK_DIGITS = 200, 9
+"""What is longer is no job id and no rank."""
+
 _SLURM_CGROUP = re.compile(r"/job_(\d+)(?:/|$)", re.MULTILINE)
 
 
@@ -28,7 +34,8 @@ def owner_of(pid: int, proc: Path = Path("/proc")) -> Owner:
 
     Another user's environment can be read only with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. Without them the job still
     follows from the process's control group where Slurm tracks processes by cgroup, for that file is open to all.
-    A process that has ended, or belongs to another pid namespace, has no owner.
+    A process that has ended, or belongs to another pid namespace, has no owner. The environment is the process's own word:
+    whoever starts a process can name another's job in it.
     """
     owner = _owner_by_environment(_environment(proc / str(pid) / "environ"))
     if owner.job is None:
@@ -38,17 +45,20 @@ def owner_of(pid: int, proc: Path = Path("/proc")) -> Owner:
 
 def _owner_by_environment(environment: Mapping[str, str]) -> Owner:
     """Return the job as its logs would name it. A rank that is not stated is not known: a forked worker inherits none."""
+    job: str | None
     try:
         job = identify(environment, attempt=0, rank=0).job
-    except UnknownJob:
+    except (UnknownJob, RecursionError):  # the latter from Ray's variable, which holds JSON
         job = None
     stated = next((environment[name] for name in RANK_VARIABLES if environment.get(name)), "")
-    return Owner(job, int(stated) if stated.isascii() and stated.isdecimal() else None)
+    is_rank = stated.isascii() and stated.isdecimal() and len(stated) <= MAX_RANK_DIGITS
+    return Owner(job if job is not None and len(job) <= MAX_JOB else None, int(stated) if is_rank else None)
 
 
 def _environment(path: Path) -> dict[str, str]:
     try:
-        block = path.read_bytes()
+        with path.open("rb") as file:
+            block = file.read(MAX_ENVIRONMENT)
     except OSError:
         return {}
     pairs = (entry.partition("=") for entry in block.decode(errors="replace").split("\0"))

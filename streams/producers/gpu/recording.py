@@ -6,6 +6,7 @@ A recording is JSON lines, compressed where its name ends in `.gz`: a header tha
 
 import gzip
 import time
+import zlib
 from collections.abc import Callable, Generator, Iterator
 from importlib import resources
 from pathlib import Path
@@ -184,7 +185,7 @@ class RecordingSource:
             with _open(self._path, "rb") as file:
                 line = file.readline(1 << 16)
             header = msgspec.json.decode(line, type=Header)
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise InvalidRecording(f"expected a recording of GPU samples at {self._path}: {error}") from error
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise InvalidRecording(
@@ -196,16 +197,16 @@ class RecordingSource:
         return header
 
     def _read(self) -> Iterator[GpuSample]:
-        with _open(self._path, "rb") as file:
-            try:
+        try:
+            with _open(self._path, "rb") as file:
                 file.readline()
                 for line in file:
                     try:
                         yield decode(GpuSample, line)
                     except InvalidRecord as error:
                         self._pass_over(error)
-            except (OSError, EOFError) as error:  # gzip's CRC errors are OSErrors
-                log.warning("recording_cut_off", path=str(self._path), error=str(error))
+        except (OSError, EOFError, zlib.error) as error:
+            log.warning("recording_cut_off", path=str(self._path), error=str(error))
 
     def _pass_over(self, error: InvalidRecord) -> None:
         if not self.bad_lines:

@@ -4,7 +4,7 @@
  *   FAKE_NVML_GPUS   one word a GPU, separated by commas: `full` (every field), `bare` (no field), `old` (a driver before 510),
  *                    `flaky` (the power reading fails with "Unknown Error")
  *   FAKE_NVML_DIR    a folder: a file `lost-N` makes GPU N fall off the bus; a file `xid-N` holds the number of an Xid that
- *                    is delivered once (the file is then gone); a file `hang` makes the wait for events fail at once
+ *                    is delivered once (the file is then gone); a file `refuse-wait` makes the wait for events fail at once
  *   FAKE_NVML_INIT   the error code that nvmlInit returns
  */
 #include <stdio.h>
@@ -156,7 +156,7 @@ int nvmlDeviceRegisterEvents(gpu_t *gpu, unsigned long long types, set_t *set) {
 int nvmlEventSetWait_v2(set_t *set, event_t *event, unsigned int timeout_ms) {
     char path[512];
     for (unsigned int waited = 0; waited <= timeout_ms; waited += 10, usleep(10000)) {
-        if (path_of(path, sizeof path, "hang", -1)) return UNKNOWN;
+        if (path_of(path, sizeof path, "refuse-wait", -1)) return UNKNOWN;
         for (int i = 0; i < set->count; i++) {
             if (!path_of(path, sizeof path, "xid", set->registered[i]->index)) continue;
             FILE *file = fopen(path, "r");

@@ -121,12 +121,12 @@ def test_xid_events_of_a_gpu_that_comes_back(probe: Start, tmp_path: Path) -> No
 
 def test_events_that_fail_stop_neither_sampling_nor_later_events(probe: Start) -> None:
     started = probe("full")
-    started.set("hang")
+    started.set("refuse-wait")
     started.sample()
     log = started.folder / "stderr"
     started.sample_until(lambda _: "xid_events_interrupted" in log.read_text())
     assert started.sample()[0]["error"] == ""
-    started.clear("hang")
+    started.clear("refuse-wait")
     started.set("xid-0", 48)
     samples = started.sample_until(lambda samples: bool(samples[0]["xids"]))
     assert samples[0]["xids"] == [48]

@@ -109,3 +109,19 @@ def test_any_environment_can_be_read(tmp_path_factory: pytest.TempPathFactory, b
     (folder / "7").mkdir()
     (folder / "7" / "environ").write_bytes(block + b"\0SLURM_JOB_ID=4711\0")
     assert owner_of(7, proc=folder).job is not None
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        {"RANK": "9" * 5000, "SLURM_JOB_ID": "1" * 5000},
+        {"RANK": "\u0663", "RAY_JOB_CONFIG_JSON_ENV_VAR": "[" * 100_000},
+        {"PADDING": "x" * (1 << 21), "RANK": "1", "SLURM_JOB_ID": "4711"},
+        {"RANK": "-1", "RAY_JOB_CONFIG_JSON_ENV_VAR": '{"metadata": 3}'},
+    ],
+)
+def test_no_users_environment_can_harm_the_agent(tmp_path: Path, hostile: dict[str, str]) -> None:
+    (tmp_path / "7").mkdir()
+    block = "\0".join(f"{name}={value}" for name, value in hostile.items())
+    (tmp_path / "7" / "environ").write_bytes(block.encode())
+    assert owner_of(7, proc=tmp_path) == Owner(None, None)

@@ -108,6 +108,21 @@ def test_a_file_that_was_cut_off_is_replayed_as_far_as_it_goes(tmp_path: Path) -
     assert source.exhausted
 
 
+def test_a_damaged_or_deleted_file_ends_the_replay_and_raises_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.jsonl.gz", *(sample(0, float(time), name=f"{time * 7919}") for time in range(5000)))
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 200] = bytes(200)
+    path.write_bytes(content)
+    now = Now()
+    source = replay(path, now, loop=True)
+    assert len(source.sample()) == 1
+    path.unlink()
+    now.advance(10_000)
+    assert 0 < len(source.sample()) < 5000
+    assert source.exhausted
+
+
 def test_bad_lines_are_counted_and_passed_over(tmp_path: Path) -> None:
     path = write(tmp_path / "r.jsonl", sample(0, 1))
     newer = msgspec.structs.replace(sample(0, 2), v=99)
