@@ -246,6 +246,7 @@ TABLES: tuple[Table, ...] = (
             ),
             _encoded("processes"),
             _plain("recorded", "Bool"),
+            _text("error"),
         ),
         key=("node", "gpu"),
     ),

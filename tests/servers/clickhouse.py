@@ -42,7 +42,9 @@ _TRANSPORT = {
     "compress", "decompress", "wait_end_of_query", "buffer_size", "role", "send_progress_in_http_headers",
     "http_headers_progress_interval_ms", "enable_http_compression", "user", "password",
 }  # fmt: skip
-_INSERT = re.compile(rb"\s*INSERT\s+INTO\s+(?P<into>[^;]*?)\s+FORMAT\s+(?P<format>\w+)\s*?\n", re.IGNORECASE | re.DOTALL)
+_INSERT = re.compile(
+    rb"\s*INSERT\s+INTO\s+(?P<into>[^;]*?)\s+FORMAT\s+(?P<format>\w+)\s*?\n", re.IGNORECASE | re.DOTALL
+)
 _FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*;?\s*$", re.IGNORECASE)
 _CODE = re.compile(r"\bCode:\s*(\d+)")
 
@@ -73,7 +75,11 @@ class _Handler(BaseHTTPRequestHandler):
         except Exception as error:
             said = str(error)
             code = _CODE.search(said)
-            self._answer(404 if code and code[1] in ("60", "81") else 500, said.encode(), {"X-ClickHouse-Exception-Code": code[1] if code else "1002"})
+            self._answer(
+                404 if code and code[1] in ("60", "81") else 500,
+                said.encode(),
+                {"X-ClickHouse-Exception-Code": code[1] if code else "1002"},
+            )
         else:
             self._answer(200, answer, {"X-ClickHouse-Format": shape} if shape else {})
 
@@ -112,7 +118,9 @@ class _Handler(BaseHTTPRequestHandler):
         with tempfile.NamedTemporaryFile(dir=self.directory.parent, suffix=".data") as file:
             file.write(data)
             file.flush()
-            connection.query(f"INSERT INTO {into} FROM INFILE '{file.name}' FORMAT {insert['format'].decode()}", "TabSeparated")
+            connection.query(
+                f"INSERT INTO {into} FROM INFILE '{file.name}' FORMAT {insert['format'].decode()}", "TabSeparated"
+            )
         if before_views or self._armed(DIE_AFTER_INSERT, table):
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -160,7 +168,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), "X-ClickHouse-Timezone": "UTC", **(headers or {})}.items():
+        for name, value in {
+            "Content-Length": str(len(body)),
+            "X-ClickHouse-Timezone": "UTC",
+            **(headers or {}),
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
@@ -212,7 +224,10 @@ class ClickHouseServer:
         while time.monotonic() < end:
             if self._process.poll() is not None:
                 break
-            with contextlib.suppress(urllib.error.URLError, OSError), urllib.request.urlopen(f"http://127.0.0.1:{self._port}/ping", timeout=1):
+            with (
+                contextlib.suppress(urllib.error.URLError, OSError),
+                urllib.request.urlopen(f"http://127.0.0.1:{self._port}/ping", timeout=1),
+            ):
                 return
             time.sleep(0.05)
         pytest.fail(f"ClickHouse's front did not come up:\n{self._log.read_text()[-2000:]}")

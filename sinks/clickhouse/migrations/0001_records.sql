@@ -118,6 +118,7 @@ CREATE TABLE IF NOT EXISTS gpu_metrics
     jobs          Array(String) COMMENT 'jobs of the processes on the GPU, where their environment says so',
     processes     String CODEC(ZSTD(3)) COMMENT 'JSON array of records.GpuProcess',
     recorded      Bool,
+    error         LowCardinality(String),
     src_topic     LowCardinality(String),
     src_partition Int32 CODEC(T64, ZSTD(1)),
     src_offset    Int64 CODEC(Delta, ZSTD(1)),

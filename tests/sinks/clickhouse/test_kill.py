@@ -85,7 +85,9 @@ def test_killed_between_insert_and_answer_then_replayed_by_another_process(
     assert second.counters.repeats == 200
 
 
-def test_a_writer_that_lives_on_writes_the_same_batch_again(server: ClickHouseServer, connect: Callable[[], Client]) -> None:
+def test_a_writer_that_lives_on_writes_the_same_batch_again(
+    server: ClickHouseServer, connect: Callable[[], Client]
+) -> None:
     rows = [metric(step, "lives-on") for step in range(300)]
     writer = ClickHouseWriter(connect)
     hold = Hold("clickhouse", first_s=0.05, limit_s=0.2)
@@ -134,7 +136,9 @@ def test_many_kills_at_random_moments(server: ClickHouseServer, connect: Callabl
     assert kills >= 1
 
 
-def test_a_request_that_is_replayed_by_the_driver_is_written_once(connect: Callable[[], Client], tmp_path: Path) -> None:
+def test_a_request_that_is_replayed_by_the_driver_is_written_once(
+    connect: Callable[[], Client], tmp_path: Path
+) -> None:
     """The driver sends an insert again where the connection closed before the answer: here both reach the server."""
     rows = [metric(step, "replayed") for step in range(50)]
     client = connect()

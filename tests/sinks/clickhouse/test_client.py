@@ -1,0 +1,33 @@
+import pytest
+
+from sinks import SinkRejected, SinkUnavailable
+from sinks.clickhouse import ClickHouseWriter, open_client
+from tests.servers import free_port
+from tests.servers.clickhouse import ClickHouseServer
+from tests.sinks.made import metric
+
+
+@pytest.mark.parametrize("url", ["localhost:8123", "ftp://host/db", "http:///db", "chdb://", "chdb:///"])
+def test_an_address_of_another_form_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        open_client(url)
+
+
+def test_a_password_in_the_address_is_refused_and_not_repeated() -> None:
+    with pytest.raises(ValueError, match="without a password") as error:
+        open_client("http://user:hunter2@localhost:8123/x")
+    assert "hunter2" not in str(error.value)
+
+
+def test_a_server_that_is_away_is_waited_for() -> None:
+    writer = ClickHouseWriter(lambda: open_client(f"http://127.0.0.1:{free_port()}/x", connect_timeout_s=1))
+    with pytest.raises(SinkUnavailable, match="refused"):
+        writer.write([metric(1)])
+    assert (writer.counters.failures, writer.counters.rows) == (1, 0)
+
+
+@pytest.mark.clickhouse
+def test_a_server_without_our_database_says_what_to_do(clickhouse: ClickHouseServer) -> None:
+    writer = ClickHouseWriter(lambda: open_client(clickhouse.url))
+    with pytest.raises(SinkRejected, match="schedmate migrate"):
+        writer.write([metric(1)])

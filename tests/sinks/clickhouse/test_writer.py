@@ -1,0 +1,222 @@
+import itertools
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import records
+from records import Position
+from sinks import SinkRejected
+from sinks.clickhouse import ClickHouseWriter
+from tests.sinks.conftest import Embedded
+from tests.sinks.made import T0, Row, cut, line, metric
+
+_jobs = itertools.count()
+
+
+def steps(embedded: Embedded, job: str) -> list[int]:
+    rows = embedded.client.query("SELECT step FROM job_metrics WHERE job = {job:String} ORDER BY step", {"job": job})
+    return [row[0] for row in rows.result_rows]
+
+
+def rolled_up(embedded: Embedded, job: str) -> int:
+    return embedded.one("SELECT sum(reports) FROM job_throughput_1m WHERE job = {job:String}", job=job)
+
+
+def test_a_metric_stands_in_its_row_with_its_place(embedded: Embedded) -> None:
+    place, record = metric(
+        7, "one", offset=70, partition=3, rank=5, node="n1", attempt=2, since=T0, since_step=1, reports=6
+    )
+    ClickHouseWriter(embedded.connect).write([(place, record)])
+    row = next(
+        embedded.client.query(
+            "SELECT *, toUnixTimestamp64Micro(time) AS at FROM job_metrics WHERE job = 'one'"
+        ).named_results()
+    )
+    assert (row["src_topic"], row["src_partition"], row["src_offset"]) == ("job-metrics", 3, 70)
+    assert row["at"] == round(record.time * 1e6)
+    for field in (
+        "id",
+        "job",
+        "attempt",
+        "node",
+        "rank",
+        "step",
+        "throughput_unit",
+        "method",
+        "reports",
+        "since_step",
+        "loss",
+    ):
+        assert row[field] == getattr(record, field)
+    assert row["step_time_s"] == pytest.approx(record.step_time_s)
+    assert (
+        row["evidence"]
+        == '[{"topic":"job-logs","partition":0,"offset":7,"line":7,"text":"loss 2.31","rank":0,"stream":"stdout"}]'
+    )
+
+
+EVERY_KIND: list[Row] = [
+    (Position("job-metrics", 0, 1), records.JobMetric(id="k", job="kind", time=5.0)),
+    (Position("failures", 0, 1), records.Failure(id="k", job="kind", time=5.0, message="m", error_type="unknown")),
+    (Position("failures", 0, 2), records.Failure(id="l", job="kind", attempt=1, time=5.0, message="m", error_type="other",
+        root=line(9, 8, "boom"), evidence=[line(9, 8, "boom")], restartable=True, exit_code=-9, signal=9)),
+    (Position("slowdowns", 0, 1), records.Slowdown(id="k", job="kind", packed_job="p", time=5.0, before_s=1, after_s=2, ratio=0.5,
+        threshold=0.65, steps_after=30)),
+    (Position("gpu-metrics", 0, 1), records.GpuSample(id="k", node="kind", gpu=0, time=5.0)),
+    (Position("gpu-metrics", 0, 2), records.GpuSample(id="l", node="kind", gpu=1, time=5.0, utilisation=99, power_watts=650.5, xids=[79],
+        throttle_reasons=["sw_power_cap"], processes=[records.GpuProcess(pid=1, job="kind", rank=0)])),
+    (Position("job-events", 0, 1), records.JobEvent(id="k", job="kind", kind="started", time=5.0, nodes=["n1", "n2"], gpus=8)),
+    (Position("estimates", 0, 1), records.Estimate(id="k", job="kind", time=5.0, similar_jobs=["a"])),
+    (Position("decisions", 0, 1), records.Decision(id="k", action="restart", job="kind", time=5.0, expires=9.0, policy="p", reason="r",
+        exclude_nodes=["n1"])),
+    (Position("decision-results", 0, 1), records.DecisionResult(id="k", decision_id="k", action="restart", job="kind", time=6.0,
+        outcome="done", seen={"state": "RUNNING"})),
+    (Position("dead-letters", 0, 1), records.DeadLetter(id="k", topic="kind", partition=0, offset=1, time=5.0, reason="r", value=b"\xff\x00{")),
+    (Position("dead-letters", 0, 2), records.DeadLetter(id="l", topic="kind", partition=0, offset=2, time=5.0, reason="r", key=b"\xfe")),
+]  # fmt: skip
+
+
+def test_every_kind_of_record_is_stored_once(embedded: Embedded) -> None:
+    batch = [(place, records.decode(type(record), records.encode(record))) for place, record in EVERY_KIND]
+    writer = ClickHouseWriter(embedded.connect)
+    writer.write(batch)
+    writer.write(batch)
+    ClickHouseWriter(embedded.connect).write(batch)
+    assert (writer.counters.rows, writer.counters.repeats) == (len(batch), len(batch))
+    for topic, key in [("job_metrics", "job"), ("failures", "job"), ("slowdowns", "job"), ("gpu_metrics", "node"), ("job_events", "job"),
+                       ("estimates", "job"), ("decisions", "job"), ("decision_results", "job"), ("dead_letters", "topic")]:  # fmt: skip
+        rows = sum(records.BY_RECORD[type(record)].name.replace("-", "_") == topic for _, record in batch)
+        assert embedded.one(f"SELECT count() FROM {topic} WHERE {key} = 'kind'") == rows, topic
+    assert embedded.one("SELECT hex(value) FROM dead_letters WHERE id = 'k'") == "FF007B"
+    assert embedded.one("SELECT hex(key) FROM dead_letters WHERE id = 'l'") == "FE"
+    assert embedded.one("SELECT root_line FROM failures WHERE id = 'l'") == 9
+    assert embedded.one("SELECT root_line FROM failures WHERE id = 'k'") is None
+    assert embedded.one("SELECT jobs FROM gpu_metrics WHERE id = 'l'") == ["kind"]
+    assert embedded.one("SELECT seen['state'] FROM decision_results WHERE id = 'k'") == "RUNNING"
+
+
+def test_a_result_written_again_at_another_time_is_a_repeat(embedded: Embedded) -> None:
+    def result(time: float, offset: int) -> Row:
+        record = records.DecisionResult(
+            id="d/done", decision_id="d", action="restart", job="later", time=time, outcome="done"
+        )
+        return Position("decision-results", 0, offset), record
+
+    writer = ClickHouseWriter(embedded.connect)
+    writer.write([result(5.0, 1)])
+    writer.write([result(6.0, 2)])
+    assert embedded.one("SELECT count() FROM decision_results WHERE job = 'later'") == 1
+
+
+def test_repeats_made_upstream_are_dropped_wherever_they_stand(embedded: Embedded) -> None:
+    """A worker that died sends its last records again: the same ids at later offsets, and this writer never failed."""
+    writer = ClickHouseWriter(embedded.connect)
+    writer.write([metric(step, "upstream") for step in range(200)])
+    writer.write([metric(step, "upstream", offset=step + 50) for step in range(150, 260)])
+    assert steps(embedded, "upstream") == list(range(260))
+    assert rolled_up(embedded, "upstream") == 260
+
+
+def test_records_of_one_moment_and_late_ones_are_all_kept(embedded: Embedded) -> None:
+    writer = ClickHouseWriter(embedded.connect)
+    writer.write([metric(step, "moment", time=T0 + 10) for step in range(5)])
+    writer.write([metric(step, "moment", time=T0 + 10) for step in range(5, 9)])
+    writer.write([metric(step, "moment", time=T0 + 3) for step in range(9, 12)])
+    assert steps(embedded, "moment") == list(range(12))
+    assert rolled_up(embedded, "moment") == 12
+
+
+def test_a_topic_made_anew_with_the_same_offsets_is_not_a_repeat(embedded: Embedded) -> None:
+    writer = ClickHouseWriter(embedded.connect)
+    writer.write([metric(step, "anew", offset=step) for step in range(50)])
+    writer.write([metric(step, "anew", offset=step - 50) for step in range(50, 100)])
+    assert steps(embedded, "anew") == list(range(100))
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    moves=st.lists(
+        st.tuples(st.integers(0, 60), st.integers(0, 40), st.booleans(), st.integers(1, 45)), min_size=1, max_size=5
+    )
+)
+def test_any_replay_in_any_cut_leaves_exactly_the_stream(
+    embedded: Embedded, moves: list[tuple[int, int, bool, int]]
+) -> None:
+    job = f"any-{next(_jobs)}"
+    stream = [metric(step, job, rank=step % 3, time=T0 + step * 7 % 150) for step in range(100)]
+    writer = ClickHouseWriter(embedded.connect)
+    seen: set[int] = set()
+    for start, length, restarted, size in moves:
+        if restarted:
+            writer.close()
+            writer = ClickHouseWriter(embedded.connect)
+        for batch in cut(stream[start : start + length], size):
+            writer.write(batch)
+        seen |= set(range(start, min(start + length, 100)))
+    writer.close()
+    assert steps(embedded, job) == sorted(seen)
+    assert rolled_up(embedded, job) == len(seen)
+
+
+def test_numbers_beyond_the_columns_do_not_stop_the_stream(embedded: Embedded) -> None:
+    odd = {
+        "step": 10**30,
+        "rank": -(10**25),
+        "time": 1e30,
+        "loss": 1e300,
+        "epoch": math.inf,
+        "since": -5.0,
+        "throughput": math.nan,
+    }
+    rows = [
+        metric(1, "odd"),
+        metric(2, "odd", rank=0),
+        (Position("job-metrics", 0, 3), records.JobMetric(id="odd", job="odd", **odd)),
+    ]
+    writer = ClickHouseWriter(embedded.connect)
+    writer.write(rows)
+    writer.write(rows)
+    row = next(
+        embedded.client.query(
+            "SELECT *, toUnixTimestamp64Micro(since) AS s FROM job_metrics WHERE id = 'odd'"
+        ).named_results()
+    )
+    assert (row["step"], row["rank"], row["loss"], row["epoch"], row["s"]) == (
+        2**63 - 1,
+        -(2**63),
+        math.inf,
+        math.inf,
+        0,
+    )
+    assert row["time"].year == 2299
+    assert embedded.one("SELECT count() FROM job_metrics WHERE job = 'odd'") == 3
+
+
+def test_text_is_data(embedded: Embedded) -> None:
+    job = "it's; DROP TABLE job_metrics -- {x:String} \\' \x00 ü"
+    writer = ClickHouseWriter(embedded.connect)
+    writer.write([metric(1, job)])
+    ClickHouseWriter(embedded.connect).write([metric(1, job), metric(2, job)])
+    assert steps(embedded, job) == [1, 2]
+
+
+def test_many_jobs_at_once_are_asked_for_in_parts(embedded: Embedded) -> None:
+    rows = [metric(step, f"part-{step:05d}-{'x' * 40}", offset=step) for step in range(3000)]
+    ClickHouseWriter(embedded.connect).write(rows[:2000])
+    again = ClickHouseWriter(embedded.connect)
+    again.write(rows)
+    assert (again.counters.rows, again.counters.repeats) == (1000, 2000)
+
+
+def test_a_record_without_a_table_is_refused(embedded: Embedded) -> None:
+    chunk = records.LogChunk(job="j", lines=["x"], time=1.0)
+    with pytest.raises(SinkRejected, match="LogChunk"):
+        ClickHouseWriter(embedded.connect).write([(Position("job-logs", 0, 1), chunk)])
+
+
+def test_nothing_is_nothing(embedded: Embedded) -> None:
+    writer = ClickHouseWriter(embedded.connect)
+    writer.write([])
+    assert writer.counters.batches == 0
