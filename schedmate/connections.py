@@ -1,4 +1,4 @@
-"""Settings to connections: what each room needs to reach its server."""
+"""How to reach Kafka, as the settings say."""
 
 from schedmate.settings import KafkaSettings
 from streams.kafka import Connection
@@ -9,7 +9,7 @@ def kafka_connection(settings: KafkaSettings) -> Connection:
     return Connection(
         brokers=tuple(part.strip() for part in settings.brokers.split(",") if part.strip()),
         security_protocol=settings.security,
-        sasl_mechanism=settings.sasl_mechanism if settings.security.startswith("SASL") else "",
+        sasl_mechanism=settings.sasl_mechanism if settings.username else "",
         sasl_username=settings.username,
         sasl_password=settings.secret(),
         ssl_cafile=settings.ssl_cafile,

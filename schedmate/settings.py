@@ -45,7 +45,6 @@ class _Section(BaseModel):
 
 
 class _WithPassword(_Section):
-    username: str = Field("", description="User name; empty: no authentication.")
     password: SecretStr = Field(SecretStr(""), description="From the environment only.")
     password_file: Path | None = Field(None, description="A file that holds the password.")
 
@@ -68,6 +67,7 @@ class KafkaSettings(_WithPassword):
     security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
         "PLAINTEXT", description="Security protocol."
     )
+    username: str = Field("", description="User name for SASL; empty: no authentication.")
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
         "SCRAM-SHA-512", description="Used with a user name."
     )
@@ -86,14 +86,13 @@ class KafkaSettings(_WithPassword):
 class ClickHouseSettings(_WithPassword):
     """Where history lasts: a server, or a directory of the embedded engine."""
 
-    url: str = Field("http://localhost:8123", description="HTTP(S) address of the server.")
-    database: str = Field("schedmate", description="Database of our tables.")
-    embedded: Path | None = Field(
-        None, description="Directory of the embedded engine (chDB); where set, no server is used."
+    url: str = Field(
+        "http://default@localhost:8123/schedmate",
+        description="Address of a server, http://user@host:port/database; or chdb:///directory for the embedded engine.",
     )
     retention_days: PositiveInt = Field(90, description="How long rows are kept.")
-    batch_rows: PositiveInt = Field(20_000, description="Rows that make a batch full.")
-    batch_seconds: PositiveFloat = Field(1.0, description="A batch is not waited for longer than this.")
+    batch_rows: PositiveInt = Field(20_000, description="Messages that make a batch full.")
+    batch_seconds: PositiveFloat = Field(0.5, description="A batch is not waited for longer than this.")
 
 
 class RedisSettings(_WithPassword):

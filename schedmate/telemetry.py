@@ -17,7 +17,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 GAUGES = frozenset(
-    {"behind", "jobs", "spooled_bytes", "broker_up", "pending", "unavailable", "gpus", "waiting", "files", "queued"}
+    {
+        *("behind", "jobs", "spooled_bytes", "broker_up", "waiting", "files", "queued"),
+        *("gpus", "gpus_failing", "recording_failed", "last_round"),
+    }
 )
 """Fields that go up and down; all others only grow."""
 

@@ -1,0 +1,104 @@
+"""Both runtimes: the same input gives the same records, by id; a killed worker changes nothing."""
+
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from records import Record
+from streams.memory import MemoryBroker
+from streams.runtimes.local_worker import LocalWorker
+from streams.transport import Message, outgoing
+from tests.servers.kafka import Kafka
+from tests.streams.runtimes.workers import command, endings, send, start, training, wait_for
+
+RESULTS = ["job-metrics", "failures", "slowdowns", "dead-letters"]
+
+
+def by_id(messages: list[Message]) -> dict[str, bytes]:
+    return {msgspec.json.decode(message.value)["id"]: message.value for message in messages}
+
+
+def locally(records: list[Record], batch: int = 50, restart_every: int = 0) -> dict[str, bytes]:
+    """Run the single-process runtime over `records`; a new worker takes over every so many batches."""
+    broker = MemoryBroker(partitions=4)
+    for record in records:
+        broker.append(outgoing(record))
+    worker, steps = LocalWorker(broker), 0
+    while worker.step(limit=batch):
+        steps += 1
+        if restart_every and steps % restart_every == 0:
+            worker = LocalWorker(broker)
+    return by_id([message for topic in RESULTS for message in broker.read(topic)])
+
+
+def test_results_do_not_depend_on_batches_or_restarts() -> None:
+    records = training(jobs=6, chunks=8) + endings(6)
+    expected = locally(records)
+    assert len(expected) >= 6 * 8, "a metric a chunk at least"
+    assert any(name.startswith("failure/") for name in expected)
+    assert locally(records, batch=1) == expected
+    assert locally(records, batch=7, restart_every=2) == expected
+
+
+def test_a_crash_before_the_commit_repeats_no_record() -> None:
+    broker = MemoryBroker(partitions=4)
+    for record in training(jobs=3, chunks=4):
+        broker.append(outgoing(record))
+    while LocalWorker(broker).step(limit=5):
+        broker.committed.clear()  # every worker dies right before its commit, and the next starts from the beginning
+        if all(sum(1 for _ in broker.read(topic)) for topic in ("job-metrics", "failures")) and _settled(broker):
+            break
+    found = [message.value for topic in RESULTS for message in broker.read(topic)]
+    assert len(found) == len(set(found))
+
+
+def _settled(broker: MemoryBroker) -> bool:
+    """True once a worker that reads everything again makes nothing new."""
+    before = len(broker.read("job-metrics"))
+    worker = LocalWorker(broker)
+    while worker.step(limit=50):
+        pass
+    return len(broker.read("job-metrics")) == before
+
+
+@pytest.mark.kafka
+def test_faust_makes_the_same_records(own_kafka: Kafka, tmp_path: Path) -> None:
+    logs, ends, log = training(jobs=6, chunks=8), endings(6), tmp_path / "worker.log"
+    before, expected = locally(logs), locally(logs + ends)
+    with command(own_kafka, "worker", log=log):
+        send(own_kafka, logs)
+        wait_for(own_kafka, RESULTS, len(before), log)
+        send(own_kafka, ends)
+        found = wait_for(own_kafka, RESULTS, len(expected), log)
+    assert by_id(found) == expected
+    assert len(found) == len(expected), "no worker died, so no record was written twice"
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_killed_workers_neither_lose_nor_double(own_kafka: Kafka, tmp_path: Path) -> None:
+    """SIGKILL of one of two workers again and again, while jobs print."""
+    logs, ends, log = training(jobs=12, chunks=60), endings(12), tmp_path / "worker.log"
+    before, expected = locally(logs), locally(logs + ends)
+    workers = [start(own_kafka, "worker", log=log) for _ in range(2)]
+    try:
+        part = len(logs) // 3
+        for first in range(0, len(logs), part):
+            send(own_kafka, logs[first : first + part])
+            time.sleep(2.5)
+            victim = workers.pop(0)
+            assert victim.poll() is None, log.read_text()[-3000:]
+            victim.kill()
+            victim.wait()
+            workers.append(start(own_kafka, "worker", log=log))
+        wait_for(own_kafka, RESULTS, len(before), log, seconds=90)
+        send(own_kafka, ends)
+        found = wait_for(own_kafka, RESULTS, len(expected), log)
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+    assert by_id(found) == expected
+    assert len(found) < 2 * len(expected), "what repeats is what was in flight at a kill, not everything"
