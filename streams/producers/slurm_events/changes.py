@@ -1,0 +1,161 @@
+"""What happened between two looks at Slurm's list of jobs."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from records import EventKind, JobEvent
+
+from .record import ENDED, SlurmJob
+
+SCHEDULER = "slurm"
+
+
+class Known(msgspec.Struct, kw_only=True):
+    """What was told of a job so far.
+
+    Attributes:
+        restarts: The newest attempt that was told of.
+        started: The newest attempt whose start was told; -1 for none.
+        ended: The newest attempt whose end was told; -1 for none.
+        beside: The jobs that share a GPU with it now, and the attempt of each.
+        nodes: Where it ran last.
+    """
+
+    restarts: int = 0
+    started: int = -1
+    ended: int = -1
+    beside: dict[str, int] = {}
+    nodes: list[str] = []
+
+
+def changes(
+    known: Mapping[str, Known], jobs: Mapping[str, SlurmJob], now: float, gpus: Callable[[SlurmJob], float | None]
+) -> tuple[list[JobEvent], dict[str, Known]]:
+    """Return what happened since `known` was true, in order, and what is known from now on.
+
+    Ids follow from job, attempt and kind, so that events told twice after a crash are the same events.
+
+    Args:
+        known: What was told so far.
+        jobs: Slurm's list.
+        now: Seconds since 1970; the time of what Slurm gives no time for.
+        gpus: Counts the GPUs of a job.
+    """
+    after = {name: msgspec.structs.replace(state, beside=dict(state.beside)) for name, state in known.items()}
+    pairs = _pairs(jobs)
+    events = _unpacked(after, jobs, pairs, now)
+    for name in sorted(jobs, key=_order):
+        events += _life(name, jobs[name], after, now, gpus)
+    events += _packed(after, jobs, pairs, now, gpus)
+    for name in known.keys() - jobs.keys():
+        state = after.pop(name)
+        if state.ended < state.restarts:
+            detail = "Slurm no longer knows the job; how it ended was not seen"
+            events.append(_event(name, state.restarts, EventKind.ENDED, now, nodes=state.nodes, detail=detail))
+    return events, after
+
+
+def _life(
+    name: str, job: SlurmJob, after: dict[str, Known], now: float, gpus: Callable[[SlurmJob], float | None]
+) -> list[JobEvent]:
+    """Tell of submission, requeues, start and end."""
+    about = {"command": job.command[:1000], "directory": job.directory, "user": job.user}
+    events = []
+    if name not in after:
+        after[name] = Known()
+        events.append(_event(name, 0, EventKind.SUBMITTED, job.submitted or now, **about))
+    state = after[name]
+    for attempt in range(state.restarts + 1, job.restarts + 1):
+        time = job.submitted if job.submitted and attempt == job.restarts else now
+        events.append(_event(name, attempt, EventKind.REQUEUED, time, detail=job.reason, **about))
+    state.restarts = job.restarts
+    over = job.state in ENDED
+    if job.nodes and job.started and state.started < job.restarts and (over or job.state in ("RUNNING", "COMPLETING")):
+        state.started, state.nodes = job.restarts, list(job.nodes)
+        held: dict[str, Any] = {"nodes": list(job.nodes), "gpus": gpus(job)}
+        events.append(_event(name, job.restarts, EventKind.STARTED, job.started, **about, **held))
+    if over and state.ended < job.restarts:
+        state.ended = job.restarts
+        how: dict[str, Any] = {
+            "exit_code": job.exit_code,
+            "signal": job.signal,
+            "state": job.state,
+            "detail": job.reason,
+        }
+        end = job.ended or now
+        events.append(_event(name, job.restarts, EventKind.ENDED, end, nodes=list(job.nodes), **about, **how))
+    return events
+
+
+def _pairs(jobs: Mapping[str, SlurmJob]) -> set[tuple[str, str]]:
+    """Return the pairs of running jobs that share a GPU, each pair both ways."""
+    holders: dict[tuple[str, int], list[str]] = {}
+    for name, job in jobs.items():
+        if job.state == "RUNNING":
+            for device in job.devices:
+                holders.setdefault(device, []).append(name)
+    return {(one, other) for names in holders.values() for one in names for other in names if one != other}
+
+
+def _unpacked(
+    after: dict[str, Known], jobs: Mapping[str, SlurmJob], pairs: set[tuple[str, str]], now: float
+) -> list[JobEvent]:
+    """Tell of pairs that are no more, or that are between other attempts now."""
+    events = []
+    for name, state in sorted(after.items()):
+        for other, attempt in sorted(state.beside.items()):
+            mine, theirs = jobs.get(name), jobs.get(other)
+            same = mine and theirs and (mine.restarts, theirs.restarts) == (state.restarts, attempt)
+            if same and (name, other) in pairs:
+                continue
+            del state.beside[other]
+            ends = [job.ended for job in (mine, theirs) if job and job.ended]
+            place = f"{other}/{attempt}"
+            time = min(ends, default=now)
+            told = _event(name, state.restarts, EventKind.UNPACKED, time, place, nodes=state.nodes, packed_with=other)
+            events.append(told)
+    return events
+
+
+def _packed(
+    after: dict[str, Known],
+    jobs: Mapping[str, SlurmJob],
+    pairs: set[tuple[str, str]],
+    now: float,
+    gpus: Callable[[SlurmJob], float | None],
+) -> list[JobEvent]:
+    """Tell of new pairs, to each of the two. The later one to start is the newcomer."""
+    events = []
+    for name, other in sorted(pairs):
+        if other in after[name].beside:
+            continue
+        mine, theirs = jobs[name], jobs[other]
+        after[name].beside[other] = theirs.restarts
+        newcomer = (mine.started or now, _order(name)) > (theirs.started or now, _order(other))
+        time = max(mine.started or now, theirs.started or now)
+        shared = sorted({host for host, _ in mine.devices & theirs.devices})
+        told = _event(
+            name,
+            mine.restarts,
+            EventKind.PACKED,
+            time,
+            f"{other}/{theirs.restarts}",
+            nodes=shared,
+            gpus=gpus(mine),
+            packed_with=other,
+            newcomer=newcomer,
+        )
+        events.append(told)
+    return events
+
+
+def _event(job: str, attempt: int, kind: EventKind, time: float, place: str = "", **fields: object) -> JobEvent:
+    identity = f"{SCHEDULER}/{job}/{attempt}/{kind}" + (f"/{place}" if place else "")
+    return JobEvent(id=identity, job=job, attempt=attempt, kind=kind, time=time, scheduler=SCHEDULER, **fields)  # type: ignore[arg-type]
+
+
+def _order(job: str) -> tuple[int, ...]:
+    """Sort ids by their numbers: 9 before 10, 10_2 before 10_11."""
+    return tuple(int(part) for part in job.replace("+", "_").split("_") if part.isdecimal())

@@ -1,0 +1,197 @@
+"""What the bridge asks of a real Slurm."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from records import Action, EventKind, JobEvent, Outcome
+from scheduler_bridge import Bridge, BridgeSettings
+from scheduler_bridge.actuators import ActuatorError, JobState, SchedulerAway
+from scheduler_bridge.actuators.slurm import SlurmActuator, SlurmSettings
+from scheduler_bridge.actuators.slurm.jobs import parse
+from tests.scheduler_bridge.findings import Written, failure, slowdown
+from tests.servers.slurm import Slurm
+
+ONCE = 'echo $SLURMD_NODENAME; test -n "$SLURM_RESTART_COUNT"'
+"""A script that fails the first time."""
+
+RECORD = (
+    " UserId=ada(1000) GroupId=lab(1000) MCS_label=N/A Priority=5 JobState=FAILED Reason=NonZeroExitCode Requeue=1"
+    " Restarts=2 ExitCode=3:0 ReqNodeList=(null) ExcNodeList=n7 NodeList=n1 Command=/x WorkDir=/x"
+)
+
+
+@pytest.fixture
+def actuator(slurm: Slurm) -> SlurmActuator:
+    return SlurmActuator(SlurmSettings(environment={"SLURM_CONF": str(slurm.configuration)}))
+
+
+class TestReading:
+    def test_fields(self) -> None:
+        found = parse("7", "JobId=7 JobName=x" + RECORD + " TresPerNode=gres:shard:2,gres:nic:1")
+        assert found
+        assert (found.state, found.restarts, found.excluded, found.required) == (JobState.FAILED, 2, "n7", "")
+        assert found.shards == 2
+        assert found.with_shards(4) == "gres:shard:4,gres:nic:1"
+
+    @given(st.text())
+    def test_no_name_changes_what_is_believed(self, name: str) -> None:
+        found = parse("7", f"JobId=7 JobName={name}{RECORD}")
+        assert found is None or (found.state, found.restarts) == (JobState.FAILED, 2)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "JobId=8 JobName=x" + RECORD,
+            "JobId=7 ArrayJobId=7 ArrayTaskId=1 JobName=x" + RECORD,
+            "JobId=7 JobName=x UserId=r(0) JobState=COMPLETED" + RECORD,
+            "JobId=7 JobName=x\n" + RECORD,
+        ],
+    )
+    def test_what_is_not_beyond_doubt_is_not_read(self, text: str) -> None:
+        assert parse("7", text) is None
+
+
+@pytest.mark.slurm
+class TestActuator:
+    def test_a_failed_job_runs_again_on_another_node(self, slurm: Slurm, actuator: SlurmActuator) -> None:
+        job = slurm.submit(ONCE, "--exclude=n3")
+        node = slurm.wait(job, "FAILED")["NodeList"]
+        seen = actuator.restart(job, (node,))
+        assert (seen.attempt, set(seen.excluded)) == (1, {node, "n3"})
+        after = slurm.wait(job, "COMPLETED")
+        assert after["NodeList"] not in (node, "n3")
+
+    def test_a_packed_job_goes_back_and_is_never_packed_again(self, slurm: Slurm, actuator: SlurmActuator) -> None:
+        first = slurm.submit("sleep 60", "--gres=shard:2", "--nodelist=n2")
+        slurm.wait(first, "RUNNING")
+        packed = slurm.submit("sleep 60", "--gres=shard:2", "--nodelist=n2")
+        assert slurm.wait(packed, "RUNNING")["GRES"] == slurm.fields(first)["GRES"]
+        seen = actuator.cancel_packing(packed)
+        assert (seen.alone, seen.attempt) == (True, 1)
+        after = slurm.wait(packed, "RUNNING")
+        assert after["TresPerNode"] == "gres:shard:4"
+        assert after["GRES"] != slurm.fields(first)["GRES"]
+        assert slurm.fields(first)["Restarts"] == "0"
+        third = slurm.submit("sleep 60", "--gres=shard:2", "--nodelist=n2")
+        assert slurm.wait(third, "RUNNING")["GRES"] == slurm.fields(first)["GRES"]
+        slurm.run("scancel", first, packed, third)
+
+    def test_an_evicted_job_starts_again(self, slurm: Slurm, actuator: SlurmActuator) -> None:
+        job = slurm.submit("sleep 60", "--no-requeue")
+        slurm.wait(job, "RUNNING")
+        assert actuator.evict(job).attempt == 1
+        slurm.wait(job, "RUNNING")
+        slurm.run("scancel", job)
+
+    def test_a_task_of_an_array_is_restarted_by_itself(self, slurm: Slurm, actuator: SlurmActuator) -> None:
+        array = slurm.submit(ONCE, "--array=1-2")
+        for task in (1, 2):
+            slurm.wait(f"{array}_{task}", "FAILED")
+        assert actuator.restart(f"{array}_2", ()).attempt == 1
+        slurm.wait(f"{array}_2", "COMPLETED")
+        assert slurm.fields(f"{array}_1")["JobState"] == "FAILED"
+        with pytest.raises(ActuatorError, match="array"):
+            actuator.job(array)
+
+    def test_refuses_what_slurm_would_refuse_or_regret(self, slurm: Slurm, actuator: SlurmActuator) -> None:
+        stubborn = slurm.submit("exit 1", "--no-requeue")
+        here_only = slurm.submit("exit 1", "--nodelist=n1")
+        running = slurm.submit("sleep 60")
+        slurm.wait(stubborn, "FAILED")
+        slurm.wait(here_only, "FAILED")
+        slurm.wait(running, "RUNNING")
+        for job, nodes, reason in (
+            (stubborn, (), "--requeue"),
+            (here_only, ("n1",), "by name"),
+            (here_only, ("no-such-node",), "not found|nvalid"),
+            (here_only, ("n1; reboot",), "a node's name"),
+            (running, (), "has stopped"),
+            ("999999", (), "MinJobAge"),
+            ("1 2", (), "job id"),
+        ):
+            with pytest.raises(ActuatorError, match=reason):
+                actuator.restart(job, nodes)
+        with pytest.raises(ActuatorError, match="shard"):
+            actuator.cancel_packing(running)
+        assert actuator.job("999999") is None
+        for job in (stubborn, here_only):
+            assert slurm.fields(job)["JobState"] == "FAILED"
+        assert slurm.fields(running)["Restarts"] == "0"
+        slurm.run("scancel", running)
+
+    def test_says_where_no_node_is_left(self, slurm: Slurm, actuator: SlurmActuator) -> None:
+        job = slurm.submit("exit 1", "--exclude=n1,n2")
+        slurm.wait(job, "FAILED")
+        with pytest.raises(ActuatorError, match="ExcNodeList="):
+            actuator.restart(job, ("n3",))
+        slurm.run("scancel", job)
+
+    def test_a_controller_that_is_away_is_told_apart_from_a_refusal(self, slurm: Slurm) -> None:
+        settings = SlurmSettings(environment={"SLURM_CONF": str(slurm.configuration)}, command_timeout=1)
+        job = slurm.submit("exit 0")
+        slurm.wait(job, "COMPLETED")
+        slurm.stop_controller()
+        try:
+            with pytest.raises(SchedulerAway):
+                SlurmActuator(settings).job(job)
+        finally:
+            slurm.start_controller()
+        seen = SlurmActuator(settings).job(job)
+        assert seen
+        assert seen.state is JobState.COMPLETED
+
+
+@pytest.mark.slurm
+class TestBridge:
+    def stand(self, slurm: Slurm, actuator: SlurmActuator) -> tuple[Bridge, Written]:
+        written = Written()
+        return Bridge(actuator, BridgeSettings(enabled=frozenset(Action)), written), written
+
+    def test_waits_for_the_job_to_stop_and_restarts_it_elsewhere(self, slurm: Slurm, actuator: SlurmActuator) -> None:
+        bridge, written = self.stand(slurm, actuator)
+        job = slurm.submit(f"sleep 1; {ONCE}")
+        node = slurm.wait(job, "RUNNING")["NodeList"]
+        bridge.accept(failure(job=job, node=node, time=time.time()))
+        pause = bridge.advance()
+        assert pause
+        assert written.results == []
+        slurm.wait(job, "FAILED")
+        bridge.accept(JobEvent(id="e", job=job, kind=EventKind.ENDED, time=time.time()))
+        assert bridge.advance() is None
+        assert written.outcomes == [Outcome.STARTED, Outcome.DONE]
+        assert slurm.wait(job, "COMPLETED")["NodeList"] != node
+
+    def test_a_cancelled_job_and_a_held_one_are_left_alone(self, slurm: Slurm, actuator: SlurmActuator) -> None:
+        bridge, written = self.stand(slurm, actuator)
+        cancelled, held = slurm.submit("sleep 60"), slurm.submit("exit 1")
+        slurm.wait(cancelled, "RUNNING")
+        slurm.run("scancel", cancelled)
+        slurm.wait(cancelled, "CANCELLED")
+        slurm.wait(held, "FAILED")
+        slurm.run("scontrol", "requeuehold", held)
+        slurm.wait(held, "PENDING")
+        for job in (cancelled, held):
+            bridge.accept(failure(job=job, node="n1", time=time.time()))
+        bridge.advance()
+        assert written.outcomes == [Outcome.REFUSED, Outcome.REFUSED]
+        slurm.run("scancel", held)
+
+    def test_ends_a_packing_and_only_while_it_lasts(self, slurm: Slurm, actuator: SlurmActuator) -> None:
+        bridge, written = self.stand(slurm, actuator)
+        first = slurm.submit("sleep 60", "--gres=shard:2", "--nodelist=n1")
+        slurm.wait(first, "RUNNING")
+        packed = slurm.submit("sleep 60", "--gres=shard:2", "--nodelist=n1")
+        slurm.wait(packed, "RUNNING")
+        bridge.accept(slowdown(job=first, packed_job=packed, time=time.time()))
+        bridge.advance()
+        assert written.outcomes == [Outcome.STARTED, Outcome.DONE]
+        assert written.results[-1].seen["alone"] == "yes"
+        bridge.accept(slowdown(id="again", job=first, packed_job=packed, time=time.time()))
+        bridge.advance()
+        assert written.outcomes[2:] == [Outcome.REFUSED]
+        assert slurm.fields(packed)["Restarts"] == "1"
+        slurm.run("scancel", first, packed)
