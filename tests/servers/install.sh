@@ -2,7 +2,7 @@
 # Gets what the tests on real servers need: Debian packages (as root or through sudo) and Kafka's jars (through Maven).
 # Prints what it could not get; the tests that need it then say so (and fail in CI).
 set -u
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 
 missing=()
 command -v redis-server >/dev/null || missing+=(redis-server)
@@ -10,6 +10,8 @@ command -v slurmctld >/dev/null || [ -x /usr/sbin/slurmctld ] || missing+=(slurm
 command -v munged >/dev/null || [ -x /usr/sbin/munged ] || missing+=(munge)
 command -v java >/dev/null || missing+=(default-jre-headless)
 command -v mvn >/dev/null || missing+=(maven)
+docker compose version >/dev/null 2>&1 || command -v docker-compose >/dev/null || missing+=(docker-compose)
+command -v shellcheck >/dev/null || missing+=(shellcheck)
 if [ ${#missing[@]} -gt 0 ]; then
   as_root=()
   [ "$(id -u)" = 0 ] || as_root=(sudo -n)

@@ -1,0 +1,56 @@
+"""What several tests of this folder look at."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.servers import require
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def compose_tool() -> list[str]:
+    """The plugin where it is, else the program of the same name with a dash."""
+    docker = shutil.which("docker")
+    if docker and subprocess.run([docker, "compose", "version"], capture_output=True, check=False).returncode == 0:
+        return [docker, "compose"]
+    return ["docker-compose"]
+
+
+def resolve(secrets: Path, file: Path = ROOT / "docker-compose.yml", **changes: str) -> dict[str, Any]:
+    """What Compose makes of the file. Raises `CalledProcessError` where Compose refuses it."""
+    tool = compose_tool()
+    require(
+        shutil.which(tool[0]) is not None, "docker-compose", "apt-get install docker-compose, or run make test as root."
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SCHEDMATE_", "COMPOSE_"))}
+    done = subprocess.run(
+        [*tool, "--file", file, "--profile", "gpu", "config"],
+        env=environment | {"SCHEDMATE_SECRETS": str(secrets), **changes},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    resolved: dict[str, Any] = yaml.safe_load(done.stdout)
+    return resolved
+
+
+@pytest.fixture(scope="session")
+def secrets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What packaging/make-secrets.sh makes."""
+    directory = tmp_path_factory.mktemp("deploy") / "secrets"
+    subprocess.run([ROOT / "packaging" / "make-secrets.sh", directory], check=True, capture_output=True)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def stack(secrets: Path) -> Mapping[str, Any]:
+    """docker-compose.yml as Compose understands it, the profile `gpu` included."""
+    return resolve(secrets)

@@ -1,0 +1,144 @@
+"""docker-compose.yml, as the compose tool reads it. No engine is needed, and none is used."""
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schedmate.cli import COMMANDS
+from schedmate.settings import Settings, load
+
+from .conftest import ROOT, resolve
+
+OURS = {"topics", "migrate", "worker", "sink", "bridge"}
+ONCE = {"topics", "migrate"}
+THEIRS = {"kafka", "clickhouse", "redis", "vllm"}
+
+Stack = Mapping[str, Any]
+
+
+def addresses(service: Mapping[str, Any]) -> set[str]:
+    """The addresses on which a service is published; the two compose tools write them differently."""
+    return {
+        port.rsplit(":", 2)[0] if isinstance(port, str) else port.get("host_ip", "0.0.0.0")
+        for port in service.get("ports", [])
+    }
+
+
+def settings_of(service: Mapping[str, Any], secrets: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """What a container of ours would have in force, with its secrets where they lie on this host."""
+    for name in [name for name in os.environ if name.startswith("SCHEDMATE_")]:
+        monkeypatch.delenv(name)
+    for name, value in service["environment"].items():
+        monkeypatch.setenv(name, str(value).replace("/run/secrets", str(secrets)))
+    return load().settings
+
+
+def test_all_services_are_there(stack: Stack) -> None:
+    assert set(stack["services"]) == OURS | THEIRS
+
+
+def test_the_tool_would_have_refused(secrets: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "docker-compose.yml"
+    broken.write_text((ROOT / "docker-compose.yml").read_text().replace("healthcheck:", "healthchek:", 1))
+    with pytest.raises(subprocess.CalledProcessError):
+        resolve(secrets, broken)
+
+
+def test_only_kafka_is_published_and_only_on_loopback(stack: Stack) -> None:
+    published = {name: addresses(service) for name, service in stack["services"].items() if service.get("ports")}
+    assert published == {"kafka": {"127.0.0.1"}}
+
+
+def test_one_variable_opens_kafka_to_others(secrets: Path) -> None:
+    kafka = resolve(secrets, SCHEDMATE_BIND="10.0.0.5", SCHEDMATE_KAFKA_HOST="head.cluster")["services"]["kafka"]
+    assert addresses(kafka) == {"10.0.0.5"}
+    assert "HOST://head.cluster:9092" in kafka["environment"]["KAFKA_ADVERTISED_LISTENERS"]
+
+
+def test_whoever_comes_through_the_published_port_needs_the_password(stack: Stack) -> None:
+    kafka = stack["services"]["kafka"]["environment"]
+    security = dict(pair.split(":") for pair in kafka["KAFKA_LISTENER_SECURITY_PROTOCOL_MAP"].split(","))
+    listeners = dict(re.findall(r"(\w+)://[^,]*:(\d+)", kafka["KAFKA_LISTENERS"]))
+    assert [name for name, port in listeners.items() if port == "9092"] == ["HOST"]
+    assert security["HOST"] == "SASL_PLAINTEXT"
+
+
+def test_databases_stand_on_the_inner_network_alone(stack: Stack) -> None:
+    assert stack["networks"]["inside"]["internal"] is True
+    for name in OURS | {"clickhouse", "redis"}:
+        assert set(stack["services"][name]["networks"]) == {"inside"}, name
+
+
+def test_images_are_pinned(stack: Stack) -> None:
+    for name, service in stack["services"].items():
+        assert re.search(r":v?\d+\.\d+\.\d+[\w.-]*$", service["image"]), f"{name}: {service['image']}"
+
+
+def test_every_service_is_watched_or_ends(stack: Stack) -> None:
+    for name, service in stack["services"].items():
+        assert service["restart"] == ("no" if name in ONCE else "unless-stopped"), name
+        assert service["stop_grace_period"], name
+        assert "no-new-privileges:true" in service["security_opt"], name
+        if name in ONCE:
+            assert service["healthcheck"].get("disable") or service["healthcheck"]["test"] == ["NONE"]
+        elif name in THEIRS:
+            assert service["healthcheck"]["test"], name
+        else:
+            assert "healthcheck" not in service, f"{name}: the image has one"
+
+
+def test_services_wait_for_what_they_need(stack: Stack) -> None:
+    waits = {
+        name: {other: each["condition"] for other, each in service.get("depends_on", {}).items()}
+        for name, service in stack["services"].items()
+    }
+    for name, needed in waits.items():
+        for other, condition in needed.items():
+            expected = "service_completed_successfully" if other in ONCE else "service_healthy"
+            assert condition == expected, f"{name} waits for {other}"
+    assert set(waits["sink"]) == {"topics", "migrate", "redis"}
+    assert set(waits["worker"]) == set(waits["bridge"]) == {"topics"}
+    assert (set(waits["topics"]), set(waits["migrate"])) == ({"kafka"}, {"clickhouse"})
+
+
+def test_what_must_last_is_on_named_volumes(stack: Stack) -> None:
+    for name in ("kafka", "clickhouse", "redis"):
+        text = str(stack["services"][name]["volumes"])
+        assert name in text, text
+        assert name in stack["volumes"]
+
+
+@pytest.mark.parametrize("name", sorted(OURS))
+def test_ours_run_commands_that_exist_with_settings_that_exist(
+    name: str, stack: Stack, secrets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = stack["services"][name]
+    assert service["command"][0] in COMMANDS
+    settings = settings_of(service, secrets, monkeypatch)
+    assert settings.clickhouse.secret() == (secrets / "clickhouse_password").read_text()
+    assert settings.redis.secret() == (secrets / "redis_password").read_text()
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+
+
+def test_the_bridge_only_publishes(stack: Stack, secrets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert settings_of(stack["services"]["bridge"], secrets, monkeypatch).bridge.enabled == ()
+
+
+def test_no_password_stands_in_the_file(stack: Stack, secrets: Path) -> None:
+    for name in ("kafka_password", "clickhouse_password", "redis_password"):
+        assert (secrets / name).read_text() not in str(stack)
+    for secret in stack["secrets"].values():
+        assert Path(secret["file"]).is_file()
+
+
+def test_the_model_is_asked_for_by_name(stack: Stack, secrets: Path) -> None:
+    assert stack["services"]["vllm"]["profiles"] == ["gpu"]
+    other = resolve(secrets, SCHEDMATE_MODEL="/models/mine")["services"]["vllm"]
+    assert other["entrypoint"] == ["vllm", "serve"]
+    assert other["command"][0] == "/models/mine"

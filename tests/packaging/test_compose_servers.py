@@ -1,0 +1,143 @@
+"""The servers of docker-compose.yml, started for real with the arguments, environment and secrets that stand there."""
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import kafka.errors
+import pytest
+import redis
+
+from schedmate.connections import kafka_connection
+from schedmate.settings import load
+from streams.kafka import Connection, create_topics, list_topics
+from streams.topics import LAYOUTS
+from streams.transport import TransportError
+from tests.servers import free_port, require
+from tests.servers.kafka import LIBS, Kafka
+
+NO_PROPERTIES = {"KAFKA_OPTS", "KAFKA_HEAP_OPTS"}
+
+
+def properties(environment: Mapping[str, Any]) -> str:
+    """Kafka's properties as its image makes them: KAFKA_LOG_DIRS becomes log.dirs."""
+    chosen = {name: value for name, value in environment.items() if name.startswith("KAFKA_")}
+    return "".join(
+        f"{name.removeprefix('KAFKA_').lower().replace('_', '.')}={value}\n"
+        for name, value in chosen.items()
+        if name not in NO_PROPERTIES
+    )
+
+
+@dataclass(frozen=True)
+class Broker:
+    inside: str
+    host: str
+
+
+@pytest.fixture(scope="module")
+def broker(stack: Mapping[str, Any], secrets: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    require(shutil.which("java") is not None and LIBS.is_dir(), "Apache Kafka", "Run tests/servers/install.sh.")
+    environment = stack["services"]["kafka"]["environment"]
+    directory = tmp_path_factory.mktemp("kafka")
+    inside = free_port()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", environment["KAFKA_OPTS"].replace("/run/secrets", str(secrets)))
+        own = Kafka(directory)
+        own.format()
+        text = properties(environment)
+        for name, here in (
+            ("kafka:19092", f"127.0.0.1:{inside}"),
+            (":19092", f"127.0.0.1:{inside}"),
+            ("localhost:29093", f"127.0.0.1:{own.controller}"),
+            ("localhost:9092", own.address),
+            (":9092", own.address),
+            ("/var/lib/kafka/data", f"{directory}/logs"),
+        ):
+            text = re.sub(rf"(?<![\w.]){re.escape(name)}(?!\d)", here, text)
+        (directory / "server.properties").write_text(text)
+        own.start()
+    try:
+        yield Broker(f"127.0.0.1:{inside}", own.address)
+    finally:
+        own.kill()
+
+
+@pytest.mark.kafka
+def test_our_services_reach_kafka_and_make_their_topics(broker: Broker) -> None:
+    inside = Connection(brokers=(broker.inside,))
+    create_topics(inside, partitions=2, replication=1)
+    assert set(list_topics(inside)) == {layout.name for layout in LAYOUTS}
+
+
+@pytest.mark.kafka
+def test_a_client_on_the_host_needs_the_password(
+    broker: Broker, secrets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {
+        "BROKERS": broker.host,
+        "SECURITY": "SASL_PLAINTEXT",
+        "SASL_MECHANISM": "PLAIN",
+        "USERNAME": "schedmate",
+        "PASSWORD_FILE": str(secrets / "kafka_password"),
+    }.items():
+        monkeypatch.setenv(f"SCHEDMATE_KAFKA__{name}", value)
+    known = replace(kafka_connection(load().settings.kafka), bootstrap_timeout_s=3)
+    list_topics(known)
+    for stranger in (replace(known, sasl_password="wrong"), Connection(known.brokers, bootstrap_timeout_s=3)):
+        with pytest.raises((TransportError, kafka.errors.KafkaError)):
+            list_topics(stranger)
+
+
+@pytest.fixture(scope="module")
+def redis_port(stack: Mapping[str, Any], secrets: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    require(shutil.which("redis-server") is not None, "redis-server", "apt-get install redis-server.")
+    port, data = free_port(), tmp_path_factory.mktemp("redis")
+    command = [
+        str(data) if part == "/data" else part.replace("/run/secrets", str(secrets))
+        for part in stack["services"]["redis"]["command"]
+    ]
+    server = subprocess.Popen([*command, "--port", str(port), "--bind", "127.0.0.1"], stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                redis.Redis(port=port).execute_command("PING")
+                break
+            except redis.ConnectionError:
+                assert server.poll() is None, "redis-server ended"
+                assert time.monotonic() < deadline, "redis-server does not answer"
+                time.sleep(0.05)
+        yield port
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@pytest.mark.redis
+def test_redis_is_healthy_without_a_password_and_says_nothing_else(redis_port: int, stack: Mapping[str, Any]) -> None:
+    [_, check] = stack["services"]["redis"]["healthcheck"]["test"]
+    answer = subprocess.run(
+        ["sh", "-c", check.replace("redis-cli", f"redis-cli -p {redis_port}")], check=False, capture_output=True
+    )
+    assert answer.returncode == 0, answer
+    for forbidden in (("GET", "a"), ("SET", "a", "b"), ("CONFIG", "GET", "*"), ("INFO",)):
+        with pytest.raises(redis.exceptions.NoPermissionError):
+            redis.Redis(port=redis_port).execute_command(*forbidden)
+
+
+@pytest.mark.redis
+def test_our_services_write_to_redis_with_the_password(redis_port: int, secrets: Path) -> None:
+    password = (secrets / "redis_password").read_text()
+    ours = redis.Redis(port=redis_port, username="schedmate", password=password)
+    ours.set("schedmate:a", "b", ex=60)
+    assert ours.get("schedmate:a") == b"b"
+    with pytest.raises(redis.exceptions.NoPermissionError):
+        ours.config_set("requirepass", "")
+    with pytest.raises(redis.AuthenticationError):
+        redis.Redis(port=redis_port, username="schedmate", password="wrong").ping()
