@@ -1,1 +1,7 @@
-"""Line classifier: error, warning, progress or other (SchedMate §3.2)."""
+"""What a line is: error, warning, progress or other."""
+
+from .classifier import LineClassifier
+from .context import ClassifyContext
+from .fallback import TemplateClassifier
+
+__all__ = ["ClassifyContext", "LineClassifier", "TemplateClassifier"]

@@ -1,1 +1,1 @@
-"""Clients of models, behind narrow protocols."""
+"""Models that processors call, behind narrow protocols."""

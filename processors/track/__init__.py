@@ -1,1 +1,5 @@
-"""Metric tracker: step, step time, throughput and loss from the newest reports (SchedMate §3.2)."""
+"""How the training goes: step, step time, throughput, loss."""
+
+from .tracker import MetricTracker, TrackState
+
+__all__ = ["MetricTracker", "TrackState"]

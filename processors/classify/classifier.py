@@ -1,0 +1,88 @@
+"""The line classifier (SchedMate §3.2): a class for every line, at the cost of a look-up once its template is known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from processors.grammar.cache import GenerationCache
+
+from .context import ClassifyContext, resolve
+from .fallback import TemplateClassifier
+from .kinds import BY_DIGITS, Kinds, by_digits
+from .template import LONGEST, templates
+
+CACHE_SIZE = 50_000
+"""Templates remembered (at most twice as many): a few hundred a job, up to 1,000 characters each, mostly about 100."""
+
+
+@dataclass
+class ClassifyCounters:
+    """What the classifier has done.
+
+    Attributes:
+        lines: Lines classified.
+        templates: Templates worked out: cache misses.
+        asked: Templates that no signature knew and the fallback was asked for.
+    """
+
+    lines: int = 0
+    templates: int = 0
+    asked: int = 0
+
+
+class LineClassifier:
+    """Tells error, warning, progress and other lines apart.
+
+    Signatures decide; what none of them knows goes to `fallback`, where there is one, and else is `other`. A kind is worked
+    out on the template, not on the line, so the same line has the same class everywhere and always.
+
+    Args:
+        fallback: Classifies templates that no signature knows.
+        cache_size: Templates that are surely remembered.
+    """
+
+    def __init__(self, fallback: TemplateClassifier | None = None, cache_size: int = CACHE_SIZE) -> None:
+        self._fallback = fallback
+        self._kinds = Kinds()
+        self._cache: GenerationCache[str] = GenerationCache(cache_size)
+        self.counters = ClassifyCounters()
+
+    def classify(self, lines: Sequence[str], context: ClassifyContext) -> str:
+        """Return one letter a line: e, w, p or o. `context` is the stream's, and moves on.
+
+        Lines may end with a carriage return, hold colours, NUL bytes and prefixes, and be of any length.
+        """
+        if not lines:
+            return ""
+        masked = templates(lines)
+        known = self._cache.young.get
+        kinds = [known(template) for template in masked]
+        if None in kinds:
+            kinds = self._learn(masked, kinds)
+        letters = "".join(kinds)  # type: ignore[arg-type]  # _learn leaves no None
+        if BY_DIGITS in letters:
+            letters = "".join(
+                by_digits(line[:LONGEST]) if kind == BY_DIGITS else kind for kind, line in zip(letters, lines, strict=True)
+            )
+        self.counters.lines += len(lines)
+        return resolve(letters, lines, context)
+
+    def _learn(self, masked: list[str], kinds: list[str | None]) -> list[str | None]:
+        fresh: dict[str, str] = {}
+        unknown: list[str] = []
+        for template in {template for template, kind in zip(masked, kinds, strict=True) if kind is None}:
+            kind = self._cache.get(template)
+            if kind is None:
+                kind, sure = self._kinds.of(template)
+                self.counters.templates += 1
+                if not sure and self._fallback is not None:
+                    unknown.append(template)
+            fresh[template] = kind
+        if unknown and self._fallback is not None:
+            unknown.sort()
+            self.counters.asked += len(unknown)
+            for template, letter in zip(unknown, self._fallback.classify(unknown), strict=True):
+                if letter != "o":
+                    fresh[template] = letter
+        for template, kind in fresh.items():
+            self._cache.put(template, kind)
+        return [kind or fresh[template] for template, kind in zip(masked, kinds, strict=True)]

@@ -1,0 +1,84 @@
+"""What a line is alone, by its signature."""
+
+import re
+
+from processors.grammar.extractor import Extractor
+from processors.grammar.prefix import Peeled, peel
+from processors.grammar.table import is_header, is_row
+
+from . import signatures
+from .context import BLANK, ERROR, EXCEPTION, FRAME, HEADER, INDENTED, OTHER, PROGRESS, ROW, TRACEBACK, WARNED, WARNING
+from .progress import is_report
+
+BY_DIGITS = "?"
+"""The class depends on a digit (an exit code), so a template does not settle it."""
+
+_FAILING = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
+
+
+class Kinds:
+    """Tells the kind of a line (see `context`) from its text alone."""
+
+    def __init__(self) -> None:
+        self._fields = Extractor()
+
+    def of(self, line: str) -> tuple[str, bool]:
+        """Return the kind of `line`, and whether a signature says so (False: nothing is known about it)."""
+        peeled = peel(line)
+        body = peeled.body
+        if not body.strip():
+            return (WARNING, True) if peeled.level == "WARNING" else (BLANK, True)
+        if kind := _certain(body) or _levelled(peeled):
+            return kind, True
+        if signatures.EXIT.search(body):
+            return BY_DIGITS, True
+        if is_row(body):
+            return ROW, True
+        if signatures.WARNED.search(body):
+            return (WARNED if signatures.PLACE.search(body) else WARNING), True
+        if is_report(body, self._fields.plan(body)):
+            return PROGRESS, True
+        if kind := _worded(peeled):
+            return kind, True
+        if is_header(body):
+            return HEADER, True
+        return (INDENTED if body[:1].isspace() else OTHER), False
+
+
+def by_digits(line: str) -> str:
+    """Return the class of a line with an exit code."""
+    found = signatures.EXIT.search(line)
+    return ERROR if found and any(group and int(group) for group in found.groups()) else OTHER
+
+
+def _certain(body: str) -> str:
+    if signatures.TRACEBACK.search(body):
+        return TRACEBACK
+    if signatures.FRAME.search(body):
+        return FRAME
+    if signatures.EXCEPTION.match(body):
+        return EXCEPTION
+    if signatures.STRONG.search(body) and not signatures.NO_ERROR.search(body):
+        return ERROR
+    return ""
+
+
+def _levelled(peeled: Peeled) -> str:
+    if peeled.level in _FAILING:
+        return ERROR
+    if peeled.level == "WARNING":
+        return WARNING
+    return ""
+
+
+def _worded(peeled: Peeled) -> str:
+    """Return the kind that single words tell. They count for less where a logger says that the line is informational."""
+    body = peeled.body
+    quiet = peeled.level in ("INFO", "DEBUG", "TRACE", "NOTICE") or " INFO " in body
+    if not quiet and signatures.WEAK.search(body) and not signatures.NO_ERROR.search(body):
+        return WARNING if signatures.WARNING.search(body) else ERROR
+    if re.search(r"\bERROR\b(?! ?[=_])", body) and not quiet and not signatures.NO_ERROR.search(body):
+        return ERROR
+    if not quiet and signatures.WARNING.search(body):
+        return WARNING
+    return ""

@@ -1,0 +1,81 @@
+"""Is a line a report of the training itself? Decided by its fields."""
+
+import re
+
+from processors.grammar import mllog, names
+from processors.grammar.fields import Plan, Slot
+from processors.grammar.names import Meaning
+
+_BOOKKEEPING = re.compile(
+    r"(?i)\b(?:sav(?:e|ed|ing)|load(?:ed|ing)?|checkpoint\w*|resum\w+|restor\w+|download\w*|writ(?:e|ing|ten)|upload\w*|namespace\(|\w*config\(|\w*args\(|arguments|finished in|estimated|"
+    r"benchmark\w*|warm-?up (?:steps|iters)|will|expected|total (?:number|params)|compil\w+)"
+)
+_NOT_TRAINING_BAR = re.compile(
+    r"(?i)\b(?:map|mapping|filter\w*|download\w*|load\w*|sav\w+|fetch\w*|generat\w+|tokeniz\w*|process\w*|extract\w*|sampl(?:e|ing)\b|pars\w+|read\w*|prepar\w+|eval\w*|valid\w*|test\w*|"
+    r"predict\w*|infer\w*|resolving|convert\w*|quantiz\w*|captur\w*|cach\w+|index\w*|build\w*|encod\w*|batches|shards|files|flattening|packing|sanity|scann?ing|weights|unpack\w*|computing|upload\w*|score)\b|[kKMG]?i?B/s|B/s"
+)
+_TABLE_CELL = re.compile(r"^\s*\|\s+[\w/ ]+?\s*\|\s*[-+\d.e]+\s*\|$")
+_FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")
+_EVALUATING = re.compile(
+    r"(?i)(?:^|[^A-Za-z])(?:eval\w*|validation|validating|valid|val|test(?:ing|set)?|dev set|inference|predict\w*)(?:$|[^A-Za-z])|测试|验证"
+)
+_WORDS = re.compile(r"[^\W\d_]+")
+
+
+def is_report(body: str, plan: Plan) -> bool:
+    """Return whether `body`, a peeled line with the fields `plan`, reports the training: step, epoch, loss or speed.
+
+    Results of evaluation, configuration and bookkeeping are no such reports.
+    """
+    if (event := mllog.read(body)) is not None:
+        return bool(event.values)
+    if not plan.slots or _evaluates(body, plan):
+        return False
+    if plan.bar:
+        return _NOT_TRAINING_BAR.search(body) is None or plan.has(Meaning.LOSS)
+    if _TABLE_CELL.match(body):
+        return True
+    speed = plan.has(Meaning.RATE, Meaning.STEP_TIME)
+    loss = plan.has(Meaning.LOSS)
+    counter = plan.has(Meaning.STEP, Meaning.EPOCH)
+    if _BOOKKEEPING.search(body) and not (counter and (loss or speed) and plan.has(Meaning.STEP)):
+        return False
+    if speed or (loss and counter):
+        return True
+    if loss:
+        return _is_loss(plan.slots)
+    return _without_loss(body, plan, counter)
+
+
+def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
+    if counter and plan.has(Meaning.MEASURE, Meaning.TIME, Meaning.CLOCK):
+        kinds = [slot for slot in plan.slots if slot.meaning is Meaning.MEASURE and not _is_rate_of_learning(slot)]
+        return bool(kinds) or plan.has(Meaning.TIME, Meaning.CLOCK)
+    if any(_FRAGMENT.match(slot.name) for slot in plan.slots):
+        return True
+    counters = [slot for slot in plan.slots if slot.meaning in (Meaning.STEP, Meaning.EPOCH) and slot.name]
+    return plan.has(Meaning.STEP) and len(_WORDS.findall(body)) <= len(counters)
+
+
+def _is_rate_of_learning(slot: Slot) -> bool:
+    return slot.name.lower().endswith(("lr", "learning_rate", "learning rate"))
+
+
+def _is_loss(slots: tuple[Slot, ...]) -> bool:
+    """A loss without a counter is a report where its name says that it is the training's, or more fields stand beside it."""
+    ranks = [names.loss_rank(slot.name) for slot in slots if slot.meaning is Meaning.LOSS]
+    return min(ranks) <= 3 and not (len(slots) == 1 and slots[0].name.lower().startswith(("final_", "best", "min")))
+
+
+def _evaluates(body: str, plan: Plan) -> bool:
+    """Return whether the line is about evaluation: the text before its first reported field says so."""
+    scope = plan.scope if not plan.bar else body.split("%", 1)[0]
+    if _EVALUATING.search(scope):
+        return "train" not in scope.lower()
+    found = _EVALUATING.search(body)
+    if not found:
+        return False
+    if plan.has(Meaning.RATE, Meaning.STEP_TIME):
+        return False
+    losses = [slot for slot in plan.slots if slot.meaning is Meaning.LOSS]
+    return not losses and "train" not in body.lower()

@@ -1,0 +1,109 @@
+"""What a field means, by its name alone."""
+
+import re
+from enum import IntEnum
+
+from . import units
+
+
+class Meaning(IntEnum):
+    """What a number in a report is."""
+
+    STEP = 1
+    """Counter of training iterations."""
+    EPOCH = 2
+    STEP_TIME = 3
+    """Seconds per iteration, after scaling."""
+    RATE = 4
+    """Things a second, after scaling."""
+    LOSS = 5
+    CLOCK = 6
+    """Seconds since some beginning: elapsed time."""
+    MEASURE = 7
+    """Something else that a training report holds: accuracy, perplexity, a norm of the gradient, a reward."""
+    TOTAL = 8
+    """The end of a counter: `N` in `k/N`."""
+    TIME = 9
+    """A time of which the name does not say of what."""
+
+
+_EVALUATION = re.compile(
+    r"(?:^|[^a-z])(?:val|valid|validation|eval|evaluation|evaluating|test|testing|dev|best|inference|predict|holdout)(?:[^a-z]|$)"
+)
+_NOT = re.compile(
+    r"scale|remain|skipped|\bnan\b|\bdata\b|accumulation|\beta\b|lr\b|learning|momentum|warm.?up|target|nodes?\b|world|max|min\b|limit|seed|version|memory|\bmem|total[ _](?:steps|epochs|iter)|num[ _]train"
+)
+_STEP = re.compile(
+    r"(?:^|[^a-z])(?:global[ _-]?step|steps?|iterations?|iters?|it|itr|i|n[ _]?iter|num[ _-]updates?|updates?|batch(?:es)?|mini-?batch|"
+    r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches|step_num|total[ _]timesteps)$"
+)
+_EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|epoch[ _](?:num|number|idx|index|id)|pass)$")
+_STEP_TIME = re.compile(
+    r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_|a)[ _]?(?:step|iter|iteration|batch|it|update|minibatch)"
+    r"|(?:step|iter|iteration|batch|train[ _]step|train[ _]iter|it|minibatch|update)[ _-]?(?:time|duration|cost|latency|wall|secs?|ms)"
+    r"|(?:train[ _])?batch[ _]cost|step_time_\w+|dt|elapsed time per (?:iteration|step)|elapsed[ _]per[ _](?:iteration|step))\b"
+)
+_LOSS_NOT = re.compile(r"^final loss|loss[ _-]?(?:scale|scaling|weight|fn|mask|coef|val|gain)|scale")
+_LOSS = re.compile(r"(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|objective|bpb|bpc|elbo|perplexity loss|score)(?:$|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$")
+_CLOCK = re.compile(
+    r"(?:^|[^a-z])(?:elapsed|(?:total|wall|elapsed|train|training|cumulative|running)[ _-]?(?:time|elapsed|wall)|time[ _-]?elapsed|wallclock|wall[ _]clock|runtime|uptime)"
+)
+_TIME = re.compile(r"(?:^|[^a-z])(?:time|cost|took|duration|time cost|seconds|secs)$")
+_MEASURE = re.compile(
+    r"acc(?:uracy)?\b|acc$|top-?\d|ppl|perplexity|grad[ _]?norm|\bgnorm|reward|\brew_|return|\bmiou\b|\biou\b|\bf1\b|\bauc\b|\bmap\b|error|\berr\b|"
+    r"\bkl\b|entropy|mae|mse|rmse|psnr|dice|pixacc|bleu|train/|optim/|throughput/|tflops|samples?$|tokens?$|consumed|mfu|lr$|learning"
+)
+_SPEED = re.compile(r"(?:^|[^a-z])(?:throughput|speed|training_throughput|train_throughput)(?:[^a-z]|$)")
+_PLACE = re.compile(r"^(?:file|lineno|line|pid|rank|local_rank|port|gpu|device|layer|channel|stage|node|seed|size)$")
+
+
+def evaluation(text: str) -> bool:
+    """Return whether `text` speaks of evaluation and not of training."""
+    return _EVALUATION.search(text.lower().replace("_", " ")) is not None
+
+
+def meaning(name: str) -> tuple[Meaning, float, str] | None:
+    """Return what a field called `name` is, the factor to seconds or to one a second, and the unit of a rate; None where unknown.
+
+    Evaluation and configuration fields are unknown on purpose.
+    """
+    text = " ".join(name.lower().replace("_", " ").split())
+    if not text or _PLACE.match(text) or evaluation(text):
+        return None
+    if found := units.rate(name):
+        return Meaning.RATE, found.scale, found.unit
+    if (seconds := units.period(name)) is not None:
+        return Meaning.STEP_TIME, seconds, ""
+    if _STEP_TIME.search(text):
+        return Meaning.STEP_TIME, units.time_in(name) or 1.0, ""
+    if _SPEED.search(text) and not text.startswith(("throughput/total", "total")):
+        return Meaning.RATE, 1.0, units.SAMPLES + units.per_device(name)
+    if _LOSS.search(text) and not _LOSS_NOT.search(text):
+        return Meaning.LOSS, 1.0, ""
+    if _NOT.search(text) and not _CLOCK.search(text):
+        return (Meaning.MEASURE, 1.0, "") if text in ("lr", "learning rate") else None
+    return _plain(text, name)
+
+
+def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
+    if _STEP.search(text):
+        return Meaning.STEP, 1.0, ""
+    if _EPOCH.search(text):
+        return Meaning.EPOCH, 1.0, ""
+    if _CLOCK.search(text):
+        return Meaning.CLOCK, units.time_in(name) or 1.0, ""
+    if _TIME.search(text):
+        return Meaning.TIME, units.time_in(name) or 1.0, ""
+    if _MEASURE.search(text):
+        return Meaning.MEASURE, 1.0, ""
+    return None
+
+
+def loss_rank(name: str) -> int:
+    """Return how much a loss of this name is the loss of the training step; the lowest is taken."""
+    text = " ".join(name.lower().replace("_", " ").split())
+    ranked = (r"^loss$", r"^(?:train|training|lm|total|step|batch)?[ /]?loss(?: function)?$", r"train.*(?:loss|entropy)", r"loss$")
+    for place, pattern in enumerate(ranked):
+        if re.search(pattern, text):
+            return place + (2 if re.search(r"avg|average|mean|smooth|running|final", text) else 0)
+    return 9

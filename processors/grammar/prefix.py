@@ -1,0 +1,91 @@
+r"""What stands before a message: colours, rank, time stamp, level, logger. Peeled off before a line is read.
+
+The forms: `[rank3]: `, `0: ` (srun -l), `[1,0]<stdout>:` (mpirun), `(RayTrainWorker pid=12, ip=10.0.0.1) `, `[default0]:` (torchrun),
+`stdout F ` (containerd); ISO and American dates, times of day, `I1212 16:13:33.676 12 file.cc:8] ` (glog, absl); Python, Java and
+DeepSpeed loggers.
+"""
+
+import re
+from dataclasses import dataclass
+
+_COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_LEVEL = r"(?:DEBUG|TRACE|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE)"
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
+_STAMP = (
+    rf"\d{{4}}[-/.]\d\d[-/.]\d\d[T _]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?"
+    rf"|\d\d[-/]\d\d(?:[-/]\d{{2,4}})?[ T]{_CLOCK}"
+    rf"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ {_CLOCK}(?: \d{{4}})?"
+    rf"|{_CLOCK}(?: [AP]M)?"
+)
+_RANK = re.compile(
+    r"(?:\[(?:rank|default)?\d+\]:[ ]?"
+    r"|\s*\d{1,6}: "
+    r"|\[\d+,\d+\]<std(?:out|err)>:[ ]?"
+    r"|\(\w+(?:\([^)]*\))? pid=\d+(?:, [^)]*)?\)[ ]?"
+    r"|std(?:out|err) [FP] "
+    r"|[\w.-]+-\d+ +\| )"
+)
+_TIME = re.compile(rf"\s*[\[(<]?({_STAMP})[\])>]?(?=[\s,;|:\]-]|$)[ \t]*[,;|:-]?[ \t]?")
+_GLOG = re.compile(r"\[?([IWEF])(\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\s+(?:\d+\s+)?[\w./<>-]+:\d+\][ ]?")
+_STANDARD = re.compile(rf"({_LEVEL}):[\w.]+:")
+_NAMED = re.compile(rf"(?:\s*[\[(<]?\b({_LEVEL})\b[\])>]?)(?:[ \t]*(?:[:|-](?=\s|\w)|(?=\s)))[ \t]?")
+_NAMED_LATER = re.compile(rf"(?:\S{{1,80}}[ \t]+){{0,4}}?(?:[\[(<]?\b({_LEVEL})\b[\])>]?)(?=[\s:|\]-])[ \t]*[:|-]?[ \t]?")
+_LOGGER = re.compile(
+    r"(?:\[[\w./<>-]+:\d+(?::[\w<>]+)?\][ ]?|\[(?:pid[ =:])?\d{4,}\][ ]?(?=\S)|(?:\w+\.)+[\w$]+(?::\d+)?(?::\s|\s+-\s|\]\s))"
+)
+_LETTERS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
+
+
+@dataclass(frozen=True, slots=True)
+class Peeled:
+    """A line without what stands before its message.
+
+    Attributes:
+        body: The message. Its indentation is kept where only a rank stood before it.
+        level: Level that a logger printed, in capitals; empty without one.
+        stamp: Time stamp as printed; empty without one.
+    """
+
+    body: str
+    level: str
+    stamp: str
+
+
+def clean(line: str) -> str:
+    r"""Return `line` without colours, NUL bytes and line ends. Of several redraws in one piece, the last that shows something."""
+    if "\x1b" in line:
+        line = _COLOURS.sub("", line)
+    if "\0" in line:
+        line = line.replace("\0", "")
+    if "\r" in line:
+        line = next((part for part in reversed(line.split("\r")) if part.strip()), "")
+    if "\b" in line:
+        line = line.replace("\b", "")
+    return line.rstrip()
+
+
+def peel(line: str) -> Peeled:
+    """Return the message of `line`, with the level and the time stamp that stood before it."""
+    line = clean(line)
+    place, level, stamp = 0, "", ""
+    for _ in range(2):
+        if found := _RANK.match(line, place):
+            place = found.end()
+    if found := _GLOG.match(line, place):
+        return Peeled(line[found.end() :], _LETTERS[found[1]], found[2])
+    if found := _TIME.match(line, place):
+        stamp, place = found[1], found.end()
+        if found := _RANK.match(line, place):
+            place = found.end()
+        found = _NAMED_LATER.match(line, place)
+    else:
+        found = _STANDARD.match(line, place) or _NAMED.match(line, place)
+    if found:
+        level, place = found[1].upper(), found.end()
+        if not stamp and (clock := _TIME.match(line, place)):
+            stamp, place = clock[1], clock.end()
+    if stamp or level:
+        for _ in range(2):
+            if found := _LOGGER.match(line, place):
+                place = found.end()
+    return Peeled(line[place:], "WARNING" if level == "WARN" else level, stamp)

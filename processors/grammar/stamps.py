@@ -1,0 +1,51 @@
+"""Printed time stamps, in seconds."""
+
+import re
+from datetime import UTC, datetime
+
+DAY = 86400.0
+
+_CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?: ([AP]M))?")
+_YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d\d)[-/.](\d\d)")
+_YEAR_LAST = re.compile(r"(\d\d)[-/](\d\d)[-/](\d{2,4})\b")
+_DAY_ONLY = re.compile(r"^(\d\d)[-/]?(\d\d)\b(?![:/-])")
+_MONTH = re.compile(r"(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +(\d+)")
+_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+
+
+def seconds(stamp: str) -> float | None:
+    """Return `stamp` in seconds since an epoch of its own; None where it cannot be read.
+
+    Only differences mean something. A time without a date counts from midnight, one without a year from 1 January 2000.
+    """
+    clock = _CLOCK.search(stamp)
+    if clock is None:
+        return None
+    hours = int(clock[1]) % 12 + (12 if clock[5] == "PM" else 0) if clock[5] else int(clock[1])
+    of_day = hours * 3600 + int(clock[2]) * 60 + int(clock[3]) + float(f"0.{clock[4] or 0}")
+    try:
+        return of_day + _date(stamp[: clock.start()], stamp)
+    except ValueError:
+        return of_day
+
+
+def _date(before: str, stamp: str) -> float:
+    if found := _YEAR_FIRST.search(before):
+        year, month, day = int(found[1]), int(found[2]), int(found[3])
+    elif found := _YEAR_LAST.search(before):
+        year, month, day = int(found[3]) % 100 + 2000, int(found[1]), int(found[2])
+        if month > 12:
+            month, day = day, month
+    elif found := _MONTH.search(stamp):
+        year, month, day = 2000, _MONTHS.index(found[1]) + 1, int(found[2])
+    elif found := _DAY_ONLY.search(before):
+        year, month, day = 2000, int(found[1]), int(found[2])
+    else:
+        return 0.0
+    return datetime(year, month, day, tzinfo=UTC).timestamp()
+
+
+def difference(earlier: float, later: float) -> float:
+    """Return the seconds from one stamp to a later one; a time of day that falls back has passed midnight."""
+    passed = later - earlier
+    return passed + DAY if passed < -DAY / 2 and later < DAY and earlier < DAY else passed

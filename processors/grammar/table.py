@@ -1,0 +1,50 @@
+"""Rows of numbers and the headers that name their columns: CSV, tab-separated, spaced, and drawn with pipes."""
+
+import re
+
+from .numbers import parse
+
+_CELL = re.compile(r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)|#na#|None|")
+_LETTERS = re.compile(r"[-+\d.,;|:eEnaifNo#\s]*")
+_WIDEST = 64
+_SPLIT = re.compile(r"\s*[,;\t|]\s*|\s+")
+_COMMA = re.compile(r"\s*[,;\t]\s*")
+_CSV_HEADER = re.compile(r"#?\s*[A-Za-z_][\w/ .-]*(?:[,;\t]\s*[A-Za-z_][\w/ .()-]*){1,60}\s*")
+_SPACED_HEADER = re.compile(r"\s*(?:epoch|step|iter\w*|batch)(?:\s+[A-Za-z_][\w/]*){2,20}\s*", re.IGNORECASE)
+_PIPE_HEADER = re.compile(
+    r"\s*\|?\s*(?:epoch|step|iter\w*|batch)\s*(?:\|\s*[A-Za-z_][\w/ ]*){1,20}\|?\s*", re.IGNORECASE
+)
+
+
+def is_row(body: str) -> bool:
+    """Return whether `body` is nothing but at least three numbers in columns."""
+    if len(body) > 2000 or not _LETTERS.fullmatch(body):
+        return False
+    found = cells(body)
+    return 3 <= len(found) <= _WIDEST and bool(found[0]) and all(_CELL.fullmatch(cell) for cell in found)
+
+
+def is_header(body: str) -> bool:
+    """Return whether `body` looks like the names of columns. Prose with commas is none."""
+    if len(body) > 400 or ". " in body:
+        return False
+    return any(header.fullmatch(body) for header in (_CSV_HEADER, _SPACED_HEADER, _PIPE_HEADER))
+
+
+def cells(body: str) -> list[str]:
+    """Return the cells of a row or of a header."""
+    inner = body.strip(" |\r\n").lstrip("#")
+    parts = _COMMA.split(inner) if _COMMA.search(inner) else _SPLIT.split(inner)
+    return [part.strip() for part in parts]
+
+
+def values(body: str) -> list[float | None]:
+    """Return the numbers of a row; None where a cell holds none."""
+    return [_value(cell) for cell in cells(body)]
+
+
+def _value(cell: str) -> float | None:
+    try:
+        return parse(cell)
+    except ValueError:
+        return None

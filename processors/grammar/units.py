@@ -1,0 +1,71 @@
+"""Units of speed: what a text such as `samples / sec`, `s/it` or `ms per step` means."""
+
+import re
+from dataclasses import dataclass
+
+SAMPLES, TOKENS, STEPS = "samples/s", "tokens/s", "it/s"
+
+_TIMES = {"ms": 1e-3, "msec": 1e-3, "msecs": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3, "us": 1e-6, "µs": 1e-6}
+_TIMES |= dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0)
+_TIMES |= dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0)
+_TIMES |= dict.fromkeys(("h", "hr", "hour", "hours"), 3600.0)
+
+_THINGS = {
+    SAMPLES: r"samples?|images?|imgs?|im|examples?|ex|sequences?|seqs?|sentences?|sents?|records?|rows?|utterances?|utts?|"
+    r"items?|ins|instances?|videos?|clips?|frames?|graphs?|structures?|pairs?|documents?|docs?|env[_ ]?steps?",
+    TOKENS: r"tokens?|toks?|words?|tgs",
+    STEPS: r"steps?|its?|iters?|iterations?|batch(?:es)?|b|updates?|ups|steps?",
+}
+_UNIT = "|".join(sorted(map(re.escape, _TIMES), key=len, reverse=True))
+_PER = r"\s*(?:/|_per_|-per-|\s+per\s+|\bper\b|_p_)\s*"
+_DEVICE = re.compile(r"(?i)(?:/|\bper\b|_per_)\s*_?(?:gpu|device|core|chip|rank|worker|card|tpu)|\bdevice/|\btgs\b")
+_RATE = {
+    kind: re.compile(rf"(?i)(?:^|[^A-Za-z])(?:{things})(?:{_PER}(?:gpu|device|core|chip|rank|card))?{_PER}({_UNIT})(?![A-Za-z])")
+    for kind, things in _THINGS.items()
+}
+_SHORT = {"fps": SAMPLES, "ips": SAMPLES, "sps": SAMPLES, "wps": TOKENS, "tps": TOKENS, "tgs": TOKENS, "qps": SAMPLES}
+_PERIOD = re.compile(rf"(?i)(?:^|[^A-Za-z])({_UNIT}){_PER}(?:global[ _]?)?(?:{_THINGS[STEPS]})(?![A-Za-z])")
+_TIME = re.compile(rf"(?i)^\s*({_UNIT})(?![A-Za-z/])")
+_IN_BRACKETS = re.compile(rf"(?i)[(\[]\s*({_UNIT})\s*[)\]]\s*$|_(ms|sec|secs|seconds|s)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Things a second. `scale` turns the printed number into one a second."""
+
+    unit: str
+    scale: float
+
+
+def rate(text: str) -> Rate | None:
+    """Return the rate that `text` names (`images/sec`, `tokens_per_second`, `it/s`), or None."""
+    for kind in (TOKENS, SAMPLES, STEPS):
+        if found := _RATE[kind].search(text):
+            return Rate(kind + per_device(text), 1.0 / _TIMES[found[1].lower()])
+    for word in re.findall(r"[A-Za-z]+", text.lower()):
+        if word in _SHORT:
+            return Rate(_SHORT[word] + per_device(text), 1.0)
+    return None
+
+
+def per_device(text: str) -> str:
+    """Return `/gpu` where `text` says that a rate is one of a single device."""
+    return "/gpu" if _DEVICE.search(text) else ""
+
+
+def period(text: str) -> float | None:
+    """Return the seconds in one unit where `text` names time per step (`s/it`, `ms/step`, `sec per iteration`)."""
+    found = _PERIOD.search(text)
+    return _TIMES[found[1].lower()] if found else None
+
+
+def time_after(text: str) -> float | None:
+    """Return the seconds in the unit of time that `text`, standing after a number, begins with."""
+    found = _TIME.match(text)
+    return _TIMES[found[1].lower()] if found else None
+
+
+def time_in(name: str) -> float | None:
+    """Return the seconds in the unit of time that a field's name ends with: `iter time (ms)`, `step_time_ms`."""
+    found = _IN_BRACKETS.search(name)
+    return _TIMES[(found[1] or found[2]).lower()] if found else None

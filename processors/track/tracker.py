@@ -1,0 +1,213 @@
+"""The metric tracker (SchedMate §3.2): reverse scan, extract, drop outliers, report the median."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from processors.grammar import names, table
+from processors.grammar.extractor import Extractor, Reading
+from processors.grammar.fields import Plan, Slot
+from processors.grammar.names import Meaning
+from processors.grammar.prefix import peel
+from processors.view import PROGRESS, ChunkView
+from records import Evidence, JobMetric, derived_id
+
+from .reports import Report, add, read
+from .summary import Summary, summarise
+
+REPORTS = 20
+"""Newest reports that numbers rest on."""
+
+_MORE = 8
+"""Reports read beyond those: whether a report begins a run shows beside the ones before it."""
+
+_TABLE_STARTS = re.compile(r"(?<=[^p])p")
+_HEADER_LENGTH = 400
+
+
+class TrackState(msgspec.Struct):
+    """What one stream of one rank has reported lately: a few KB, whatever the log.
+
+    Attributes:
+        window: The newest reports of the newest run, oldest first.
+        header: Names of the columns of the table under way.
+        pending: The last line, where it may be the header of a table that begins in the next chunk.
+        loss: The newest loss; null where none was printed, or no number.
+    """
+
+    window: list[Report] = []
+    header: list[str] = []
+    pending: str = ""
+    loss: float | None = None
+
+
+@dataclass
+class TrackCounters:
+    """What the tracker has done.
+
+    Attributes:
+        parsed: Lines whose fields were read.
+        metrics: Records made.
+    """
+
+    parsed: int = 0
+    metrics: int = 0
+
+
+class MetricTracker:
+    """Reads the newest reports of a chunk, and tells how the training goes.
+
+    Numbers depend on the lines alone, not on how they are cut into chunks.
+
+    Args:
+        reports: Newest reports that numbers rest on.
+    """
+
+    def __init__(self, reports: int = REPORTS) -> None:
+        if reports < 1:
+            raise ValueError(f"expected at least 1 report to rest on, got {reports}")
+        self._reports = reports
+        self._extractor = Extractor()
+        self.counters = TrackCounters()
+
+    def observe(self, view: ChunkView, state: TrackState) -> JobMetric | None:
+        """Take in a chunk; return what is known now, or None where it holds no new report. `state` moves on."""
+        self._find_header(view, state)
+        if PROGRESS not in view.classes:
+            return None
+        lines, whole = self._scan(view, state)
+        if not lines:
+            return None
+        if not whole:
+            state.window.clear()
+        for report, fragment in lines:
+            add(state.window, report, fragment, self._reports)
+        self._remember_loss(view, state, [report for report, _ in lines], whole)
+        self.counters.metrics += 1
+        return self._metric(view, state, summarise(state.window))
+
+    def _find_header(self, view: ChunkView, state: TrackState) -> None:
+        """Keep the names of columns that stand right before rows."""
+        starts = [found.start() for found in _TABLE_STARTS.finditer(view.classes)]
+        if view.classes.startswith(PROGRESS) and state.pending:
+            self._take_header(state.pending, view.lines[0], state)
+        for start in starts:
+            self._take_header(view.lines[start - 1], view.lines[start], state)
+        last = view.lines[-1] if view.lines and view.classes[-1] != PROGRESS else ""
+        state.pending = last if last and len(last) <= _HEADER_LENGTH and table.is_header(peel(last).body) else ""
+
+    @staticmethod
+    def _take_header(line: str, below: str, state: TrackState) -> None:
+        if len(line) > _HEADER_LENGTH:
+            return
+        body = peel(line).body
+        if table.is_header(body) and len(table.cells(body)) == len(table.cells(peel(below).body)):
+            state.header = table.cells(body)
+
+    def _scan(self, view: ChunkView, state: TrackState) -> tuple[list[tuple[Report, bool]], bool]:
+        """Read progress lines from the newest backwards until enough reports are found.
+
+        Returns:
+            The lines read that hold a field, oldest first, each with whether it is a fragment; and whether that is all of them.
+        """
+        found: list[tuple[Report, bool]] = []
+        begun, newest = 0, None
+        place = view.classes.rfind(PROGRESS)
+        while place >= 0:
+            report, fragment = self._read(view, state, place)
+            if report is not None:
+                begun += self._begins(report, newest, fragment)
+                newest = report
+                found.append((report, fragment))
+                if begun > self._reports + _MORE:
+                    break
+            place = view.classes.rfind(PROGRESS, 0, place)
+        if place >= 0:
+            found.pop()  # it may be the middle of a report
+        return found[::-1], place < 0
+
+    @staticmethod
+    def _begins(earlier: Report, later: Report | None, fragment: bool) -> bool:
+        """Return whether a report surely begins between two neighbouring lines, whatever came before them."""
+        if later is None:
+            return False
+        if later.step is not None:
+            return earlier.step is not None and later.step != earlier.step
+        return earlier.step is None and earlier.shape == later.shape and not fragment
+
+    def _read(self, view: ChunkView, state: TrackState, place: int) -> tuple[Report | None, bool]:
+        line = view.lines[place]
+        self.counters.parsed += 1
+        body = peel(line).body if state.header else ""
+        if state.header and table.is_row(body):
+            reading, fragment = _row(table.values(body), state.header), False
+        else:
+            reading = self._extractor.read(line)
+            fragment = len(reading.values) == 1 and reading.stamp is None and line[:1] in (" ", "\t", "|")
+        report = read(reading, view.numbers[place], view.position.offset, view.times[place], line.strip())
+        return report, fragment
+
+    def _remember_loss(self, view: ChunkView, state: TrackState, reports: Sequence[Report], whole: bool) -> None:
+        """Keep the newest loss, which may stand further back than the newest reports (a bar redrawn between two of them)."""
+        if any(report.has_loss for report in reports):
+            state.loss = next(report.loss for report in reversed(reports) if report.has_loss)
+            return
+        place = view.classes.rfind(PROGRESS) if not whole else -1
+        while place >= 0:
+            line = view.lines[place]
+            if "oss" in line or "LOSS" in line:
+                report, _ = self._read(view, state, place)
+                if report is not None and report.has_loss:
+                    state.loss = report.loss
+                    return
+            place = view.classes.rfind(PROGRESS, 0, place)
+
+    @staticmethod
+    def _metric(view: ChunkView, state: TrackState, summary: Summary) -> JobMetric:
+        newest, oldest = state.window[-1], state.window[0]
+        resting = [newest, oldest] if summary.method in ("timestamps", "arrival") and oldest is not newest else [newest]
+        return JobMetric(
+            id=derived_id("metric", view.job, view.position, newest.line),
+            job=view.job,
+            attempt=view.attempt,
+            node=view.node,
+            rank=view.rank,
+            time=newest.time,
+            step=summary.step,
+            epoch=summary.epoch,
+            step_time_s=summary.step_time_s,
+            throughput=summary.throughput,
+            throughput_unit=summary.throughput_unit,
+            loss=summary.loss if summary.has_loss else state.loss,
+            confidence=summary.confidence,
+            method=summary.method,
+            reports=len(state.window),
+            since=oldest.time,
+            since_step=oldest.step,
+            evidence=[_evidence(report, view) for report in resting],
+        )
+
+
+def _evidence(report: Report, view: ChunkView) -> Evidence:
+    return Evidence(
+        topic=view.position.topic,
+        partition=view.position.partition,
+        offset=report.offset,
+        line=report.line,
+        text=report.text,
+        rank=view.rank,
+        stream=view.stream,
+    )
+
+
+def _row(cells: Sequence[float | None], header: Sequence[str]) -> Reading:
+    """Return the fields of a table's row."""
+    values: list[tuple[Slot, float]] = []
+    if len(cells) == len(header):
+        for index, (name, value) in enumerate(zip(header, cells, strict=True)):
+            known = names.meaning(name)
+            if known is not None and value is not None and known[0] is not Meaning.MEASURE:
+                values.append((Slot(index, known[0], name, known[1], known[2]), value * known[1]))
+    return Reading(Plan(tuple(slot for slot, _ in values)), values, None, "\x00".join(header))
