@@ -7,7 +7,7 @@ import msgspec
 
 from records import LogChunk, NodeLogChunk
 
-from .pieces import Mark, Pieces
+from .pieces import START, Mark, Pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Chunker:
         template: LogChunk | NodeLogChunk,
         *,
         seq: int = 0,
-        start: Mark = Mark(),
+        start: Mark = START,
         limits: Limits = Limits(),
     ) -> None:
         self._template = template

@@ -33,6 +33,10 @@ class Mark:
     piece: int = 1
 
 
+START = Mark()
+"""The beginning of a stream."""
+
+
 @dataclass(slots=True)
 class Pieces:
     """Consecutive pieces.
@@ -62,7 +66,7 @@ class Pieces:
 class PieceSplitter:
     r"""Splits one stream of bytes. Holds at most `LIMIT` bytes and one `\r` that wait for more."""
 
-    def __init__(self, start: Mark = Mark()) -> None:
+    def __init__(self, start: Mark = START) -> None:
         self._mark = start
         self._rest = b""
         self._rest_time = 0.0

@@ -88,7 +88,8 @@ class Spool:
     @property
     def unread(self) -> bool:
         """True where an entry waits to be read."""
-        return any(not segment.read and (segment.size > self._read_offset(segment)) for segment in self._segments)
+        first = self._reading()
+        return first is not None and (first is not self._segments[-1] or first.size > self._in_offset)
 
     @property
     def empty(self) -> bool:
@@ -131,7 +132,7 @@ class Spool:
 
     def read(self) -> Entry | None:
         """Return the oldest entry that was not read, or None."""
-        while (segment := next((each for each in self._segments if not each.read), None)) is not None:
+        while (segment := self._reading()) is not None:
             if self._in is None:
                 self._in = os.open(segment.path, os.O_RDONLY)
                 self._in_offset = self._read_offset(segment)
@@ -177,9 +178,12 @@ class Spool:
     def _writing(self, segment: _Segment) -> bool:
         return self._out is not None and segment is self._segments[-1]
 
+    def _reading(self) -> _Segment | None:
+        """The oldest segment that was not read to its end."""
+        return next((each for each in self._segments if not each.read), None)
+
     def _read_offset(self, segment: _Segment) -> int:
-        first = next((each for each in self._segments if not each.read), None)
-        return self._in_offset if segment is first else 0
+        return self._in_offset if segment is self._reading() else 0
 
     def _writable(self) -> tuple[int, _Segment]:
         if self._out is not None and self._segments[-1].size < self._segment_size:

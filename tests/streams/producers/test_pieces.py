@@ -1,7 +1,9 @@
+from itertools import pairwise
+
 import hypothesis.strategies as st
 from hypothesis import example, given
 
-from streams.producers.pieces import LIMIT, Mark, Pieces, PieceSplitter
+from streams.producers.pieces import LIMIT, START, Mark, Pieces, PieceSplitter
 
 ALPHABET = st.sampled_from(
     [b"a", b"\n", b"\r", b"\r\n", b"\x00", b"\xff", "é".encode(), b"\xe2\x82", b"x" * 40, b"y" * (LIMIT - 1)]
@@ -9,11 +11,11 @@ ALPHABET = st.sampled_from(
 STREAMS = st.lists(ALPHABET, max_size=40).map(b"".join)
 
 
-def split(data: bytes, cuts: list[int], start: Mark = Mark()) -> list[tuple[str, int, int, int, bool]]:
+def split(data: bytes, cuts: list[int], start: Mark = START) -> list[tuple[str, int, int, int, bool]]:
     """Every piece with its line number, its own number, the byte at which it ends, and whether it goes on."""
     splitter = PieceSplitter(start)
     places = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
-    fed = [splitter.feed(data[a:b]) for a, b in zip(places, places[1:], strict=False)]
+    fed = [splitter.feed(data[a:b]) for a, b in pairwise(places)]
     return [row for pieces in [*fed, splitter.finish()] for row in rows(pieces)]
 
 

@@ -1,0 +1,78 @@
+"""What the pass-through tells the shipping process, as bytes in a pipe between the two.
+
+A frame is a head (kind, stream, arrival time, length) and a payload: the bytes that were read, or, for a gap, how many bytes and
+newlines nobody kept.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+DATA, GAP = 0, 1
+
+_HEAD = struct.Struct("<BBdI")
+_GAP = struct.Struct("<QQ")
+
+SAME_SECONDS = 0.001
+"""Reads of one stream that arrived within this time become one: arrival is kept in milliseconds."""
+
+
+@dataclass(slots=True)
+class Block:
+    """Bytes of one stream that arrived together."""
+
+    stream: int
+    time: float
+    data: bytes
+
+
+@dataclass(slots=True)
+class Gap:
+    """Bytes of one stream, with so many newlines in them, that nobody kept."""
+
+    stream: int
+    time: float
+    size: int
+    newlines: int
+
+
+def block(stream: int, time: float, data: bytes) -> tuple[bytes, bytes]:
+    """Return a block as a head and a payload, to be written one after the other."""
+    return _HEAD.pack(DATA, stream, time, len(data)), data
+
+
+def gap(stream: int, time: float, size: int, newlines: int) -> tuple[bytes, bytes]:
+    """Return a gap as a head and a payload."""
+    return _HEAD.pack(GAP, stream, time, _GAP.size), _GAP.pack(size, newlines)
+
+
+class FrameReader:
+    """Turns the bytes of the pipe back into blocks and gaps, however they were cut into reads."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> Iterator[Block | Gap]:
+        """Yield what `data` completes, joining blocks of one stream that arrived together."""
+        if self._rest:
+            data = self._rest + data
+        at, end = 0, len(data)
+        stream, time, parts = -1, 0.0, list[bytes]()
+        while end - at >= _HEAD.size:
+            kind, which, arrived, size = _HEAD.unpack_from(data, at)
+            start = at + _HEAD.size
+            if end - start < size:
+                break
+            at = start + size
+            if parts and (kind != DATA or which != stream or not 0 <= arrived - time < SAME_SECONDS):
+                yield Block(stream, time, b"".join(parts))
+                parts = []
+            if kind == GAP:
+                yield Gap(which, arrived, *_GAP.unpack_from(data, start))
+                continue
+            if not parts:
+                stream, time = which, arrived
+            parts.append(data[start:at])
+        if parts:
+            yield Block(stream, time, b"".join(parts))
+        self._rest = data[at:]

@@ -1,0 +1,119 @@
+"""Moving bytes from one file descriptor to another, untouched and at once."""
+
+import errno
+import fcntl
+import os
+import select
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from enum import Enum
+
+BLOCK = 64 * 1024
+"""Bytes of one read: what a pipe holds, and small enough for the allocator to reuse."""
+
+
+class Ended(Enum):
+    """Why a pump stopped."""
+
+    INPUT = "input"
+    """The source ended."""
+    BROKEN = "broken"
+    """Nobody reads the sink any more."""
+    STOPPED = "stopped"
+    """It was asked to."""
+
+
+class Pump:
+    """Copies `source` to `sink` and shows each block, after it was passed on, to `copy`.
+
+    Args:
+        source: Descriptor to read.
+        sink: Descriptor to write.
+        copy: Gets the arrival time and the bytes. What it raises ends only the copying.
+        stop: Descriptor that becomes readable when the pump shall stop. `source` must then be non-blocking.
+        clock: Seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        source: int,
+        sink: int,
+        copy: Callable[[float, bytes], None],
+        *,
+        stop: int | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._source, self._sink, self._stop, self._clock = source, sink, stop, clock
+        self._copy: Callable[[float, bytes], None] | None = copy
+        self.failure: OSError | None = None
+        """The first error other than a closed sink (a full disk, say); the blocks that it hit did not reach the sink."""
+
+    def run(self) -> Ended:
+        """Copy until the source ends, the sink is closed, or a stop is asked for."""
+        while True:
+            try:
+                data = os.read(self._source, BLOCK)
+            except BlockingIOError:
+                if self._wait_for_input():
+                    continue
+                return Ended.STOPPED
+            except OSError as error:
+                # A terminal that went away (EIO): the end of the input.
+                self.failure = self.failure or error
+                return Ended.INPUT
+            if not data:
+                return Ended.INPUT
+            arrived = self._clock()
+            if not self._pass_on(data):
+                return Ended.BROKEN
+            if self._copy is not None:
+                try:
+                    self._copy(arrived, data)
+                except Exception:  # noqa: BLE001  the job goes on whatever happens to its copy
+                    self._copy = None
+
+    @property
+    def copying(self) -> bool:
+        """False once the copying failed."""
+        return self._copy is not None
+
+    def _wait_for_input(self) -> bool:
+        poller = select.poll()
+        poller.register(self._source, select.POLLIN)
+        if self._stop is not None:
+            poller.register(self._stop, select.POLLIN)
+        return not any(descriptor == self._stop for descriptor, _ in poller.poll())
+
+    def _pass_on(self, data: bytes) -> bool:
+        """Write all of `data`. False where the sink is closed; any other error is noted and the stream goes on, as in tee."""
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(self._sink, view) :]
+            except BlockingIOError:
+                poller = select.poll()
+                poller.register(self._sink, select.POLLOUT)
+                poller.poll()
+            except BrokenPipeError:
+                return False
+            except OSError as error:
+                self.failure = self.failure or error
+                return True
+        return True
+
+
+def widen(pipe: int) -> None:
+    """Let a pipe hold 1 MB instead of 64 KB where the system allows it, so that bursts wait for nobody."""
+    with suppress(OSError):
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 1 << 20)
+
+
+def hold_standard_descriptors() -> None:
+    """Open /dev/null in place of a closed standard descriptor, so that no pipe of ours gets its number."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError as error:
+            if error.errno == errno.EBADF:
+                os.open(os.devnull, os.O_RDWR)

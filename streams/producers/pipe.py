@@ -1,0 +1,258 @@
+"""`schedmate pipe`: passes a job's output through and ships a copy of it.
+
+Filter form: standard input to standard output. Wrap form: runs a command and passes its two streams through apart.
+
+In both, the job comes first. The bytes go from read to write in a process that does nothing else; splitting, chunking, compression
+and the network live in a second process (`shipping_process`), and a bounded queue between the two that never waits (`tap`). If
+the second process dies, the first goes on as `cat` would.
+
+What differs from running without the pipe: the command's streams are pipes and not a terminal, so that a program may buffer its
+output by blocks; for Python children `PYTHONUNBUFFERED=1` is set unless it is set already.
+"""
+
+import os
+import re
+import resource
+import signal
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from streams.transport import Producer
+
+from .passthrough import Ended, Pump, hold_standard_descriptors, widen
+from .shipping_process import PipeSettings, Report, ShippingProcess
+
+FORWARDED = frozenset(
+    {
+        signal.SIGHUP,
+        signal.SIGINT,
+        signal.SIGQUIT,
+        signal.SIGTERM,
+        signal.SIGUSR1,
+        signal.SIGUSR2,
+        signal.SIGALRM,
+        signal.SIGCONT,
+        signal.SIGWINCH,
+        signal.SIGXCPU,
+    }
+)
+"""Signals that go on to the command. Stopping (Ctrl-Z) is left to the terminal, which stops both."""
+
+SI_KERNEL = 0x80
+"""`si_code` of a signal that the terminal sent: to the whole foreground group, so the command has it already."""
+
+LINGER_SECONDS = 0.2
+"""How long the streams may stay open after the command ended before a process of our own takes them over."""
+
+
+def fresh_name(node: str) -> str:
+    """Return a producer name that nobody has used: each start numbers its lines anew."""
+    return f"{re.sub(r'[^A-Za-z0-9.-]', '_', node) or 'node'}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
+
+
+def filter_through(settings: PipeSettings, connect: Callable[[], Producer]) -> int:
+    """Copy standard input to standard output and ship it as the job's stdout.
+
+    Interrupts and termination end the job, not this: it ends with its input, so that the job's last words arrive. (Where the input is
+    a terminal, signals keep their meaning.)
+
+    Returns:
+        The exit status: 0; 1 where a block could not be written; -SIGPIPE where nobody reads the output any more.
+    """
+    hold_standard_descriptors()
+    if not os.isatty(0):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    shipping = _start(settings, connect)
+    pump = Pump(0, 1, _copier(shipping, 0))
+    widen(0)
+    ended = pump.run()
+    # Whoever writes to us must learn at once that nobody reads.
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    _finish(shipping, settings)
+    if ended is Ended.BROKEN:
+        return -signal.SIGPIPE
+    if pump.failure is not None:
+        _say(f"write error: {pump.failure.strerror}")
+        return 1
+    return 0
+
+
+def run_command(
+    command: Sequence[str],
+    settings: PipeSettings,
+    connect: Callable[[], Producer],
+    environment: Mapping[str, str] | None = None,
+) -> int:
+    """Run `command`, pass its stdout and stderr through apart, and ship both.
+
+    Standard input is inherited. Signals sent to this process go on to the command. A child of the command that keeps its streams
+    open after it ended (a daemon) keeps being read, by a process in the background.
+
+    Returns:
+        The command's exit status, -N where signal N killed it; 127 where it was not found, 126 where it cannot be run.
+    """
+    hold_standard_descriptors()
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    # Blocked before any thread starts: only the loop that waits for the command sees them.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED | {signal.SIGCHLD})
+    shipping = _start(settings, connect)
+    env = dict(os.environ if environment is None else environment)
+    env.setdefault("PYTHONUNBUFFERED", "1")
+    pipes = [os.pipe(), os.pipe()]
+    try:
+        child = os.posix_spawnp(
+            command[0],
+            list(command),
+            env,
+            file_actions=[(os.POSIX_SPAWN_DUP2, pipes[0][1], 1), (os.POSIX_SPAWN_DUP2, pipes[1][1], 2)],
+            setsigmask=before,
+            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
+        )
+    except OSError as error:
+        _say(f"{command[0]}: {error.strerror}")
+        _finish(shipping, settings)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return 127 if isinstance(error, FileNotFoundError) else 126
+    for read_end, write_end in pipes:
+        os.close(write_end)
+        widen(read_end)
+        os.set_blocking(read_end, False)
+    streams = _Streams([read_end for read_end, _ in pipes], shipping)
+    streams.start()
+    status = _wait(child)
+    if not streams.wait(LINGER_SECONDS):
+        streams.stop()
+        if shipping is not None:
+            shipping.tap.pause()
+        if os.fork() != 0:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            return status
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _read_on(streams, shipping, settings)
+    _finish(shipping, settings)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return status
+
+
+def end_like(status: int) -> None:
+    """End this process as `status` says: by the same signal where it is negative, with that exit code otherwise."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    if status < 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # one core file is enough
+        with suppress(OSError, ValueError):  # SIGKILL has no handler to reset
+            signal.signal(-status, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [-status])
+        os.kill(os.getpid(), -status)
+    os._exit(128 - status if status < 0 else status)
+
+
+class _Streams:
+    """The pumps of a command's stdout and stderr, a thread each: a blocked one does not hold up the other."""
+
+    def __init__(self, sources: Sequence[int], shipping: ShippingProcess | None) -> None:
+        self._sources = list(sources)
+        self._shipping = shipping
+        self._open = dict(enumerate(sources))
+        self._threads: list[threading.Thread] = []
+        self._stop_out, self._stop_in = os.pipe()
+
+    def start(self) -> None:
+        """Start a thread for each stream that is open."""
+        self._threads = [
+            threading.Thread(target=self._pump, args=(number,), name=f"pump {number}", daemon=True)
+            for number in self._open
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def wait(self, timeout: float | None) -> bool:
+        """Wait until both have ended. False where `timeout` seconds passed first."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        for thread in self._threads:
+            thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def stop(self) -> None:
+        """Stop the threads between two blocks. A block that waits for its reader is waited for."""
+        os.write(self._stop_in, b"x")
+        self.wait(None)
+        os.read(self._stop_out, 1)
+
+    def _pump(self, number: int) -> None:
+        source = self._open[number]
+        pump = Pump(source, number + 1, _copier(self._shipping, number), stop=self._stop_out)
+        if pump.run() is not Ended.STOPPED:
+            # Closed at once: where nobody reads our output, the command shall learn it as it would without us.
+            os.close(source)
+            del self._open[number]
+
+
+def _start(settings: PipeSettings, connect: Callable[[], Producer]) -> ShippingProcess | None:
+    try:
+        return ShippingProcess.start(settings, connect)
+    except (OSError, RuntimeError) as error:
+        _say(f"nothing is shipped, bytes only pass through: {error}")
+        return None
+
+
+def _copier(shipping: ShippingProcess | None, stream: int) -> Callable[[float, bytes], None]:
+    if shipping is None:
+        return lambda _arrived, _data: None
+    tap = shipping.tap
+    return lambda arrived, data: tap.put(stream, arrived, data)
+
+
+def _wait(child: int) -> int:
+    """Wait for `child`, passing signals on to it."""
+    while True:
+        info = signal.sigwaitinfo(FORWARDED | {signal.SIGCHLD})
+        if info.si_signo != signal.SIGCHLD:
+            if info.si_code != SI_KERNEL:
+                with suppress(ProcessLookupError):
+                    os.kill(child, info.si_signo)
+            continue
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+
+
+def _read_on(streams: _Streams, shipping: ShippingProcess | None, settings: PipeSettings) -> None:
+    """In the background: pass on what the command's own children still write. Never returns."""
+    try:
+        if shipping is not None:
+            shipping.tap.start()
+        streams.start()
+        streams.wait(None)
+        _finish(shipping, settings)
+    finally:
+        os._exit(0)
+
+
+def _finish(shipping: ShippingProcess | None, settings: PipeSettings) -> Report:
+    """Let the shipping process end, and say once what did not go well."""
+    if shipping is None:
+        return Report()
+    broken = shipping.tap.broken
+    report = shipping.finish()
+    if report.kept:
+        _say(
+            f"the broker was away or slow: {report.kept} lines wait in {settings.spool.root} "
+            "for the next pipe or collect on this host"
+        )
+    if report.lost:
+        _say(f"{report.lost} lines were not shipped: disk budget or disk full")
+    if report.error or broken:
+        _say(f"not everything was shipped: {report.error or 'the shipping process ended early'}")
+    return report
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):
+        os.write(2, f"schedmate pipe: {text}\n".encode(errors="replace"))

@@ -1,0 +1,234 @@
+"""The process beside a pass-through that understands and ships what it copied.
+
+It is a process of its own so that nothing in it, neither a crash nor Python's global lock, can hold up the job.
+"""
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from records import LogChunk
+from streams.transport import Producer, outgoing
+
+from .chunker import Chunker, Limits, Ready
+from .counters import ShippingCounters
+from .environment import Identity
+from .frames import Block, FrameReader, Gap
+from .pieces import Pieces, PieceSplitter
+from .shipper import Parcel, Shipper, Source, SpoolSettings
+from .tap import Tap
+
+STREAMS = ("stdout", "stderr")
+
+
+@dataclass(frozen=True)
+class PipeSettings:
+    """How a pipe ships.
+
+    Attributes:
+        identity: Whose lines these are.
+        name: Name of this producer, fresh for each run; also that of its spool directory.
+        spool: Where lines wait while the broker is away. Half of its budget is for chunks, half for what could not even be read in
+            time.
+        close_timeout: Seconds to wait for acknowledgements after the last line.
+        memory: Bytes to keep in memory, before and after chunking alike.
+        limits: When a chunk is closed.
+        log: File for the shipping process's own log; None for none. Its terminal is the job's and is left alone.
+    """
+
+    identity: Identity
+    name: str
+    spool: SpoolSettings
+    close_timeout: float = 5.0
+    memory: int = 16 << 20
+    limits: Limits = field(default_factory=Limits)
+    log: Path | None = None
+
+
+@dataclass(slots=True)
+class Report:
+    """What the shipping process says at its end.
+
+    Attributes:
+        kept: Lines that wait in the spool for the next producer.
+        lost: Lines given up and not yet told to anyone.
+        error: Why it ended early; empty where it did not.
+        counters: Its counters.
+    """
+
+    kept: int = 0
+    lost: int = 0
+    error: str = ""
+    counters: dict[str, float] = field(default_factory=dict)
+
+
+class _Stream:
+    """Splitter and chunker of one stream."""
+
+    def __init__(self, settings: PipeSettings, stream: str, shipper: Shipper) -> None:
+        who = settings.identity
+        lane = f"{settings.name}/{stream}"
+        template = LogChunk(
+            producer=lane,
+            job=who.job,
+            attempt=who.attempt,
+            node=who.node,
+            rank=who.rank,
+            stream=stream,
+            lines=[],
+            time=0.0,
+        )
+        self._source = Source(who.job, who.attempt, who.node, lane)
+        self._shipper = shipper
+        self._splitter = PieceSplitter()
+        self.chunker = Chunker(template, limits=settings.limits)
+
+    def take(self, item: Block | Gap, now: float) -> None:
+        if isinstance(item, Block):
+            self._shipper.counters.bytes += len(item.data)
+            self._add(self._splitter.feed(item.data, item.time), now)
+            return
+        self._add(self._splitter.finish(), now)
+        self.ship(self.chunker.flush())
+        self._splitter.skip(item.size, item.newlines)
+        self._shipper.lose(self._source, max(item.newlines, 1))
+
+    def finish(self, now: float) -> None:
+        self._add(self._splitter.finish(), now)
+        self.ship(self.chunker.flush())
+
+    def _add(self, pieces: Pieces, now: float) -> None:
+        counters = self._shipper.counters
+        counters.pieces += len(pieces.lines)
+        if pieces.lines:
+            counters.lines += pieces.after.line - pieces.numbers[0]
+        self.ship(self.chunker.add(pieces, now))
+
+    def ship(self, ready: list[Ready]) -> None:
+        for chunk in ready:
+            self._shipper.counters.chunks += 1
+            lines = chunk.after.piece - chunk.record.first_piece
+            self._shipper.offer(Parcel(self._source, outgoing(chunk.record), lines))
+
+
+class ShippingProcess:
+    """A forked process and the tap that feeds it.
+
+    `start` must be called while the process has one thread.
+    """
+
+    def __init__(self, settings: PipeSettings, tap: Tap, pid: int, report: int) -> None:
+        self._settings = settings
+        self.tap = tap
+        self._pid = pid
+        self._report = report
+
+    @classmethod
+    def start(cls, settings: PipeSettings, connect: Callable[[], Producer]) -> "ShippingProcess":
+        """Fork the shipping process. Raises `OSError` where the system allows no further process."""
+        data_out, data_in = os.pipe()
+        report_out, report_in = os.pipe()
+        try:
+            pid = os.fork()
+        except OSError:
+            for descriptor in (data_out, data_in, report_out, report_in):
+                os.close(descriptor)
+            raise
+        if pid == 0:
+            os.close(data_in)
+            os.close(report_out)
+            _main(settings, connect, data_out, report_in)
+        os.close(data_out)
+        os.close(report_in)
+        tap = Tap(data_in, settings.spool.root, settings.memory, settings.spool.budget // 2)
+        tap.start()
+        return cls(settings, tap, pid, report_out)
+
+    def finish(self) -> Report:
+        """Hand over the rest, wait a bounded time for the process to end, and return what it says."""
+        patience = self._settings.close_timeout
+        left = self.tap.close(patience)
+        said = b""
+        deadline = time.monotonic() + patience + 2.0
+        poller = select.poll()
+        poller.register(self._report, select.POLLIN)
+        while (wait := deadline - time.monotonic()) > 0 and poller.poll(wait * 1000):
+            if not (data := os.read(self._report, 65536)):
+                break
+            said += data
+        try:
+            report = Report(**json.loads(said))
+        except ValueError:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+            report = Report(error="the shipping process ended without a word")
+        if left and not report.error:
+            report.error = f"{left} bytes could not be read in time"
+        with suppress(ChildProcessError):
+            os.waitpid(self._pid, os.WNOHANG)
+        return report
+
+
+def _main(settings: PipeSettings, connect: Callable[[], Producer], data: int, report: int) -> None:
+    """The life of the shipping process; never returns."""
+    said = Report(error="the shipping process could not start")
+    try:
+        _step_aside(settings.log)
+        said = _ship(settings, connect, data)
+    except BaseException as error:  # noqa: BLE001  the last frame of this process: say it and go
+        said = Report(error=f"the shipping process failed: {type(error).__name__}: {error}")
+    finally:
+        with suppress(OSError):
+            os.write(report, json.dumps(asdict(said)).encode())
+        os._exit(bool(said.error))
+
+
+def _step_aside(log: Path | None) -> None:
+    """Hold neither the job's terminal nor its pipes, and let signals meant for the job pass: this process ends with its input."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    null = os.open(os.devnull, os.O_RDWR)
+    own = null if log is None else os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(null, 0)
+    os.dup2(own, 1)
+    os.dup2(own, 2)
+    sys.stdin.close()
+
+
+def _ship(settings: PipeSettings, connect: Callable[[], Producer], data: int) -> Report:
+    counters = ShippingCounters()
+    shipper = Shipper(
+        connect,
+        settings.name,
+        spool=SpoolSettings(settings.spool.root, settings.spool.budget // 2),
+        adopt=settings.spool,
+        memory=settings.memory,
+        counters=counters,
+    )
+    streams = [_Stream(settings, stream, shipper) for stream in STREAMS]
+    reader = FrameReader()
+    poller = select.poll()
+    poller.register(data, select.POLLIN)
+    while True:
+        deadlines = [each.chunker.deadline for each in streams if each.chunker.deadline is not None]
+        wait = max(0.0, min(deadlines) - time.monotonic()) * 1000 + 1 if deadlines else None
+        if poller.poll(wait):
+            read = os.read(data, 1 << 20)
+            if not read:
+                break
+            for item in reader.feed(read):
+                streams[item.stream].take(item, time.monotonic())
+        for each in streams:
+            each.ship(each.chunker.due(time.monotonic()))
+    for each in streams:
+        each.finish(time.monotonic())
+    leftover = shipper.close(settings.close_timeout)
+    return Report(leftover.kept, leftover.lost, "", asdict(counters))

@@ -1,0 +1,71 @@
+"""Runs a pipe the way the command line does, over a broker that is a directory.
+
+    python pipe_driver.py DIRECTORY MODE [-- COMMAND…]
+
+`DIRECTORY/written` gets one JSON line a message, while `DIRECTORY/up` exists. MODE: `up`, `crash` (the shipping process dies at
+once), `bug` (it raises what no client raises), `hang` (connecting never ends).
+"""
+
+import json
+import os
+import sys
+import time
+from concurrent.futures import Future
+from pathlib import Path
+
+from streams.producers.environment import Identity
+from streams.producers.pipe import end_like, filter_through, fresh_name, run_command
+from streams.producers.shipper import SpoolSettings
+from streams.producers.shipping_process import PipeSettings
+from streams.transport import Outgoing, TransportError
+
+
+class DirectoryBroker:
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        if not (directory / "up").exists():
+            raise TransportError("not up")
+
+    def send(self, message: Outgoing) -> "Future[None]":
+        done: Future[None] = Future()
+        if (self.directory / "up").exists():
+            with (self.directory / "written").open("ab") as out:
+                out.write(json.dumps([message.topic, (message.value or b"").decode()]).encode() + b"\n")
+            done.set_result(None)
+        else:
+            done.set_exception(TransportError("not up"))
+        return done
+
+    def flush(self, timeout: float) -> None:
+        """Nothing is buffered."""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def main() -> None:
+    directory, mode = Path(sys.argv[1]), sys.argv[2]
+    settings = PipeSettings(
+        identity=Identity("1", 0, "n1", 3),
+        name=fresh_name("n1"),
+        spool=SpoolSettings(directory / "spool", int(os.environ.get("BUDGET", str(1 << 30)))),
+        close_timeout=float(os.environ.get("CLOSE", "5")),
+        memory=int(os.environ.get("MEMORY", str(16 << 20))),
+    )
+
+    def connect() -> DirectoryBroker:
+        if mode == "crash":
+            os._exit(9)
+        if mode == "bug":
+            raise KeyError("nobody expects this")
+        if mode == "hang":
+            time.sleep(1000)
+        return DirectoryBroker(directory)
+
+    if "--" in sys.argv:
+        end_like(run_command(sys.argv[sys.argv.index("--") + 1 :], settings, connect))
+    end_like(filter_through(settings, connect))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""A broker for tests of shipping: in memory, and able to be away, to refuse, or to say nothing."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+
+from records import JobEvent, LogChunk, decode
+from streams.transport import Outgoing, TransportError
+
+
+class Switchable:
+    """`state` is `up`, `away` (no connection, and open ones fail), `refusing` or `silent` (no answer until closed)."""
+
+    def __init__(self, state: str = "up") -> None:
+        self.state = state
+        self.written: list[Outgoing] = []
+        self.sends = 0
+        self.connections = 0
+        self.fail_next = 0
+        self.lock = threading.Lock()
+
+    def connect(self) -> "Connected":
+        if self.state == "away":
+            raise TransportError("nobody answers")
+        self.connections += 1
+        return Connected(self)
+
+    @property
+    def chunks(self) -> list[LogChunk]:
+        return [decode(LogChunk, m.value or b"") for m in self.written if m.topic == "job-logs"]
+
+    @property
+    def lines(self) -> list[str]:
+        return [line for chunk in self.chunks for line in chunk.lines]
+
+    @property
+    def events(self) -> list[JobEvent]:
+        return [decode(JobEvent, m.value or b"") for m in self.written if m.topic == "job-events"]
+
+
+class Connected:
+    def __init__(self, broker: Switchable) -> None:
+        self.broker = broker
+        self.open: list[Future[None]] = []
+
+    def send(self, message: Outgoing) -> "Future[None]":
+        future: Future[None] = Future()
+        with self.broker.lock:
+            self.broker.sends += 1
+            if self.broker.state in ("away", "refusing") or self.broker.fail_next:
+                self.broker.fail_next = max(0, self.broker.fail_next - 1)
+                future.set_exception(TransportError(f"broker is {self.broker.state}"))
+            elif self.broker.state == "silent":
+                self.open.append(future)
+            else:
+                self.broker.written.append(message)
+                future.set_result(None)
+        return future
+
+    def flush(self, timeout: float) -> None:
+        """Nothing is buffered."""
+
+    def close(self) -> None:
+        for future in self.open:
+            future.set_exception(TransportError("closed"))
+
+
+def wait_for(condition: Callable[[], object], timeout: float = 20.0) -> None:
+    """Poll until `condition` holds; fail after `timeout` seconds."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)

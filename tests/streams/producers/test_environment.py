@@ -1,0 +1,70 @@
+import json
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from streams.producers.environment import Identity, UnknownJob, identify
+
+
+def told(env: dict[str, str], **flags: object) -> Identity:
+    return identify(env, hostname=lambda: "gpu7.cluster.example", **flags)  # type: ignore[arg-type]
+
+
+def test_slurm() -> None:
+    env = {"SLURM_JOB_ID": "4711", "SLURM_RESTART_COUNT": "2", "SLURM_PROCID": "5", "SLURMD_NODENAME": "n3"}
+    assert told(env) == Identity("4711", 2, "n3", 5)
+
+
+def test_an_array_task_goes_by_the_id_that_slurm_gave_to_it_alone() -> None:
+    env = {"SLURM_JOB_ID": "4713", "SLURM_ARRAY_JOB_ID": "4711", "SLURM_ARRAY_TASK_ID": "2"}
+    assert told(env).job == "4713"
+
+
+def test_torchrun_inside_slurm_has_its_own_ranks_and_slurms_attempts() -> None:
+    env = {"SLURM_JOB_ID": "1", "SLURM_PROCID": "1", "RANK": "11", "TORCHELASTIC_RESTART_COUNT": "3"}
+    assert told(env) == Identity("1", 0, "gpu7", 11)
+
+
+def test_torchrun_alone() -> None:
+    env = {"RANK": "1", "TORCHELASTIC_RESTART_COUNT": "3", "TORCHELASTIC_RUN_ID": "mine"}
+    assert told(env) == Identity("mine", 3, "gpu7", 1)
+    with pytest.raises(UnknownJob, match="--job"):
+        told({"TORCHELASTIC_RUN_ID": "none"})
+
+
+@pytest.mark.parametrize("name", ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"])
+def test_mpi(name: str) -> None:
+    assert told({name: "6", "SLURM_PROCID": "0"}, job="j").rank == 6
+
+
+def test_ray() -> None:
+    assert told({"RAY_JOB_ID": "01000000"}).job == "01000000"
+    config = json.dumps({"metadata": {"job_submission_id": "raysubmit_1"}})
+    assert told({"RAY_JOB_ID": "01000000", "RAY_JOB_CONFIG_JSON_ENV_VAR": config}).job == "raysubmit_1"
+
+
+def test_what_is_passed_wins() -> None:
+    env = {"SLURM_JOB_ID": "1", "SLURM_RESTART_COUNT": "2", "SLURM_PROCID": "x", "SLURMD_NODENAME": "n"}
+    assert told(env, job="9", attempt=0, node="m", rank=4) == Identity("9", 0, "m", 4)
+
+
+def test_errors_say_what_to_do() -> None:
+    with pytest.raises(UnknownJob, match="pass --job"):
+        told({})
+    with pytest.raises(UnknownJob, match=r"expected a number in RANK, got 'two'.*--rank"):
+        told({"RANK": "two"}, job="1")
+
+
+@given(
+    st.dictionaries(st.sampled_from(["RAY_JOB_CONFIG_JSON_ENV_VAR", "RANK", "SLURM_JOB_ID", "RAY_JOB_ID"]), st.text())
+)
+def test_any_environment_gives_an_identity_or_one_clear_error(env: dict[str, str]) -> None:
+    number = env.get("RANK", "")
+    if (number and not (number.isascii() and number.isdecimal())) or not any(
+        env.get(name) for name in ("SLURM_JOB_ID", "RAY_JOB_ID")
+    ):
+        with pytest.raises(UnknownJob, match="pass --"):
+            told(env)
+    else:
+        assert told(env).job in (env.get("SLURM_JOB_ID"), env.get("RAY_JOB_ID"))

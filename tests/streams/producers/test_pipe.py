@@ -1,0 +1,327 @@
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from records import JobEvent, LogChunk, decode
+
+from .switchable import wait_for
+
+DRIVER = [sys.executable, str(Path(__file__).with_name("pipe_driver.py"))]
+ENV = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])}
+NOISE = random.Random(1).randbytes(3_000_000)
+MODES = ["up", "away", "crash", "bug", "hang"]
+
+
+class Site:
+    """A directory that serves as broker and spool."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def switch(self, on: bool = True) -> None:
+        (self.directory / "up").touch() if on else (self.directory / "up").unlink()
+
+    def command(self, *command: str, mode: str = "up") -> list[str]:
+        if mode == "up":
+            self.switch()
+        return [*DRIVER, str(self.directory), mode, *(["--", *command] if command else [])]
+
+    def messages(self, topic: str = "job-logs") -> list[bytes]:
+        path = self.directory / "written"
+        rows = [json.loads(row) for row in path.read_text().splitlines()] if path.exists() else []
+        return [value.encode() for name, value in rows if name == topic]
+
+    def chunks(self, stream: str = "stdout") -> list[LogChunk]:
+        return [chunk for value in self.messages() if (chunk := decode(LogChunk, value)).stream == stream]
+
+    def lines(self, stream: str = "stdout") -> list[str]:
+        return [line for chunk in self.chunks(stream) for line in chunk.lines]
+
+    def lost(self) -> int:
+        return sum(decode(JobEvent, value).lines for value in self.messages("job-events"))
+
+    def spools(self) -> list[Path]:
+        return list((self.directory / "spool").glob("*/*.segment"))
+
+    def send_orphans(self, data: bytes = b"") -> None:
+        """Run another pipe until it has sent what earlier ones left."""
+        with subprocess.Popen(self.command(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=ENV) as process:
+            assert process.stdin
+            process.stdin.write(data)
+            process.stdin.flush()
+            wait_for(lambda: not self.spools())
+            process.stdin.close()
+            assert process.wait(20) == 0
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def call(command: list[str], data: bytes = b"", **env: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(command, input=data, capture_output=True, env={**ENV, **env}, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "data", [b"", NOISE, b"no newline", b"line\n" * 20_000], ids=["empty", "noise", "short", "lines"]
+)
+def test_the_filter_passes_every_byte_whatever_becomes_of_the_shipping(site: Site, mode: str, data: bytes) -> None:
+    result = call(site.command(mode=mode), data, CLOSE="10" if mode == "up" else "0.2")
+    assert result.stdout == data
+    assert result.returncode == 0
+    if mode == "up":
+        assert result.stderr == b""
+
+
+def test_the_filter_ships_what_passed(site: Site) -> None:
+    result = call(site.command(), b"one\ntwo\r\n\xff\n10%\r20%\nlast")
+    assert result.returncode == 0
+    assert site.lines() == ["one", "two", "\\xff", "10%\r", "20%", "last"]
+    (first, *_) = site.chunks()
+    assert (first.job, first.attempt, first.node, first.rank, first.first_line, first.first_piece) == (
+        "1",
+        0,
+        "n1",
+        3,
+        1,
+        1,
+    )
+    assert abs(first.time - time.time()) < 100
+    assert not site.spools()
+
+
+def test_bytes_come_out_at_once(site: Site) -> None:
+    with subprocess.Popen(site.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENV) as process:
+        assert process.stdin
+        assert process.stdout
+        for block in (b"a", b"\r", b"bc\n", b"\x00"):
+            process.stdin.write(block)
+            process.stdin.flush()
+            assert process.stdout.read(len(block)) == block
+        wait_for(lambda: site.lines() == ["a\r", "bc"])  # half a second later, and before the end
+        process.stdin.close()
+    assert site.lines() == ["a\r", "bc", "\x00"]
+
+
+def test_streams_stay_apart_and_so_do_their_numbers(site: Site) -> None:
+    code = "import sys\nfor i in range(3): print('out', i); print('err', i, file=sys.stderr)"
+    result = call(site.command(*python(code)))
+    assert result.stdout == b"out 0\nout 1\nout 2\n"
+    assert result.stderr == b"err 0\nerr 1\nerr 2\n"
+    assert site.lines("stdout") == ["out 0", "out 1", "out 2"]
+    assert site.lines("stderr") == ["err 0", "err 1", "err 2"]
+    assert site.chunks("stderr")[0].first_line == 1
+    assert site.chunks("stderr")[0].producer != site.chunks("stdout")[0].producer
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_exit_code_and_all_bytes_are_kept(site: Site, mode: str) -> None:
+    code = f"import os, random\nos.write(1, random.Random(1).randbytes({len(NOISE)}))\nos._exit(37)"
+    result = call(site.command(*python(code), mode=mode), CLOSE="0.3")
+    assert result.returncode == 37
+    assert result.stdout == NOISE
+
+
+def test_python_children_do_not_buffer_unless_told_to(site: Site) -> None:
+    show = python("import os; print(os.environ['PYTHONUNBUFFERED'])")
+    assert call(site.command(*show)).stdout == b"1\n"
+    assert call(site.command(*show), PYTHONUNBUFFERED="x").stdout == b"x\n"
+
+
+def test_standard_input_goes_to_the_command(site: Site) -> None:
+    assert call(site.command("cat"), NOISE).stdout == NOISE
+
+
+@pytest.mark.parametrize(("command", "code"), [("/nowhere/at/all", 127), ("/etc/passwd", 126)])
+def test_a_command_that_cannot_run(site: Site, command: str, code: int) -> None:
+    result = call(site.command(command))
+    assert result.returncode == code
+    assert command.encode() in result.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM, signal.SIGINT])
+def test_a_command_killed_by_a_signal_ends_us_the_same_way(site: Site, number: signal.Signals) -> None:
+    reset = "" if number == signal.SIGKILL else f"signal.signal({number}, signal.SIG_DFL); "
+    code = f"import os, signal; print('last', flush=True); {reset}os.kill(os.getpid(), {number})"
+    result = call(site.command(*python(code)))
+    assert result.returncode == -number
+    assert site.lines() == ["last"]
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT]
+)
+def test_signals_reach_the_command(site: Site, number: signal.Signals) -> None:
+    code = (
+        "import signal, sys, time\n"
+        f"signal.signal({number}, lambda *_: (print('saved', flush=True), sys.exit(3)))\n"
+        "print('ready', flush=True)\nwhile True: time.sleep(0.1)"
+    )
+    with subprocess.Popen(site.command(*python(code)), stdout=subprocess.PIPE, env=ENV) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(number)
+        assert process.stdout.readline() == b"saved\n"
+        assert process.wait(20) == 3
+    assert site.lines() == ["ready", "saved"]
+
+
+def test_the_filter_outlives_the_signal_that_ends_its_job(site: Site) -> None:
+    with subprocess.Popen(site.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENV) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(b"running\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"running\n"
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            process.send_signal(number)
+        process.stdin.write(b"KeyboardInterrupt\n")
+        process.stdin.close()
+        assert process.stdout.read() == b"KeyboardInterrupt\n"
+        assert process.wait(20) == 0
+    assert site.lines() == ["running", "KeyboardInterrupt"]
+
+
+def test_a_closed_output_ends_the_filter_as_it_ends_cat(site: Site) -> None:
+    script = f"yes | ( {' '.join(site.command())}; echo $? >&2 ) | head -c 100000 | wc -c"
+    result = subprocess.run(["bash", "-c", script], capture_output=True, env=ENV, timeout=60, check=False)
+    assert result.stdout.strip() == b"100000"
+    assert result.stderr.splitlines()[-1] == b"141"
+
+
+def test_a_closed_output_ends_the_command_as_without_us(site: Site) -> None:
+    script = f"( {' '.join(site.command('yes'))}; echo $? >&2 ) | head -c 100000 | wc -c"
+    result = subprocess.run(["bash", "-c", script], capture_output=True, env=ENV, timeout=60, check=False)
+    assert result.stdout.strip() == b"100000"
+    assert result.stderr.splitlines()[-1] == b"141"
+
+
+def test_a_full_output_device_does_not_end_the_job(site: Site) -> None:
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(
+            site.command(*python("for i in range(3): print(i)\nraise SystemExit(5)")),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=ENV,
+            timeout=60,
+            check=False,
+        )
+    assert result.returncode == 5
+    assert site.lines() == ["0", "1", "2"]
+
+
+def test_a_daemon_left_behind_is_read_on_in_the_background(site: Site, tmp_path: Path) -> None:
+    script = (
+        f"echo first; (while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; echo late; touch {tmp_path}/done) & exit 4"
+    )
+    out = tmp_path / "out"
+    with out.open("wb") as stdout:
+        result = subprocess.run(site.command("bash", "-c", script), stdout=stdout, env=ENV, timeout=30, check=False)
+    assert result.returncode == 4
+    assert out.read_bytes() == b"first\n"
+    (tmp_path / "go").touch()
+    wait_for(lambda: out.read_bytes() == b"first\nlate\n")
+    wait_for(lambda: site.lines() == ["first", "late"])
+
+
+def test_lines_of_a_job_that_ended_while_the_broker_was_away_are_sent_by_the_next(site: Site) -> None:
+    data = b"".join(b"line %d\n" % i for i in range(20_000))
+    result = call(site.command(mode="away"), data, CLOSE="0.1", MEMORY="200000")
+    assert result.stdout == data
+    assert b"20000 lines wait in" in result.stderr
+    assert site.spools()
+    site.send_orphans(b"next\n")
+    assert "next" in site.lines()
+    old = [chunk for chunk in site.chunks() if chunk.lines != ["next"]]
+    assert [line for chunk in old for line in chunk.lines] == data.decode().split("\n")[:-1]
+    assert [chunk.seq for chunk in old] == list(range(len(old)))
+    assert not site.spools()
+
+
+def test_a_broker_that_comes_back_gets_every_line_once_in_order(site: Site) -> None:
+    with subprocess.Popen(
+        site.command(mode="away"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**ENV, "MEMORY": "100000"}
+    ) as process:
+        assert process.stdin
+        for i in range(30_000):
+            process.stdin.write(b"line %d\n" % i)
+            if i in (5_000, 15_000, 25_000):
+                process.stdin.flush()
+                time.sleep(0.3)
+                site.switch(i != 15_000)
+        process.stdin.close()
+        assert process.wait(30) == 0
+    assert site.lines() == [f"line {i}" for i in range(30_000)]
+
+
+def test_past_the_budget_the_loss_is_counted_and_the_job_goes_on(site: Site) -> None:
+    data = b"".join(b"line %06d\n" % i for i in range(100_000))
+    result = call(site.command(mode="away"), data, CLOSE="0.1", MEMORY="100000", BUDGET="400000")
+    assert result.stdout == data
+    assert result.returncode == 0
+    assert result.stderr.count(b"lines were not shipped") == 1
+    assert sum(path.stat().st_size for path in site.spools()) < 210_000
+    site.send_orphans()
+    whole = [line for line in site.lines() if len(line) == len("line 000000")]
+    numbers = [int(line.split()[1]) for line in whole]
+    assert numbers == sorted(set(numbers))
+    assert site.lost() > 50_000
+    # A gap may fall into the middle of a line: its two ends are shipped as pieces of their own.
+    pieces_of_lines = len(site.lines()) - len(whole)
+    assert 100_000 - pieces_of_lines <= site.lost() + len(whole) <= 100_000
+    for chunk in site.chunks():
+        for at, line in enumerate(chunk.lines):
+            if len(line) == len("line 000000"):
+                assert line == f"line {chunk.first_line + at - 1:06d}"
+
+
+def test_a_killed_shipping_process_does_not_end_the_job(site: Site) -> None:
+    code = "import time\nfor i in range(40): print(i); time.sleep(0.02)"
+    with subprocess.Popen(
+        site.command(*python(code)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"0\n"
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        shipping = [pid for pid in children if b"pipe_driver" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        os.kill(int(shipping[0]), signal.SIGKILL)
+        out, err = process.communicate(timeout=30)
+    assert out.split() == [b"%d" % i for i in range(1, 40)]
+    assert process.returncode == 0
+    assert b"not everything was shipped" in err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
+def test_a_disk_that_is_really_full(site: Site) -> None:
+    spool = site.directory / "spool"
+    spool.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", spool], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        data = b"".join(b"line %06d\n" % i for i in range(50_000))
+        result = call(site.command(mode="away"), data, CLOSE="0.1", MEMORY="100000")
+        assert result.stdout == data
+        assert result.returncode == 0
+        site.send_orphans()
+        # A gap may fall into the middle of a line.
+        numbers = [int(line.split()[1]) for line in site.lines() if len(line) == len("line 000000")]
+        assert numbers == sorted(set(numbers))
+        assert 1000 < len(numbers) < 50_000
+    finally:
+        subprocess.run(["umount", "-l", spool], check=True)

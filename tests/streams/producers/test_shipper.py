@@ -1,0 +1,183 @@
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from records import LogChunk
+from streams.producers.shipper import Leftover, Parcel, Shipper, Source, SpoolSettings
+from streams.transport import outgoing
+
+from .switchable import Switchable, wait_for
+
+QUICK = (0.02, 0.1)
+
+
+def parcel(number: int, lane: str = "a", size: int = 100, done: Callable[[], None] | None = None) -> Parcel:
+    text = f"{number}".ljust(size, ".")
+    record = LogChunk(job="1", producer=lane, seq=number, lines=[text], time=0.0)
+    return Parcel(Source("1", 0, "n1", lane), outgoing(record), 1, done)
+
+
+def numbers(broker: Switchable, lane: str = "a") -> list[int]:
+    return [chunk.seq for chunk in broker.chunks if chunk.producer == lane]
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> SpoolSettings:
+    return SpoolSettings(tmp_path / "spool", 1 << 20)
+
+
+def test_chunks_arrive_in_order_and_leave_no_file(spool: SpoolSettings) -> None:
+    broker = Switchable()
+    shipper = Shipper(broker.connect, "p", spool=spool, backoff=QUICK)
+    told: list[int] = []
+    for i in range(300):
+        assert shipper.offer(parcel(i, done=lambda i=i: told.append(i)))  # type: ignore[misc]
+    assert shipper.close(10) == Leftover(0, 0)
+    assert numbers(broker) == told == list(range(300))
+    assert shipper.counters.acknowledged == 300
+    assert not spool.root.exists() or not list(spool.root.iterdir())
+
+
+def test_a_broker_that_is_away_at_the_start_gets_all_later_once_and_in_order(spool: SpoolSettings) -> None:
+    broker = Switchable("away")
+    shipper = Shipper(broker.connect, "p", spool=spool, memory=4000, backoff=QUICK)
+    for i in range(200):
+        assert shipper.offer(parcel(i))
+    wait_for(lambda: shipper.counters.sends_failed >= 2)
+    assert not shipper.counters.broker_up
+    assert shipper.counters.spool_bytes > 20_000
+    broker.state = "up"
+    for i in range(200, 250):
+        assert shipper.offer(parcel(i))
+    assert shipper.close(10) == Leftover(0, 0)
+    assert numbers(broker) == list(range(250))
+    assert list(spool.root.iterdir()) == []
+
+
+@pytest.mark.parametrize("state", ["away", "refusing", "silent"])
+def test_a_broker_lost_on_the_way_loses_nothing(spool: SpoolSettings, state: str) -> None:
+    broker = Switchable()
+    shipper = Shipper(broker.connect, "p", spool=spool, memory=4000, backoff=QUICK)
+    for i in range(300):
+        if i == 100:
+            wait_for(lambda: shipper.idle)
+            broker.state = state
+        shipper.offer(parcel(i))
+    wait_for(lambda: not shipper.counters.broker_up)
+    broker.state = "up"
+    if state == "silent":
+        leftover = shipper.close(0.1)  # the client never answers: what it was given stays on disk
+        assert leftover == Leftover(200, 0)
+        Shipper(broker.connect, "q", adopt=spool, backoff=QUICK)
+        wait_for(lambda: len(numbers(broker)) == 300)
+    else:
+        assert shipper.close(10) == Leftover(0, 0)
+    assert numbers(broker) == list(range(300))
+
+
+def test_a_later_message_never_overtakes_one_that_failed(spool: SpoolSettings) -> None:
+    broker = Switchable()
+    shipper = Shipper(broker.connect, "p", spool=spool, backoff=(0.001, 0.01))
+    for i in range(400):
+        if i % 50 == 0:
+            with broker.lock:
+                broker.fail_next = 3
+        shipper.offer(parcel(i, lane="ab"[i % 2]))
+    assert shipper.close(20) == Leftover(0, 0)
+    assert numbers(broker, "a") == list(range(0, 400, 2))
+    assert numbers(broker, "b") == list(range(1, 400, 2))
+
+
+def test_past_the_budget_lines_are_counted_and_the_count_is_sent(tmp_path: Path) -> None:
+    broker = Switchable("away")
+    settings = SpoolSettings(tmp_path, 10_000)
+    shipper = Shipper(broker.connect, "p", spool=settings, memory=2000, backoff=QUICK, clock=lambda: 5.0)
+    taken = [shipper.offer(parcel(i)) for i in range(200)]
+    lost = taken.count(False)
+    assert 100 < lost < 190
+    assert shipper.counters.lost_lines == lost
+    broker.state = "up"
+    wait_for(lambda: shipper.idle)
+    assert shipper.offer(parcel(200))
+    assert shipper.close(10) == Leftover(0, 0)
+    assert len(numbers(broker)) == 201 - lost
+    assert numbers(broker) == sorted(numbers(broker))
+    assert sum(event.lines for event in broker.events) == lost
+    event = broker.events[0]
+    assert (event.kind, event.scheduler, event.job, event.time, event.nodes) == (
+        "lines_lost",
+        "producer",
+        "1",
+        5.0,
+        ["n1"],
+    )
+    assert len({event.id for event in broker.events}) == len(broker.events)
+
+
+@pytest.mark.parametrize("root", ["/proc/nowhere", "file"])
+def test_without_a_spool_directory_lines_are_counted_not_raised(tmp_path: Path, root: str) -> None:
+    (tmp_path / "file").write_text("")
+    broker = Switchable("away")
+    shipper = Shipper(broker.connect, "p", spool=SpoolSettings(tmp_path / root, 1 << 20), memory=2000, backoff=QUICK)
+    for i in range(50):
+        shipper.offer(parcel(i))
+    leftover = shipper.close(0.1)
+    assert leftover.kept == 0
+    assert leftover.lost == 50
+
+
+def test_what_stays_at_the_end_is_sent_by_the_next_one(spool: SpoolSettings) -> None:
+    away, up = Switchable("away"), Switchable()
+    first = Shipper(away.connect, "first", spool=spool, memory=3000, backoff=QUICK)
+    for i in range(100):
+        first.offer(parcel(i))
+    assert first.close(0.05) == Leftover(100, 0)
+    second = Shipper(up.connect, "second", spool=spool, adopt=spool, backoff=QUICK)
+    second.offer(parcel(7, lane="b"))
+    wait_for(lambda: len(up.chunks) == 101)
+    second.close(5)
+    assert numbers(up, "a") == list(range(100))
+    assert numbers(up, "b") == [7]
+    assert list(spool.root.iterdir()) == []
+
+
+def test_a_loss_that_could_not_be_told_is_told_by_the_next_one(tmp_path: Path) -> None:
+    settings = SpoolSettings(tmp_path, 5000)
+    away, up = Switchable("away"), Switchable()
+    first = Shipper(away.connect, "first", spool=settings, memory=1000, backoff=QUICK)
+    for i in range(100):
+        first.offer(parcel(i))
+    leftover = first.close(0.05)
+    assert leftover.kept + leftover.lost == 100
+    assert leftover.lost > 0
+    second = Shipper(up.connect, "second", adopt=settings, backoff=QUICK)
+    wait_for(lambda: up.events)
+    second.close(5)
+    assert sum(event.lines for event in up.events) == leftover.lost
+    assert len(numbers(up)) == leftover.kept
+
+
+def test_without_a_spool_the_source_waits(tmp_path: Path) -> None:
+    broker = Switchable("silent")
+    shipper = Shipper(broker.connect, "p", memory=3000, backoff=QUICK)
+    taken = [shipper.offer(parcel(i)) for i in range(20)]
+    assert taken == sorted(taken, reverse=True)
+    assert 0 < taken.count(True) < 20
+    assert shipper.counters.lost_lines == 0
+    shipper.close(0)
+
+
+def test_close_is_bounded_and_so_is_offer(spool: SpoolSettings) -> None:
+    class Hanging:
+        def __call__(self) -> "Hanging":
+            time.sleep(30)
+            return self
+
+    shipper = Shipper(Hanging(), "p", spool=spool, memory=2000, backoff=QUICK)  # type: ignore[arg-type]
+    started = time.monotonic()
+    for i in range(100):
+        shipper.offer(parcel(i))
+    assert shipper.close(0.2) == Leftover(100, 0)
+    assert time.monotonic() - started < 10
