@@ -1,0 +1,20 @@
+"""Now: the state of every job and node in Redis."""
+
+from .connect import open_redis
+from .keys import PREFIX, Keys
+from .reading import read_job, read_jobs, read_node
+from .state import RedisState, StateCounters
+from .status import JobStatus, RankStatus
+
+__all__ = [
+    "PREFIX",
+    "JobStatus",
+    "Keys",
+    "RankStatus",
+    "RedisState",
+    "StateCounters",
+    "open_redis",
+    "read_job",
+    "read_jobs",
+    "read_node",
+]

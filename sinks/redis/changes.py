@@ -1,0 +1,242 @@
+"""Records to changes: which section of which hash a record moves forward, and to what.
+
+A section is a group of fields from one source with a position of its own (attempt, then time or revision, then offset). A source
+that is late or replayed changes nothing, and never holds back another source.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+import records
+from records import EventKind, Position, Record
+
+_LARGEST_RANK = 10**9
+_STATES = {
+    EventKind.SUBMITTED: "submitted",
+    EventKind.STARTED: "running",
+    EventKind.REQUEUED: "requeued",
+    EventKind.ENDED: "ended",
+}
+_ONLY_WHEN_ENDED = ("exit_code", "signal", "scheduler_state", "ended")
+_json = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True)
+class Change:
+    """One section of one hash, as one record has it.
+
+    Attributes:
+        kind: `job`, `ranks` or `node`: which hash.
+        name: The job or node.
+        section: The field that holds the position.
+        position: Text that sorts as the positions do.
+        fields: The section's fields; an empty value takes a field away.
+        newest_only: True where a later change of the section replaces all that this one sets.
+    """
+
+    kind: str
+    name: str
+    section: str
+    position: str
+    fields: Mapping[str, str]
+    newest_only: bool = False
+
+
+def changes(place: Position, record: Record) -> list[Change]:
+    """Return what `record`, read at `place`, changes. Nothing where Redis does not show its kind."""
+    make = _MAKERS.get(type(record))
+    return make(place, record) if make else []
+
+
+def _position(*numbers: float) -> str:
+    """Return text whose order is that of `numbers` (0 to 10^20 each; others are moved into that range)."""
+    # In this order of arguments a NaN becomes 0.
+    return ":".join(f"{int(min(max(0, number), 10**20)):021d}" for number in numbers)
+
+
+def _micros(seconds: float) -> float:
+    return min(max(0.0, seconds), 1e13) * 1e6
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if type(value) is str else str(value)
+
+
+def _fields(**values: Any) -> dict[str, str]:
+    return {name: _text(value) for name, value in values.items()}
+
+
+def _event(place: Position, event: records.JobEvent) -> list[Change]:
+    at = _position(event.attempt, _micros(event.time), place.offset)
+    if event.kind in (EventKind.PACKED, EventKind.UNPACKED):
+        beside = event.packed_with if event.kind is EventKind.PACKED else ""
+        return [Change("job", event.job, "packing_at", at, _fields(packed_with=beside))]
+    if event.kind not in _STATES:
+        fields = _fields(
+            warning=event.kind.value,
+            warning_detail=event.detail,
+            warning_time=event.time,
+            lines_lost=event.lines or None,
+        )
+        return [Change("job", event.job, "warning_at", at, fields)]
+    fields = _fields(state=_STATES[event.kind], attempt=event.attempt, state_time=event.time)
+    known = {
+        "scheduler": event.scheduler,
+        "nodes": _json(event.nodes).decode() if event.nodes else "",
+        "gpus": event.gpus,
+        "command": event.command,
+        "directory": event.directory,
+        "user": event.user,
+        "branch": event.branch,
+    }
+    # An event that does not know does not take away what another one knew.
+    fields |= {name: _text(value) for name, value in known.items() if value not in ("", None)}
+    if event.kind is EventKind.ENDED:
+        fields |= _fields(
+            exit_code=event.exit_code,
+            signal=event.signal,
+            scheduler_state=event.state,
+            ended=event.time,
+            packed_with=None,
+        )
+    else:
+        fields |= dict.fromkeys(_ONLY_WHEN_ENDED, "")
+        if event.kind is EventKind.STARTED:
+            fields |= _fields(started=event.time)
+    return [Change("job", event.job, "event_at", at, fields)]
+
+
+def _metric(place: Position, metric: records.JobMetric) -> list[Change]:
+    at = (_micros(metric.time), place.offset)
+    fields = _fields(
+        metric_attempt=metric.attempt,
+        metric_rank=metric.rank,
+        metric_time=metric.time,
+        step=metric.step,
+        epoch=metric.epoch,
+        step_time_s=metric.step_time_s,
+        throughput=metric.throughput,
+        throughput_unit=metric.throughput_unit,
+        loss=metric.loss,
+        metric_confidence=metric.confidence,
+        metric_method=metric.method,
+    )
+    rank = {
+        "attempt": metric.attempt,
+        "rank": metric.rank,
+        "node": metric.node,
+        "time": metric.time,
+        "step": metric.step,
+        "step_time_s": metric.step_time_s,
+    }
+    # The job shows its lowest rank: the further down, the later its position counts.
+    lowest_first = max(_LARGEST_RANK - metric.rank, 0)
+    return [
+        Change("job", metric.job, "metric_at", _position(metric.attempt, lowest_first, *at), fields, newest_only=True),
+        Change(
+            "ranks",
+            metric.job,
+            f"{metric.rank}:at",
+            _position(metric.attempt, *at),
+            {str(metric.rank): _json(rank).decode()},
+            newest_only=True,
+        ),
+    ]
+
+
+def _failure(_: Position, failure: records.Failure) -> list[Change]:
+    root = failure.root
+    fields = _fields(
+        verdict=failure.error_type.value,
+        verdict_attempt=failure.attempt,
+        verdict_revision=failure.revision,
+        verdict_time=failure.time,
+        verdict_message=failure.message,
+        verdict_component=failure.faulty_component.value,
+        verdict_signature=failure.signature,
+        verdict_source=failure.source,
+        verdict_node=failure.node,
+        verdict_restartable=failure.restartable,
+        verdict_confidence=failure.confidence,
+        verdict_final=failure.final,
+        verdict_line=root and root.text,
+        verdict_place=root and f"{root.topic}/{root.partition}/{root.offset}:{root.line}",
+    )
+    return [
+        Change("job", failure.job, "verdict_at", _position(failure.attempt, failure.revision), fields, newest_only=True)
+    ]
+
+
+def _slowdown(place: Position, slowdown: records.Slowdown) -> list[Change]:
+    at = _position(slowdown.attempt, _micros(slowdown.time), place.offset)
+    fields = _fields(
+        slowed_by=slowdown.packed_job,
+        slowdown_ratio=slowdown.ratio,
+        slowdown_time=slowdown.time,
+        slowdown_attempt=slowdown.attempt,
+    )
+    return [Change("job", slowdown.job, "slowdown_at", at, fields, newest_only=True)]
+
+
+def _estimate(place: Position, estimate: records.Estimate) -> list[Change]:
+    fields = _fields(
+        estimate_duration_s=estimate.duration_s,
+        estimate_low_s=estimate.duration_low_s,
+        estimate_high_s=estimate.duration_high_s,
+        estimate_gpu_utilisation=estimate.gpu_utilisation,
+        estimate_method=estimate.method,
+    )
+    at = _position(_micros(estimate.time), place.offset)
+    return [Change("job", estimate.job, "estimate_at", at, fields, newest_only=True)]
+
+
+def _decision(place: Position, decision: records.Decision) -> list[Change]:
+    fields = _fields(
+        decision=decision.action.value,
+        decision_id=decision.id,
+        decision_time=decision.time,
+        decision_mode=decision.mode.value,
+        decision_reason=decision.reason,
+    )
+    at = _position(decision.attempt, _micros(decision.time), place.offset)
+    return [Change("job", decision.job, "decision_at", at, fields, newest_only=True)]
+
+
+def _result(place: Position, result: records.DecisionResult) -> list[Change]:
+    fields = _fields(
+        outcome=result.outcome.value,
+        outcome_of=result.decision_id,
+        outcome_time=result.time,
+        outcome_detail=result.detail,
+        outcome_actuator=result.actuator,
+    )
+    at = _position(result.attempt, _micros(result.time), result.outcome.final, place.offset)
+    return [Change("job", result.job, "outcome_at", at, fields, newest_only=True)]
+
+
+def _sample(place: Position, sample: records.GpuSample) -> list[Change]:
+    at = _position(_micros(sample.time), place.offset)
+    fields = {f"gpu:{sample.gpu}": _json(sample).decode()}
+    return [Change("node", sample.node, f"gpu:{sample.gpu}:at", at, fields, newest_only=True)]
+
+
+_MAKERS: dict[type[Record], Callable[[Position, Any], list[Change]]] = {
+    records.JobEvent: _event,
+    records.JobMetric: _metric,
+    records.Failure: _failure,
+    records.Slowdown: _slowdown,
+    records.Estimate: _estimate,
+    records.Decision: _decision,
+    records.DecisionResult: _result,
+    records.GpuSample: _sample,
+}
+
+SHOWN_TOPICS: tuple[str, ...] = tuple(records.BY_RECORD[kind].name for kind in _MAKERS)
+"""The topics that Redis shows something of."""

@@ -1,0 +1,58 @@
+"""Opening Redis, and what its errors mean for the stream."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from sinks.errors import SinkRejected, SinkUnavailable
+
+_PASSING = ("OOM", "READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "MISCONF", "BUSY", "TRYAGAIN", "NOREPLICAS")
+"""First words of errors that pass by themselves, or when an operator acts."""
+
+
+def open_redis(url: str, *, password: str = "", timeout_s: float = 5.0) -> "redis.Redis":
+    """Return a client for `url` (`redis://user@host:6379/0`, `rediss://…` for TLS, `unix:///path`). Nothing is sent yet.
+
+    Args:
+        url: Without a password, so that it can be printed.
+        password: Of the user.
+        timeout_s: Seconds to wait for a connection or an answer.
+
+    Raises:
+        ValueError: `url` has another form.
+    """
+    parts = urlsplit(url)
+    if parts.password:
+        raise ValueError("expected a Redis address without a password; give the password by itself")
+    if parts.scheme not in ("redis", "rediss", "unix"):
+        raise ValueError(f"expected redis://host:port/number, rediss://… or unix:///path, got {url!r}")
+    return redis.Redis.from_url(
+        url,
+        password=password or None,
+        socket_timeout=timeout_s,
+        socket_connect_timeout=timeout_s,
+        # Trying again is `sinks.hold`'s work, for every store alike.
+        retry=Retry(NoBackoff(), 0),
+        decode_responses=True,
+        encoding_errors="replace",
+    )
+
+
+@contextmanager
+def speaking(doing: str) -> Iterator[None]:
+    """Turn what Redis raises inside into `SinkUnavailable` or `SinkRejected`; `doing` begins the message."""
+    try:
+        yield
+    except (redis.AuthenticationError, redis.exceptions.NoPermissionError) as error:
+        # A kind of connection error to the driver, but waiting does not mend it.
+        raise SinkRejected(f"{doing}: Redis refuses this user: {error}. Check the user and its password.") from error
+    except redis.ResponseError as error:
+        first = str(error).split(" ", 1)[0]
+        passes = first in _PASSING or isinstance(error, redis.exceptions.OutOfMemoryError | redis.ReadOnlyError)
+        raise (SinkUnavailable if passes else SinkRejected)(f"{doing}: {error}") from error
+    except (redis.ConnectionError, redis.TimeoutError, OSError) as error:
+        raise SinkUnavailable(f"{doing}: {error}") from error

@@ -1,0 +1,80 @@
+"""Reading the state back."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from records import GpuSample, InvalidRecord, decode
+
+from .connect import speaking
+from .keys import PREFIX, Keys
+from .status import JobStatus, RankStatus
+
+if TYPE_CHECKING:
+    import redis
+
+_FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "nodes"}
+
+
+def read_job(client: "redis.Redis", job: str, *, prefix: str = PREFIX) -> JobStatus | None:
+    """Return the state of `job`, or None where nothing is known of it (any more).
+
+    Raises:
+        SinkUnavailable: Redis is away.
+        SinkRejected: Redis refuses the user, or a key of ours holds something else.
+    """
+    return _read(client, [job], Keys(prefix))[0]
+
+
+def read_jobs(client: "redis.Redis", limit: int = 100, *, prefix: str = PREFIX) -> list[JobStatus]:
+    """Return the state of the `limit` jobs updated last, the newest first. Raises as `read_job` does."""
+    keys = Keys(prefix)
+    with speaking("reading the jobs from Redis"):
+        names = cast("list[str]", client.zrevrange(keys.jobs, 0, limit - 1)) if limit > 0 else []
+    return [status for status in _read(client, names, keys) if status is not None]
+
+
+def read_node(client: "redis.Redis", node: str, *, prefix: str = PREFIX) -> list[GpuSample]:
+    """Return the newest sample of every GPU of `node`, by number. Raises as `read_job` does."""
+    with speaking("reading a node from Redis"):
+        found = cast("dict[str, str]", client.hgetall(Keys(prefix).node(node)))
+    samples = []
+    for field, text in found.items():
+        if field.startswith("gpu:") and not field.endswith(":at"):
+            try:
+                samples.append(decode(GpuSample, text.encode()))
+            except InvalidRecord:  # of a later version, whose fields we do not know
+                continue
+    return sorted(samples, key=lambda sample: sample.gpu)
+
+
+def _read(client: "redis.Redis", names: list[str], keys: Keys) -> list[JobStatus | None]:
+    if not names:
+        return []
+    pipe = client.pipeline(transaction=False)
+    for name in names:
+        pipe.hgetall(keys.job(name))
+        pipe.hgetall(keys.ranks(name))
+    with speaking("reading jobs from Redis"):
+        found = pipe.execute()
+    return [_status(name, found[2 * index], found[2 * index + 1]) for index, name in enumerate(names)]
+
+
+def _status(job: str, fields: Mapping[str, str], ranks: Mapping[str, str]) -> JobStatus | None:
+    if not fields:
+        return None
+    values: dict[str, Any] = {name: text for name, text in fields.items() if name in _FIELDS}
+    reports = [msgspec.json.decode(text, type=RankStatus) for name, text in ranks.items() if not name.endswith(":at")]
+    newest = max((rank.attempt for rank in reports), default=0)
+    values["attempt"] = max(int(values.get("attempt", 0)), newest)
+    if fields.get("outcome_of") != fields.get("decision_id"):
+        # The result of an earlier decision says nothing about this one.
+        for name in ("outcome", "outcome_time", "outcome_detail", "outcome_actuator"):
+            values.pop(name, None)
+    if values.get("verdict") == "none":
+        values = {name: value for name, value in values.items() if not name.startswith("verdict")}
+    values["job"] = job
+    values["nodes"] = msgspec.json.decode(fields.get("nodes", "[]"), type=list[str])
+    values["ranks"] = sorted((rank for rank in reports if rank.attempt == newest), key=lambda rank: rank.rank)
+    return msgspec.convert(values, JobStatus, strict=False)

@@ -1,0 +1,131 @@
+"""Keeping the state of every job and node."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from records import Position, Record
+
+from .changes import Change, changes
+from .connect import speaking
+from .keys import PREFIX, Keys
+
+if TYPE_CHECKING:
+    import redis
+
+KEEP_S = 7 * 86_400.0
+KEEP_ENDED_S = 86_400.0
+_CHANGES_A_TRIP = 1000
+
+
+@dataclass
+class StateCounters:
+    """What was written.
+
+    Attributes:
+        batches: Calls of `update` that returned.
+        changes: Sections moved forward.
+        late: Sections left alone, for what came was not newer.
+        superseded: Changes that a later one of the same batch made needless.
+        failures: Calls of `update` that raised.
+    """
+
+    batches: int = 0
+    changes: int = 0
+    late: int = 0
+    superseded: int = 0
+    failures: int = 0
+
+
+class RedisState:
+    """Writes what records say about now. A record that is late or comes again never turns the state back.
+
+    Thread-safe as far as the client is; two writers at once do no harm.
+
+    Attributes:
+        counters: What was written so far.
+    """
+
+    def __init__(
+        self,
+        client: "redis.Redis",
+        *,
+        prefix: str = PREFIX,
+        keep_s: float = KEEP_S,
+        keep_ended_s: float = KEEP_ENDED_S,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Set up; nothing is sent yet.
+
+        Args:
+            client: As `open_redis` returns it.
+            prefix: Before every key.
+            keep_s: Seconds that a job or node stays after its last update.
+            keep_ended_s: The same for a job that has ended.
+            clock: Seconds since 1970.
+        """
+        self.counters = StateCounters()
+        self._client = client
+        self._keys = Keys(prefix)
+        self._keep_s = max(int(keep_s), 1)
+        self._keep_ended_s = max(int(keep_ended_s), 1)
+        self._clock = clock
+        self._advance = client.register_script(files(__package__).joinpath("advance.lua").read_text("utf-8"))
+
+    def update(self, batch: Sequence[tuple[Position, Record]]) -> None:
+        """Show what `batch` says; return once Redis has all of it.
+
+        Raises:
+            SinkUnavailable: Redis is away, loading or full. Write the batch again: what it has already stays as it is.
+            SinkRejected: Redis refuses the user, or a key of ours holds something else.
+        """
+        made = [change for place, record in batch for change in changes(place, record)]
+        wanted = _newest(made)
+        try:
+            with speaking("writing the state to Redis"):
+                for start in range(0, len(wanted), _CHANGES_A_TRIP):
+                    self._send(wanted[start : start + _CHANGES_A_TRIP])
+        except Exception:
+            self.counters.failures += 1
+            raise
+        self.counters.superseded += len(made) - len(wanted)
+        self.counters.batches += 1
+
+    def _send(self, part: Sequence[Change]) -> None:
+        now = self._clock()
+        pipe = self._client.pipeline(transaction=False)
+        for change in part:
+            fields = [text for pair in change.fields.items() for text in pair]
+            self._advance(
+                keys=self._keys_of(change),
+                args=[change.section, change.position, self._keep_s, self._keep_ended_s, now, change.name, *fields],
+                client=pipe,
+            )
+        for index in (self._keys.jobs, self._keys.nodes):
+            pipe.zremrangebyscore(index, "-inf", now - self._keep_s)
+        moved = sum(pipe.execute()[: len(part)])
+        self.counters.changes += moved
+        self.counters.late += len(part) - moved
+
+    def _keys_of(self, change: Change) -> list[str]:
+        if change.kind == "node":
+            return [self._keys.node(change.name), self._keys.nodes]
+        job, ranks = self._keys.job(change.name), self._keys.ranks(change.name)
+        return [ranks if change.kind == "ranks" else job, self._keys.jobs, job, ranks]
+
+
+def _newest(made: Iterable[Change]) -> list[Change]:
+    """Return the changes without those that a later one of the same section replaces whole."""
+    kept: list[Change] = []
+    newest: dict[tuple[str, str, str], Change] = {}
+    for change in made:
+        if not change.newest_only:
+            kept.append(change)
+            continue
+        section = (change.kind, change.name, change.section)
+        had = newest.get(section)
+        if had is None or change.position > had.position:
+            newest[section] = change
+    return kept + list(newest.values())

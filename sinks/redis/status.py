@@ -1,0 +1,164 @@
+"""The state of a job, as Redis has it."""
+
+import msgspec
+
+
+class RankStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The newest report of one rank. Times in seconds since 1970."""
+
+    rank: int
+    attempt: int = 0
+    node: str = ""
+    time: float
+    step: int | None = None
+    step_time_s: float | None = None
+
+
+class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a job now. Null or empty where nothing is known. Times in seconds since 1970.
+
+    Attributes:
+        job: The scheduler's job id.
+        state: `submitted`, `running`, `requeued`, `ended`; empty where no scheduler was heard.
+        state_time: When it came into that state.
+        attempt: Restart count, by the newest source.
+        started: Start of the newest attempt.
+        scheduler: `slurm`, `local`, ….
+        scheduler_state: The scheduler's word for the end.
+        nodes: Hosts.
+        gpus: GPUs that it holds.
+        command: Command line.
+        directory: Working directory.
+        user: Who submitted it.
+        branch: Version-control branch.
+        exit_code: Of an ended job.
+        signal: That ended it.
+        ended: When it ended.
+        packed_with: The job beside it.
+        metric_time: Arrival of the newest report of the rank shown.
+        metric_rank: The rank shown: the lowest that reports.
+        metric_attempt: The attempt that the report is of.
+        step: Training step.
+        epoch: Epoch.
+        step_time_s: Seconds per step.
+        throughput: In `throughput_unit`.
+        throughput_unit: `samples/s`, ….
+        loss: Training loss.
+        metric_confidence: 0 to 1.
+        metric_method: How the step time was obtained.
+        verdict: Error type of the verdict in force; empty for none.
+        verdict_attempt: The attempt that it is about.
+        verdict_revision: Its revision.
+        verdict_time: Arrival of the line that explains the failure.
+        verdict_message: What to read.
+        verdict_component: What is faulty.
+        verdict_signature: The cause's name.
+        verdict_source: Who said so.
+        verdict_node: The suspect.
+        verdict_restartable: Whether to start it again unchanged.
+        verdict_confidence: 0 to 1.
+        verdict_final: Whether the attempt has ended.
+        verdict_line: The root line.
+        verdict_place: Where it stands, `topic/partition/offset:line`.
+        slowed_by: The job that slows it.
+        slowdown_ratio: Throughput after over before.
+        slowdown_time: When that was measured.
+        slowdown_attempt: The attempt that was slowed.
+        estimate_duration_s: Expected duration.
+        estimate_low_s: Lower end.
+        estimate_high_s: Upper end.
+        estimate_gpu_utilisation: Expected, in percent.
+        estimate_method: What the estimate rests on.
+        decision: The newest decision's action.
+        decision_id: Its id.
+        decision_time: When its cause arose.
+        decision_mode: `shadow` or `act`.
+        decision_reason: Why.
+        outcome: What became of it; empty while nothing has.
+        outcome_time: When.
+        outcome_detail: Why.
+        outcome_actuator: Who did it.
+        warning: `lines_lost` or `id_conflict`, the newest.
+        warning_detail: In words.
+        warning_time: When.
+        lines_lost: Lines given up, by the newest such warning.
+        ranks: The newest report of every rank of the newest attempt, by rank.
+    """
+
+    job: str
+    state: str = ""
+    state_time: float | None = None
+    attempt: int = 0
+    started: float | None = None
+    scheduler: str = ""
+    scheduler_state: str = ""
+    nodes: list[str] = []
+    gpus: float | None = None
+    command: str = ""
+    directory: str = ""
+    user: str = ""
+    branch: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+    ended: float | None = None
+    packed_with: str = ""
+    metric_time: float | None = None
+    metric_rank: int | None = None
+    metric_attempt: int | None = None
+    step: int | None = None
+    epoch: float | None = None
+    step_time_s: float | None = None
+    throughput: float | None = None
+    throughput_unit: str = ""
+    loss: float | None = None
+    metric_confidence: float | None = None
+    metric_method: str = ""
+    verdict: str = ""
+    verdict_attempt: int | None = None
+    verdict_revision: int | None = None
+    verdict_time: float | None = None
+    verdict_message: str = ""
+    verdict_component: str = ""
+    verdict_signature: str = ""
+    verdict_source: str = ""
+    verdict_node: str = ""
+    verdict_restartable: bool | None = None
+    verdict_confidence: float | None = None
+    verdict_final: bool | None = None
+    verdict_line: str = ""
+    verdict_place: str = ""
+    slowed_by: str = ""
+    slowdown_ratio: float | None = None
+    slowdown_time: float | None = None
+    slowdown_attempt: int | None = None
+    estimate_duration_s: float | None = None
+    estimate_low_s: float | None = None
+    estimate_high_s: float | None = None
+    estimate_gpu_utilisation: float | None = None
+    estimate_method: str = ""
+    decision: str = ""
+    decision_id: str = ""
+    decision_time: float | None = None
+    decision_mode: str = ""
+    decision_reason: str = ""
+    outcome: str = ""
+    outcome_time: float | None = None
+    outcome_detail: str = ""
+    outcome_actuator: str = ""
+    warning: str = ""
+    warning_detail: str = ""
+    warning_time: float | None = None
+    lines_lost: int | None = None
+    ranks: list[RankStatus] = []
+
+    @property
+    def slowest_rank(self) -> RankStatus | None:
+        """The rank with the longest step time; null where fewer than two ranks say theirs."""
+        timed = [rank for rank in self.ranks if rank.step_time_s is not None]
+        return max(timed, key=lambda rank: rank.step_time_s or 0.0) if len(timed) > 1 else None
+
+    @property
+    def rank_spread(self) -> float | None:
+        """Longest over shortest step time among the ranks; null where fewer than two say theirs."""
+        times = [rank.step_time_s for rank in self.ranks if rank.step_time_s]
+        return max(times) / min(times) if len(times) > 1 else None

@@ -1,0 +1,240 @@
+"""The canned questions over a small cluster's week, each with the answer worked out by hand."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from clickhouse_connect.driver.client import Client
+
+from records import Action, DeadLetter, Decision, DecisionResult, Failure, JobEvent, Outcome, Position, Record, Slowdown
+from sinks import SinkRejected
+from sinks.clickhouse import Answer, ClickHouseWriter, ask, migrate, queries, run
+from tests.sinks.conftest import Embedded
+from tests.sinks.made import line, metric
+
+NOW = float(int(time.time()) // 60 * 60)
+HOUR = 3600.0
+
+
+def event(job: str, kind: str, hours_ago: float, *, attempt: int = 0, **fields: Any) -> Record:
+    return JobEvent(
+        id=f"{job}/{attempt}/{kind}", job=job, attempt=attempt, kind=kind, time=NOW - hours_ago * HOUR, **fields
+    )
+
+
+def failed(job: str, kind: str, hours_ago: float, *, attempt: int = 0, revision: int = 1, **fields: Any) -> Record:
+    made = {"message": f"{job} broke", "root": line(5, text="Xid 79"), **fields}
+    return Failure(
+        id=f"f/{job}/{attempt}/{revision}",
+        job=job,
+        attempt=attempt,
+        revision=revision,
+        time=NOW - hours_ago * HOUR,
+        error_type=kind,
+        **made,
+    )
+
+
+def decision(job: str, hours_ago: float, **fields: Any) -> Record:
+    at = NOW - hours_ago * HOUR
+    return Decision(
+        id=f"restart/{job}",
+        action=Action.RESTART,
+        job=job,
+        time=at,
+        expires=at + 60,
+        policy="infra",
+        reason="Xid 79 on n1",
+        **fields,
+    )
+
+
+def result(job: str, outcome: Outcome, hours_ago: float) -> Record:
+    return DecisionResult(
+        id=f"restart/{job}/{outcome}", decision_id=f"restart/{job}", action=Action.RESTART, job=job, time=NOW - hours_ago * HOUR,
+        outcome=outcome, detail=f"it is {outcome}", actuator="slurm",
+    )  # fmt: skip
+
+
+WEEK: list[Record] = [
+    # a: 8 GPUs for 10 hours until its node failed; then it ran again for 4 hours and ended well.
+    event("a", "started", 20, nodes=["n1", "n2"], gpus=8.0, user="ada"),
+    event("a", "requeued", 10),
+    event("a", "started", 9, attempt=1, nodes=["n2"], gpus=8.0),
+    event("a", "ended", 5, attempt=1, exit_code=0, state="COMPLETED"),
+    failed("a", "infrastructure", 10, faulty_component="gpu", signature="xid-79", node="n1"),
+    # b: 2 GPUs for 3 hours; a first guess was replaced by a second, better one.
+    event("b", "started", 8, nodes=["n3"], gpus=2.0),
+    event("b", "ended", 5, exit_code=1, state="FAILED"),
+    failed("b", "infrastructure", 5, faulty_component="network", signature="nccl-timeout", node="n3"),
+    failed("b", "user_script", 5, revision=2, signature="ValueError", node="n3"),
+    # c: a verdict that was taken back; still running.
+    event("c", "started", 2, nodes=["n1"], gpus=1.0),
+    failed("c", "infrastructure", 1, faulty_component="gpu", signature="xid-31", node="n1"),
+    failed("c", "none", 1, revision=2),
+    # d: its end was never reported, but it was started again half an hour later; n1 once more.
+    event("d", "started", 4, nodes=["n1"], gpus=4.0),
+    event("d", "started", 3.5, attempt=1, nodes=["n2"], gpus=4.0),
+    failed("d", "infrastructure", 3.6, faulty_component="gpu", signature="xid-79", node="n1"),
+    decision("a", 10),
+    result("a", Outcome.STARTED, 9.9995),
+    result("a", Outcome.DONE, 9.999),
+    decision("d", 3.6),
+    Slowdown(id="s1", job="a", packed_job="c", node="", time=NOW - 90, before_s=1.0, after_s=2.5, ratio=0.4, threshold=0.65, steps_after=9),
+    Slowdown(id="s2", job="a", packed_job="c", node="", time=NOW - 60, before_s=1.0, after_s=2.0, ratio=0.5, threshold=0.65, steps_after=9),
+    *(DeadLetter(id=f"x{i}", topic="job-logs", partition=1, offset=i, time=NOW + i, reason="not JSON", value=b"{..") for i in range(3)),
+    DeadLetter(id="y", topic="job-events", partition=0, offset=9, time=NOW, reason="no field kind", stage="process"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def week(embedded: Embedded) -> Client:
+    rows = [(Position("any", 0, offset), record) for offset, record in enumerate(WEEK)]
+    for minute in range(
+        60
+    ):  # e: twice as slow in its last ten minutes; f: as ever; g: slow, but heard of last a month ago.
+        at = NOW - HOUR + minute * 60
+        for job, slow_from, ago in (("e", 50, 0.0), ("f", 99, 0.0), ("g", 50, 30 * 24 * HOUR)):
+            step_time_s = 1.0 if minute >= slow_from else 0.5
+            rows.append(metric(minute, job, time=at - ago, step_time_s=step_time_s, throughput=32 / step_time_s))
+    ClickHouseWriter(embedded.connect).write(rows)
+    return embedded.client
+
+
+Ask = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture
+def asked(week: Client) -> Ask:
+    def ask_by_name(name: str, **given: str) -> list[dict[str, Any]]:
+        answer = run(week, name, given)
+        return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+    return ask_by_name
+
+
+def pick(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(row[name] for name in names) for row in rows]
+
+
+def test_throughput_of_a_job_newest_first(asked: Ask) -> None:
+    rows = asked("throughput", job="e", hours="1")
+    assert len(rows) == 60
+    assert pick(rows[:1], "minute", "rank", "throughput", "unit", "step_time_s", "last_step", "reports") == [
+        (datetime.fromtimestamp(NOW - 60, UTC), 0, 32.0, "samples/s", 1.0, 59, 1)
+    ]
+    assert rows[-1]["throughput"] == 64.0
+    assert len(asked("throughput", job="e", hours="1", limit="7")) == 7
+
+
+def test_jobs_slower_than_their_own_past(asked: Ask) -> None:
+    rows = asked("slower")
+    assert pick(rows, "job", "past_step_time_s", "now_step_time_s", "speed_ratio", "past_minutes") == [
+        ("e", 0.5, 1.0, 0.5, 50)
+    ]
+    assert asked("slower", ratio="0.4") == []
+
+
+def test_failures_by_cause_node_and_week_count_the_verdict_in_force(asked: Ask) -> None:
+    found: dict[tuple[Any, ...], int] = {}
+    for row in asked("failures"):  # A week may begin between two of them.
+        key = (row["error_type"], row["faulty_component"], row["signature"], row["node"])
+        found[key] = found.get(key, 0) + row["failures"]
+    assert found == {("infrastructure", "gpu", "xid-79", "n1"): 2, ("user_script", "none", "ValueError", "n3"): 1}
+
+
+def test_gpu_hours_lost(asked: Ask) -> None:
+    rows = asked("gpu_hours_lost")
+    assert pick(rows, "error_type", "signature", "gpu_hours", "attempts") == [
+        ("infrastructure", "xid-79", 8 * 10 + 4 * 0.5, 2),
+        ("user_script", "ValueError", 2 * 3.0, 1),
+    ]
+
+
+def test_nodes_by_time_between_failures(asked: Ask) -> None:
+    (row,) = asked("nodes")
+    # a's 10 hours, d's half hour, and c since 2 hours ago (NOW is up to a minute past).
+    assert (row["node"], row["failures"], row["last_signature"]) == ("n1", 2, "xid-79")
+    assert row["job_hours"] == pytest.approx(12.5, abs=0.05)
+    assert row["hours_between_failures"] == pytest.approx(6.25, abs=0.03)
+
+
+def test_what_the_bridge_did(asked: Ask) -> None:
+    rows = asked("bridge")
+    assert pick(rows, "job", "action", "mode", "outcome", "detail", "actuator", "seconds") == [
+        ("d", "restart", "shadow", "waiting", "", "", None),
+        ("a", "restart", "shadow", "done", "it is done", "slurm", pytest.approx(3.6)),
+    ]
+    assert pick(asked("bridge", job="a"), "job") == [("a",)]
+
+
+def test_the_latest_verdict_of_every_job(asked: Ask) -> None:
+    rows = asked("verdicts")
+    assert pick(rows, "job", "revision", "error_type", "root_line", "root_text") == [
+        ("d", 1, "infrastructure", 5, "Xid 79"),
+        ("b", 2, "user_script", 5, "Xid 79"),
+        ("a", 1, "infrastructure", 5, "Xid 79"),
+    ]
+    assert pick(asked("verdicts", job="b"), "job") == [("b",)]
+
+
+def test_dead_letters_by_reason(asked: Ask) -> None:
+    assert pick(asked("dead_letters"), "topic", "stage", "reason", "messages", "bytes", "newest_place") == [
+        ("job-logs", "decode", "not JSON", 3, 9, (1, 2)),
+        ("job-events", "process", "no field kind", 1, 0, (0, 9)),
+    ]
+
+
+def test_slowdowns_by_pair(asked: Ask) -> None:
+    assert pick(asked("slowdowns"), "slowed_job", "packed_job", "packings", "worst_ratio", "after_step_time_s") == [
+        ("a", "c", 2, 0.4, 2.0)
+    ]
+
+
+def test_every_question_is_described_and_its_parameters_are_all_in_use() -> None:
+    assert len(queries()) >= 9
+    for query in queries().values():
+        assert query.title
+        assert query.about.endswith(".")
+        for parameter in query.parameters:
+            assert f"{{{parameter.name}:{parameter.type}}}" in query.sql
+        assert query.sql.count("{") == sum(
+            query.sql.count(f"{{{parameter.name}:{parameter.type}}}") for parameter in query.parameters
+        )
+
+
+def test_every_question_answers_on_an_empty_database(fresh_database: Callable[[str], Client]) -> None:
+    client = fresh_database("nothing")
+    migrate(client)
+    for name in queries():
+        answer = run(client, name, {"job": "x"} if name == "throughput" else {})
+        assert isinstance(answer, Answer)
+        assert list(answer.rows) == []
+
+
+def test_a_value_never_becomes_sql(asked: Ask) -> None:
+    assert asked("bridge", job="' OR 1=1 --") == []
+    assert asked("throughput", job="{limit:UInt32}'); DROP TABLE job_metrics") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "says"),
+    [
+        ("troughput", {}, "expected one of bridge, dead_letters"),
+        ("throughput", {}, "needs job"),
+        ("throughput", {"job": "x", "day": "1"}, "takes job, hours, limit; got day"),
+        ("throughput", {"job": "x", "hours": "many"}, "hours"),
+    ],
+)
+def test_wrong_questions_say_what_is_right(week: Client, name: str, given: dict[str, str], says: str) -> None:
+    with pytest.raises(SinkRejected, match=says):
+        run(week, name, given)
+
+
+def test_sql_of_ones_own(week: Client) -> None:
+    answer = ask(week, "SELECT job, count() AS n FROM failures WHERE job = {job:String} GROUP BY job", {"job": "b"})
+    assert (list(answer.columns), [tuple(row) for row in answer.rows]) == (["job", "n"], [("b", 2)])
+    with pytest.raises(SinkRejected):
+        ask(week, "SELEC 1")

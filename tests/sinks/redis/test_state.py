@@ -1,0 +1,385 @@
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import redis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from records import (
+    Component,
+    Decision,
+    DecisionResult,
+    Estimate,
+    EventKind,
+    Failure,
+    GpuProcess,
+    GpuSample,
+    JobEvent,
+    JobMetric,
+    Position,
+    Record,
+    Slowdown,
+    decode,
+    encode,
+)
+from sinks import Hold, SinkRejected, SinkUnavailable
+from sinks.redis import Keys, RedisState, open_redis, read_job, read_jobs, read_node
+from tests.servers import free_port
+from tests.servers.redis import RedisServer
+from tests.sinks.made import T0, line
+
+pytestmark = pytest.mark.redis
+
+_prefixes = itertools.count()
+
+
+def on_the_wire(record: Record) -> Record:
+    """The record as a consumer reads it."""
+    return decode(type(record), encode(record))
+
+
+@dataclass
+class Store:
+    """A Redis seen through a prefix of its own, with a clock that stands where it is put."""
+
+    client: "redis.Redis"
+    prefix: str
+    now: float = T0
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        self.state = RedisState(self.client, prefix=self.prefix, keep_s=700, keep_ended_s=100, clock=lambda: self.now)
+
+    def update(self, *records: Record) -> None:
+        """One batch, each record at the next offset."""
+        self.state.update([self.placed(record) for record in records])
+
+    def placed(self, record: Record) -> tuple[Position, Record]:
+        self.offset += 1
+        return Position("topic", 0, self.offset), on_the_wire(record)
+
+    def job(self, job: str = "7") -> Any:
+        return read_job(self.client, job, prefix=self.prefix)
+
+
+@pytest.fixture
+def store(redis_store: RedisServer) -> Iterator[Store]:
+    client = open_redis(redis_store.url)
+    yield Store(client, f"test{next(_prefixes)}")
+    client.close()
+
+
+def event(kind: str, time: float, attempt: int = 0, **fields: Any) -> JobEvent:
+    return JobEvent(
+        id=f"7/{attempt}/{kind}", job="7", attempt=attempt, kind=kind, time=T0 + time, scheduler="slurm", **fields
+    )
+
+
+def metric(time: float, step: int, rank: int = 0, attempt: int = 0, **fields: Any) -> JobMetric:
+    return JobMetric(id=f"m/{time}/{rank}", job="7", attempt=attempt, rank=rank, time=T0 + time, step=step, **fields)
+
+
+def failure(revision: int, kind: str = "infrastructure", attempt: int = 0, **fields: Any) -> Failure:
+    made = {"message": f"revision {revision}", "faulty_component": Component.GPU, "signature": "xid-79", **fields}
+    return Failure(
+        id=f"f/{attempt}/{revision}", job="7", attempt=attempt, revision=revision, time=T0, error_type=kind, **made
+    )
+
+
+def test_of_an_unknown_job_nothing_is_known(store: Store) -> None:
+    assert store.job() is None
+    assert read_jobs(store.client, prefix=store.prefix) == []
+    assert read_node(store.client, "n1", prefix=store.prefix) == []
+
+
+def test_a_job_from_submission_to_its_end(store: Store) -> None:
+    store.update(event("submitted", 0, command="train.sh", user="ada", directory="/home/ada"))
+    assert (store.job().state, store.job().user) == ("submitted", "ada")
+    store.update(
+        event("started", 5, nodes=["n1", "n2"], gpus=8.0),
+        metric(9, 10, step_time_s=0.5, throughput=128.0, throughput_unit="samples/s", loss=2.5),
+    )
+    status = store.job()
+    assert (status.state, status.started, status.nodes, status.gpus) == ("running", T0 + 5, ["n1", "n2"], 8.0)
+    assert (status.step, status.step_time_s, status.throughput, status.throughput_unit, status.loss) == (
+        10,
+        0.5,
+        128.0,
+        "samples/s",
+        2.5,
+    )
+    assert (status.command, status.exit_code, status.ended) == ("train.sh", None, None)
+    store.update(event("ended", 60, exit_code=1, signal=0, state="FAILED"))
+    status = store.job()
+    assert (status.state, status.exit_code, status.signal, status.scheduler_state, status.ended) == (
+        "ended",
+        1,
+        0,
+        "FAILED",
+        T0 + 60,
+    )
+    assert status.nodes == ["n1", "n2"]
+
+
+def test_a_new_attempt_does_not_wear_the_old_ones_end(store: Store) -> None:
+    store.update(
+        event("started", 0, nodes=["n1"]), metric(1, 500), event("ended", 9, exit_code=1, state="NODE_FAIL"), failure(1)
+    )
+    store.update(event("requeued", 10, attempt=1), event("started", 12, attempt=1, nodes=["n2"]))
+    status = store.job()
+    assert (status.state, status.attempt, status.nodes, status.exit_code, status.scheduler_state) == (
+        "running",
+        1,
+        ["n2"],
+        None,
+        "",
+    )
+    assert (status.verdict, status.verdict_attempt) == ("infrastructure", 0)
+    store.update(metric(13, 3, attempt=1), metric(14, 501, attempt=0))
+    assert (store.job().step, store.job().metric_attempt) == (3, 1)
+
+
+def test_packing_comes_and_goes(store: Store) -> None:
+    store.update(event("started", 0), event("packed", 5, packed_with="8"))
+    assert store.job().packed_with == "8"
+    store.update(event("unpacked", 9, packed_with="8"))
+    assert store.job().packed_with == ""
+    store.update(event("packed", 5, packed_with="8"))
+    assert store.job().packed_with == ""
+
+
+def test_the_job_shows_its_lowest_rank_and_the_spread_of_all(store: Store) -> None:
+    store.update(
+        *(metric(1 + rank, 100 + rank, rank=rank, step_time_s=0.5 + rank / 10, node=f"n{rank}") for rank in (3, 1, 2))
+    )
+    assert store.job().metric_rank == 1
+    store.update(metric(2, 99, rank=0, step_time_s=0.5), metric(9, 200, rank=3, step_time_s=1.0))
+    status = store.job()
+    assert (status.metric_rank, status.step) == (0, 99)
+    assert [(rank.rank, rank.step) for rank in status.ranks] == [(0, 99), (1, 101), (2, 102), (3, 200)]
+    assert status.rank_spread == pytest.approx(2.0)
+    assert (status.slowest_rank.rank, status.slowest_rank.time) == (3, T0 + 9)
+
+
+def test_verdicts_by_revision_and_one_that_is_taken_back(store: Store) -> None:
+    root = line(12, 3, "NVRM: Xid 79")
+    store.update(failure(2, root=root, restartable=True, confidence=0.9, node="n1"), failure(1, "user_script"))
+    status = store.job()
+    assert (status.verdict, status.verdict_revision, status.verdict_restartable) == ("infrastructure", 2, True)
+    assert (status.verdict_line, status.verdict_place) == ("NVRM: Xid 79", "job-logs/0/3:12")
+    store.update(failure(3, "none"))
+    assert (store.job().verdict, store.job().verdict_message) == ("", "")
+
+
+def test_an_outcome_belongs_to_its_decision(store: Store) -> None:
+    def decision(name: str, time: float) -> Decision:
+        return Decision(id=name, action="restart", job="7", time=T0 + time, expires=T0 + 99, policy="p", reason="why")
+
+    def result(name: str, time: float, outcome: str) -> DecisionResult:
+        return DecisionResult(
+            id=f"{name}/{outcome}",
+            decision_id=name,
+            action="restart",
+            job="7",
+            time=T0 + time,
+            outcome=outcome,
+            actuator="slurm",
+        )
+
+    store.update(result("a", 2, "done"), result("a", 2, "started"), decision("a", 1))
+    assert (store.job().decision, store.job().outcome, store.job().outcome_actuator) == ("restart", "done", "slurm")
+    store.update(decision("b", 5))
+    assert (store.job().decision_id, store.job().outcome) == ("b", "")
+    store.update(result("b", 6, "refused"))
+    assert store.job().outcome == "refused"
+
+
+def test_slowdowns_estimates_and_warnings(store: Store) -> None:
+    store.update(
+        Slowdown(
+            id="s", job="7", packed_job="8", time=T0, before_s=1, after_s=2, ratio=0.5, threshold=0.65, steps_after=40
+        ),
+        Estimate(
+            id="e", job="7", time=T0, duration_s=3600.0, duration_low_s=3000.0, gpu_utilisation=88.5, method="similar"
+        ),
+        event("lines_lost", 4, lines=120, detail="the spool is full"),
+    )
+    status = store.job()
+    assert (status.slowed_by, status.slowdown_ratio) == ("8", 0.5)
+    assert (status.estimate_duration_s, status.estimate_low_s, status.estimate_high_s, status.estimate_method) == (
+        3600.0,
+        3000.0,
+        None,
+        "similar",
+    )
+    assert (status.warning, status.lines_lost, status.warning_detail) == ("lines_lost", 120, "the spool is full")
+
+
+def test_nodes_show_the_newest_sample_of_each_gpu(store: Store) -> None:
+    def sample(gpu: int, time: float, **fields: Any) -> GpuSample:
+        return GpuSample(id=f"{gpu}/{time}", node="n1", gpu=gpu, time=T0 + time, **fields)
+
+    newest = sample(0, 9, utilisation=97, xids=[79], processes=[GpuProcess(pid=4, job="7", rank=0)])
+    store.update(sample(1, 2, utilisation=5), sample(0, 1, utilisation=1), newest, sample(0, 3, utilisation=3))
+    store.update(sample(0, 4, utilisation=4))
+    assert read_node(store.client, "n1", prefix=store.prefix) == [newest, sample(1, 2, utilisation=5)]
+
+
+def test_jobs_stand_in_order_of_their_last_update(store: Store) -> None:
+    for number, now in (("1", 0), ("2", 10), ("3", 20), ("1", 30)):
+        store.now = T0 + now
+        store.update(JobMetric(id=f"{number}{now}", job=number, time=T0 + now))
+    assert [status.job for status in read_jobs(store.client, 2, prefix=store.prefix)] == ["1", "3"]
+    assert [status.job for status in read_jobs(store.client, prefix=store.prefix)] == ["1", "3", "2"]
+
+
+def test_everything_expires_and_sooner_once_the_job_has_ended(store: Store) -> None:
+    keys = Keys(store.prefix)
+    store.update(event("started", 0), metric(1, 1))
+    assert 690 < store.client.ttl(keys.job("7")) <= 700
+    assert 690 < store.client.ttl(keys.ranks("7")) <= 700
+    store.update(event("ended", 5))
+    assert 90 < store.client.ttl(keys.job("7")) <= 100
+    assert 90 < store.client.ttl(keys.ranks("7")) <= 100
+    store.update(metric(2, 2))  # A last report that comes after the end.
+    assert store.client.ttl(keys.job("7")) <= 100
+    store.update(event("started", 9, attempt=1))
+    assert store.client.ttl(keys.ranks("7")) > 600
+    store.now += 701
+    store.update(JobMetric(id="x", job="8", time=store.now))
+    assert store.client.zrange(keys.jobs, 0, -1) == ["8"]
+
+
+STORY: list[Record] = [
+    event("submitted", 0, user="ada"),
+    event("started", 1, nodes=["n1"]),
+    metric(2, 10, step_time_s=0.5),
+    event("packed", 3, packed_with="8"),
+    metric(4, 20, rank=1, step_time_s=0.6),
+    failure(1),
+    metric(5, 30, step_time_s=0.7),
+    failure(2, "none"),
+    event("ended", 6, exit_code=1),
+    event("requeued", 7, attempt=1),
+    event("started", 8, attempt=1, nodes=["n2"]),
+    metric(9, 5, attempt=1),
+    failure(1, attempt=1),
+]
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(replays=st.lists(st.tuples(st.integers(0, len(STORY)), st.integers(1, 6)), max_size=4))
+def test_replays_never_turn_the_state_back(redis_store: RedisServer, replays: list[tuple[int, int]]) -> None:
+    """After the whole story, any part of it told again, in any cut, changes nothing."""
+    placed = [(Position("topic", 0, offset), on_the_wire(record)) for offset, record in enumerate(STORY)]
+    with open_redis(redis_store.url) as client:
+        store = Store(client, f"test{next(_prefixes)}")
+        for message in placed:
+            store.state.update([message])
+        told = store.job()
+        assert (told.state, told.nodes, told.step, told.verdict_attempt) == ("running", ["n2"], 5, 1)
+        before = store.state.counters.changes
+        for start, size in replays:
+            store.state.update(placed[start : start + size])
+        assert store.job() == told
+        assert store.state.counters.changes == before
+
+
+def test_odd_values_are_kept_as_text_and_read_back(store: Store) -> None:
+    job = "it's\r\n*3\r\n$3\r\nDEL\x00 ü"
+    record = JobMetric(
+        id="odd", job=job, time=1e30, step=10**30, rank=-4, loss=math.inf, throughput=math.nan, step_time_s=0.0
+    )
+    event = JobEvent(id="e", job=job, kind=EventKind.STARTED, time=-5.0, command="rm -rf / ?", nodes=['a"b,c'])
+    store.state.update([(Position("t", 0, 1), record), (Position("t", 0, 2), event)])
+    status = read_job(store.client, job, prefix=store.prefix)
+    assert status is not None
+    assert (status.step, status.metric_rank, status.loss, status.nodes, status.command) == (
+        10**30,
+        -4,
+        math.inf,
+        ['a"b,c'],
+        "rm -rf / ?",
+    )
+    assert status.throughput is not None
+    assert math.isnan(status.throughput)
+
+
+def test_records_that_redis_does_not_show_change_nothing(store: Store) -> None:
+    from records import DeadLetter
+
+    store.update(DeadLetter(id="d", topic="job-logs", partition=0, offset=1, time=T0, reason="r"))
+    assert store.client.keys(f"{store.prefix}:*") == []
+
+
+def test_a_long_batch_needs_few_changes(store: Store) -> None:
+    store.update(*(metric(step / 10, step, rank=step % 4) for step in range(4000)))
+    assert store.state.counters.changes == 5  # The job, and its four ranks.
+    assert store.job().step == 3996
+
+
+def test_redis_away_holds_back_and_comes_back(redis_store: RedisServer) -> None:
+    client = open_redis(redis_store.url, timeout_s=1)
+    store = Store(client, f"test{next(_prefixes)}")
+    store.update(event("started", 0))
+    redis_store.kill()
+    with pytest.raises(SinkUnavailable):
+        store.update(metric(1, 1))
+    assert store.state.counters.failures == 1
+    batch = [store.placed(metric(1, 1))]
+    tries = itertools.count()
+
+    def again() -> None:
+        if next(tries) == 2:
+            redis_store.start()
+        store.state.update(batch)
+
+    hold = Hold("redis", first_s=0.01, limit_s=0.02)
+    hold.run(again)
+    assert store.job().step == 1
+    assert hold.counters.retries == 2
+
+
+def test_a_key_that_holds_something_else_is_named(store: Store) -> None:
+    store.client.set(Keys(store.prefix).job("7"), "mine")
+    with pytest.raises(SinkRejected, match="WRONGTYPE"):
+        store.update(event("started", 0))
+
+
+def test_a_full_redis_is_waited_for(store: Store) -> None:
+    store.client.config_set("maxmemory", "1")
+    try:
+        with pytest.raises(SinkUnavailable):
+            store.update(event("started", 0))
+    finally:
+        store.client.config_set("maxmemory", "0")
+
+
+def test_a_wrong_password_is_refused_for_good(store: Store, redis_store: RedisServer) -> None:
+    store.client.config_set("requirepass", "right")
+    try:
+        for password in ("wrong", ""):
+            with (
+                open_redis(redis_store.url, password=password) as client,
+                pytest.raises(SinkRejected, match="password"),
+            ):
+                RedisState(client).update([store.placed(event("started", 0))])
+    finally:
+        with open_redis(redis_store.url, password="right") as client:
+            client.config_set("requirepass", "")
+
+
+@pytest.mark.parametrize("url", ["localhost:6379", "http://localhost", "redis://:secret@localhost"])
+def test_addresses_of_another_form_are_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="expected") as error:
+        open_redis(url)
+    assert "secret" not in str(error.value)
+
+
+def test_nobody_there() -> None:
+    with open_redis(f"redis://127.0.0.1:{free_port()}/0") as client, pytest.raises(SinkUnavailable, match="refused"):
+        read_job(client, "7")
