@@ -2,5 +2,15 @@
 
 from .bridge import Bridge, BridgeCounters
 from .settings import BridgeSettings
+from .subscriber import DeadRecord, Delivery, Subscription, SubscriptionError, subscribe
 
-__all__ = ["Bridge", "BridgeCounters", "BridgeSettings"]
+__all__ = [
+    "Bridge",
+    "BridgeCounters",
+    "BridgeSettings",
+    "DeadRecord",
+    "Delivery",
+    "Subscription",
+    "SubscriptionError",
+    "subscribe",
+]

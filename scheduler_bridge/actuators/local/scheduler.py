@@ -38,6 +38,7 @@ class LocalScheduler:
         output: Called with what jobs print, from the scheduler's thread. It must not block for long: a job whose pipe is
             full waits. A stream's end comes before the event that its job ended.
         slots: Number of slots.
+        cores: The core of each slot, from the first again where there are more slots; all that this process may use where empty.
         grace: Seconds between SIGTERM and SIGKILL.
         clock: Seconds since 1970.
     """
@@ -46,7 +47,9 @@ class LocalScheduler:
         self,
         emit: Callable[[JobEvent], None],
         output: Callable[[Output], None],
+        *,
         slots: int = 2,
+        cores: Sequence[int] = (),
         grace: float = 2.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -55,7 +58,7 @@ class LocalScheduler:
         self._slots = slots
         self._grace = grace
         self._clock = clock
-        self._cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
+        self._cores = cores or (sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0])
         self._jobs: dict[str, LocalJob] = {}
         self._kill_at: dict[str, float] = {}
         self._events: deque[JobEvent] = deque()
@@ -150,6 +153,16 @@ class LocalScheduler:
             else:
                 found.state = JobState.CANCELLED
                 self._tell(found, EventKind.ENDED, state="CANCELLED")
+
+    def signal(self, job: str, number: int) -> None:
+        """Send a signal to all processes of a running job, as a kernel or a person would; what follows is the job's own end.
+
+        Raises:
+            ActuatorError: It does not run. Nothing is done then.
+        """
+        with self._changed:
+            for task in self._known(job, (JobState.RUNNING,)).tasks:
+                task.signal(number)
 
     def wait(self, reached: Callable[[list[JobView]], bool], seconds: float) -> bool:
         """Wait until the jobs are as wanted. Returns False after `seconds`."""

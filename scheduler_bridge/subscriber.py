@@ -1,0 +1,281 @@
+"""Decisions for a scheduler of one's own: an iterator with explicit acknowledgement, straight over kafka-python.
+
+with subscribe("localhost:9092", group="my-scheduler") as decisions:
+for delivery in decisions:
+if not delivery.expired:
+carry_out(delivery.decision)
+delivery.ack()
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import kafka
+import structlog
+from kafka.errors import CommitFailedError, KafkaError, RebalanceInProgressError
+
+from records import BY_RECORD, Action, Decision, InvalidRecord, Mode, Position, decode
+
+from .offsets import Offsets
+
+log = structlog.get_logger(__name__)
+
+TOPIC = BY_RECORD[Decision].name
+POLL_MS = 500
+
+
+class SubscriptionError(Exception):
+    """The decisions cannot be read; the message says what was expected, what came, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadRecord:
+    """A message that is no decision: where it stands, what it holds, and why it could not be read."""
+
+    position: Position
+    value: bytes
+    reason: str
+
+
+@dataclass(slots=True)
+class SubscriberCounters:
+    """What a subscription did since it started.
+
+    Attributes:
+        delivered: Decisions handed out.
+        acknowledged: Decisions acknowledged.
+        skipped: Decisions that the filter left out.
+        expired: Decisions handed out after their time.
+        dead: Messages that were no decisions.
+    """
+
+    delivered: int = 0
+    acknowledged: int = 0
+    skipped: int = 0
+    expired: int = 0
+    dead: int = 0
+
+
+class Delivery:
+    """One decision. It comes again, to this group, until it is acknowledged.
+
+    Attributes:
+        decision: The decision.
+        position: Where it stands.
+        expired: True where its time was over when it was handed out.
+    """
+
+    def __init__(self, decision: Decision, position: Position, expired: bool, ack: Callable[[Position], None]) -> None:
+        self.decision = decision
+        self.position = position
+        self.expired = expired
+        self._ack = ack
+
+    def ack(self) -> None:
+        """Say that the decision is dealt with, whether carried out or not. May be called from any thread, and twice.
+
+        Called from the thread that iterates, it returns once the broker knows; from another thread, the broker learns of it when
+        the iteration goes on. What came before in the same partition and is not acknowledged is not passed over.
+        """
+        self._ack(self.position)
+
+
+class Subscription:
+    """An endless iterator of deliveries. Use it as a context manager, in one thread. See `subscribe`."""
+
+    def __init__(
+        self,
+        consumer: Any,
+        *,
+        actions: Collection[Action] | None,
+        modes: Collection[Mode] | None,
+        timeout: float | None,
+        on_dead: Callable[[DeadRecord], None] | None,
+        clock: Callable[[], float],
+    ) -> None:
+        self.counters = SubscriberCounters()
+        self._consumer = consumer
+        self._actions = actions
+        self._modes = modes
+        self._timeout = timeout
+        self._on_dead = on_dead
+        self._clock = clock
+        self._waiting: deque[Any] = deque()
+        self._offsets = Offsets()
+        self._lock = threading.Lock()
+        self._thread = threading.get_ident()
+        consumer.subscribe([TOPIC], listener=_Rebalance(self._lose))
+
+    def __iter__(self) -> Iterator[Delivery]:
+        return self
+
+    def __next__(self) -> Delivery:
+        """Return the next decision; waits for it.
+
+        Raises:
+            StopIteration: None came within `timeout` seconds.
+            SubscriptionError: The broker refuses for good.
+        """
+        self._thread = threading.get_ident()
+        deadline = None if self._timeout is None else time.monotonic() + self._timeout
+        while True:
+            self._commit()
+            while self._waiting:
+                if delivery := self._delivery(self._waiting.popleft()):
+                    return delivery
+            if deadline is not None and time.monotonic() > deadline:
+                raise StopIteration
+            self._poll()
+
+    def close(self) -> None:
+        """Commit what is acknowledged, and leave the group."""
+        try:
+            self._commit()
+        except SubscriptionError as error:
+            log.warning("not_committed", error=str(error))
+        self._consumer.close(autocommit=False, timeout_ms=5000)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _poll(self) -> None:
+        try:
+            batches = self._consumer.poll(timeout_ms=POLL_MS)
+        except KafkaError as error:
+            raise SubscriptionError(
+                f"expected decisions from Kafka, got {error!r}: see the broker and its rights"
+            ) from error
+        for records in batches.values():
+            for record in records:
+                with self._lock:
+                    self._offsets.take(record.partition, record.offset)
+                self._waiting.append(record)
+
+    def _delivery(self, record: Any) -> Delivery | None:
+        """Return a record's decision; None where it is none, or is not asked for. Such a record counts as acknowledged."""
+        position = Position(record.topic, record.partition, record.offset)
+        try:
+            decision = decode(Decision, record.value or b"")
+        except InvalidRecord as error:
+            self.counters.dead += 1
+            log.warning("dead_record", topic=position.topic, partition=position.partition, offset=position.offset)
+            if self._on_dead:
+                self._on_dead(DeadRecord(position, record.value or b"", str(error)))
+            self._settle(position)
+            return None
+        wanted_action = self._actions is None or decision.action in self._actions
+        if not wanted_action or (self._modes is not None and decision.mode not in self._modes):
+            self.counters.skipped += 1
+            self._settle(position)
+            return None
+        expired = self._clock() > decision.expires
+        self.counters.delivered += 1
+        self.counters.expired += expired
+        return Delivery(decision, position, expired, self._acknowledge)
+
+    def _acknowledge(self, position: Position) -> None:
+        self.counters.acknowledged += self._settle(position)
+        if threading.get_ident() == self._thread:
+            self._commit()
+
+    def _settle(self, position: Position) -> bool:
+        with self._lock:
+            return self._offsets.settle(position.partition, position.offset)
+
+    def _commit(self) -> None:
+        """Commit, for each partition, up to the first decision that is not acknowledged."""
+        with self._lock:
+            ready = self._offsets.ready()
+        if not ready:
+            return
+        wanted = {
+            kafka.TopicPartition(TOPIC, partition): kafka.structs.OffsetAndMetadata(offset, "", -1)
+            for partition, offset in ready.items()
+        }
+        try:
+            self._consumer.commit(wanted)
+        except (CommitFailedError, RebalanceInProgressError):
+            log.info("partitions_moved", detail="their new owner gets again what was not committed")
+            return
+        except KafkaError as error:
+            raise SubscriptionError(
+                f"expected Kafka to commit, got {error!r}: see the broker and its rights"
+            ) from error
+        with self._lock:
+            self._offsets.committed(ready)
+
+    def _lose(self, partitions: Collection[int]) -> None:
+        """Other members have these partitions now; what is left of them here is theirs."""
+        with self._lock:
+            self._offsets.drop(partitions)
+        self._waiting = deque(record for record in self._waiting if record.partition not in partitions)
+
+
+class _Rebalance(kafka.ConsumerRebalanceListener):  # type: ignore[misc]
+    """Tells a subscription which partitions it loses."""
+
+    def __init__(self, lose: Callable[[Collection[int]], None]) -> None:
+        self._lose = lose
+
+    def on_partitions_revoked(self, revoked: Collection[Any]) -> None:
+        self._lose({partition.partition for partition in revoked})
+
+    def on_partitions_assigned(self, assigned: Collection[Any]) -> None:
+        """Nothing is kept of what is new."""
+
+
+def subscribe(
+    brokers: str | Sequence[str] = "localhost:9092",
+    group: str = "my-scheduler",
+    *,
+    actions: Collection[Action] | None = None,
+    modes: Collection[Mode] | None = None,
+    timeout: float | None = None,
+    on_dead: Callable[[DeadRecord], None] | None = None,
+    clock: Callable[[], float] = time.time,
+    **kafka_options: Any,
+) -> Subscription:
+    """Subscribe to decisions.
+
+    Every decision is delivered at least once to each group: again after a crash or when members come and go, until it is
+    acknowledged. Its `id` tells repeats. A new group starts with the oldest decision that Kafka still has. Members of one group share
+    the partitions; all decisions about one job come to one member, in order.
+
+    Args:
+        brokers: `host:port` of some brokers, as text with commas or as a list.
+        group: Name of the group; acknowledgements are kept under it.
+        actions: Only these; None for all.
+        modes: Only these; None for all. Decisions stand in shadow mode where the bridge's own actions are not turned on.
+        timeout: End the iteration after so many seconds without a decision; None waits for ever.
+        on_dead: Called with every message that is no decision, before it is skipped.
+        clock: Seconds since 1970.
+        **kafka_options: Passed to `kafka.KafkaConsumer` (`security_protocol`, `sasl_mechanism`, `max_poll_interval_ms`, …). Between two
+            decisions no more than `max_poll_interval_ms` (5 minutes) may pass, or the group gives the partitions to others.
+
+    Raises:
+        SubscriptionError: No broker answers, or the topic is not there.
+    """
+    listed = brokers.split(",") if isinstance(brokers, str) else list(brokers)
+    fixed = {"enable_auto_commit": False, "auto_offset_reset": "earliest", "allow_auto_create_topics": False}
+    try:
+        consumer = kafka.KafkaConsumer(bootstrap_servers=listed, group_id=group, **{**kafka_options, **fixed})
+        present = consumer.partitions_for_topic(TOPIC)
+    except KafkaError as error:
+        where = ",".join(listed)
+        raise SubscriptionError(
+            f"expected a Kafka broker at {where}, got {error!r}: is it running and reachable?"
+        ) from error
+    if not present:
+        consumer.close(autocommit=False)
+        raise SubscriptionError(f"expected the topic {TOPIC}, which does not exist: run `schedmate topics create`")
+    return Subscription(consumer, actions=actions, modes=modes, timeout=timeout, on_dead=on_dead, clock=clock)
