@@ -1,0 +1,120 @@
+"""How far each file is acknowledged, on disk, so that a collector that starts again goes on there."""
+
+import fcntl
+import os
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+
+class InvalidCheckpoint(ValueError):
+    """The checkpoint cannot be used; the message says what to do."""
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """The border in a log up to which the broker has everything.
+
+    Attributes:
+        device: Device of the file that was read last.
+        inode: Its inode.
+        head: CRC-32 of its first `head_size` bytes: an inode number is given out again when its file is gone.
+        head_size: At most 256.
+        producer: Who numbers the pieces. It stays when a log is rotated, and changes when it is truncated.
+        offset: Bytes of the file.
+        line: Line number of the next piece.
+        piece: Number of the next piece.
+        seq: Number of the next chunk.
+    """
+
+    device: int
+    inode: int
+    head: int = 0
+    head_size: int = 0
+    producer: str
+    offset: int = 0
+    line: int = 1
+    piece: int = 1
+    seq: int = 0
+
+
+class _Content(msgspec.Struct):
+    version: int
+    logs: dict[str, Place]
+    finished: list[tuple[int, int]]
+
+
+class Checkpoint:
+    """A file with the places of all logs, by path, and the inodes of rotated files that were read to their end.
+
+    Owned by one collector: a lock beside it says so.
+
+    Args:
+        path: The file; written anew and renamed, so that a crash leaves the old one or the new one.
+
+    Raises:
+        InvalidCheckpoint: It is not a checkpoint, or another collector uses it.
+        OSError: It cannot be read, or its directory cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._content = _read(path)
+        except BlockingIOError as error:
+            os.close(self._lock)
+            raise InvalidCheckpoint(
+                f"{path} is used by another collector: stop it, or give this one a checkpoint of its own"
+            ) from error
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    @property
+    def logs(self) -> dict[str, Place]:
+        """The places, by path. To be changed freely; `save` writes them."""
+        return self._content.logs
+
+    @property
+    def finished(self) -> list[tuple[int, int]]:
+        """Device and inode of rotated files that were read to their end and still stand under some name."""
+        return self._content.finished
+
+    def save(self) -> None:
+        """Write everything, so that it survives a power cut. Raises `OSError`; the old file then stays."""
+        new = self._path.with_name(self._path.name + ".new")
+        with new.open("wb") as out:
+            out.write(msgspec.json.encode(self._content))
+            out.flush()
+            os.fsync(out.fileno())
+        new.replace(self._path)
+
+    def close(self) -> None:
+        """Let another collector use it."""
+        os.close(self._lock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _read(path: Path) -> _Content:
+    try:
+        content = msgspec.json.decode(path.read_bytes(), type=_Content)
+    except FileNotFoundError:
+        return _Content(1, {}, [])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidCheckpoint(
+            f"expected a collector's checkpoint in {path}, got something else ({error}): "
+            "move it away to ship every file from its beginning again"
+        ) from error
+    if content.version != 1:
+        raise InvalidCheckpoint(
+            f"expected version 1 in {path}, got {content.version}: it was written by another release"
+        )
+    return content

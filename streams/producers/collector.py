@@ -1,0 +1,327 @@
+"""`schedmate collect`: tails log files and ships what they say.
+
+The files are the spool: a file is read only as fast as the broker takes it, and the checkpoint moves only with acknowledgements.
+A collector that starts again reads on from there; what it repeats carries the same numbers under the same producer name.
+"""
+
+import glob
+import os
+import resource
+import stat
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import structlog
+
+from records import LogChunk, NodeLogChunk
+from streams.transport import Producer, outgoing
+
+from .checkpoint import Checkpoint, Place
+from .chunker import Limits
+from .counters import ShippingCounters
+from .paths import JobPattern, node_log
+from .shipper import Parcel, Shipper, Source, SpoolSettings
+from .tail import READ, Shippable, Tail, continues, rotated
+
+log = structlog.get_logger(__name__)
+
+IDLE_SECONDS = 10.0
+"""A file that has been quiet for so long is looked at only when directories are searched again: thousands of them are cheap."""
+
+
+@dataclass(frozen=True)
+class CollectorSettings:
+    """What to collect.
+
+    Attributes:
+        globs: Files of jobs; `**` goes through directories.
+        pattern: Tells the job from the path (see `paths`).
+        node_globs: A node's kernel and system logs. They are read from their present end on when first seen at the start: what they
+            said last week is no evidence today.
+        node: This host.
+        checkpoint: File that remembers how far everything is acknowledged.
+        spool: Where pipes leave what they could not send; the collector sends it. None: leave it alone.
+        ignore_older_s: Files of jobs that were last written so many seconds before they are first seen are left out. None: take all.
+        poll_s: Seconds between two looks at files that are being written.
+        search_s: Seconds between two searches for files.
+        close_timeout: Seconds to wait for acknowledgements at the end.
+        memory: Bytes in flight.
+        limits: When a chunk is closed.
+    """
+
+    globs: Sequence[str]
+    pattern: str
+    node: str
+    checkpoint: Path
+    node_globs: Sequence[str] = ()
+    spool: SpoolSettings | None = None
+    ignore_older_s: float | None = None
+    poll_s: float = 0.2
+    search_s: float = 1.0
+    close_timeout: float = 5.0
+    memory: int = 32 << 20
+    limits: Limits = field(default_factory=Limits)
+
+
+class Collector:
+    """Follows all files that the settings name.
+
+    Raises:
+        InvalidPattern: The pattern cannot tell a job.
+        InvalidCheckpoint: The checkpoint is not one, or in use.
+    """
+
+    def __init__(
+        self,
+        settings: CollectorSettings,
+        connect: Callable[[], Producer],
+        *,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._settings = settings
+        self._pattern = JobPattern(settings.pattern)
+        self._clock, self._monotonic = clock, monotonic
+        self._checkpoint = Checkpoint(settings.checkpoint)
+        self._tails: dict[str, Tail] = {}
+        self._refused: set[str] = set()
+        self._searched = float("-inf")
+        self._saved = monotonic()
+        self._save_fails = False
+        self._first_search = True
+        self._turn = 0
+        self._changed = threading.Lock()
+        self._dirty = False
+        _raise_file_limit()
+        self.counters = ShippingCounters()
+        self._shipper = Shipper(
+            connect,
+            f"collector-{settings.node}",
+            adopt=settings.spool,
+            memory=settings.memory,
+            counters=self.counters,
+            clock=clock,
+        )
+
+    def run(self, stop: threading.Event) -> None:
+        """Collect until `stop` is set."""
+        while not stop.is_set():
+            if self.step() < READ:
+                stop.wait(self._settings.poll_s)
+
+    def step(self) -> int:
+        """Look at everything once and return the number of bytes read."""
+        now = self._monotonic()
+        search = now - self._searched >= self._settings.search_s
+        if search:
+            self._searched = now
+            self._search()
+        read = self._read(now, everything=search)
+        if now - self._saved >= 1.0:
+            self._save()
+        return read
+
+    def close(self) -> None:
+        """Ship what is complete, wait a bounded time for acknowledgements, and remember how far they went."""
+        deadline = self._monotonic() + self._settings.close_timeout
+        for tail in self._tails.values():
+            tail.flush()
+        while any(not self._ship(tail) for tail in list(self._tails.values())) and self._monotonic() < deadline:
+            time.sleep(0.02)
+        self._shipper.close(max(0.0, deadline - self._monotonic()))
+        self._save()
+        for tail in self._tails.values():
+            tail.close()
+        self._checkpoint.close()
+
+    # --- files --------------------------------------------------------------------------------------------------------
+
+    def _search(self) -> None:
+        known = {inode for tail in self._tails.values() for inode in tail.inodes}
+        standing: set[tuple[int, int]] = set()
+        for globs, make in (
+            (self._settings.globs, self._pattern.read),
+            (self._settings.node_globs, node_log),
+        ):
+            for path in sorted({path for each in globs for path in glob.iglob(each, recursive=True)}):  # noqa: PTH207
+                try:
+                    status = os.stat(path)  # noqa: PTH116  (thousands of them, every second)
+                    if not stat.S_ISREG(status.st_mode):
+                        continue
+                    inode = (status.st_dev, status.st_ino)
+                    standing.add(inode)
+                    if inode not in known and inode not in self._checkpoint.finished:
+                        self._found(path, make, status)
+                        known.update(self._tails[path].inodes if path in self._tails else ())
+                except OSError as error:
+                    if not isinstance(error, FileNotFoundError):
+                        self._refuse(path, f"{error.strerror}: can this user read it?")
+        for path, tail in list(self._tails.items()):
+            if tail.deleted:
+                self._finish(path, tail)
+        # An inode number whose file is gone will be given out again.
+        with self._changed:
+            self._checkpoint.finished[:] = [inode for inode in self._checkpoint.finished if inode in standing]
+        self._first_search = False
+        self.counters.files = len(self._tails)
+
+    def _found(
+        self, path: str, make: Callable[[str, str], LogChunk | NodeLogChunk | None], status: os.stat_result
+    ) -> None:
+        """A file that nobody follows stands at `path`."""
+        template = make(path, self._settings.node)
+        if template is None:
+            self._refuse(path, f"the pattern {self._settings.pattern!r} finds no job in it")
+            return
+        if (tail := self._tails.get(path)) is not None:
+            before = tail.inodes[-1]
+            tail.follow(_open(path))
+            self._remember_finished(before)
+            return
+        place = self._checkpoint.logs.get(path)
+        if place is None and self._too_old(template, status):
+            return
+        file = _open(path)
+        try:
+            self._tails[path] = self._begin(path, template, place, file)
+            with self._changed:
+                self._dirty = True
+        except OSError:
+            os.close(file)
+            raise
+        self._refused.discard(path)
+
+    def _begin(self, path: str, template: LogChunk | NodeLogChunk, place: Place | None, file: int) -> Tail:
+        status = os.fstat(file)
+        limits = self._settings.limits
+        if place is not None and continues(file, place):
+            return Tail(path, template, place, file, name=self._name, limits=limits)
+        if place is not None and (older := rotated(path, place)):
+            tail = Tail(path, template, place, older[0], name=self._name, limits=limits)
+            for each in [*older[1:], file]:
+                self._remember_finished(tail.inodes[-1])
+                tail.follow(each)
+            return tail
+        if place is not None:
+            log.warning(
+                "the file that was being read is gone; what stands in its place is read from its beginning", path=path
+            )
+        fresh = Place(device=status.st_dev, inode=status.st_ino, producer=self._name(status))
+        if isinstance(template, NodeLogChunk) and self._first_search and place is None:
+            fresh = Place(device=fresh.device, inode=fresh.inode, producer=fresh.producer, offset=status.st_size)
+        return Tail(path, template, fresh, file, name=self._name, limits=limits)
+
+    def _finish(self, path: str, tail: Tail) -> None:
+        """The file was deleted: ship the rest of it, then forget it."""
+        if tail.read(self._clock(), self._monotonic()) or tail.ready:
+            return
+        tail.finish(self._monotonic())
+        if self._ship(tail):
+            tail.close()
+            del self._tails[path]
+            with self._changed:
+                self._checkpoint.logs.pop(path, None)
+                self._dirty = True
+
+    def _too_old(self, template: LogChunk | NodeLogChunk, status: os.stat_result) -> bool:
+        limit = self._settings.ignore_older_s
+        return limit is not None and isinstance(template, LogChunk) and self._clock() - status.st_mtime > limit
+
+    def _remember_finished(self, inode: tuple[int, int]) -> None:
+        with self._changed:
+            self._checkpoint.finished.append(inode)
+            self._dirty = True
+
+    def _refuse(self, path: str, reason: str) -> None:
+        if path not in self._refused:
+            self._refused.add(path)
+            self.counters.files_refused += 1
+            log.warning("file is left out", path=path, reason=reason)
+
+    def _name(self, status: os.stat_result) -> str:
+        started = int(self._clock() * 1000)
+        return f"{self._settings.node}-{status.st_dev:x}-{status.st_ino:x}-{started:x}"
+
+    # --- lines --------------------------------------------------------------------------------------------------------
+
+    def _read(self, now: float, *, everything: bool) -> int:
+        """Give each file a turn, another one first each time, until the shipper takes no more."""
+        tails = list(self._tails.values())
+        self._turn = (self._turn + 1) % max(1, len(tails))
+        total = 0
+        for tail in tails[self._turn :] + tails[: self._turn]:
+            idle = tail.idle_since is not None and now - tail.idle_since > IDLE_SECONDS
+            if idle and not everything and tail.deadline is None and not tail.ready:
+                continue
+            if not self._ship(tail):
+                break
+            try:
+                read = tail.read(self._clock(), now)
+            except OSError as error:
+                self._refuse(tail.path, f"{error.strerror} while reading")
+                continue
+            total += read
+            self.counters.bytes += read
+            if not self._ship(tail):
+                break
+        return total
+
+    def _ship(self, tail: Tail) -> bool:
+        """Hand over what is ready. False where the shipper takes no more now."""
+        if tail.ready and tail.unsaved:
+            self._save()
+        while tail.ready:
+            chunk = tail.ready[0]
+            record = chunk.record
+            source = Source(getattr(record, "job", ""), getattr(record, "attempt", 0), record.node, record.producer)
+            if not self._shipper.offer(
+                Parcel(source, outgoing(record), chunk.lines, partial(self._acknowledged, tail, chunk))
+            ):
+                return False
+            tail.ready.popleft()
+            self.counters.chunks += 1
+            self.counters.pieces += chunk.lines
+            self.counters.lines += chunk.after.line - record.first_line
+        return True
+
+    def _acknowledged(self, tail: Tail, chunk: Shippable) -> None:
+        with self._changed:
+            # An answer from before a truncation says nothing about the file as it is now.
+            if tail.acknowledged.producer == chunk.after.producer:
+                tail.acknowledged = chunk.after
+                self._dirty = True
+
+    def _save(self) -> None:
+        self._saved = self._monotonic()
+        with self._changed:
+            if not self._dirty and not any(tail.unsaved for tail in self._tails.values()):
+                return
+            for path, tail in self._tails.items():
+                self._checkpoint.logs[path] = tail.acknowledged
+                tail.unsaved = False
+            self._dirty = False
+        try:
+            self._checkpoint.save()
+            self._save_fails = False
+        except OSError as error:
+            self._dirty = True
+            if not self._save_fails:
+                self._save_fails = True
+                log.error("checkpoint cannot be written: a restart will repeat lines", error=str(error))
+
+
+def _open(path: str) -> int:
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+
+
+def _raise_file_limit() -> None:
+    """Each file is held open, so that neither rename nor deletion takes it away."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = hard if hard != resource.RLIM_INFINITY else 1 << 20
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))

@@ -1,0 +1,387 @@
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from records import LogChunk, NodeLogChunk, decode
+from streams.producers.checkpoint import Checkpoint, InvalidCheckpoint
+from streams.producers.collector import Collector, CollectorSettings
+from streams.producers.paths import InvalidPattern, JobPattern
+from streams.producers.shipper import Parcel, Shipper, Source, SpoolSettings
+from streams.transport import outgoing
+
+from .switchable import Switchable, wait_for
+
+PATTERN = r"(?P<job>\d+)(_(?P<rank>\d+))?\.(?P<stream>out|err)"
+
+
+class Site:
+    """A directory of logs, a broker, and collectors on a clock of their own."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.broker = Switchable()
+        self.now = 0.0
+        self.running: list[Collector] = []
+
+    def start(self, **settings: object) -> Collector:
+        chosen: dict[str, object] = {
+            "globs": [str(self.directory / "logs" / "*")],
+            "pattern": PATTERN,
+            "node": "n1",
+            "checkpoint": self.directory / "state" / "checkpoint",
+        }
+        collector = Collector(
+            CollectorSettings(**{**chosen, **settings}),  # type: ignore[arg-type]
+            self.broker.connect,
+            clock=lambda: 1000.0 + self.now,
+            monotonic=lambda: self.now,
+        )
+        self.running.append(collector)
+        return collector
+
+    def stop(self, collector: Collector) -> None:
+        collector.close()
+        self.running.remove(collector)
+
+    def settle(self, collector: Collector, seconds: float = 6.0) -> None:
+        """Let time go by until all that stands in the files was offered and acknowledged."""
+        end = self.now + seconds
+        while self.now < end:
+            self.now += 0.25
+            while collector.step():
+                pass
+        wait_for(lambda: collector._shipper.idle)
+        self.now += 1.0
+        collector.step()
+
+    def write(self, name: str, data: bytes) -> Path:
+        path = self.directory / "logs" / name
+        path.parent.mkdir(exist_ok=True)
+        with path.open("ab") as out:
+            out.write(data)
+        return path
+
+    def numbered(self) -> list[tuple[str, int, int, str]]:
+        """Every piece that arrived: producer, line number (where no piece is redrawn), piece number, text."""
+        return [
+            (chunk.producer, chunk.first_line + i, chunk.first_piece + i, line)
+            for chunk in self.broker.chunks
+            for i, line in enumerate(chunk.lines)
+        ]
+
+    def once(self) -> list[str]:
+        """The lines as a reader sees them, who drops what repeats a number under one producer."""
+        last: dict[str, int] = {}
+        lines = []
+        for producer, _, piece, line in self.numbered():
+            if piece > last.get(producer, 0):
+                last[producer] = piece
+                lines.append(line)
+        return lines
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    site = Site(tmp_path)
+    (tmp_path / "logs").mkdir()
+    yield site
+    for collector in site.running:
+        collector.close()
+
+
+def test_files_are_followed_and_the_path_says_whose_they_are(site: Site) -> None:
+    site.write("4711_3.out", b"one\ntwo\n")
+    site.write("4711_3.err", b"oops\n")
+    collector = site.start()
+    site.settle(collector)
+    site.write("4711_3.out", b"three\nfo")
+    site.write("4712.out", b"other\n")
+    site.settle(collector)
+    found = {(c.job, c.rank, c.stream, c.node) for c in site.broker.chunks}
+    assert found == {("4711", 3, "stdout", "n1"), ("4711", 3, "stderr", "n1"), ("4712", 0, "stdout", "n1")}
+    out = [c for c in site.broker.chunks if (c.job, c.stream) == ("4711", "stdout")]
+    assert [(c.seq, c.first_line, c.first_piece, c.lines) for c in out] == [
+        (0, 1, 1, ["one", "two"]),
+        (1, 3, 3, ["three"]),
+    ]
+    assert len({c.producer for c in out}) == 1
+    site.write("4711_3.out", b"ur\n")
+    site.settle(collector)
+    assert site.broker.lines[-1] == "four"
+    assert collector.counters.lines == 6
+    assert collector.counters.files == 3
+
+
+def test_a_path_without_a_job_is_said_once_and_left_out(site: Site) -> None:
+    site.write("notes.txt", b"nothing\n")
+    site.write("99999999_x.out", b"nothing\n")
+    (site.directory / "logs" / "4711.out.d").mkdir()
+    collector = site.start(pattern=r"/(?P<job>\d+)_(?P<rank>\w+)\.out$")
+    site.settle(collector)
+    assert site.broker.written == []
+    assert collector.counters.files_refused == 2
+
+
+def test_a_collector_that_starts_again_goes_on_where_the_broker_stands(site: Site) -> None:
+    site.write("1.out", b"".join(b"line %d\n" % i for i in range(2000)) + b"unfin")
+    first = site.start()
+    site.settle(first)
+    site.stop(first)
+    site.write("1.out", b"ished\nmore\n")
+    second = site.start()
+    site.settle(second)
+    assert site.broker.lines == [*[f"line {i}" for i in range(2000)], "unfinished", "more"]
+    rows = site.numbered()
+    assert [row[1] for row in rows] == list(range(1, 2003))
+    assert len({row[0] for row in rows}) == 1
+    assert [chunk.seq for chunk in site.broker.chunks] == list(range(len(site.broker.chunks)))
+
+
+def test_what_was_not_acknowledged_is_read_again_under_the_same_numbers(site: Site) -> None:
+    site.write("1.out", b"a\nb\n")
+    first = site.start(close_timeout=0.1)
+    site.settle(first)
+    site.broker.state = "silent"
+    site.write("1.out", b"c\nd\n")
+    for _ in range(8):
+        site.now += 0.25
+        first.step()
+    site.stop(first)
+    site.broker.state = "up"
+    site.write("1.out", b"e\n")
+    second = site.start()
+    site.settle(second)
+    assert site.broker.lines == ["a", "b", "c", "d", "e"]
+    assert [row[2] for row in site.numbered()] == [1, 2, 3, 4, 5]
+
+
+def test_a_collector_killed_at_any_moment_loses_and_doubles_nothing(site: Site) -> None:
+    code = (
+        "import sys, threading\nfrom pathlib import Path\n"
+        "from streams.producers.collector import Collector, CollectorSettings\n"
+        "from tests.streams.producers.pipe_driver import DirectoryBroker\n"
+        "d = Path(sys.argv[1])\n"
+        f"settings = CollectorSettings([str(d / 'logs' / '*')], r'{PATTERN}', 'n1', d / 'checkpoint', poll_s=0.01)\n"
+        "Collector(settings, lambda: DirectoryBroker(d)).run(threading.Event())\n"
+    )
+    (site.directory / "up").touch()
+    root = Path(__file__).resolve().parents[3]
+    written = 0
+    for round_ in range(4):
+        with subprocess.Popen([sys.executable, "-c", code, str(site.directory)], cwd=root) as process:
+            for _ in range(10):
+                site.write("1.out", b"".join(b"line %d\n" % (written + i) for i in range(700)))
+                written += 700
+                time.sleep(0.05)
+            if round_ == 3:
+                last = f"line {written - 1}"
+                wait_for(lambda: last in (site.directory / "written").read_text())  # noqa: B023
+            process.send_signal(signal.SIGKILL)
+    from .test_pipe import Site as Written
+
+    chunks = Written(site.directory).chunks()
+    seen = 0
+    for chunk in chunks:
+        assert chunk.producer == chunks[0].producer
+        assert chunk.first_piece <= seen + 1
+        for i, line in enumerate(chunk.lines):
+            assert line == f"line {chunk.first_piece + i - 1}"
+        seen = max(seen, chunk.first_piece + len(chunk.lines) - 1)
+    assert seen == written
+
+
+def test_rotation_by_rename_finishes_the_old_file_first_and_counts_on(site: Site) -> None:
+    path = site.write("1.out", b"one\n")
+    collector = site.start()
+    site.settle(collector)
+    path.rename(path.with_name("1.out.1"))
+    site.write("1.out", b"three\n")
+    site.write("1.out.1", b"two, written after the rename\nend")
+    site.settle(collector)
+    site.write("1.out", b"four\n")
+    site.settle(collector)
+    assert [row[1:] for row in site.numbered()] == [
+        (1, 1, "one"), (2, 2, "two, written after the rename"), (3, 3, "end"), (4, 4, "three"), (5, 5, "four"),
+    ]  # fmt: skip
+    assert len({row[0] for row in site.numbered()}) == 1
+    site.stop(collector)
+    again = site.start()
+    site.settle(again)
+    assert len(site.numbered()) == 5
+
+
+def test_rotation_while_the_collector_was_away(site: Site) -> None:
+    path = site.write("1.out", b"one\n")
+    first = site.start()
+    site.settle(first)
+    site.stop(first)
+    site.write("1.out", b"two\n")
+    os.utime(path, (100, 100))
+    path.rename(path.with_name("1.out.2"))
+    site.write("1.out", b"three\n")
+    os.utime(path, (200, 200))
+    path.rename(path.with_name("1.out.1"))
+    site.write("1.out", b"four\n")
+    second = site.start()
+    site.settle(second, 12)
+    assert [row[1:] for row in site.numbered()] == [(1, 1, "one"), (2, 2, "two"), (3, 3, "three"), (4, 4, "four")]
+    assert len({row[0] for row in site.numbered()}) == 1
+
+
+def test_truncation_begins_a_new_numbering(site: Site) -> None:
+    path = site.write("1.out", b"one\ntwo\nthree\n")
+    collector = site.start()
+    site.settle(collector)
+    os.truncate(path, 0)
+    site.write("1.out", b"new\n")
+    site.settle(collector)
+    rows = site.numbered()
+    assert rows[-1][1:] == (1, 1, "new")
+    assert rows[-1][0] != rows[0][0]
+    assert site.once() == ["one", "two", "three", "new"]
+
+
+def test_a_file_written_over_while_the_collector_was_away_is_new(site: Site) -> None:
+    path = site.write("1.out", b"one\ntwo\n")
+    first = site.start()
+    site.settle(first)
+    site.stop(first)
+    os.truncate(path, 0)
+    site.write("1.out", b"another story, longer than the first\n")
+    second = site.start()
+    site.settle(second)
+    assert site.once() == ["one", "two", "another story, longer than the first"]
+
+
+def test_a_deleted_file_gives_its_last_line_and_is_forgotten(site: Site) -> None:
+    path = site.write("1.out", b"one\n")
+    collector = site.start()
+    site.settle(collector)
+    site.write("1.out", b"last")
+    path.unlink()
+    site.settle(collector)
+    assert site.broker.lines == ["one", "last"]
+    assert collector.counters.files == 0
+    site.write("1.out", b"again\n")
+    site.settle(collector)
+    assert site.once() == ["one", "last", "again"]
+
+
+def test_bars_and_broken_bytes_go_through_restarts(site: Site) -> None:
+    data = b"\r 0%\r 50%\xff\r\n" + b"x" * 100_000 + b"\ny\r"
+    rng = random.Random(4)
+    at = 0
+    while at < len(data):
+        step = rng.choice([1, 3, 20_000])
+        site.write("1.out", data[at : at + step])
+        at += step
+        collector = site.start()
+        site.settle(collector, 1.5)
+        site.stop(collector)
+    lines = site.once()
+    assert lines[:3] == [" 0%\r", " 50%\\xff", "x" * 32768]
+    assert "".join(lines[2:]) == "x" * 100_000
+    assert len(site.numbered()) == len(lines)
+
+
+def test_while_the_broker_is_away_the_files_wait(site: Site) -> None:
+    site.broker.state = "away"
+    for job in range(5):
+        site.write(f"{job}.out", b"".join(b"line %d\n" % i for i in range(20_000)))
+    collector = site.start(memory=300_000)
+    for _ in range(40):
+        site.now += 0.25
+        collector.step()
+    assert collector._shipper._in_memory <= 300_000
+    site.broker.state = "up"
+    wait_for(lambda: collector.step() is not None and len(site.broker.lines) == 100_000, 60)
+    for job in range(5):
+        lines = [line for c in site.broker.chunks if c.job == str(job) for line in c.lines]
+        assert lines == [f"line {i}" for i in range(20_000)]
+    assert collector.counters.lost_lines == 0
+
+
+def test_a_loud_file_does_not_hold_up_a_quiet_one(site: Site) -> None:
+    site.write("1.out", b"loud\n" * 1_000_000)
+    site.write("2.out", b"quiet\n")
+    collector = site.start()
+    for _ in range(4):
+        site.now += 0.25
+        collector.step()
+    wait_for(lambda: "quiet" in site.broker.lines)
+    assert sum(line == "loud" for line in site.broker.lines) < 1_000_000
+
+
+def test_node_logs_are_read_from_their_end_on(site: Site) -> None:
+    old = site.directory / "kern.log"
+    old.write_text("last week\n")
+    collector = site.start(node_globs=[str(site.directory / "*.log")])
+    site.settle(collector)
+    with old.open("a") as out:
+        out.write("now\n")
+    (site.directory / "syslog.log").write_text("fresh\n")
+    site.settle(collector)
+    chunks = [decode(NodeLogChunk, m.value or b"") for m in site.broker.written if m.topic == "node-logs"]
+    assert sorted((c.node, c.source, *c.lines) for c in chunks) == [("n1", "kernel", "now"), ("n1", "system", "fresh")]
+    assert all(m.key == b"n1" for m in site.broker.written)
+
+
+def test_old_files_can_be_left_out(site: Site) -> None:
+    os.utime(site.write("1.out", b"old\n"), (10, 10))
+    path = site.write("2.out", b"new\n")
+    os.utime(path, (990, 990))
+    collector = site.start(ignore_older_s=100.0)
+    site.settle(collector)
+    assert site.broker.lines == ["new"]
+
+
+def test_what_pipes_left_is_sent(site: Site) -> None:
+    spool = SpoolSettings(site.directory / "spool", 1 << 20)
+    away = Switchable("away")
+    pipe = Shipper(away.connect, "pipe", spool=spool, backoff=(0.02, 0.1))
+    pipe.offer(Parcel(Source("9", lane="p"), outgoing(LogChunk(job="9", lines=["left"], time=1.0)), 1))
+    pipe.close(0.0)
+    site.start(spool=spool)
+    wait_for(lambda: site.broker.lines == ["left"])
+    wait_for(lambda: not list(spool.root.iterdir()))
+
+
+def test_a_thousand_idle_files_cost_little(site: Site) -> None:
+    for job in range(1000):
+        site.write(f"{job}.out", b"x\n")
+    collector = site.start()
+    site.settle(collector, 20)
+    assert len(site.broker.lines) == 1000
+    looked = threading.local()
+    looked.count = 0
+    for tail in collector._tails.values():
+        tail.read = lambda *_: setattr(looked, "count", looked.count + 1) or 0  # type: ignore[method-assign,assignment,func-returns-value]
+    for _ in range(4):
+        site.now += 0.2
+        collector.step()
+    assert looked.count <= 1000
+
+
+def test_settings_that_cannot_work_say_why(tmp_path: Path) -> None:
+    with pytest.raises(InvalidPattern, match="expected a regular expression"):
+        JobPattern("(?P<job>")
+    with pytest.raises(InvalidPattern, match=r"\(\?P<job>…\)"):
+        JobPattern(r"(\d+)")
+    with pytest.raises(InvalidPattern, match="gpu"):
+        JobPattern(r"(?P<job>\d+)(?P<gpu>\d)")
+    (tmp_path / "checkpoint").write_text("not one")
+    with pytest.raises(InvalidCheckpoint, match="move it away"):
+        Checkpoint(tmp_path / "checkpoint")
+    (tmp_path / "checkpoint").write_text('{"version": 2, "logs": {}, "finished": []}')
+    with pytest.raises(InvalidCheckpoint, match="version 1"):
+        Checkpoint(tmp_path / "checkpoint")
+    with Checkpoint(tmp_path / "other"), pytest.raises(InvalidCheckpoint, match="another collector"):
+        Checkpoint(tmp_path / "other")
