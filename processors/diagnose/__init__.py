@@ -1,1 +1,7 @@
-"""Failure handler: locate the line, name the cause, say whether to start again (SchedMate §3.3)."""
+"""The failure handler: which line explains a failure, whose fault it is, and whether starting again would help."""
+
+from .catalogue import InvalidSignature, Signature, load
+from .ending import Ending
+from .handler import DiagnoseState, FailureHandler
+
+__all__ = ["DiagnoseState", "Ending", "FailureHandler", "InvalidSignature", "Signature", "load"]

@@ -1,1 +1,5 @@
-"""Interference monitor: does a job run slower since another was packed beside it? (SchedMate §4.1)."""
+"""The interference monitor: jobs that run slower since another was packed beside them."""
+
+from .monitor import InterferenceCounters, InterferenceMonitor, InterferenceState
+
+__all__ = ["InterferenceCounters", "InterferenceMonitor", "InterferenceState"]

@@ -1,0 +1,105 @@
+"""The lines that may explain a failure, and which of them is the root."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from processors.view import PROGRESS, ChunkView
+from records import Component, ErrorType, Evidence
+
+from .kinds import WEAK, explained
+
+KEPT = 10
+"""Candidates remembered per attempt: the earliest of each cause."""
+SURVIVED = 5
+"""Progress lines after a candidate that show it was not the end."""
+APART_S = 1.0
+"""Clocks of ranks are trusted to this many seconds: another rank's progress counts only when it is later by more."""
+
+
+class Candidate(msgspec.Struct):
+    """A line, or an ending without one, that may explain the failure. The fields as in `records.Failure`."""
+
+    cause: str
+    kind: str
+    error_type: ErrorType
+    component: Component
+    restartable: bool | None
+    confidence: float
+    source: str
+    message: str
+    time: float
+    node: str
+    rank: int | None
+    feed: str
+    root: Evidence | None
+    support: list[Evidence] = []
+    survived: int = 0
+    count: int = 1
+
+    @property
+    def order(self) -> tuple[float, int, str, int]:
+        """Earliest first: by time, then rank, then line. An ending comes after the lines of its time."""
+        if self.root is None:
+            return self.time, 1 << 31, "", 0
+        return self.time, self.rank or 0, self.feed, self.root.line
+
+    @property
+    def alive(self) -> bool:
+        """False once the job went on after it."""
+        return self.survived < SURVIVED
+
+
+def add(kept: list[Candidate], new: Candidate) -> None:
+    """Put `new` into `kept`: one of each cause, the earliest that the job has not survived; bounded."""
+    for index, old in enumerate(kept):
+        if old.cause == new.cause and old.kind == new.kind:
+            if old.alive:
+                old.count += 1
+                if new.order >= old.order:
+                    return
+                new.count = old.count
+            kept[index] = new
+            return
+    if len(kept) >= KEPT:
+        # The root is early and strong: what is dead goes first, then the weak, then the latest.
+        worst = max(kept, key=lambda one: (not one.alive, one.kind in WEAK, one.order))
+        if worst.alive and worst.kind not in WEAK:
+            return
+        kept.remove(worst)
+    kept.append(new)
+
+
+def choose(kept: Iterable[Candidate], *, ended_badly: bool) -> list[Candidate]:
+    """Return the root, then the other candidates in order; nothing where no candidate makes a verdict.
+
+    Kinds decide first (a candidate that another one explains is no root), then time. Weak kinds count only where the
+    attempt is known to have ended badly.
+    """
+    alive = sorted((one for one in kept if one.alive), key=lambda one: one.order)
+    if not ended_badly:
+        alive = [one for one in alive if one.kind not in WEAK]
+    roots = [
+        one
+        for index, one in enumerate(alive)
+        if not explained(
+            one.kind, (other.kind for other in alive[:index]), (other.kind for other in alive[index + 1 :])
+        )
+    ]
+    root = (roots or alive)[:1]
+    return root + [one for one in alive if one is not root[0]]
+
+
+def outlive(view: ChunkView, name: str, placed: Iterable[tuple[int, Candidate]]) -> None:
+    """Count the progress that `view`, of stream `name`, shows after each candidate; -1 stands for one of an earlier chunk."""
+    if PROGRESS not in view.classes:
+        return
+    for index, one in placed:
+        if one.feed == name:
+            later = view.classes.count(PROGRESS, index + 1)
+        elif view.times[-1] > one.time + APART_S:
+            pairs = zip(view.classes, view.times, strict=True)
+            later = sum(letter == PROGRESS and time > one.time + APART_S for letter, time in pairs)
+        else:
+            later = 0
+        one.survived = min(one.survived + later, SURVIVED)

@@ -1,0 +1,112 @@
+"""One entry of the signature catalogue, and what makes it valid."""
+
+import re
+from typing import Any
+
+import msgspec
+import re2
+
+from processors.diagnose.kinds import KINDS
+from records import Component, ErrorType
+
+_DIGITS = str.maketrans("123456789", "000000000")
+
+
+class InvalidSignature(ValueError):
+    """A catalogue entry that cannot be used; the message names the entry, what was expected and what came."""
+
+
+def masked(text: str) -> str:
+    """Return `text` with every ASCII digit replaced by 0: the template that signatures are matched against."""
+    return text.translate(_DIGITS)
+
+
+class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    r"""What a kind of line means.
+
+    Attributes:
+        name: The cause, in snake case; what counts as one root cause.
+        pattern: RE2, searched in the line with all digits replaced by 0. Write `\d` where a number stands.
+        numbers: Where not empty: the pattern's first group, read from the unmasked line, must be one of these.
+        kind: Place in the graph of causes and consequences (`diagnose.kinds`).
+        error_type: Whose fault it is.
+        component: What is faulty; `none` unless infrastructure.
+        restartable: Would the unchanged job plausibly succeed if started again? Absent: not known.
+        confidence: 0 to 1, of the whole verdict.
+        action: What an operator should do.
+        source: The document that the message is described in.
+        example: A line that matches.
+        counter: A line that looks alike and must not match.
+    """
+
+    name: str
+    pattern: str
+    numbers: list[int] = []
+    kind: str
+    error_type: ErrorType
+    component: Component = Component.NONE
+    restartable: bool | None = None
+    confidence: float
+    action: str
+    source: str
+    example: str
+    counter: str
+
+    def matches(self, line: str) -> bool:
+        """Return whether `line`, unmasked, is one of these. Slow: for tests and for entries with `numbers`."""
+        if not re2.search(self.pattern, masked(line)):
+            return False
+        return not self.numbers or self.numbered(line)
+
+    def numbered(self, line: str) -> bool:
+        """Return whether the number that the pattern's first group finds in `line` is one of `numbers`."""
+        found = re2.search(self.pattern, line.encode("utf-8", "replace").decode())
+        return bool(found and found.group(1) and int(found.group(1)) in self.numbers)
+
+
+def checked(raw: dict[str, Any], where: str) -> Signature:
+    """Return `raw` as a `Signature`.
+
+    Raises:
+        InvalidSignature: With the file, the entry and the reason.
+    """
+    label = f"{where}: signature {raw.get('name', '(without a name)')!r}"
+    try:
+        entry = msgspec.convert(raw, Signature)
+    except msgspec.ValidationError as error:
+        raise InvalidSignature(f"{label}: {error}") from error
+    problem = _problem(entry)
+    if problem:
+        raise InvalidSignature(f"{label}: {problem}")
+    return entry
+
+
+def _problem(entry: Signature) -> str:
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled = re2.compile(entry.pattern, options)
+    except re2.error as error:
+        return f"expected an RE2 pattern, got {entry.pattern!r}: {error}"
+    bare = re.sub(r"\\.|\[[^\]]*\]|\{\d+,?\d*\}", "", entry.pattern)
+    infrastructure = entry.error_type is ErrorType.INFRASTRUCTURE
+    reasons = {
+        f"expected a name in snake case, got {entry.name!r}": not re.fullmatch(r"[a-z][a-z0-9_]*", entry.name),
+        f"expected a kind among {', '.join(KINDS)}, got {entry.kind!r}": entry.kind not in KINDS,
+        f"expected a confidence above 0 and at most 1, got {entry.confidence}": not 0 < entry.confidence <= 1,
+        "an infrastructure failure needs the component that is faulty": infrastructure
+        and entry.component is Component.NONE,
+        f"only an infrastructure failure has a faulty component, got {entry.component.value!r}": not infrastructure
+        and entry.component is not Component.NONE,
+        "`numbers` needs a pattern whose first group is the number": bool(entry.numbers) and compiled.groups < 1,
+        rf"the pattern holds a digit other than 0, which no template has: write \d, and `numbers` ({bare})": bool(
+            re.search("[1-9]", bare)
+        ),
+        "the pattern matches an empty line": bool(compiled.search("")),
+        r"the pattern does not match `example` with its digits replaced by 0: write \d for numbers": not compiled.search(
+            masked(entry.example)
+        ),
+        "`example` does not match": not entry.matches(entry.example),
+        "`counter` matches": entry.matches(entry.counter),
+    }
+    return next((reason for reason, wrong in reasons.items() if wrong), "")

@@ -1,0 +1,50 @@
+"""Reading the catalogue's files."""
+
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from .entry import InvalidSignature, Signature, checked
+
+
+def parse(text: str, where: str) -> list[Signature]:
+    """Return the signatures in `text` (TOML), which came from `where`.
+
+    Raises:
+        InvalidSignature: The text is not TOML, or an entry is refused.
+    """
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidSignature(f"{where}: expected TOML: {error}") from error
+    entries = raw.get("signature", [])
+    if set(raw) - {"signature"} or not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
+        raise InvalidSignature(f"{where}: expected only [[signature]] tables, got {', '.join(sorted(raw))}")
+    return [checked(one, where) for one in entries]
+
+
+@cache
+def _own() -> tuple[Signature, ...]:
+    here = resources.files(__package__)
+    files = sorted((one for one in here.iterdir() if one.name.endswith(".toml")), key=lambda one: one.name)
+    return tuple(entry for one in files for entry in parse(one.read_text(encoding="utf-8"), one.name))
+
+
+def load(extra: Iterable[Path] = ()) -> list[Signature]:
+    """Return all signatures: those that ship, then those of the operator's `extra` files; an equal name replaces.
+
+    Raises:
+        InvalidSignature: An entry is refused, or one file holds two entries of one name and pattern.
+        OSError: A file cannot be read.
+    """
+    families = [(None, list(_own()))] + [(path, parse(path.read_text(encoding="utf-8"), str(path))) for path in extra]
+    kept: list[Signature] = []
+    for path, entries in families:
+        pairs = {(entry.name, entry.pattern) for entry in entries}
+        if len(pairs) < len(entries):
+            raise InvalidSignature(f"{path or 'catalogue'}: two entries have one name and one pattern")
+        names = {entry.name for entry in entries}
+        kept = [entry for entry in kept if entry.name not in names] + entries
+    return kept

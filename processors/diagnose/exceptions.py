@@ -1,0 +1,75 @@
+"""What a Python exception says about whose fault a failure is: by its class, then by whose code raised it."""
+
+from typing import NamedTuple
+
+from records import Component, ErrorType
+
+from . import kinds
+from .traceback import Raised, package
+
+
+class Meaning(NamedTuple):
+    """Kind and classification of an event, as in a catalogue entry."""
+
+    kind: str
+    error_type: ErrorType
+    component: Component
+    restartable: bool | None
+    confidence: float
+
+
+def _user(confidence: float) -> Meaning:
+    return Meaning(kinds.EXCEPTION, ErrorType.USER_SCRIPT, Component.NONE, False, confidence)
+
+
+def _framework(confidence: float, *, restartable: bool = False) -> Meaning:
+    return Meaning(kinds.EXCEPTION, ErrorType.FRAMEWORK, Component.NONE, restartable, confidence)
+
+
+_BY_CLASS: dict[str, Meaning] = {
+    "KeyboardInterrupt": Meaning(kinds.SCHEDULE, ErrorType.OTHER, Component.NONE, True, 0.9),
+    "SystemExit": Meaning(kinds.HINT, ErrorType.UNKNOWN, Component.NONE, None, 0.2),
+    "CancelledError": Meaning(kinds.CHILD, ErrorType.OTHER, Component.NONE, True, 0.3),
+    "MemoryError": Meaning(kinds.NODE, ErrorType.INFRASTRUCTURE, Component.NODE, False, 0.7),
+    "FileNotFoundError": _user(0.85),
+    "PermissionError": _user(0.75),
+    "IsADirectoryError": _user(0.85),
+    "NotADirectoryError": _user(0.85),
+    "FileExistsError": _framework(0.45, restartable=True),
+    "BdbQuit": Meaning(kinds.SCHEDULE, ErrorType.OTHER, Component.NONE, None, 0.5),
+    "NameError": _user(0.95),
+    "UnboundLocalError": _user(0.9),
+    "SyntaxError": _user(0.95),
+    "IndentationError": _user(0.95),
+    "AssertionError": _user(0.75),
+    "ZeroDivisionError": _user(0.9),
+}
+
+_SIGNATURE_MISMATCH = ("positional argument", "unexpected keyword argument", "takes no arguments", "no attribute")
+
+
+def meaning(raised: Raised) -> Meaning:
+    """Return what `raised` says. Without better knowledge it is the program's own: that is what most tracebacks are."""
+    name = raised.name.rsplit(".", 1)[-1]
+    found = _BY_CLASS.get(name) or _by_origin(raised, name)
+    if raised.side and found.kind == kinds.EXCEPTION:
+        return found._replace(kind=kinds.CHILD, confidence=0.3)
+    if not raised.complete:
+        return found._replace(confidence=round(found.confidence * 0.6, 2))
+    return found
+
+
+def _by_origin(raised: Raised, name: str) -> Meaning:
+    inner, outer = package(raised.last), package(raised.caller)
+    if name in {"ImportError", "ModuleNotFoundError"}:
+        missing = raised.message.partition("'")[2].partition("'")[0].partition(".")[0]
+        broken = "cannot import name" in raised.message and bool(inner)
+        if broken or (inner and missing.replace("_", "-") == inner.replace("_", "-")):
+            return _framework(0.7)
+        return _user(0.8)
+    if raised.importing and inner:
+        return _framework(0.7)
+    mismatch = name in {"TypeError", "AttributeError"} and any(one in raised.message for one in _SIGNATURE_MISMATCH)
+    if mismatch and inner and outer and inner != outer and "python" not in {inner, outer}:
+        return _framework(0.5)
+    return _user(0.75 if raised.name else 0.6)

@@ -1,0 +1,139 @@
+"""The failure handler: locates the line that explains a failure, classifies it, and says so at once (SchedMate §3.3).
+
+What is read. Lines of class `p` are skipped unless one holds a traceback's header or a traceback is open, so a chunk of progress costs a
+scan for a few words. Every other line is reduced to its template and looked up; only a template never seen before is matched against the
+signatures, in one pass of RE2 over all of them. So a certain signature fires whatever class the line was given. A line of class `e` that no
+signature and no traceback explains is kept as a hint, which counts only when the attempt is known to have ended badly. All is decided line
+by line: how lines are cut into chunks changes when records are made, not the final verdict.
+
+Healthy look-alikes. A candidate after which the job prints several progress lines was not the end: it is dropped, and a verdict that rested
+on it is taken back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from processors.view import ChunkView
+from records import ErrorType, Failure, Position
+
+from .candidates import Candidate, choose, outlive
+from .catalogue import Signature, load
+from .ending import Ending, by_ending
+from .reading import Feed, Reader, close
+from .verdict import Said, informed, taken_back, verdict
+
+AT_ONCE = 0.4
+"""Confidence below which a verdict waits for the end."""
+BENIGN = 16
+"""Causes remembered as survived before: unless almost certain, they are not announced again before the end."""
+CERTAIN = 0.9
+
+
+class DiagnoseState(msgspec.Struct):
+    """What is remembered of one attempt of a job; a few KB, next to nothing where nothing went wrong."""
+
+    attempt: int = 0
+    revision: int = 0
+    candidates: list[Candidate] = []
+    feeds: dict[str, Feed] = {}
+    benign: list[str] = []
+    said: Said | None = None
+
+
+@dataclass
+class DiagnoseCounters:
+    """What the handler has said.
+
+    Attributes:
+        verdicts: Verdicts, revisions included.
+        taken_back: Verdicts taken back because the job went on or ended well.
+    """
+
+    verdicts: int = 0
+    taken_back: int = 0
+
+
+class FailureHandler:
+    """Reads a job's chunks and its ending; returns verdicts. Holds no job's state, only the template cache.
+
+    Args:
+        signatures: The catalogue; all that ships where not given.
+    """
+
+    def __init__(self, signatures: Sequence[Signature] | None = None) -> None:
+        self.signatures = tuple(load() if signatures is None else signatures)
+        self.counters = DiagnoseCounters()
+        self._reader = Reader(self.signatures)
+
+    def observe(self, view: ChunkView, state: DiagnoseState) -> list[Failure]:
+        """Take a chunk; return a verdict where the chunk makes or betters one, or one that takes it back where the job went on."""
+        if not _current(view.attempt, state) or not view.lines:
+            return []
+        name = f"{view.rank}/{view.stream}"
+        before = list(state.candidates)
+        made = self._reader.read(view, name, state.feeds, state.candidates)
+        if not before and not made and state.said is None:
+            return []
+        outlive(view, name, [(-1, one) for one in before] + made)
+        return self._announce(view, state)
+
+    def conclude(self, ending: Ending, state: DiagnoseState) -> list[Failure]:
+        """Return the final verdict of the attempt; nothing where it shows no failure and nothing was said before."""
+        if not _current(ending.attempt, state):
+            return []
+        for name, feed in state.feeds.items():
+            close(feed, name, state.candidates)
+        state.feeds = {}
+        alone = by_ending(ending)
+        kept = state.candidates + ([alone] if alone else [])
+        ranked = [] if ending.well else choose(kept, ended_badly=alone is not None)
+        if ranked:
+            ranked[0] = informed(ranked[0], alone)
+            return [self._say(ranked, state, ending.job, ending.position, ending)]
+        if state.said is None or state.said.error_type is ErrorType.NONE:
+            return []
+        return [self._take_back(state, ending.job, ending.position, ending.time, ending)]
+
+    def _announce(self, view: ChunkView, state: DiagnoseState) -> list[Failure]:
+        for one in state.candidates:
+            if not one.alive and one.cause not in state.benign and len(state.benign) < BENIGN:
+                state.benign.append(one.cause)
+        ranked = choose(state.candidates, ended_badly=False)
+        if not ranked:
+            if state.said is None or state.said.error_type is ErrorType.NONE:
+                return []
+            return [self._take_back(state, view.job, view.position, view.times[-1], None)]
+        root = ranked[0]
+        if root.confidence < AT_ONCE or (root.cause in state.benign and root.confidence < CERTAIN):
+            return []
+        if state.said is not None and state.said.same(root):
+            return []
+        return [self._say(ranked, state, view.job, view.position, None)]
+
+    def _say(
+        self, ranked: Sequence[Candidate], state: DiagnoseState, job: str, position: Position, ending: Ending | None
+    ) -> Failure:
+        self.counters.verdicts += 1
+        state.revision += 1
+        state.said = Said.of(ranked[0])
+        return verdict(ranked, job, position, state.attempt, state.revision, ending)
+
+    def _take_back(
+        self, state: DiagnoseState, job: str, position: Position, time: float, ending: Ending | None
+    ) -> Failure:
+        assert state.said is not None
+        self.counters.taken_back += 1
+        state.revision += 1
+        line = state.said.line
+        state.said = Said("", ErrorType.NONE, 0, None)
+        return taken_back(line, job, position, time, state.attempt, state.revision, ending)
+
+
+def _current(attempt: int, state: DiagnoseState) -> bool:
+    """Return False for an attempt that is over; a newer one starts anew."""
+    if attempt > state.attempt:
+        state.attempt, state.revision, state.said = attempt, 0, None
+        state.candidates, state.feeds, state.benign = [], {}, []
+    return attempt == state.attempt

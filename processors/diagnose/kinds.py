@@ -1,0 +1,78 @@
+"""Which kinds of events follow from which: what makes the root of a failure stand out among its consequences.
+
+A candidate that another one explains is never the root. `AFTER` holds for consequences that came later, `BEFORE` also for
+those printed earlier: a scheduler tells of a dead node after the node's jobs have cried out, and kernel messages reach a log late.
+"""
+
+from collections.abc import Iterable
+
+NODE = "node"  # the host died, or its kernel ended a process
+DEVICE = "device"  # a GPU or its driver
+FABRIC = "fabric"  # NVLink, InfiniBand, a lost host
+STORAGE = "storage"  # disk, quota, file system
+SERVICE = "service"  # a remote service that the job needs
+EXCEPTION = "exception"  # the program's own error
+NATIVE = "native"  # the program was ended by a fault of its own (SIGSEGV, SIGABRT, SIGBUS)
+ABORT = "abort"  # the program ended itself; what it had met is told before or right after
+SCHEDULE = "schedule"  # the scheduler or a person ended the job, and says why
+CANCEL = "cancel"  # the scheduler ended the job and does not say why: often because a task had failed
+KILL = "kill"  # SIGKILL from somebody
+COLLECTIVE = "collective"  # a collective timed out or was aborted
+PEER = "peer"  # the other end of a connection went away
+LAUNCHER = "launcher"  # a launcher reports, or passes on a signal
+CHILD = "child"  # an error of a helper process or thread that need not end the job
+HINT = "hint"  # a line that calls itself an error and says no more
+
+KINDS = (
+    NODE, DEVICE, FABRIC, STORAGE, SERVICE, EXCEPTION, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
+    COLLECTIVE, PEER, LAUNCHER, CHILD, HINT,
+)  # fmt: skip
+
+WEAK = frozenset({CHILD, HINT})
+"""Kinds that make a verdict only where the attempt is known to have ended badly."""
+
+_NOISE = frozenset({PEER, LAUNCHER, CHILD, HINT, CANCEL, KILL})
+_DEATH = _NOISE | {EXCEPTION, NATIVE, ABORT, COLLECTIVE, SERVICE}
+
+AFTER: dict[str, frozenset[str]] = {
+    NODE: _DEATH | {DEVICE, FABRIC, STORAGE},
+    DEVICE: _DEATH | {FABRIC},
+    FABRIC: _DEATH,
+    STORAGE: _DEATH,
+    SERVICE: _DEATH,
+    EXCEPTION: _DEATH,
+    NATIVE: _DEATH,
+    ABORT: _NOISE,
+    SCHEDULE: _DEATH,
+    CANCEL: _DEATH,
+    KILL: _NOISE | {EXCEPTION, ABORT, COLLECTIVE},
+    COLLECTIVE: _NOISE | {EXCEPTION, NATIVE, ABORT, COLLECTIVE},
+    PEER: _NOISE | {COLLECTIVE, ABORT},
+    LAUNCHER: _NOISE,
+    CHILD: frozenset({CHILD, HINT}),
+    HINT: frozenset({HINT}),
+}
+
+BEFORE: dict[str, frozenset[str]] = {
+    NODE: _NOISE | {DEVICE, NATIVE, ABORT, COLLECTIVE},
+    DEVICE: _NOISE | {COLLECTIVE, ABORT},
+    FABRIC: _NOISE | {COLLECTIVE, ABORT},
+    STORAGE: _NOISE | {ABORT},
+    SERVICE: _NOISE | {ABORT},
+    EXCEPTION: frozenset({ABORT, PEER, LAUNCHER, CHILD, HINT}),
+    NATIVE: frozenset({PEER, LAUNCHER, CHILD, HINT}),
+    ABORT: frozenset({LAUNCHER, CHILD, HINT}),
+    SCHEDULE: _NOISE,
+    CANCEL: frozenset({LAUNCHER, CHILD, HINT}),
+    KILL: frozenset({LAUNCHER, CHILD, HINT}),
+    COLLECTIVE: frozenset({LAUNCHER, CHILD, HINT}),
+    PEER: frozenset({CHILD, HINT}),
+    LAUNCHER: frozenset({CHILD, HINT}),
+    CHILD: frozenset({HINT}),
+    HINT: frozenset(),
+}
+
+
+def explained(kind: str, earlier: Iterable[str], later: Iterable[str]) -> bool:
+    """Return whether an event of `kind` follows from one of the kinds that came before it, or of those that came after."""
+    return any(kind in AFTER[other] for other in earlier) or any(kind in BEFORE[other] for other in later)

@@ -1,0 +1,178 @@
+"""From the lines of a chunk to candidates: signatures, tracebacks, bare exceptions, hints."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from processors.view import ERROR, PROGRESS, ChunkView
+from records import Component, ErrorType, Evidence
+
+from . import kinds
+from . import traceback as tracebacks
+from .candidates import Candidate, add
+from .catalogue import Signature
+from .exceptions import Meaning, meaning
+from .matcher import READ, Matcher
+from .nan import NanWatch, mentioned
+from .traceback import HEADER, Raised, TracebackState
+
+FEEDS = 64
+"""Streams of one job with something remembered; further ones are read without memory of open tracebacks."""
+
+_TRACEBACK = (
+    r"Traceback \(most recent call last\)|During handling of the above exception|The above exception was the direct cause"
+    r"|Exception in thread|Exception ignored in|Error in atexit|--- Logging error ---|Exception in callback"
+)
+_EXCEPTION = r"(?:^|[\s:\]|)>\t])[A-Za-z_][\w.]*(?:Error|Exception|NotFound)[\w]*(?::\s|\s*$)"
+_CERTAIN = frozenset({kinds.NODE, kinds.DEVICE, kinds.FABRIC, kinds.STORAGE, kinds.SCHEDULE})
+_PROBES = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty"})
+"""Exceptions that programs raise on the way to an answer; one raised while they were handled tells more."""
+
+
+class Feed(msgspec.Struct):
+    """What is remembered of one stream of one rank."""
+
+    traceback: TracebackState = msgspec.field(default_factory=TracebackState)
+    nan: NanWatch = msgspec.field(default_factory=NanWatch)
+
+    @property
+    def idle(self) -> bool:
+        """True where nothing need be remembered."""
+        return not self.traceback.open and not self.traceback.note and self.nan.first is None
+
+
+class Reader:
+    """Reads chunks. Holds the template cache, nothing of any job."""
+
+    def __init__(self, signatures: Sequence[Signature]) -> None:
+        self._matcher = Matcher(signatures, (_TRACEBACK, _EXCEPTION))
+        self._header = len(signatures)
+
+    def read(
+        self, view: ChunkView, name: str, feeds: dict[str, Feed], kept: list[Candidate]
+    ) -> list[tuple[int, Candidate]]:
+        """Put the candidates that `view` holds into `kept`; return those that stay there, with their indices in `view`.
+
+        `name` is the stream's key in `feeds`.
+        """
+        feed = feeds.get(name) or Feed()
+        progress = view.classes.count(PROGRESS)
+        text = "\n".join(view.lines) if progress else ""
+        if feed.nan.first is not None or mentioned(text):
+            feed.nan.read(view)
+        made: list[tuple[int, Candidate]] = []
+        glued = HEADER in text
+        if progress < len(view.lines) or feed.traceback.open or glued:
+            made = self._made(view, name, feed, kept, glued=glued)
+        if feed.idle:
+            feeds.pop(name, None)
+        elif name in feeds or len(feeds) < FEEDS:
+            feeds[name] = feed
+        return [(index, one) for index, one in made if any(one is other for other in kept)]
+
+    def _made(
+        self, view: ChunkView, name: str, feed: Feed, kept: list[Candidate], *, glued: bool
+    ) -> list[tuple[int, Candidate]]:
+        lines, classes = view.lines, view.classes
+        wanted = [i for i, letter in enumerate(classes) if letter != PROGRESS or (glued and HEADER in lines[i])]
+        found = dict(zip(wanted, self._matcher.find([lines[i] for i in wanted]), strict=True))
+        if feed.traceback.open or any(one and one[-1] >= self._header for one in found.values()):
+            indices: Sequence[int] = range(len(lines))
+        else:
+            indices = [i for i in wanted if found[i] or classes[i] == ERROR]
+        made: list[tuple[int, Candidate]] = []
+        for index in indices:
+            one = self._line(view, index, found, name, feed.traceback, kept)
+            if one is not None:
+                add(kept, one)
+                made.append((index, one))
+        return made
+
+    def _line(  # noqa: PLR0917  # the six are one line and where it stands
+        self,
+        view: ChunkView,
+        index: int,
+        matches: Mapping[int, tuple[int, ...]],
+        name: str,
+        state: TracebackState,
+        kept: list[Candidate],
+    ) -> Candidate | None:
+        """Return the candidate that piece `index` makes. A progress line is read only where a traceback is open."""
+        if index not in matches and not state.open:
+            return None
+        found = matches.get(index, ())
+        line, place = view.lines[index][:READ], view.evidence(index)
+        inside, raised = False, None
+        opened = list(state.open)
+        if opened or (found and found[-1] >= self._header):
+            inside, raised = tracebacks.feed(state, line, place, view.times[index])
+        if inside and raised is None:
+            return None
+        signature = self._matcher.signature(found, line)
+        if raised is None and signature is None:
+            raised = tracebacks.bare(line, place.line) if self._header + 1 in found else None
+            if raised is None and view.classes[index] != ERROR:
+                return None
+        headers = [one.header for one in opened if all(one is not other for other in state.open)]
+        if raised is not None and raised.chained == "handling":
+            _supersede(kept, name)
+        if raised is not None and not raised.name and headers:
+            place = headers[0]
+        candidate = _candidate(signature, raised, place, view.times[index], name)
+        candidate.node, candidate.support = view.node, headers[:2]
+        return candidate
+
+
+def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
+    """Make candidates of what was still open when the stream ended."""
+    for one in feed.traceback.open:
+        add(kept, _candidate(None, tracebacks.give_up(one), one.header, one.time, name))
+    if feed.nan.suspect and feed.nan.first is not None:
+        verdict = Meaning(kinds.EXCEPTION, ErrorType.USER_SCRIPT, Component.NONE, restartable=False, confidence=0.5)
+        add(kept, _from(verdict, "nan_loss", "signature", feed.nan.first, feed.nan.time, name))
+
+
+def _supersede(kept: list[Candidate], name: str) -> None:
+    for one in kept:
+        if one.feed == name and one.source == "traceback" and one.cause in _PROBES:
+            kept.remove(one)
+            return
+
+
+def _candidate(
+    signature: Signature | None, raised: Raised | None, place: Evidence, time: float, name: str
+) -> Candidate:
+    if signature is not None:
+        verdict = Meaning(
+            signature.kind, signature.error_type, signature.component, signature.restartable, signature.confidence
+        )
+        if raised is not None and raised.side and signature.kind not in _CERTAIN:
+            verdict = verdict._replace(kind=kinds.CHILD)
+        made = _from(verdict, signature.name, "signature", place, time, name)
+    elif raised is not None:
+        cause = raised.name.rsplit(".", 1)[-1] or "traceback"
+        made = _from(meaning(raised), cause, "traceback", place, time, name)
+    else:
+        hint = Meaning(kinds.HINT, ErrorType.UNKNOWN, Component.NONE, restartable=None, confidence=0.2)
+        made = _from(hint, "error_line", "signature", place, time, name)
+    if raised is not None and raised.name:
+        made.message = f"{raised.name}: {raised.message}".strip(": ")[:300]
+    return made
+
+
+def _from(verdict: Meaning, cause: str, source: str, place: Evidence, time: float, name: str) -> Candidate:  # noqa: PLR0917
+    return Candidate(
+        cause=cause,
+        kind=verdict.kind,
+        error_type=verdict.error_type,
+        component=verdict.component,
+        restartable=verdict.restartable,
+        confidence=verdict.confidence,
+        source=source,
+        message=place.text.strip()[:300],
+        time=time,
+        node="",
+        rank=place.rank,
+        feed=name,
+        root=place,
+    )

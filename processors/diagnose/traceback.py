@@ -1,0 +1,181 @@
+"""Python tracebacks, read whole from a stream of lines, however they are cut, chained or interleaved.
+
+The reader is fed only lines that may belong to a traceback; it tells when an exception is complete. Its state is small and can be stored.
+"""
+
+import re
+
+import msgspec
+
+from records import Evidence
+
+from .prefix import peel
+
+HEADER = "Traceback (most recent call last)"
+OPEN = 8
+"""Tracebacks of one stream that may be open at once (ranks that print into one file)."""
+STRAY = 40
+"""Lines that belong to nothing after which a traceback is given up as cut off."""
+
+_FRAME = re.compile(r'\s*File "([^"]{1,500})", line \d+(?:, in (.{1,120}))?')
+_SUFFIX = (
+    r"(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Timeout|Failure|Fault|Empty|Full|Killed|Abort|Invalid|Died"
+    r"|NotFound|timeout|Signal)"
+)
+_CERTAIN = re.compile(rf"((?:[A-Za-z_]\w*\.){{0,8}}[A-Za-z_]\w{{0,80}}?{_SUFFIX}\w{{0,20}})(?::(?:\s|$)(.*)|\s*$)")
+_LIKELY = re.compile(r"((?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{1,80})(?::(?:\s(.*)|$)|\s*$)")
+_GLUED = re.compile(r"((?:[a-z_]\w*\.){0,8}[A-Z]\w{2,60}?(?:Error|Exception))(?:\1)+")
+_CAUSE = "The above exception was the direct cause"
+_HANDLING = "During handling of the above exception"
+_SIDE = re.compile(
+    r"Exception in thread|Exception ignored in|Error in atexit|--- Logging error ---|Exception in callback|Exception while exporting"
+)
+_LIBRARY = re.compile(r"(?:site|dist)-packages[/\\]|[/\\]lib[/\\]python\d|<frozen |^<__array_function__")
+_PACKAGE = re.compile(r".*(?:site|dist)-packages[/\\]([\w-]+)")
+
+
+class Raised(msgspec.Struct, frozen=True):
+    """A complete exception.
+
+    Attributes:
+        name: Class of the exception, dotted as printed.
+        message: What it says.
+        line: Line of the exception itself; of the header where the traceback was cut off.
+        last: File of the innermost frame.
+        caller: File of the frame around it.
+        importing: Whether a module of a library was being imported.
+        side: Whether a helper thread or an exit handler raised it, or it was only logged.
+        chained: `""`, `cause` or `handling`: how it follows from the exception before it.
+        complete: False where only its beginning was there.
+    """
+
+    name: str
+    message: str
+    line: int
+    last: str = ""
+    caller: str = ""
+    importing: bool = False
+    side: bool = False
+    chained: str = ""
+    complete: bool = True
+
+
+class OpenTraceback(msgspec.Struct):
+    """A traceback whose exception has not come yet."""
+
+    tag: str
+    header: Evidence
+    time: float
+    frames: int = 0
+    base: int = 0
+    inside: bool = False
+    last: str = ""
+    caller: str = ""
+    importing: bool = False
+    side: bool = False
+    chained: str = ""
+    stray: int = 0
+
+
+class TracebackState(msgspec.Struct):
+    """What the reader remembers of one stream: open tracebacks, and what was said shortly before the next one."""
+
+    open: list[OpenTraceback] = []
+    note: str = ""
+    note_line: int = 0
+
+
+def package(path: str) -> str:
+    """Return the installed package that the file `path` belongs to; empty for a file of the user's own."""
+    found = _PACKAGE.match(path)
+    return found[1] if found else ("python" if _LIBRARY.search(path) else "")
+
+
+def feed(state: TracebackState, line: str, place: Evidence, time: float) -> tuple[bool, Raised | None]:
+    """Take one line. Return whether it belongs to a traceback, and the exception that it completes."""
+    tag, text = peel(line)
+    at = text.find(HEADER)
+    if at >= 0:
+        _begin(state, tag, at, place, time)
+        return True, None
+    if _remark(state, text, place.line):
+        return True, None
+    mine = next((one for one in state.open if one.tag == tag), None)
+    if mine is None:
+        return False, None
+    return _continue(state, mine, text, place.line)
+
+
+def bare(line: str, number: int) -> Raised | None:
+    """Return the exception that `line` names without a traceback before it, if any."""
+    text = peel(line)[1].strip()
+    found = _GLUED.match(text) or _CERTAIN.match(text)
+    if not found:
+        return None
+    return Raised(found[1], text[found.end(1) :].lstrip(": "), number, complete=False)
+
+
+def give_up(one: OpenTraceback) -> Raised:
+    """Return what is known of a traceback that was cut off before its exception."""
+    return Raised("", "", one.header.line, one.last, one.caller, one.importing, one.side, one.chained, complete=False)
+
+
+def _begin(state: TracebackState, tag: str, indent: int, place: Evidence, time: float) -> None:
+    near = state.note and place.line - state.note_line <= 3
+    already = next((one for one in state.open if one.tag == tag), None)
+    if already:
+        if already.frames == 0:  # another rank's header, printed into the same stream
+            return
+        state.open.remove(already)
+    if len(state.open) >= OPEN:
+        state.open.pop(0)
+    note = state.note if near else ""
+    state.open.append(
+        OpenTraceback(
+            tag, place, time, base=indent, side=note == "side", chained=note if note in {"cause", "handling"} else ""
+        )
+    )
+    state.note = ""
+
+
+def _remark(state: TracebackState, text: str, line: int) -> bool:
+    if _CAUSE in text:
+        state.note = "cause"
+    elif _HANDLING in text:
+        state.note = "handling"
+    elif _SIDE.search(text):
+        state.note = "side"
+    else:
+        return False
+    state.note_line = line
+    return True
+
+
+def _continue(state: TracebackState, mine: OpenTraceback, text: str, line: int) -> tuple[bool, Raised | None]:
+    frame = _FRAME.match(text)
+    if frame:
+        mine.frames += 1
+        mine.stray = 0
+        mine.inside = True
+        mine.base = len(text) - len(text.lstrip()) - 2
+        mine.caller, mine.last = mine.last, frame[1][-200:]
+        if frame[2] == "<module>" and package(frame[1]):
+            mine.importing = True
+        return True, None
+    stripped = text.strip()
+    indent = len(text) - len(text.lstrip())
+    if not stripped:
+        return True, None
+    if indent > max(mine.base, 0):
+        return True, None
+    found = _GLUED.match(stripped) or _CERTAIN.match(stripped) or (_LIKELY.match(stripped) if mine.inside else None)
+    if found and mine.frames:
+        state.open.remove(mine)
+        message = stripped[found.end(1) :].lstrip(": ")
+        return True, Raised(found[1], message, line, mine.last, mine.caller, mine.importing, mine.side, mine.chained)
+    mine.inside = False
+    mine.stray += 1
+    if mine.stray > STRAY:
+        state.open.remove(mine)
+        return False, give_up(mine)
+    return False, None

@@ -1,0 +1,92 @@
+"""Candidates to `Failure` records."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from records import ErrorType, Failure, Position, derived_id
+
+from .candidates import Candidate
+from .ending import Ending
+
+EVIDENCE = 6
+"""Lines that a verdict cites, the root among them."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """The verdict that was said last, as far as a change in it is worth a record."""
+
+    cause: str
+    error_type: ErrorType
+    line: int
+    rank: int | None
+
+    @classmethod
+    def of(cls, root: Candidate) -> "Said":
+        """Return what a verdict with this root says."""
+        return cls(root.cause, root.error_type, root.root.line if root.root else 0, root.rank)
+
+    def same(self, root: Candidate) -> bool:
+        """Return whether a verdict with this root says nothing new."""
+        return self == Said.of(root)
+
+
+def verdict(  # noqa: PLR0917
+    ranked: Sequence[Candidate], job: str, position: Position, attempt: int, revision: int, ending: Ending | None
+) -> Failure:
+    """Return the record for the root `ranked[0]`; the others support it. Final where there is an `ending`."""
+    root = ranked[0]
+    lines = [root.root, *root.support, *(one.root for one in ranked[1:])]
+    cited = {(one.topic, one.partition, one.offset, one.line, one.rank): one for one in lines if one is not None}
+    return Failure(
+        id=derived_id("failure", job, position, 0 if ending or not root.root else root.root.line),
+        job=job,
+        attempt=attempt,
+        revision=revision,
+        time=root.time,
+        node=root.node,
+        rank=root.rank,
+        root=root.root,
+        message=root.message,
+        error_type=root.error_type,
+        faulty_component=root.component,
+        restartable=root.restartable,
+        confidence=root.confidence,
+        source=root.source,
+        signature=root.cause,
+        final=ending is not None,
+        exit_code=ending.exit_code if ending else None,
+        signal=(ending.killed_by or None) if ending else None,
+        evidence=list(cited.values())[:EVIDENCE],
+    )
+
+
+def taken_back(  # noqa: PLR0917
+    line: int, job: str, position: Position, time: float, attempt: int, revision: int, ending: Ending | None
+) -> Failure:
+    """Return the record that takes back a verdict whose root was `line`."""
+    return Failure(
+        id=derived_id("failure", job, position, 0 if ending else line),
+        job=job,
+        attempt=attempt,
+        revision=revision,
+        time=time,
+        message="the attempt ended well" if ending and ending.well else "the job went on after it",
+        error_type=ErrorType.NONE,
+        final=ending is not None,
+        exit_code=ending.exit_code if ending else None,
+        signal=(ending.killed_by or None) if ending else None,
+    )
+
+
+def informed(root: Candidate, alone: Candidate | None) -> Candidate:
+    """Return `root` with what it leaves unknown filled from what the ending alone says."""
+    if alone is None or root is alone or root.error_type is not ErrorType.UNKNOWN:
+        return root
+    return msgspec.structs.replace(
+        root,
+        error_type=alone.error_type,
+        component=alone.component,
+        restartable=alone.restartable,
+        confidence=max(root.confidence, alone.confidence),
+    )

@@ -1,0 +1,196 @@
+"""The interference monitor: does a job run slower since another was packed beside it (SchedMate §4.1).
+
+Throughput before the packing is compared with throughput after warm-up, at least a few tens of steps later. The measure is seconds per step
+of one rank: the one that reports most, because ranks of a synchronous job keep one pace and a mixture of ranks would mix windows.
+"""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from records import EventKind, Evidence, JobEvent, JobMetric, Position, Slowdown, derived_id
+
+PACKINGS = 8
+"""Packings of one job watched at once; further ones are untrackable."""
+RANKS = 4
+"""Ranks whose newest metrics are remembered; the first ones that report."""
+NEWEST = 4
+"""Metrics remembered of a rank: a packing event may arrive after metrics that are later than it."""
+
+
+class Measure(msgspec.Struct, frozen=True):
+    """A usable metric."""
+
+    time: float
+    step_time_s: float
+    step: int | None
+    evidence: Evidence | None
+
+
+class Pace(msgspec.Struct):
+    """The newest metrics of one rank, oldest first, and how many there were in all."""
+
+    rank: int
+    reports: int = 0
+    newest: list[Measure] = []
+
+    def before(self, time: float) -> Measure | None:
+        """Return the last metric at or before `time`."""
+        return next((one for one in reversed(self.newest) if one.time <= time), None)
+
+
+class Packing(msgspec.Struct):
+    """A packing whose effect has not been measured yet. `step` is the step at which it came, from the pace until then."""
+
+    id: str
+    packed_job: str
+    node: str
+    time: float
+    rank: int
+    before_s: float
+    step: int | None
+    before: Evidence | None
+
+
+class InterferenceState(msgspec.Struct):
+    """What is remembered of one attempt of a job; nothing where nothing was packed beside it but the newest metrics."""
+
+    attempt: int = 0
+    paces: list[Pace] = []
+    packings: list[Packing] = []
+
+
+@dataclass
+class InterferenceCounters:
+    """What the monitor has seen.
+
+    Attributes:
+        packed: Packings in which the watched job was there first.
+        untrackable: Those skipped because no step time was known before.
+        ended: Those that ended before a measurement.
+        measured: Those measured.
+        slowed: Those found slower than the threshold allows.
+    """
+
+    packed: int = 0
+    untrackable: int = 0
+    ended: int = 0
+    measured: int = 0
+    slowed: int = 0
+
+
+class InterferenceMonitor:
+    """Compares step times before and after a packing. Only the job that was there first is watched.
+
+    Args:
+        threshold: Throughput after over throughput before, below which a packing is a slowdown.
+        warmup_steps: Steps after the packing that no measurement may touch.
+        warmup_s: Seconds after the packing that no measurement may touch where steps are not known.
+    """
+
+    def __init__(self, threshold: float = 0.65, warmup_steps: int = 30, warmup_s: float = 60.0) -> None:
+        if not 0 < threshold <= 1:
+            raise ValueError(f"expected a threshold above 0 and at most 1, got {threshold}")
+        if warmup_steps < 0 or warmup_s < 0:
+            raise ValueError(f"expected a warm-up of 0 or more, got {warmup_steps} steps and {warmup_s} s")
+        self.threshold = threshold
+        self.warmup_steps = warmup_steps
+        self.warmup_s = warmup_s
+        self.counters = InterferenceCounters()
+
+    def packed(self, event: JobEvent, position: Position, state: InterferenceState) -> None:
+        """Take a packing event; from now on its effect is awaited. Without a step time before it, it cannot be tracked and is skipped."""
+        if event.newcomer or not self._current(event.attempt, state):
+            return
+        identity = derived_id("slowdown", event.job, position)
+        if any(one.id == identity for one in state.packings):
+            return
+        self.counters.packed += 1
+        best = max(state.paces, key=lambda one: (one.reports, -one.rank), default=None)
+        before = best.before(event.time) if best else None
+        if best is None or before is None or len(state.packings) >= PACKINGS:
+            self.counters.untrackable += 1
+            return
+        made = int((event.time - before.time) / before.step_time_s)
+        state.packings.append(
+            Packing(
+                id=identity,
+                packed_job=event.packed_with,
+                node=event.nodes[0] if event.nodes else "",
+                time=event.time,
+                rank=best.rank,
+                before_s=before.step_time_s,
+                step=None if before.step is None else before.step + made,
+                before=before.evidence,
+            )
+        )
+
+    def unpacked(self, event: JobEvent, state: InterferenceState) -> None:
+        """Take the end of a packing: what was not measured by now never will be."""
+        if event.kind is not EventKind.UNPACKED or not self._current(event.attempt, state):
+            return
+        staying = [one for one in state.packings if one.packed_job != event.packed_with]
+        self.counters.ended += len(state.packings) - len(staying)
+        state.packings = staying
+
+    def measured(self, metric: JobMetric, state: InterferenceState) -> Slowdown | None:
+        """Take a metric; return a slowdown where it completes the measurement of a packing and its throughput is too low."""
+        if not self._current(metric.attempt, state) or not metric.step_time_s or metric.step_time_s <= 0:
+            return None
+        slowdown = None
+        for one in list(state.packings):
+            if one.rank != metric.rank or not self._after_warmup(one, metric):
+                continue
+            state.packings.remove(one)
+            self.counters.measured += 1
+            ratio = one.before_s / metric.step_time_s
+            if ratio < self.threshold and slowdown is None:
+                self.counters.slowed += 1
+                slowdown = self._slowdown(one, metric, ratio)
+        self._remember(metric, state)
+        return slowdown
+
+    def _current(self, attempt: int, state: InterferenceState) -> bool:
+        """Return False for an attempt that is over; a newer one starts anew."""
+        if attempt > state.attempt:
+            state.attempt, state.paces, state.packings = attempt, [], []
+        return attempt == state.attempt
+
+    def _after_warmup(self, one: Packing, metric: JobMetric) -> bool:
+        """Return whether the metric's window lies wholly after the packing and the warm-up."""
+        if metric.since is None or metric.since < one.time:
+            return False
+        if metric.since_step is not None and one.step is not None:
+            return metric.since_step >= one.step + self.warmup_steps
+        return metric.since >= one.time + self.warmup_s
+
+    def _slowdown(self, one: Packing, metric: JobMetric, ratio: float) -> Slowdown:
+        assert metric.step_time_s is not None
+        steps = metric.step - one.step if metric.step is not None and one.step is not None else 0
+        return Slowdown(
+            id=one.id,
+            job=metric.job,
+            attempt=metric.attempt,
+            packed_job=one.packed_job,
+            node=one.node or metric.node,
+            time=metric.time,
+            before_s=one.before_s,
+            after_s=metric.step_time_s,
+            ratio=ratio,
+            threshold=self.threshold,
+            steps_after=max(steps, 0),
+            evidence=[place for place in (one.before, *metric.evidence[:1]) if place is not None],
+        )
+
+    @staticmethod
+    def _remember(metric: JobMetric, state: InterferenceState) -> None:
+        assert metric.step_time_s is not None
+        measure = Measure(metric.time, metric.step_time_s, metric.step, metric.evidence[0] if metric.evidence else None)
+        pace = next((one for one in state.paces if one.rank == metric.rank), None)
+        if pace is None:
+            if len(state.paces) >= RANKS:
+                return
+            pace = Pace(metric.rank)
+            state.paces.append(pace)
+        pace.reports += 1
+        pace.newest = sorted([*pace.newest, measure], key=lambda one: one.time)[-NEWEST:]
