@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from aiokafka import codec
 
 import schedmate
 
@@ -85,3 +86,9 @@ def test_all_rooms_are_imported_from_it(installed: Path) -> None:
     program = f"import {', '.join(ROOMS)}\nfor room in ({', '.join(ROOMS)}): print(room.__file__)"
     for line in run(installed, sys.executable, "-c", program).splitlines():
         assert Path(line).is_relative_to(installed), line
+
+
+def test_what_it_depends_on_can_compress() -> None:
+    # aiokafka asks for no compressor by itself, and a worker without one ends as soon as it starts.
+    assert codec.has_lz4()
+    assert codec.has_zstd()
