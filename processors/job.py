@@ -11,7 +11,8 @@ import msgspec
 from records import EventKind, JobEvent, JobMetric, LogChunk, Position, Record, derived_id
 
 from .classify.classifier import LineClassifier
-from .diagnose.handler import Ending, FailureHandler
+from .diagnose.ending import Ending
+from .diagnose.handler import FailureHandler
 from .interference.monitor import InterferenceMonitor
 from .source import admit
 from .state import MAX_SOURCES, JobState, SourceState

@@ -42,25 +42,20 @@ def test_results_do_not_depend_on_batches_or_restarts() -> None:
     assert locally(records, batch=7, restart_every=2) == expected
 
 
-def test_a_crash_before_the_commit_repeats_no_record() -> None:
+@pytest.mark.parametrize("batches", [1, 3, 1000])
+def test_a_crash_before_the_commit_repeats_no_record(batches: int) -> None:
+    records = training(jobs=3, chunks=4) + endings(3)
     broker = MemoryBroker(partitions=4)
-    for record in training(jobs=3, chunks=4):
+    for record in records:
         broker.append(outgoing(record))
-    while LocalWorker(broker).step(limit=5):
-        broker.committed.clear()  # every worker dies right before its commit, and the next starts from the beginning
-        if all(sum(1 for _ in broker.read(topic)) for topic in ("job-metrics", "failures")) and _settled(broker):
-            break
-    found = [message.value for topic in RESULTS for message in broker.read(topic)]
-    assert len(found) == len(set(found))
-
-
-def _settled(broker: MemoryBroker) -> bool:
-    """True once a worker that reads everything again makes nothing new."""
-    before = len(broker.read("job-metrics"))
-    worker = LocalWorker(broker)
-    while worker.step(limit=50):
-        pass
-    return len(broker.read("job-metrics")) == before
+    for limit in (batches, 1000):
+        broker.committed.clear()  # the worker before died right before its commit
+        worker = LocalWorker(broker)
+        for _ in range(limit):
+            worker.step(limit=2)
+    found = [message for topic in RESULTS for message in broker.read(topic)]
+    assert by_id(found) == locally(records)
+    assert len(found) == len(by_id(found))
 
 
 @pytest.mark.kafka
