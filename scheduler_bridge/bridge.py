@@ -1,7 +1,7 @@
 """From findings to decisions, from decisions to a scheduler, each step written down before and after it is taken."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import structlog
@@ -22,6 +22,10 @@ Accepted = Failure | Slowdown | Decision | DecisionResult | JobEvent
 
 REVISIONS_KEPT = 10_000
 """Attempts whose newest revision is known; the oldest have ended long ago."""
+
+
+TIDY = 600.0
+"""Seconds between two looks for what the ledger may forget."""
 
 
 @dataclass(slots=True)
@@ -75,6 +79,8 @@ class Bridge:
         publish: Writes a record to its topic, and returns once it is acknowledged. What it raises goes through to the
             caller; the bridge then stands as if it had not been asked, and nothing is done twice.
         clock: Seconds since 1970.
+        recall: Asked right before an action for what other bridges wrote meanwhile, should there be any: where two divide
+            the work, or one follows on another, a decision may have changed hands.
     """
 
     def __init__(
@@ -83,8 +89,10 @@ class Bridge:
         settings: BridgeSettings,
         publish: Callable[[Record], None],
         clock: Callable[[], float] = time.time,
+        recall: Callable[[], Iterable[Decision | DecisionResult]] = tuple,
     ) -> None:
         self.counters = BridgeCounters()
+        self._recall = recall
         self._actuator = actuator
         self._settings = settings
         self._publish = publish
@@ -93,6 +101,7 @@ class Bridge:
         self._watches: dict[str, _Watch] = {}
         self._revisions: dict[tuple[str, int], int] = {}
         self._away = False
+        self._tidied = clock()
 
     def remember(self, record: Decision | DecisionResult) -> None:
         """Take in one record of the history, in any order."""
@@ -128,7 +137,9 @@ class Bridge:
                 self._consider(decision)
         waiting = {decision.id for decision in (*self._ledger.pending(), *self._ledger.unfinished())}
         self._watches = {key: watch for key, watch in self._watches.items() if key in waiting}
-        self._ledger.forget(self._clock())
+        if abs(self._clock() - self._tidied) > TIDY:
+            self._ledger.forget(self._clock())
+            self._tidied = self._clock()
         self.counters.waiting = len(waiting)
         if not waiting:
             return None
@@ -220,8 +231,19 @@ class Bridge:
             self._wait(decision, verdict.reason)
         elif verdict is not None:
             self._conclude(decision, verdict, seen=job)
-        else:
+        elif self._is_still_open(decision):
             self._act(decision)
+
+    def _is_still_open(self, decision: Decision) -> bool:
+        """Take in what others wrote meanwhile. False where they dealt with the decision, or left no room for it."""
+        for record in self._recall():
+            self._ledger.remember(record)
+        if decision not in self._ledger.pending():
+            return False
+        objection = first_objection(decision, Context(self._ledger, self._settings, self._clock()))
+        if objection is not None:
+            self._conclude(decision, objection)
+        return objection is None
 
     def _act(self, decision: Decision) -> None:
         self._record(decision, Outcome.STARTED, "")

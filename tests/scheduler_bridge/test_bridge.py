@@ -256,3 +256,16 @@ def test_unknown_jobs_are_refused(stand: Stand) -> None:
 def test_events_of_other_jobs_change_nothing(stand: Stand) -> None:
     stand.bridge.accept(JobEvent(id="e", job="other", kind=EventKind.ENDED, time=time.time()))
     assert stand.bridge.advance() is None
+
+
+def test_what_another_bridge_did_meanwhile_is_not_done_again(stand: Stand) -> None:
+    job = stand.failed_job()
+    other = Bridge(stand.cluster.actuator, ON, stand.written, stand.clock, recall=lambda: stand.written.results)
+    for bridge in (other, stand.bridge):
+        bridge.accept(failure(job=job))
+    stand.bridge.advance()
+    stand.cluster.scheduler.wait(lambda jobs: True, 1)
+    other.advance()
+    assert stand.written.outcomes[:2] == [Outcome.STARTED, Outcome.DONE]
+    assert Outcome.STARTED not in stand.written.outcomes[2:]
+    assert stand.cluster.scheduler.job(job).attempt == 1  # type: ignore[union-attr]

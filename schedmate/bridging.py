@@ -1,0 +1,113 @@
+"""The bridge on Kafka: findings, decisions and job events come in; decisions, results and a scheduler's actions come out."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from threading import Event
+
+import structlog
+
+from records import Decision, DecisionResult, Failure, InvalidRecord, JobEvent, Position, Record, Slowdown
+from schedmate.settings import BridgeSettings as Wanted
+from scheduler_bridge import Bridge, BridgeSettings
+from scheduler_bridge.actuators import Actuator
+from streams.accept import accept
+from streams.kafka import Connection, read_back
+from streams.transport import Producer, TransportError, outgoing
+
+log = structlog.get_logger(__name__)
+
+READ = ("failures", "slowdowns", "decisions", "decision-results", "job-events")
+HISTORY = ("decisions", "decision-results")
+ACKNOWLEDGED_S = 30.0
+OVERLAP_S = 60.0
+"""How far a second reading of the history goes back before the end of the one before: clocks of hosts differ."""
+
+
+def bridge_settings(wanted: Wanted) -> BridgeSettings:
+    """Return the operator's settings as the bridge takes them."""
+    return BridgeSettings(
+        enabled=frozenset(wanted.enabled),
+        min_confidence=wanted.min_confidence,
+        ttl=wanted.ttl_seconds,
+        actions_per_cause=wanted.restarts_per_cause,
+        actions_per_node=wanted.actions_per_node_hour,
+        actions_per_cluster=wanted.actions_per_hour,
+    )
+
+
+class History:
+    """What stands in the topics of decisions and results: all of it first, then what came since."""
+
+    def __init__(self, connection: Connection, clock: Callable[[], float] = time.time) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._since: float | None = None
+
+    def __call__(self) -> Iterator[Decision | DecisionResult]:
+        """Yield what was written since the last call, and a little of what came before."""
+        began = self._clock()
+        for message in read_back(self._connection, HISTORY, self._since):
+            try:
+                record = accept(message)
+            except InvalidRecord:
+                continue  # it becomes a dead letter where the group reads it
+            if isinstance(record, Decision | DecisionResult):
+                yield record
+        self._since = began - OVERLAP_S
+
+
+class Bridging:
+    """Feeds a bridge from Kafka. A broker that is away stops it for that long, and nothing is passed over.
+
+    Args:
+        actuator: The scheduler.
+        settings: What the operator allows.
+        producer: Where decisions and results go.
+        history: What was written before.
+        stop: Ends the waiting for a broker.
+    """
+
+    def __init__(
+        self, actuator: Actuator, settings: BridgeSettings, producer: Producer, history: History, stop: Event
+    ) -> None:
+        self._producer = producer
+        self._stop = stop
+        self._next = 0.0
+        self.bridge = Bridge(actuator, settings, self._publish, recall=history)
+        for record in history():
+            self.bridge.remember(record)
+
+    def handle(self, batch: Sequence[tuple[Position, Record]]) -> None:
+        """Take a batch in and let the bridge work. Returns once all that it wrote is acknowledged."""
+        for _, record in batch:
+            if isinstance(record, Failure | Slowdown | Decision | DecisionResult | JobEvent):
+                self._insist(lambda record=record: self.bridge.accept(record))  # type: ignore[misc]
+        if batch or time.monotonic() >= self._next:
+            self._insist(self._advance)
+
+    def _advance(self) -> None:
+        wait = self.bridge.advance()
+        self._next = time.monotonic() + (float("inf") if wait is None else wait)
+
+    def _publish(self, record: Record) -> None:
+        try:
+            self._producer.send(outgoing(record)).result(ACKNOWLEDGED_S)
+        except TimeoutError as error:
+            raise TransportError(f"expected an acknowledgement within {ACKNOWLEDGED_S:g} s, got none") from error
+
+    def _insist(self, work: Callable[[], None]) -> None:
+        """Do `work` again until the broker takes it: every step of the bridge may be repeated."""
+        away = False
+        while True:
+            try:
+                work()
+                break
+            except TransportError as error:
+                if self._stop.is_set():
+                    raise
+                if not away:
+                    log.warning("broker_away", error=str(error))
+                away = True
+                self._stop.wait(1.0)
+        if away:
+            log.info("broker_back")

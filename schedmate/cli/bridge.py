@@ -1,0 +1,40 @@
+"""`schedmate bridge`: decisions, and what carries them out."""
+
+import typer
+
+from schedmate.settings import Loaded
+
+app = typer.Typer()
+
+
+@app.command()
+def command(context: typer.Context) -> None:
+    """Turn verdicts and slowdowns into decisions, and decisions into Slurm's actions.
+
+    It only publishes decisions until `bridge.enabled` names an action: `restart`, `cancel_packing`, `evict`. What it does is checked
+    in Slurm and written to the topic `decision-results`. Its user must be an operator of Slurm. Run one for each cluster.
+
+    Example: `schedmate --set bridge.enabled=restart,cancel_packing bridge`
+    """
+    from schedmate.bridging import READ, Bridging, History, bridge_settings
+    from schedmate.connections import kafka_connection
+    from schedmate.service import service
+    from scheduler_bridge.actuators.slurm import SlurmActuator
+    from streams.kafka import KafkaConsumer, KafkaProducer
+    from streams.runtimes.pump import Pump
+
+    loaded: Loaded = context.obj
+    settings = loaded.settings
+    connection = kafka_connection(settings.kafka)
+    with service(settings, "bridge") as running:
+        producer = KafkaProducer(connection, settings.kafka.compression)
+        bridging = Bridging(
+            SlurmActuator(), bridge_settings(settings.bridge), producer, History(connection), running.stop
+        )
+        group = f"{settings.kafka.group}-bridge"
+        with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s) as consumer:
+            pump = Pump(consumer, producer, bridging.handle)
+            running.telemetry.watch("bridge", bridging.bridge.counters)
+            running.telemetry.watch("pump", pump.counters)
+            pump.run(running.stop)
+        producer.close()

@@ -1,0 +1,96 @@
+"""`schedmate decisions`: what was decided, and what became of it."""
+
+import sys
+import uuid
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from records import Decision, DecisionResult, InvalidRecord, encode
+from schedmate.settings import Loaded
+from streams.transport import Message
+
+app = typer.Typer()
+
+TOPICS = ("decisions", "decision-results")
+
+
+@app.command()
+def command(
+    context: typer.Context,
+    *,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes.")] = False,
+    job: Annotated[str | None, typer.Option(help="Only those about this job.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON record a line.")] = False,
+) -> None:
+    """Show decisions and what became of them, in the order in which they were written. It takes part in nothing.
+
+    Example: `schedmate decisions --follow --job 4711`
+    """
+    loaded: Loaded = context.obj
+    try:
+        for record in _records(loaded, follow):
+            if job in (None, record.job):
+                typer.echo(encode(record).decode() if json else line(record))
+                sys.stdout.flush()
+    except KeyboardInterrupt:
+        raise typer.Exit from None
+
+
+def line(record: Decision | DecisionResult) -> str:
+    """Return a record as one line for a person."""
+    when = datetime.fromtimestamp(record.time).astimezone().isoformat(" ", "seconds")
+    if isinstance(record, Decision):
+        return f"{when}  {record.mode.upper():10}  {record.action} {record.job}  {_one_line(record.reason)}"
+    seen = ", ".join(f"{name} {value}" for name, value in record.seen.items() if value)
+    about = _one_line("; ".join(part for part in (record.detail, seen) if part))
+    return f"{when}  {record.outcome:10}  {record.action} {record.job}  {about}"
+
+
+def _one_line(text: str) -> str:
+    """Keep what a job printed from writing to the terminal as it likes."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _records(loaded: Loaded, follow: bool) -> Iterator[Decision | DecisionResult]:
+    from streams.accept import accept
+
+    messages = _follow(loaded) if follow else _stored(loaded)
+    for message in messages:
+        try:
+            record = accept(message)
+        except InvalidRecord as error:
+            typer.echo(f"schedmate: {error}", err=True)
+            continue
+        if isinstance(record, Decision | DecisionResult):
+            yield record
+
+
+def _stored(loaded: Loaded) -> Iterator[Message]:
+    from schedmate.connections import kafka_connection
+    from streams.kafka import read_back
+
+    stored = list(read_back(kafka_connection(loaded.settings.kafka), TOPICS))
+    yield from sorted(stored, key=lambda message: message.time)
+
+
+def _follow(loaded: Loaded) -> Iterator[Message]:
+    """Yield what is stored, then what comes. The group never commits, so nothing is left of it."""
+    from schedmate.connections import kafka_connection
+    from streams.kafka import KafkaConsumer
+
+    shown: dict[tuple[str, int], int] = {}
+    for message in _stored(loaded):
+        place = message.position
+        shown[place.topic, place.partition] = max(place.offset, shown.get((place.topic, place.partition), -1))
+        yield message
+    settings = loaded.settings.kafka
+    group = f"{settings.group}-decisions-{uuid.uuid4().hex}"
+    with KafkaConsumer(kafka_connection(settings), group, TOPICS) as consumer:
+        while True:
+            for message in consumer.poll(1.0):
+                place = message.position
+                if place.offset > shown.get((place.topic, place.partition), -1):
+                    yield message
