@@ -69,7 +69,8 @@ def _continues(chunk: Lines, index: int) -> bool:
 
 def _numbers(chunk: Lines, line: int) -> Sequence[int]:
     lines = chunk.lines
-    if not chunk.cut and not any(piece.endswith("\r") for piece in lines):
+    joined = "\n".join(lines)
+    if not chunk.cut and "\r\n" not in joined and not joined.endswith("\r"):
         return range(line, line + len(lines))
     numbers = []
     for index in range(len(lines)):

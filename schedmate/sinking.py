@@ -1,36 +1,79 @@
-"""The sink: what comes out of the processors and the bridge goes to ClickHouse and Redis, in one go."""
+"""The sink: what comes out of the processors and the bridge goes to ClickHouse and Redis."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event
 
-from records import TOPICS, Position, Record
+from clickhouse_connect.driver.client import Client
+
+from records import Position, Record
+from schedmate.settings import ClickHouseSettings, RedisSettings, Settings
+from schedmate.telemetry import Telemetry
 from sinks import Hold
+from sinks.clickhouse import ClickHouseWriter, open_client
+from sinks.redis import RedisState, open_redis
 
-NOT_STORED = ("job-logs", "node-logs")
-"""Lines stay where they are: in Kafka, for as long as it keeps them."""
-
-STORED = tuple(topic.name for topic in TOPICS if topic.name not in NOT_STORED)
+Write = Callable[[Sequence[tuple[Position, Record]]], None]
+DAY_S = 86_400
 
 
-class Store(Protocol):
-    """Takes batches of records; repeats change nothing."""
+@dataclass(frozen=True)
+class Store:
+    """One store: how a batch is written (repeats change nothing), and what waits while it is away."""
 
-    def write(self, batch: Sequence[tuple[Position, Record]]) -> None:
-        """Return once `batch` lasts. Raises `SinkUnavailable` (try again) or `SinkRejected` (for good)."""
+    name: str
+    write: Write
+    hold: Hold
 
 
 class Sinks:
     """Writes every batch to all stores, and holds the stream back while one of them is away."""
 
-    def __init__(self, stores: Sequence[tuple[Store, Hold]]) -> None:
+    def __init__(self, stores: Sequence[Store]) -> None:
         self._stores = stores
 
     def write(self, batch: Sequence[tuple[Position, Record]]) -> None:
-        """Return once `batch` lasts in every store."""
-        if batch:
-            for store, hold in self._stores:
-                hold.run(lambda store=store: store.write(batch))  # type: ignore[misc]
+        """Return once `batch` lasts in every store.
+
+        Raises:
+            SinkUnavailable: It was told to stop while a store was away; nothing of the batch may be taken as written.
+            SinkRejected: A store will never take it: no tables, no access.
+        """
+        for store in self._stores:
+            if batch:
+                store.hold.run(lambda write=store.write: write(batch))  # type: ignore[misc]
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
-        return [f"{hold.store} is away" for _, hold in self._stores if hold.away]
+        return [f"{store.name} is away; the stream is held back" for store in self._stores if store.hold.away]
+
+
+def clickhouse_opener(settings: ClickHouseSettings) -> Callable[[], Client]:
+    """Return what opens ClickHouse; it raises `SinkUnavailable` or `SinkRejected`."""
+    password = settings.secret()
+    return lambda: open_client(settings.url, password=password)
+
+
+def redis_state(settings: RedisSettings) -> RedisState:
+    """Return the present state of jobs in Redis; nothing is sent yet."""
+    client = open_redis(settings.url, password=settings.secret())
+    return RedisState(client, prefix=settings.prefix, keep_s=settings.expire_days * DAY_S)
+
+
+@contextmanager
+def opened(settings: Settings, telemetry: Telemetry, stop: Event) -> Iterator[Sinks]:
+    """Open the stores that the settings name, and count what they do."""
+    writer, hold = ClickHouseWriter(clickhouse_opener(settings.clickhouse)), Hold("ClickHouse", stop=stop)
+    stores = [Store("ClickHouse", writer.write, hold)]
+    telemetry.watch("clickhouse", writer.counters)
+    telemetry.watch("clickhouse_hold", hold.counters)
+    if settings.redis.url:
+        state, hold = redis_state(settings.redis), Hold("Redis", stop=stop)
+        stores.append(Store("Redis", state.update, hold))
+        telemetry.watch("redis", state.counters)
+        telemetry.watch("redis_hold", hold.counters)
+    try:
+        yield Sinks(stores)
+    finally:
+        writer.close()

@@ -1,0 +1,45 @@
+"""`schedmate sink`: Kafka to ClickHouse and Redis."""
+
+import typer
+
+from schedmate.settings import Loaded
+
+app = typer.Typer()
+
+
+@app.command()
+def command(context: typer.Context) -> None:
+    """Write metrics, verdicts, decisions, events and GPU samples from Kafka to ClickHouse and Redis, each once.
+
+    While one of them is away the stream is held back; nothing is dropped. Start several to share the load.
+
+    Example: `schedmate migrate && schedmate --set clickhouse.url=http://default@ch1:8123/schedmate sink`
+    """
+    from schedmate.assembly import producer_factory
+    from schedmate.connections import kafka_connection
+    from schedmate.service import service
+    from schedmate.sinking import opened
+    from sinks import SinkUnavailable
+    from sinks.clickhouse import STORED_TOPICS
+    from streams.kafka import KafkaConsumer
+    from streams.runtimes.pump import Pump
+
+    loaded: Loaded = context.obj
+    settings = loaded.settings
+    group = f"{settings.kafka.group}-sink"
+    with service(settings, "sink") as running, opened(settings, running.telemetry, running.stop) as sinks:
+        running.telemetry.health = sinks.problems
+        connection = kafka_connection(settings.kafka)
+        with KafkaConsumer(connection, group, STORED_TOPICS, settings.kafka.session_timeout_s) as consumer:
+            producer = producer_factory(settings)()
+            pump = Pump(
+                consumer, producer, sinks.write, settings.clickhouse.batch_rows, settings.clickhouse.batch_seconds
+            )
+            running.telemetry.watch("pump", pump.counters)
+            try:
+                pump.run(running.stop)
+            except SinkUnavailable:
+                if not running.stop.is_set():
+                    raise
+            finally:
+                producer.close()
