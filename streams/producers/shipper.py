@@ -192,7 +192,8 @@ class Shipper:
             self._changed.wait_for(lambda: self.idle, timeout)
             self._stop.set()
             self._changed.notify_all()
-        self._thread.join(1.0)
+        # A client that looks for a broker cannot be interrupted; it holds nothing of ours.
+        self._thread.join(1.0 if self.counters.broker_up else 0.05)
         with self._lock:
             self._spill()
             lost = sum(parcel.lines for parcel in self._unspooled) + sum(self._lost.values())
@@ -246,7 +247,7 @@ class Shipper:
         self._unspooled.pop(parcel, None)
         parcel.spool = self._spool
         self.counters.spooled_chunks += 1
-        self.counters.spool_bytes = self._spool.size
+        self.counters.spooled_bytes = self._spool.size
         self._changed.notify_all()
         return True
 
@@ -372,7 +373,7 @@ class Shipper:
                 self._adopted.remove(parcel.spool)
                 parcel.spool.close()
             elif self._spool is not None:
-                self.counters.spool_bytes = self._spool.size
+                self.counters.spooled_bytes = self._spool.size
         self.counters.acknowledged += 1
         if not self.counters.broker_up:
             self.counters.broker_up = True
@@ -390,7 +391,7 @@ class Shipper:
         if self._adopt is None:
             return
         with self._lock:
-            if not self._adopted:
+            if not self._adopted and not self._stop.is_set():
                 self._adopted = list(orphans(self._adopt.root, self._adopt.budget))
                 if self._adopted:
                     log.info("sending what earlier producers left", spools=len(self._adopted))

@@ -47,7 +47,7 @@ def test_a_broker_that_is_away_at_the_start_gets_all_later_once_and_in_order(spo
         assert shipper.offer(parcel(i))
     wait_for(lambda: shipper.counters.sends_failed >= 2)
     assert not shipper.counters.broker_up
-    assert shipper.counters.spool_bytes > 20_000
+    assert shipper.counters.spooled_bytes > 20_000
     broker.state = "up"
     for i in range(200, 250):
         assert shipper.offer(parcel(i))

@@ -1,0 +1,103 @@
+"""`schedmate collect`: log files, tailed and shipped."""
+
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from schedmate.cli import fail
+from schedmate.settings import Loaded
+
+app = typer.Typer()
+
+SLURM = r"slurm-(?P<job>\d+)\.(?P<stream>out|err)$"
+"""What Slurm calls a job's output unless it is told otherwise."""
+
+
+@app.command()
+def command(
+    context: typer.Context,
+    globs: Annotated[
+        list[str] | None, typer.Argument(metavar="GLOB...", help="Files of jobs; ** goes through directories.")
+    ] = None,
+    *,
+    pattern: Annotated[
+        str,
+        typer.Option(
+            metavar="REGEX",
+            help="Tells whose a file is: groups `job` and, if need be, `rank`, `stream`, `attempt`, `node`.",
+        ),
+    ] = SLURM,
+    node_log: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="A node's kernel or system log; read from its present end on."),
+    ] = None,
+    node: Annotated[
+        str | None, typer.Option(help="The scheduler's name of this host.", show_default="host name")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Remembers how far all is acknowledged.", show_default="producer.directory"),
+    ] = None,
+    ignore_older: Annotated[
+        float | None,
+        typer.Option(metavar="HOURS", min=0, help="Leave out files last written before that.", show_default="take all"),
+    ] = None,
+) -> None:
+    r"""Tail log files, and ship them to Kafka. Files may be rotated, truncated and deleted; a restart goes on where it stopped.
+
+    Also sends what pipes on this host could not send before they ended.
+
+    Examples: `schedmate collect '/home/*/slurm-*.out'`,
+    `schedmate collect --pattern '/(?P<job>\d+)/rank(?P<rank>\d+)\.(?P<stream>out|err)$' '/logs/**/rank*'`
+    """
+    from schedmate.connections import kafka_connection
+    from schedmate.service import service
+    from streams.kafka import KafkaProducer
+    from streams.producers.checkpoint import InvalidCheckpoint
+    from streams.producers.chunker import Limits
+    from streams.producers.collector import Collector, CollectorSettings
+    from streams.producers.paths import InvalidPattern
+    from streams.producers.shipper import SpoolSettings
+    from streams.transport import Producer
+
+    loaded: Loaded = context.obj
+    settings = loaded.settings
+    if not globs and not node_log:
+        fail("expected files to collect, got none: schedmate collect '/home/*/slurm-*.out'")
+    how = CollectorSettings(
+        globs=globs or [],
+        pattern=pattern,
+        node_globs=node_log or [],
+        node=node or socket.gethostname().partition(".")[0],
+        checkpoint=checkpoint or settings.producer.directory / "collect.json",
+        spool=SpoolSettings(settings.producer.directory / "spool", settings.producer.spool_mb << 20),
+        ignore_older_s=None if ignore_older is None else ignore_older * 3600,
+        close_timeout=settings.producer.close_seconds,
+        limits=Limits(settings.producer.chunk_lines, seconds=settings.producer.chunk_seconds),
+    )
+
+    def connect() -> Producer:
+        return KafkaProducer(kafka_connection(settings.kafka), settings.kafka.compression)
+
+    with service(settings, "collect") as running:
+        try:
+            collector = Collector(how, connect)
+        except (InvalidPattern, InvalidCheckpoint) as error:
+            fail(str(error))
+            return
+        except OSError as error:
+            fail(f"expected to write {how.checkpoint}: {error.strerror}; pass --checkpoint FILE")
+            return
+        running.telemetry.watch("collector", collector.counters)
+
+        def health() -> list[str]:
+            away = collector.counters.chunks and not collector.counters.broker_up
+            return ["the broker takes no lines; they wait in their files"] if away else []
+
+        running.telemetry.health = health
+        try:
+            collector.run(running.stop)
+        finally:
+            collector.close()

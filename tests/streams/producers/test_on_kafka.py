@@ -1,0 +1,151 @@
+"""The real command line against a real broker."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from records import LogChunk, decode
+from streams.kafka import read_back
+from tests.servers.kafka import Kafka
+
+from .switchable import wait_for
+
+pytestmark = pytest.mark.kafka
+
+SCHEDMATE = [sys.executable, "-m", "schedmate"]
+COUNT = "import sys, time\nfor i in range(int(sys.argv[1])):\n    print('line', i)\n    time.sleep(float(sys.argv[2]))"
+
+
+class Host:
+    """A host with a broker and a state directory of its own."""
+
+    def __init__(self, broker: Kafka, state: Path) -> None:
+        self.broker = broker
+        self.env = {**os.environ, "XDG_STATE_HOME": str(state), "SCHEDMATE_KAFKA__BROKERS": broker.address}
+        self.spool = state / "schedmate" / "spool"
+
+    def start(self, *arguments: str, **pipes: int) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen([*SCHEDMATE, *arguments], env=self.env, **pipes)  # type: ignore[call-overload,no-any-return]
+
+    def run(self, *arguments: str, data: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+        command = [*SCHEDMATE, *arguments]
+        return subprocess.run(command, env=self.env, input=data, capture_output=True, timeout=60, check=False)
+
+    def chunks(self, job: str) -> list[LogChunk]:
+        messages = read_back(self.broker.connection, ["job-logs"])
+        return [decode(LogChunk, m.value) for m in messages if m.key == job.encode()]
+
+    def lines(self, job: str) -> list[str]:
+        """What a reader keeps: repeats by number go; a number left out fails the test."""
+        seen: dict[str, int] = {}
+        lines: list[str] = []
+        for chunk in self.chunks(job):
+            last = seen.setdefault(chunk.producer, 0)
+            assert chunk.first_piece <= last + 1
+            lines += chunk.lines[last + 1 - chunk.first_piece :]
+            seen[chunk.producer] = max(last, chunk.first_piece + len(chunk.lines) - 1)
+        return lines
+
+    def has(self, job: str, count: int) -> bool:
+        return len(self.lines(job)) >= count
+
+
+def numbered(count: int) -> list[str]:
+    return [f"line {i}" for i in range(count)]
+
+
+def test_the_pipe_ships_both_streams(kafka: Kafka, tmp_path: Path) -> None:
+    host = Host(kafka, tmp_path)
+    code = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(9)"
+    result = host.run("pipe", "--job", "pipe-1", "--rank", "2", "--node", "n7", "--", sys.executable, "-c", code)
+    assert (result.returncode, result.stdout, result.stderr) == (9, b"out\n", b"err\n")
+    found = {(c.stream, c.rank, c.node, *c.lines) for c in host.chunks("pipe-1")}
+    assert found == {("stdout", 2, "n7", "out"), ("stderr", 2, "n7", "err")}
+
+
+def test_the_filter_ships_a_hundred_thousand_lines(kafka: Kafka, tmp_path: Path) -> None:
+    host = Host(kafka, tmp_path)
+    data = "".join(f"line {i}\n" for i in range(100_000)).encode()
+    result = host.run("pipe", "--job", "pipe-2", data=data)
+    assert (result.returncode, result.stdout) == (0, data)
+    if result.stderr:  # a slow machine: the next pipe sends the rest
+        with host.start("pipe", "--job", "x", stdin=subprocess.PIPE) as other:
+            wait_for(lambda: host.has("pipe-2", 100_000))
+            other.communicate()
+    assert host.lines("pipe-2") == numbered(100_000)
+
+
+def test_a_pipe_started_before_the_broker(own_kafka: Kafka, tmp_path: Path) -> None:
+    host = Host(own_kafka, tmp_path / "state")
+    own_kafka.kill()
+    first = host.run("--set", "producer.close_seconds=0.1", "pipe", "--job", "1", data=b"too early\n")
+    assert first.stdout == b"too early\n"
+    assert b"1 lines wait in" in first.stderr
+    command = ["pipe", "--job", "2", "--", sys.executable, "-c", COUNT, "800", "0.01"]
+    with host.start(*command, stdout=subprocess.DEVNULL) as process:
+        wait_for(lambda: list(host.spool.glob("*/*.segment")))
+        time.sleep(1)
+        own_kafka.start()
+        assert process.wait(60) == 0
+    assert host.lines("2") == numbered(800)
+    assert host.lines("1") == ["too early"]
+    assert not list(host.spool.glob("*/*.segment"))
+
+
+def test_a_broker_killed_in_the_middle(own_kafka: Kafka, tmp_path: Path) -> None:
+    host = Host(own_kafka, tmp_path / "state")
+    command = ["pipe", "--job", "3", "--", sys.executable, "-c", COUNT, "1000", "0.01"]
+    with host.start("--set", "producer.close_seconds=30", *command, stdout=subprocess.DEVNULL) as process:
+        wait_for(lambda: host.has("3", 100))
+        own_kafka.kill()
+        time.sleep(3)
+        own_kafka.start()
+        assert process.wait(90) == 0
+    assert host.lines("3") == numbered(1000)
+
+
+def test_the_collector_survives_kill_and_an_absent_broker(own_kafka: Kafka, tmp_path: Path) -> None:
+    host = Host(own_kafka, tmp_path / "state")
+    logs = tmp_path / "jobs"
+    logs.mkdir()
+    command = ["collect", str(logs / "*")]
+    with (logs / "slurm-4.out").open("w", buffering=1) as out:
+        with host.start(*command) as collector:
+            out.writelines(f"line {i}\n" for i in range(3000))
+            wait_for(lambda: host.has("4", 1000))
+            collector.send_signal(signal.SIGKILL)
+        own_kafka.kill()
+        with host.start(*command) as collector:
+            out.writelines(f"line {i}\n" for i in range(3000, 5000))
+            time.sleep(1)
+            own_kafka.start()
+            wait_for(lambda: host.has("4", 5000), 60)
+            collector.send_signal(signal.SIGTERM)
+            assert collector.wait(30) == 0
+        with host.start(*command) as collector:
+            out.write("line 5000\n")
+            wait_for(lambda: host.has("4", 5001))
+            collector.send_signal(signal.SIGTERM)
+    assert host.lines("4") == numbered(5001)
+    assert len({chunk.producer for chunk in host.chunks("4")}) == 1
+    places = json.loads((tmp_path / "state" / "schedmate" / "collect.json").read_text())["logs"]
+    assert places[str(logs / "slurm-4.out")]["line"] == 5002
+
+
+def test_a_pattern_that_names_no_job_is_one_clear_error(tmp_path: Path) -> None:
+    result = subprocess.run(
+        [*SCHEDMATE, "collect", "--pattern", "(x)", str(tmp_path / "*")],
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert b"expected a group (?P<job>" in result.stderr
+    assert b"Traceback" not in result.stderr
