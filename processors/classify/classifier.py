@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from processors.grammar.cache import GenerationCache
+from processors.grammar.extractor import CACHE_SIZE, LONGEST
 
 from .context import ClassifyContext, resolve
 from .fallback import TemplateClassifier
-from .kinds import BY_DIGITS, Kinds, by_digits
-from .template import LONGEST, templates
-
-CACHE_SIZE = 50_000
-"""Templates remembered (at most twice as many): a few hundred a job, up to 1,000 characters each, mostly about 100."""
+from .kinds import BY_DIGITS, by_digits, kind_of
+from .template import templates
 
 
 @dataclass
@@ -42,7 +40,6 @@ class LineClassifier:
 
     def __init__(self, fallback: TemplateClassifier | None = None, cache_size: int = CACHE_SIZE) -> None:
         self._fallback = fallback
-        self._kinds = Kinds()
         self._cache: GenerationCache[str] = GenerationCache(cache_size)
         self.counters = ClassifyCounters()
 
@@ -72,7 +69,7 @@ class LineClassifier:
         for template in {template for template, kind in zip(masked, kinds, strict=True) if kind is None}:
             kind = self._cache.get(template)
             if kind is None:
-                kind, sure = self._kinds.of(template)
+                kind, sure = kind_of(template)
                 self.counters.templates += 1
                 if not sure and self._fallback is not None:
                     unknown.append(template)

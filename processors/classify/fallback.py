@@ -10,10 +10,10 @@ from typing import Protocol
 
 import numpy as np
 
+from processors.grammar.extractor import DIGITS
 from processors.models.embedder import Embedder
 
 from .context import OTHER
-from .template import DIGITS
 
 THRESHOLD = 0.55
 """Cosine similarity below which nothing is said."""

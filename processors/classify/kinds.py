@@ -2,7 +2,7 @@
 
 import re
 
-from processors.grammar.extractor import Extractor
+from processors.grammar.extractor import read_plan
 from processors.grammar.prefix import Peeled, peel
 from processors.grammar.table import is_header, is_row
 
@@ -16,33 +16,27 @@ BY_DIGITS = "?"
 _FAILING = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
 
 
-class Kinds:
-    """Tells the kind of a line (see `context`) from its text alone."""
-
-    def __init__(self) -> None:
-        self._fields = Extractor()
-
-    def of(self, line: str) -> tuple[str, bool]:
-        """Return the kind of `line`, and whether a signature says so (False: nothing is known about it)."""
-        peeled = peel(line)
-        body = peeled.body
-        if not body.strip():
-            return (WARNING, True) if peeled.level == "WARNING" else (BLANK, True)
-        if kind := _certain(body) or _levelled(peeled):
-            return kind, True
-        if signatures.EXIT.search(body):
-            return BY_DIGITS, True
-        if is_row(body):
-            return ROW, True
-        if signatures.WARNED.search(body):
-            return (WARNED if signatures.PLACE.search(body) else WARNING), True
-        if is_report(body, self._fields.plan(body)):
-            return PROGRESS, True
-        if kind := _worded(peeled):
-            return kind, True
-        if is_header(body):
-            return HEADER, True
-        return (INDENTED if body[:1].isspace() else OTHER), False
+def kind_of(line: str) -> tuple[str, bool]:
+    """Return the kind of `line` (see `context`) by its text alone, and whether a signature says so (False: nothing is known)."""
+    peeled = peel(line)
+    body = peeled.body
+    if not body.strip():
+        return (WARNING, True) if peeled.level == "WARNING" else (BLANK, True)
+    if kind := _certain(body) or _levelled(peeled):
+        return kind, True
+    if signatures.EXIT.search(body):
+        return BY_DIGITS, True
+    if is_row(body):
+        return ROW, True
+    if signatures.WARNED.search(body):
+        return (WARNED if signatures.PLACE.search(body) else WARNING), True
+    if is_report(body, read_plan(body)):
+        return PROGRESS, True
+    if kind := _worded(peeled):
+        return kind, True
+    if is_header(body):
+        return HEADER, True
+    return (INDENTED if body[:1].isspace() else OTHER), False
 
 
 def by_digits(line: str) -> str:
@@ -79,6 +73,6 @@ def _worded(peeled: Peeled) -> str:
         return WARNING if signatures.WARNING.search(body) else ERROR
     if re.search(r"\bERROR\b(?! ?[=_])", body) and not quiet and not signatures.NO_ERROR.search(body):
         return ERROR
-    if not quiet and signatures.WARNING.search(body):
+    if signatures.LOUD_WARNING.search(body) or (not quiet and signatures.WARNING.search(body)):
         return WARNING
     return ""

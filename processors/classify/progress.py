@@ -8,7 +8,7 @@ from processors.grammar.names import Meaning
 
 _BOOKKEEPING = re.compile(
     r"(?i)\b(?:sav(?:e|ed|ing)|load(?:ed|ing)?|checkpoint\w*|resum\w+|restor\w+|download\w*|writ(?:e|ing|ten)|upload\w*|namespace\(|\w*config\(|\w*args\(|arguments|finished in|estimated|"
-    r"benchmark\w*|warm-?up (?:steps|iters)|will|expected|total (?:number|params)|compil\w+)"
+    r"benchmark\w*|warm-?up (?:steps|iters)|translat\w+|generated|total (?:training|train|run) time|will|expected|total (?:number|params)|compil\w+)"
 )
 _NOT_TRAINING_BAR = re.compile(
     r"(?i)\b(?:map|mapping|filter\w*|download\w*|load\w*|sav\w+|fetch\w*|generat\w+|tokeniz\w*|process\w*|extract\w*|sampl(?:e|ing)\b|pars\w+|read\w*|prepar\w+|eval\w*|valid\w*|test\w*|"
@@ -17,8 +17,9 @@ _NOT_TRAINING_BAR = re.compile(
 _TABLE_CELL = re.compile(r"^\s*\|\s+[\w/ ]+?\s*\|\s*[-+\d.e]+\s*\|$")
 _FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")
 _EVALUATING = re.compile(
-    r"(?i)(?:^|[^A-Za-z])(?:eval\w*|validation|validating|valid|val|test(?:ing|set)?|dev set|inference|predict\w*)(?:$|[^A-Za-z])|测试|验证"
+    r"(?i)(?:^|[^A-Za-z])(?:eval\w*|validation|validating|valid|val|test(?:ing|set)?|dev(?=[^A-Za-z/])|inference|predict\w*)(?:$|[^A-Za-z])|测试|验证"
 )
+_EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:")
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
@@ -29,9 +30,13 @@ def is_report(body: str, plan: Plan) -> bool:
     """
     if (event := mllog.read(body)) is not None:
         return bool(event.values)
+    if _EPOCH_TIME.search(body):
+        return True
     if not plan.slots or _evaluates(body, plan):
         return False
     if plan.bar:
+        if "?it/s" in body:
+            return False  # nothing is known yet
         return _NOT_TRAINING_BAR.search(body) is None or plan.has(Meaning.LOSS)
     if _TABLE_CELL.match(body):
         return True
@@ -54,7 +59,7 @@ def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
     if any(_FRAGMENT.match(slot.name) for slot in plan.slots):
         return True
     counters = [slot for slot in plan.slots if slot.meaning in (Meaning.STEP, Meaning.EPOCH) and slot.name]
-    return plan.has(Meaning.STEP) and len(_WORDS.findall(body)) <= len(counters)
+    return plan.has(Meaning.STEP) and "(" not in body and len(_WORDS.findall(body)) <= len(counters)
 
 
 def _is_rate_of_learning(slot: Slot) -> bool:

@@ -44,14 +44,17 @@ WEAK = re.compile(
 EXIT = re.compile(r"(?i)exit(?:ed|ing)?(?: with)?(?: (?:status|code|exit code|exitcode))[ :=]*\(?(-?\d+)|exitcode *: *(-?\d+)|terminated with signal (\d+)")
 """An exit code: an error unless it is 0. The class of such a line depends on its digits."""
 
-WARNED = re.compile(r"(?:^|[\s:])(?:\w+)?Warning: ")
+WARNED = re.compile(r"(?:^|[\s:])(?:\w+)?Warning:(?: |$)")
 """What Python's `warnings` prints; the source line follows where a place `file:line:` stands before."""
-PLACE = re.compile(r":\d+: (?:\w+)?Warning: ")
+PLACE = re.compile(r":\d+: (?:\w+)?Warning:(?: |$)")
 
 WARNING = re.compile(
     r"\bWARN(?:ING)?\b(?! ?=)|^\s*[Ww]arning\b[:!,]?|[\[ (]warning[:\]]|\bwarnings\.warn\(|\bdeprecat(?:ed|ion)\b|\bDeprecat(?:ed|ion)\b|will be removed in"
     r"|^\s*UserWarning|, falling back to|[Ff]alling back to|\[W\d{6,}|\bSKIP(?:PING|PED) (?:STEP|BATCH)|not (?:recommended|supported), |overflow\b.*(?:skip|reduc)"
 )
+
+LOUD_WARNING = re.compile(r"\bWARNING\b|[Ww]arning:|\bdeprecat(?:ed|ion)\b|OVERFLOW!?.*[Ss]kipping|operator expected")
+"""Warnings whatever the level says."""
 
 NO_ERROR = re.compile(
     r"(?i)\b(?:\d|no|zero|without(?: any)?) (?:errors?|failures?|exceptions?)|errors?[\"']?\s*[:=]\s*(?:\d|none|null|false|\[\])|fail\w*[\"']?\s*[:=]\s*(?:\d|none|null|false)"

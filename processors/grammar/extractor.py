@@ -1,18 +1,49 @@
-"""From a line to its fields, by a plan that is worked out once for each template."""
+"""From a line to its fields, by a plan that is worked out once for each template.
+
+All patterns of the grammar ask for digits, never for a certain digit. So lines that are equal but for their digits have
+their prefix, their stamp and their numbers at the same places, and a template remembers the places too.
+"""
 
 import re
+import zlib
 from dataclasses import dataclass
 
-from . import mllog, stamps
+from . import mllog, stamps, table
 from .cache import GenerationCache
 from .fields import Plan, Slot, plan
 from .numbers import NUMBER, parse
-from .prefix import peel
+from .prefix import clean, peel
 
-LONGEST = 4000
-"""Characters of a line that are looked at."""
+LONGEST = 1000
+"""Characters of a line that are looked at. Templates are kept, so this bounds memory."""
+
+CACHE_SIZE = 20_000
+
+DIGITS = str.maketrans("023456789", "111111111")
+"""Turns every digit into 1 (not 0: `"step": 000` would be no JSON). One pass over a chunk costs less than an expression a line."""
 
 _DATE = re.compile(r"[\[(]?\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\])]?")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What lines of one template have in common.
+
+    Attributes:
+        plan: What the numbers mean.
+        places: Begin and end of each slot's number in the line.
+        stamp: Begin and end of the printed time; None without one.
+        row: Nothing but numbers in columns.
+        event: A line of MLPerf's log, read by its own rules.
+        fragment: Indented or a cell of a drawn table, with one field: part of a report over several lines.
+    """
+
+    plan: Plan
+    places: tuple[tuple[Slot, int, int], ...]
+    stamp: tuple[int, int] | None
+    row: bool
+    event: bool
+    fragment: bool
 
 
 @dataclass(slots=True)
@@ -22,40 +53,68 @@ class Reading:
     plan: Plan
     values: list[tuple[Slot, float]]
     stamp: float | None
-    shape: str
+    row: bool = False
+    fragment: bool = False
 
 
 class Extractor:
     """Reads the fields of lines. What it learns of a template is kept in a bounded cache."""
 
-    def __init__(self, size: int = 20_000) -> None:
-        self._plans: GenerationCache[Plan] = GenerationCache(size)
-
-    def plan(self, body: str) -> Plan:
-        """Return what the numbers of `body`, a peeled line, mean."""
-        return self._look_up(NUMBER.split(_DATE.sub("", body[:LONGEST])))[0]
+    def __init__(self, size: int = CACHE_SIZE) -> None:
+        self._layouts: GenerationCache[Layout] = GenerationCache(size)
 
     def read(self, line: str) -> Reading:
         """Return the fields of `line`, as printed: colours, prefix and all."""
-        peeled = peel(line[:LONGEST])
-        if (event := mllog.read(peeled.body)) is not None:
-            values = [(slot, slot.scale * value) for slot, value in event.values]
-            return Reading(Plan(tuple(slot for slot, _ in event.values)), values, event.stamp, event.key)
-        body, stamp = peeled.body, peeled.stamp
-        if found := _DATE.search(body):
-            stamp = stamp or found[0].strip("[]()")
-            body = _DATE.sub("", body)
-        parts = NUMBER.split(body)
-        known, shape = self._look_up(parts)
-        numbers = parts[1::2]
-        values = [(slot, parse(numbers[slot.index]) * slot.scale) for slot in known.slots]
-        return Reading(known, values, stamps.seconds(stamp) if stamp else None, shape)
-
-    def _look_up(self, parts: list[str]) -> tuple[Plan, str]:
-        texts = parts[::2]
-        shape = "\x00".join(texts)
-        known = self._plans.get(shape)
+        line = clean(line)
+        key = line[:LONGEST].translate(DIGITS)
+        known = self._layouts.get(key)
         if known is None:
-            known = plan(texts)
-            self._plans.put(shape, known)
-        return known, shape
+            known = layout(line[:LONGEST])
+            self._layouts.put(key, known)
+        if known.event:
+            return _event(line)
+        values = [(slot, parse(line[begin:end]) * slot.scale) for slot, begin, end in known.places]
+        stamp = stamps.seconds(line[known.stamp[0] : known.stamp[1]]) if known.stamp else None
+        return Reading(known.plan, values, stamp, known.row, known.fragment)
+
+
+def read_plan(body: str) -> Plan:
+    """Return what the numbers of `body`, a peeled line, mean."""
+    body = body[:LONGEST]
+    for found in _DATE.finditer(body):
+        body = _blank(body, found.start(), found.end())
+    return plan(NUMBER.split(body)[::2])
+
+
+def layout(line: str) -> Layout:
+    """Return the layout of a cleaned line."""
+    peeled = peel(line)
+    body = peeled.body
+    if body.startswith(":::ML"):
+        return Layout(Plan(()), (), None, row=False, event=True, fragment=False)
+    start = len(line) - len(body)
+    at = line.find(peeled.stamp, 0, start) if peeled.stamp else -1
+    stamp = (at, at + len(peeled.stamp)) if at >= 0 else None
+    for found in _DATE.finditer(body):
+        if stamp is None:
+            stamp = (start + found.start(), start + found.end())
+        body = _blank(body, found.start(), found.end())
+    if table.is_row(body):
+        return Layout(Plan(()), (), stamp, row=True, event=False, fragment=False)
+    numbers = list(NUMBER.finditer(body))
+    known = plan(NUMBER.split(body)[::2])
+    places = tuple((slot, start + numbers[slot.index].start(1), start + numbers[slot.index].end(1)) for slot in known.slots)
+    fragment = len(places) == 1 and stamp is None and line[:1] in (" ", "\t", "|")
+    return Layout(known, places, stamp, row=False, event=False, fragment=fragment)
+
+
+def _blank(text: str, begin: int, end: int) -> str:
+    return text[:begin] + " " * (end - begin) + text[end:]
+
+
+def _event(line: str) -> Reading:
+    event = mllog.read(peel(line).body)
+    if event is None:
+        return Reading(Plan(()), [], None)
+    values = [(slot, slot.scale * value) for slot, value in event.values]
+    return Reading(Plan(tuple(slot for slot, _ in values), shape=zlib.crc32(event.key.encode())), values, event.stamp)

@@ -6,6 +6,7 @@ line holds for all lines of its template.
 """
 
 import re
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,8 +24,9 @@ _TAIL = re.compile(r"(?:^|\s)(?:at|for|of|in|after|on|from|the)\s+(?=[A-Za-z_])"
 _AT = re.compile(r"^(.*?)\s+(?:at|for|after|of|in)\s+\S.*$")
 _GLUE = re.compile(r"^[\s\"')\]}]*(?:is|[:=,-]|->|was)?\s*[\"'(\[]?\s*$")
 _UNIT_AFTER = re.compile(
-    r"^[\s\"']{0,2}([A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*[:=]|\w)"
+    r"^[\s\"'\[(]{0,3}([A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*[:=]|\w)"
 )
+_RANGE = re.compile(r"^\s*(?:-|\.\.|to)\s*$")
 _OF = re.compile(r"^\s*(?:/|of|out of)\s*$")
 
 
@@ -46,11 +48,13 @@ class Plan:
     Attributes:
         slots: One for each number with a known meaning.
         bar: A progress bar: an unnamed counter `k/N` with a rate or an elapsed time.
+        shape: Checksum of the template, widths of blanks left out.
         scope: The text before the first field: `Epoch`, `Validation`.
     """
 
     slots: tuple[Slot, ...]
     bar: bool = False
+    shape: int = 0
     scope: str = ""
 
     def has(self, *meanings: Meaning) -> bool:
@@ -120,6 +124,9 @@ def plan(texts: Sequence[str]) -> Plan:
             if slots and slots[-1].index == index - 1 and slots[-1].meaning in (Meaning.STEP, Meaning.EPOCH):
                 slots.append(Slot(index, Meaning.TOTAL, slots[-1].name))
             continue
+        if index and _RANGE.match(before) and slots and slots[-1].index == index - 1 and slots[-1].meaning is Meaning.STEP:
+            slots[-1] = Slot(index, Meaning.STEP, slots[-1].name)  # batches 0-50: the last one counts
+            continue
         name = name_before(before)
         if not name and carried and _GLUE.match(before):
             name = carried
@@ -145,4 +152,5 @@ def _with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: bo
     if counter >= 0 and not step and (drawn or timed):
         slots.append(Slot(counter, Meaning.STEP, ""))
         slots.append(Slot(counter + 1, Meaning.TOTAL, ""))
-    return Plan(tuple(slots), bar=drawn and counter >= 0, scope=texts[0])
+    shape = zlib.crc32("\0".join(" ".join(text.split()) for text in texts).encode("utf-8", "replace"))
+    return Plan(tuple(slots), bar=drawn and counter >= 0, shape=shape, scope=texts[0])

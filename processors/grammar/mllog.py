@@ -73,7 +73,7 @@ def _event(key: str, record: dict[str, Any], stamp: float | None) -> Event:
     metadata = record.get("metadata")
     if values and isinstance(metadata, dict):
         for names, meaning in (
-            (("step_num", "step", "iteration", "iter_num"), Meaning.STEP),
+            (("step_num", "iteration", "iter_num"), Meaning.STEP),
             (("epoch_num", "epoch"), Meaning.EPOCH),
         ):
             number = next((metadata[name] for name in names if isinstance(metadata.get(name), int | float)), None)

@@ -35,18 +35,19 @@ _NOT = re.compile(
 )
 _STEP = re.compile(
     r"(?:^|[^a-z])(?:global[ _-]?step|steps?|iterations?|iters?|it|itr|i|n[ _]?iter|num[ _-]updates?|updates?|batch(?:es)?|mini-?batch|"
-    r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches|step_num|total[ _]timesteps)$"
+    r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches|step_num|total[ _]timesteps)$|^s$"
 )
 _EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|epoch[ _](?:num|number|idx|index|id)|pass)$")
+_LIMIT = re.compile(r"^(?:max|min|target|quota|num|peak|promised)\b")
 _STEP_TIME = re.compile(
     r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_|a)[ _]?(?:step|iter|iteration|batch|it|update|minibatch)"
     r"|(?:step|iter|iteration|batch|train[ _]step|train[ _]iter|it|minibatch|update)[ _-]?(?:time|duration|cost|latency|wall|secs?|ms)"
     r"|(?:train[ _])?batch[ _]cost|step_time_\w+|dt|elapsed time per (?:iteration|step)|elapsed[ _]per[ _](?:iteration|step))\b"
 )
 _LOSS_NOT = re.compile(r"^final loss|loss[ _-]?(?:scale|scaling|weight|fn|mask|coef|val|gain)|scale")
-_LOSS = re.compile(r"(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|objective|bpb|bpc|elbo|perplexity loss|score)(?:$|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$")
+_LOSS = re.compile(r"(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|objective|bpb|bpc|elbo|perplexity loss|score)(?:$|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\\btr(?:n|ain)? ?loss")
 _CLOCK = re.compile(
-    r"(?:^|[^a-z])(?:elapsed|(?:total|wall|elapsed|train|training|cumulative|running)[ _-]?(?:time|elapsed|wall)|time[ _-]?elapsed|wallclock|wall[ _]clock|runtime|uptime)"
+    r"(?:^|[^a-z])(?:elapsed|(?:total|wall|elapsed|cumulative)[ _-]?(?:time|elapsed|wall)|time[ _-]?elapsed|wallclock|wall[ _]clock|runtime|uptime)"
 )
 _TIME = re.compile(r"(?:^|[^a-z])(?:time|cost|took|duration|time cost|seconds|secs)$")
 _MEASURE = re.compile(
@@ -68,7 +69,7 @@ def meaning(name: str) -> tuple[Meaning, float, str] | None:
     Evaluation and configuration fields are unknown on purpose.
     """
     text = " ".join(name.lower().replace("_", " ").split())
-    if not text or _PLACE.match(text) or evaluation(text):
+    if not text or _PLACE.match(text) or _LIMIT.match(text) and "num updates" not in text or evaluation(text):
         return None
     if found := units.rate(name):
         return Meaning.RATE, found.scale, found.unit
@@ -92,7 +93,7 @@ def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
         return Meaning.EPOCH, 1.0, ""
     if _CLOCK.search(text):
         return Meaning.CLOCK, units.time_in(name) or 1.0, ""
-    if _TIME.search(text):
+    if _TIME.search(text) and "epoch" not in text:
         return Meaning.TIME, units.time_in(name) or 1.0, ""
     if _MEASURE.search(text):
         return Meaning.MEASURE, 1.0, ""

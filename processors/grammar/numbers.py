@@ -7,7 +7,7 @@ NUMBER = re.compile(
     r"\d+:\d\d(?::\d\d)?(?:\.\d+)?(?![\d:])"  # 1:23:45, 12:34
     r"|[-+]?(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d*)?(?:[eE][-+]?\d+)?(?:[kKMG](?![A-Za-z]))?"  # 1,234.5e-3, 23.7k
     r"|[-+]?\.\d+(?:[eE][-+]?\d+)?"  # .25
-    r"|[-+]?(?:nan|NaN|NAN|inf|Inf|INF|Infinity)(?![A-Za-z_])"
+    r"|[-+]?(?:nan|NaN|NAN|inf|Inf|INF|Infinity)(?![A-Za-z_]|\s+(?:iter|step|value|grad|loss|or|in|detect|check))"
     r")"
 )
 """One number, as group 1. A digit that belongs to a word (`top1`, `fc6`, `P100`) is none."""

@@ -38,12 +38,8 @@ def cells(body: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def values(body: str) -> list[float | None]:
-    """Return the numbers of a row; None where a cell holds none."""
-    return [_value(cell) for cell in cells(body)]
-
-
-def _value(cell: str) -> float | None:
+def value(cell: str) -> float | None:
+    """Return the number that a cell holds; None where it holds none."""
     try:
         return parse(cell)
     except ValueError:

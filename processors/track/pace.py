@@ -31,7 +31,7 @@ class Pace:
 
 
 def pairs(window: Sequence[Report]) -> list[tuple[Report, Report]]:
-    """Return neighbouring reports of one shape and epoch whose step grew."""
+    """Return neighbouring reports of one shape and epoch, the later with the higher step."""
     last: dict[int, Report] = {}
     found = []
     for report in window:
@@ -39,16 +39,10 @@ def pairs(window: Sequence[Report]) -> list[tuple[Report, Report]]:
         last[report.shape] = report
         if earlier is None or earlier.step is None or report.step is None or report.step <= earlier.step:
             continue
-        if earlier.epoch is not None and report.epoch is not None and int(earlier.epoch) != int(report.epoch) and _wraps(window):
-            continue
+        if earlier.epoch is not None and report.epoch is not None and int(earlier.epoch) != int(report.epoch):
+            continue  # an evaluation may lie between
         found.append((earlier, report))
     return found
-
-
-def _wraps(window: Sequence[Report]) -> bool:
-    """Return whether the step counter starts again with each epoch (else it counts over all epochs)."""
-    steps = [report.step for report in window if report.step is not None]
-    return any(later < earlier for earlier, later in zip(steps, steps[1:], strict=False))
 
 
 def by_clock(window: Sequence[Report]) -> Pace | None:
@@ -73,9 +67,10 @@ def _pace(found: Sequence[tuple[Report, Report]], clock: Callable[[Report], floa
         if begin is None or end is None or earlier.step is None or later.step is None:
             continue
         seconds = difference(begin, end) if method == "timestamps" else end - begin
-        if seconds >= 0:
-            passed.append((seconds, later.step - earlier.step))
-            readings += (begin, end)
+        if seconds < 0:
+            return None  # no clock goes backwards
+        passed.append((seconds, later.step - earlier.step))
+        readings += (begin, end)
     total = sum(seconds for seconds, _ in passed)
     if not passed or total <= 0:
         return None

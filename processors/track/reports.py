@@ -1,7 +1,6 @@
 """Reports: what one or several lines together say about one moment of the training."""
 
 import math
-import zlib
 
 import msgspec
 
@@ -75,7 +74,7 @@ _FIELDS = {
 
 def read(reading: Reading, line: int, offset: int, time: float, text: str) -> Report | None:
     """Return the report that a line alone makes, or None where it holds none of the fields of one."""
-    report = Report(line, offset, time, text[:TEXT], zlib.crc32(reading.shape.encode("utf-8", "replace")), stamp=reading.stamp)
+    report = Report(line, offset, time, text[:TEXT].strip(), reading.plan.shape, stamp=reading.stamp)
     found = False
     for slot, value in reading.values:
         found |= _take(report, slot, value)

@@ -1,13 +1,14 @@
 """From the newest reports to numbers.
 
-A reading must agree with itself and with the clock. Stated step times are held against the pace of printed stamps or arrivals: one that is as many
-times too long as there are steps between two reports is the time of the whole interval; one that is longer than the clock
-allows is dropped.
+A reading must agree with itself and with the clock. Stated step times are held against the
+pace of printed stamps or arrivals: one that is as many times too long as there are steps between two reports is the time of
+the whole interval; one that is longer than the clock allows is dropped.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .pace import Pace, by_clock
 from .reports import Report
@@ -15,6 +16,9 @@ from .robust import robust_median, spread
 
 _AGREES = (0.5, 1.35)
 """Stated over clock: work outside steps (evaluation, checkpoints) makes the clock's time longer, hardly ever shorter."""
+
+_FEW = 4
+"""One report in so many must hold a field before it speaks for all: a summary at the end may call anything a speed."""
 
 _SURE = {"stated": 0.95, "rate": 0.9, "timestamps": 0.8, "arrival": 0.6, "unknown": 0.0}
 
@@ -66,10 +70,11 @@ def _main_shape(window: Sequence[Report]) -> int:
 
 def _step_time(window: Sequence[Report], pace: Pace | None) -> tuple[float | None, str, bool]:
     """Return seconds per step, how they were obtained, and whether the clock agrees."""
-    stated = robust_median([report.step_time for report in window if report.step_time])
-    rate = robust_median([report.step_rate for report in window if report.step_rate])
-    for seconds, method in ((stated, "stated"), (1 / rate if rate else None, "rate")):
-        if seconds is None:
+    stated = [report.step_time for report in window if report.step_time]
+    rates = [1 / report.step_rate for report in window if report.step_rate]
+    for values, method in ((stated, "stated"), (rates, "rate")):
+        seconds = robust_median(values)
+        if seconds is None or len(values) * _FEW < len(window):
             continue
         if pace is None or pace.count < 3:
             return seconds, method, False
@@ -100,7 +105,7 @@ def _duration(window: Sequence[Report], pace: Pace | None) -> tuple[float, str, 
     values = [report.duration for report in timed if report.duration]
     if len(values) < 3:
         return None
-    if len(values) > 3 and all(later > earlier for earlier, later in zip(values, values[1:], strict=False)):
+    if len(values) > 3 and all(later > earlier for earlier, later in pairwise(values)):
         return _elapsed(timed)
     middle = robust_median(values)
     if middle is None:

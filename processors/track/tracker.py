@@ -1,8 +1,10 @@
 """The metric tracker (SchedMate §3.2): reverse scan, extract, drop outliers, report the median."""
 
 import re
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import msgspec
 
@@ -15,6 +17,7 @@ from processors.view import PROGRESS, ChunkView
 from records import Evidence, JobMetric, derived_id
 
 from .reports import Report, add, read
+from .scan import Scan
 from .summary import Summary, summarise
 
 REPORTS = 20
@@ -25,6 +28,7 @@ _MORE = 8
 
 _TABLE_STARTS = re.compile(r"(?<=[^p])p")
 _HEADER_LENGTH = 400
+_OF_A_NUMBER = frozenset("0123456789+-.")
 
 
 class TrackState(msgspec.Struct):
@@ -34,12 +38,14 @@ class TrackState(msgspec.Struct):
         window: The newest reports of the newest run, oldest first.
         header: Names of the columns of the table under way.
         pending: The last line, where it may be the header of a table that begins in the next chunk.
+        named: A report has named its step. Bars without a loss are left out from then on: they may be those of an evaluation.
         loss: The newest loss; null where none was printed, or no number.
     """
 
     window: list[Report] = []
     header: list[str] = []
     pending: str = ""
+    named: bool = False
     loss: float | None = None
 
 
@@ -100,7 +106,7 @@ class MetricTracker:
 
     @staticmethod
     def _take_header(line: str, below: str, state: TrackState) -> None:
-        if len(line) > _HEADER_LENGTH:
+        if len(line) > _HEADER_LENGTH or below.lstrip(" |\t")[:1] not in _OF_A_NUMBER:
             return
         body = peel(line).body
         if table.is_header(body) and len(table.cells(body)) == len(table.cells(peel(below).body)):
@@ -112,42 +118,26 @@ class MetricTracker:
         Returns:
             The lines read that hold a field, oldest first, each with whether it is a fragment; and whether that is all of them.
         """
-        found: list[tuple[Report, bool]] = []
-        begun, newest = 0, None
+        scan = Scan(self._reports + _MORE, state.named)
         place = view.classes.rfind(PROGRESS)
-        while place >= 0:
-            report, fragment = self._read(view, state, place)
-            if report is not None:
-                begun += self._begins(report, newest, fragment)
-                newest = report
-                found.append((report, fragment))
-                if begun > self._reports + _MORE:
-                    break
+        while place >= 0 and not scan.done:
+            if scan.wants(view.lines[place]):
+                scan.take(*self._read(view, state, place), view.lines[place])
             place = view.classes.rfind(PROGRESS, 0, place)
-        if place >= 0:
-            found.pop()  # it may be the middle of a report
-        return found[::-1], place < 0
-
-    @staticmethod
-    def _begins(earlier: Report, later: Report | None, fragment: bool) -> bool:
-        """Return whether a report surely begins between two neighbouring lines, whatever came before them."""
-        if later is None:
-            return False
-        if later.step is not None:
-            return earlier.step is not None and later.step != earlier.step
-        return earlier.step is None and earlier.shape == later.shape and not fragment
+        if scan.named and not state.named:
+            state.window.clear()  # bars alone so far
+            state.named = True
+            scan.drop_before_named()
+        return scan.lines(), scan.whole and place < 0
 
     def _read(self, view: ChunkView, state: TrackState, place: int) -> tuple[Report | None, bool]:
         line = view.lines[place]
         self.counters.parsed += 1
-        body = peel(line).body if state.header else ""
-        if state.header and table.is_row(body):
-            reading, fragment = _row(table.values(body), state.header), False
-        else:
-            reading = self._extractor.read(line)
-            fragment = len(reading.values) == 1 and reading.stamp is None and line[:1] in (" ", "\t", "|")
-        report = read(reading, view.numbers[place], view.position.offset, view.times[place], line.strip())
-        return report, fragment
+        reading = self._extractor.read(line)
+        if reading.row:
+            reading = _row(line, state.header)
+        report = read(reading, view.numbers[place], view.position.offset, view.times[place], line)
+        return report, reading.fragment
 
     def _remember_loss(self, view: ChunkView, state: TrackState, reports: Sequence[Report], whole: bool) -> None:
         """Keep the newest loss, which may stand further back than the newest reports (a bar redrawn between two of them)."""
@@ -202,12 +192,25 @@ def _evidence(report: Report, view: ChunkView) -> Evidence:
     )
 
 
-def _row(cells: Sequence[float | None], header: Sequence[str]) -> Reading:
+def _row(line: str, header: Sequence[str]) -> Reading:
     """Return the fields of a table's row."""
-    values: list[tuple[Slot, float]] = []
-    if len(cells) == len(header):
-        for index, (name, value) in enumerate(zip(header, cells, strict=True)):
-            known = names.meaning(name)
-            if known is not None and value is not None and known[0] is not Meaning.MEASURE:
-                values.append((Slot(index, known[0], name, known[1], known[2]), value * known[1]))
-    return Reading(Plan(tuple(slot for slot, _ in values)), values, None, "\x00".join(header))
+    slots, shape = _columns(tuple(header))
+    if not slots:
+        return Reading(Plan(()), [], None)
+    cells = table.cells(peel(line).body)
+    if len(cells) != len(header):
+        return Reading(Plan(()), [], None)
+    read_off = [(slot, table.value(cells[slot.index])) for slot in slots]
+    values = [(slot, value * slot.scale) for slot, value in read_off if value is not None]
+    return Reading(Plan(slots, shape=shape), values, None)
+
+
+@lru_cache(maxsize=256)
+def _columns(header: tuple[str, ...]) -> tuple[tuple[Slot, ...], int]:
+    """Return what the columns mean, where that is known, and a checksum of their names."""
+    slots = []
+    for index, name in enumerate(header):
+        known = names.meaning(name)
+        if known is not None and known[0] is not Meaning.MEASURE:
+            slots.append(Slot(index, known[0], name, known[1], known[2]))
+    return tuple(slots), zlib.crc32("\0".join(header).encode("utf-8", "replace"))

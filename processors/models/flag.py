@@ -1,0 +1,48 @@
+"""A sentence embedder on FlagEmbedding (BGE and its kin): for machines with a GPU."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .embedder import unit
+
+DEFAULT_MODEL = "BAAI/bge-m3"
+
+
+class FlagEmbedder:
+    """Embeds texts with FlagEmbedding.
+
+    Args:
+        model: Name on the model hub, or a directory. One whose name holds `m3` is loaded as BGE-M3 (dense vectors).
+        device: `cuda:0`, `cpu`, …; None takes what FlagEmbedding finds, a GPU where there is one.
+        pooling: `cls` (the BGE models) or `mean` (MiniLM).
+
+    Raises:
+        ModuleNotFoundError: FlagEmbedding is missing; the message says how to get it.
+    """
+
+    def __init__(self, model: str = DEFAULT_MODEL, device: str | None = None, pooling: str = "cls") -> None:
+        try:
+            import FlagEmbedding
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                f"the FlagEmbedding embedder needs {error.name}: install it with `pip install 'schedmate[gpu]'`"
+            ) from error
+        half = device != "cpu"
+        if "m3" in model.lower():
+            self._model: Any = FlagEmbedding.BGEM3FlagModel(model, use_fp16=half, devices=device)
+        else:
+            self._model = FlagEmbedding.FlagModel(
+                model, use_fp16=half, devices=device, pooling_method=pooling, normalize_embeddings=True
+            )
+        self.name = model.rstrip("/").rsplit("/", 1)[-1]
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of `texts`, shape (len(texts), d), each of unit length."""
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        answer = self._model.encode(list(texts))
+        vectors = answer["dense_vecs"] if isinstance(answer, dict) else answer
+        return unit(np.asarray(vectors, np.float32))

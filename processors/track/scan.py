@@ -1,0 +1,76 @@
+"""The reverse scan (SchedMate §3.2): lines from the newest backwards, until enough reports are found."""
+
+from itertools import pairwise
+
+from .reports import Report
+
+
+def bare_bar(line: str) -> bool:
+    """Return whether `line` is a progress bar without a loss: its step and speed may be those of an evaluation."""
+    return ("it/s" in line or "s/it" in line) and "oss" not in line
+
+
+class Scan:
+    """Collects lines, newest first.
+
+    Args:
+        limit: Reports that are enough.
+        named: A report has named its step before.
+    """
+
+    def __init__(self, limit: int, named: bool) -> None:
+        self.named = named
+        self.whole = True
+        self._limit = limit
+        self._found: list[tuple[Report, bool, bool]] = []
+        self._begun = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether no older line can change the result."""
+        if self.named and self._begun > self._limit:
+            self.whole = False
+            return True
+        return False
+
+    def wants(self, line: str) -> bool:
+        """Return whether `line` must be read."""
+        if not bare_bar(line):
+            return True
+        if self.named:
+            return False
+        if self._begun > self._limit:
+            self.whole = False
+            return False
+        return True
+
+    def take(self, report: Report | None, fragment: bool, line: str) -> None:
+        """Take what a line, older than all so far, says."""
+        if report is None:
+            return
+        bare = bare_bar(line)
+        if not bare and report.step is not None and not self.named:
+            self.named = True
+            self._found = [entry for entry in self._found if not entry[2]]
+            self._begun = sum(_begins(older[0], newer[0], newer[1]) for newer, older in pairwise(self._found))
+        if self._found:
+            newer = self._found[-1]
+            self._begun += _begins(report, newer[0], newer[1])
+        self._found.append((report, fragment, bare))
+
+    def drop_before_named(self) -> None:
+        """Leave out what stands before the first report that named its step."""
+        while self._found and self._found[-1][0].step is None:
+            self._found.pop()
+
+    def lines(self) -> list[tuple[Report, bool]]:
+        """Return what was read, oldest first: reports, and whether each is a fragment. The oldest may be the middle of a report."""
+        kept = self._found if self.whole else self._found[:-1]
+        return [(report, fragment) for report, fragment, _ in reversed(kept)]
+
+
+def _begins(earlier: Report, later: Report, fragment: bool) -> bool:
+    """Return whether a report surely begins between two neighbouring lines, whatever came before them."""
+    if later.step is not None:
+        return earlier.step is not None and later.step != earlier.step
+    return earlier.step is None and earlier.shape == later.shape and not fragment
