@@ -1,0 +1,239 @@
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from processors.diagnose import DiagnoseState, FailureHandler
+from processors.view import ChunkView
+from records import Component, ErrorType, Position
+
+from .jobs import BUG, CHILD, FALLEN, PROGRESS, REMOTE, ending, letters, run, view
+
+HANDLER = FailureHandler()
+
+
+def test_a_bug_is_the_users_and_named_at_once(handler: FailureHandler) -> None:
+    state = DiagnoseState()
+    (first,) = handler.observe(view([*PROGRESS, *BUG]), state)
+    assert (first.error_type, first.restartable, first.final) == (ErrorType.USER_SCRIPT, False, False)
+    assert first.signature == "KeyError"
+    assert first.root is not None
+    assert first.root.line == len(PROGRESS) + len(BUG)
+    assert first.id == f"failure/j/job-logs/0/1/{first.root.line}"
+    assert [one.line for one in first.evidence] == [first.root.line, len(PROGRESS) + 1]
+    (last,) = handler.conclude(ending(exit_code=1), state)
+    assert (last.final, last.revision, last.exit_code, last.root) == (True, 2, 1, first.root)
+
+
+def test_a_lost_gpu_wins_over_what_followed(handler: FailureHandler) -> None:
+    said, _ = run(handler, [*PROGRESS, FALLEN, REMOTE, *CHILD], ending(exit_code=1))
+    assert all(one.signature == "xid_fallen_off_bus" for one in said)
+    assert said[-1].error_type is ErrorType.INFRASTRUCTURE
+    assert said[-1].faulty_component is Component.GPU
+    assert said[-1].restartable is True
+    assert said[-1].node == "n0"
+
+
+def test_a_cause_printed_after_its_consequence_betters_the_verdict(handler: FailureHandler) -> None:
+    state = DiagnoseState()
+    (first,) = handler.observe(view([*PROGRESS, REMOTE]), state)
+    (second,) = handler.observe(view([FALLEN], first=70), state)
+    assert (first.signature, second.signature) == ("nccl_remote_error", "xid_fallen_off_bus")
+    assert second.revision == 2
+
+
+def test_the_earliest_rank_is_the_root(handler: FailureHandler) -> None:
+    state = DiagnoseState()
+    handler.observe(view([*BUG[:-1], "ValueError: bad batch"], rank=0, time=1009.0), state)
+    handler.observe(view(BUG, rank=3, time=1003.0), state)
+    (last,) = handler.conclude(ending(exit_code=1), state)
+    assert (last.rank, last.signature, last.node) == (3, "KeyError", "n3")
+
+
+def test_an_error_that_the_job_survives_is_taken_back(handler: FailureHandler) -> None:
+    said, state = run(handler, [*BUG, *PROGRESS], size=10)
+    assert [one.error_type for one in said] == [ErrorType.USER_SCRIPT, ErrorType.NONE]
+    assert [one.revision for one in said] == [1, 2]
+    assert handler.conclude(ending(exit_code=0), state) == []
+
+
+def test_a_survived_error_does_not_hide_the_later_one(handler: FailureHandler) -> None:
+    said, _ = run(handler, [*BUG, *PROGRESS, *BUG], ending(exit_code=1), size=10)
+    assert said[-1].root is not None
+    assert said[-1].root.line == 2 * len(BUG) + len(PROGRESS)
+
+
+def test_exit_code_0_is_no_failure_and_takes_back(handler: FailureHandler) -> None:
+    said, _ = run(handler, [*PROGRESS, *BUG], ending(exit_code=0, state="COMPLETED"))
+    assert [one.error_type for one in said] == [ErrorType.USER_SCRIPT, ErrorType.NONE]
+    assert said[-1].final
+    assert run(handler, PROGRESS, ending(exit_code=0))[0] == []
+
+
+@pytest.mark.parametrize(
+    ("facts", "kind", "component", "restartable"),
+    [
+        ({"exit_code": 0, "signal": 9}, ErrorType.OTHER, Component.NONE, None),
+        ({"exit_code": 137}, ErrorType.OTHER, Component.NONE, None),
+        ({"exit_code": -15}, ErrorType.OTHER, Component.NONE, True),
+        ({"exit_code": 139}, ErrorType.UNKNOWN, Component.NONE, None),
+        ({"exit_code": 3}, ErrorType.UNKNOWN, Component.NONE, None),
+        ({"state": "TIMEOUT", "exit_code": 0}, ErrorType.OTHER, Component.NONE, None),
+        ({"state": "PREEMPTED"}, ErrorType.OTHER, Component.NONE, True),
+        ({"state": "CANCELLED by 1000", "exit_code": 0, "signal": 15}, ErrorType.OTHER, Component.NONE, True),
+        ({"state": "NODE_FAIL", "exit_code": 1}, ErrorType.INFRASTRUCTURE, Component.NODE, True),
+        ({"state": "OUT_OF_MEMORY", "exit_code": 0, "signal": 9}, ErrorType.INFRASTRUCTURE, Component.NODE, False),
+        ({"state": "FAILED"}, ErrorType.UNKNOWN, Component.NONE, None),
+    ],
+)
+def test_an_ending_without_any_error_line(
+    handler: FailureHandler, facts: dict[str, object], kind: ErrorType, component: Component, restartable: bool | None
+) -> None:
+    ((one,), _) = run(handler, PROGRESS, ending(nodes=["n9"], **facts))
+    assert (one.error_type, one.faulty_component, one.restartable) == (kind, component, restartable)
+    assert (one.root, one.source, one.final, one.node) == (None, "exit", True, "n9")
+    assert one.id == "failure/j/job-events/0/7/0"
+
+
+def test_a_node_failure_outdoes_the_noise_but_a_bug_before_a_cancel_stays(handler: FailureHandler) -> None:
+    said, _ = run(handler, [*PROGRESS, REMOTE], ending(state="NODE_FAIL"))
+    assert said[-1].signature == "node_fail"
+    said, _ = run(handler, [*PROGRESS, *BUG], ending(state="CANCELLED"))
+    assert said[-1].signature == "KeyError"
+
+
+def test_the_ending_fills_what_the_line_leaves_unknown(handler: FailureHandler) -> None:
+    said, _ = run(handler, [*PROGRESS, "ERROR something is off"], ending(signal=9))
+    assert said[-1].error_type is ErrorType.OTHER
+    said, _ = run(handler, [*PROGRESS, "ERROR something is off"], ending(exit_code=1))
+    assert said[-1].root is not None
+    assert said[-1].error_type is ErrorType.UNKNOWN
+
+
+def test_hints_and_helpers_alone_make_no_verdict_of_a_stored_file(handler: FailureHandler) -> None:
+    lines = [*PROGRESS, "ERROR something is off", "Exception in thread Thread-3:", *BUG]
+    assert run(handler, lines)[0] == []
+    assert run(handler, lines, ending(exit_code=1))[0][-1].signature == "KeyError"
+
+
+def test_a_cut_traceback_counts_at_the_end(handler: FailureHandler) -> None:
+    ((one,), _) = run(handler, [*PROGRESS, *BUG[:3]])
+    assert one.root is not None
+    assert (one.root.line, one.error_type) == (len(PROGRESS) + 1, ErrorType.USER_SCRIPT)
+
+
+def test_a_loss_that_is_no_number_when_the_log_stops(handler: FailureHandler) -> None:
+    broken = [f"step {number} | loss nan | 12.5 it/s" for number in range(60, 70)]
+    ((one,), _) = run(handler, [*PROGRESS, *broken])
+    assert one.root is not None
+    assert (one.signature, one.root.line) == ("nan_loss", len(PROGRESS) + 1)
+    assert run(handler, [*PROGRESS, *broken, PROGRESS[-1]])[0] == []
+    assert run(handler, [*PROGRESS, *broken, "training finished"])[0] == []
+    assert run(handler, [*PROGRESS, *(broken * 20)])[0] == []
+
+
+def test_a_certain_signature_fires_on_a_line_of_any_class(handler: FailureHandler) -> None:
+    for letter in "ewo":
+        one = view([FALLEN])
+        said = handler.observe(
+            ChunkView(one.job, 0, "n", 0, "stdout", one.position, one.lines, one.numbers, one.times, letter),
+            DiagnoseState(),
+        )
+        assert [found.signature for found in said] == ["xid_fallen_off_bus"]
+
+
+def test_a_traceback_glued_to_a_progress_bar_is_seen(handler: FailureHandler) -> None:
+    lines = [*PROGRESS, "step 60 |" + BUG[0], *BUG[1:]]
+    said, _ = run(handler, lines, size=1)
+    assert said[-1].signature == "KeyError"
+
+
+def test_attempts(handler: FailureHandler) -> None:
+    state = DiagnoseState()
+    assert handler.observe(view(BUG), state)
+    assert handler.observe(view(PROGRESS, attempt=1), state) == []
+    assert state == DiagnoseState(attempt=1)
+    assert handler.observe(view(BUG, attempt=0), state) == []
+    (one,) = handler.observe(view(BUG, attempt=1), state)
+    assert (one.attempt, one.revision) == (1, 1)
+
+
+ODD = [
+    "ERROR odd",
+    "",
+    "step 9 | loss nan",
+    "Exception in thread T:",
+    "all well",
+    "During handling of the above exception, another exception occurred:",
+    "[rank1]: " + BUG[0],
+    "[rank1]: " + BUG[-1],
+]
+LINE = st.sampled_from([*BUG, *CHILD, *PROGRESS[:4], FALLEN, REMOTE, *ODD])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(LINE, max_size=60), st.lists(st.integers(1, 60), min_size=1, max_size=8), st.sampled_from([None, 1]))
+def test_the_final_verdict_does_not_depend_on_the_cuts(lines: list[str], cuts: list[int], code: int | None) -> None:
+    end = ending(exit_code=code)
+    classes = letters(lines)
+    verdicts = []
+    for sizes in ([len(lines) or 1], [1], cuts):
+        state, start, turn = DiagnoseState(), 0, 0
+        said = []
+        while start < len(lines):
+            stop = start + sizes[turn % len(sizes)]
+            whole = view(lines[start:stop], start + 1)
+            said += HANDLER.observe(classed(whole, classes[start:stop]), state)
+            start, turn = stop, turn + 1
+        said += HANDLER.conclude(end, state)
+        last = said[-1] if said and said[-1].error_type is not ErrorType.NONE else None
+        verdicts.append(
+            last and (last.root and last.root.line, last.signature, last.error_type, last.message, last.time)
+        )
+        assert [one.revision for one in said] == list(range(1, len(said) + 1))
+    assert verdicts[0] == verdicts[1] == verdicts[2]
+
+
+def classed(one: ChunkView, classes: str) -> ChunkView:
+    return ChunkView(one.job, 0, one.node, 0, one.stream, one.position, one.lines, one.numbers, one.times, classes)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.text() | LINE, st.sampled_from("ewpo")), max_size=40), st.integers(-300, 300) | st.none())
+def test_nothing_raises_and_the_state_stays_small(pieces: list[tuple[str, str]], code: int | None) -> None:
+    state = DiagnoseState()
+    lines = [text for text, _ in pieces]
+    where = Position("job-logs", 0, 1)
+    one = ChunkView(
+        "j", 0, "n", 0, "stdout", where, lines, [0] * len(lines), [0.0] * len(lines), "".join(c for _, c in pieces)
+    )
+    HANDLER.observe(one, state)
+    again = msgspec.json.decode(msgspec.json.encode(state), type=DiagnoseState)
+    assert again == state
+    assert HANDLER.conclude(ending(exit_code=code), again) == HANDLER.conclude(ending(exit_code=code), state)
+
+
+def test_the_state_is_bounded_whatever_comes(handler: FailureHandler) -> None:
+    state = DiagnoseState()
+    for number, entry in enumerate(handler.signatures):
+        long = entry.example + " " + "x" * 5000
+        handler.observe(
+            view([long, f"Custom{number}Error: {long}", f"[rank{number}]: " + BUG[0] + "y" * 5000], number * 3), state
+        )
+    assert len(msgspec.json.encode(state)) < 20_000
+
+
+def test_giant_lines_are_read_in_bounded_time(handler: FailureHandler) -> None:
+    for line in (
+        "A" * 1_000_000 + "Error",
+        "ValueError" * 100_000,
+        "a." * 500_000,
+        " " * 500_000,
+        "\x00\ud800" * 100_000,
+    ):
+        run(handler, [BUG[0], line, line, "step 1 | loss nan" + line])
+
+
+def test_progress_leaves_nothing_behind(handler: FailureHandler) -> None:
+    _, state = run(handler, PROGRESS * 20)
+    assert state == DiagnoseState()

@@ -1,0 +1,124 @@
+import pytest
+
+from processors.diagnose.prefix import peel
+from processors.diagnose.traceback import OPEN, Raised, TracebackState, bare, feed
+from records import Evidence
+
+PLAIN = """Traceback (most recent call last):
+  File "/home/u/train.py", line 10, in <module>
+    main()
+    ~~~~^^
+  File "/opt/env/lib/python3.11/site-packages/torch/nn/modules/module.py", line 1501, in _call_impl
+    return forward_call(*args)
+RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 16x2)"""
+
+
+def read(text: str) -> list[Raised]:
+    state = TracebackState()
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        place = Evidence(topic="t", partition=0, offset=0, line=number, text=line)
+        _, raised = feed(state, line, place, 0.0)
+        if raised is not None:
+            found.append(raised)
+    assert not state.open
+    return found
+
+
+def test_a_plain_traceback_is_read_whole() -> None:
+    (raised,) = read(PLAIN)
+    assert (raised.name, raised.line) == ("RuntimeError", 7)
+    assert raised.message.startswith("mat1 and mat2")
+    assert raised.last.endswith("module.py")
+    assert raised.caller == "/home/u/train.py"
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "[rank3]: ",
+        "[default5]:",
+        "[1,2]<stderr>:",
+        "12: ",
+        "(Worker pid=77, ip=10.0.0.2) ",
+        "2024-05-06 07:08:09,123 ERROR ",
+    ],
+)
+def test_prefixes_of_launchers_and_loggers_are_peeled(prefix: str) -> None:
+    (raised,) = read("\n".join(prefix + line for line in PLAIN.split("\n")))
+    assert raised.name == "RuntimeError"
+
+
+def test_interleaved_ranks_are_untangled_by_their_tags() -> None:
+    other = PLAIN.replace("RuntimeError", "KeyError")
+    lines = [
+        f"[rank{rank}]: {line}"
+        for pair in zip(PLAIN.split("\n"), other.split("\n"), strict=True)
+        for rank, line in enumerate(pair)
+    ]
+    assert [raised.name for raised in read("\n".join(lines))] == ["RuntimeError", "KeyError"]
+
+
+def test_two_ranks_without_tags_still_give_the_exception() -> None:
+    doubled = "\n".join(line for line in PLAIN.split("\n") for _ in range(2))
+    assert read(doubled)[0].name == "RuntimeError"
+
+
+def test_chains_say_how_they_hang_together() -> None:
+    text = (
+        PLAIN
+        + "\n\nThe above exception was the direct cause of the following exception:\n\n"
+        + PLAIN
+        + "\n\nDuring handling of the above exception, another exception occurred:\n\n"
+        + PLAIN
+    )
+    assert [raised.chained for raised in read(text)] == ["", "cause", "handling"]
+
+
+def test_threads_and_exit_handlers_stand_aside() -> None:
+    assert read("Exception in thread Thread-3:\n" + PLAIN)[0].side
+    assert not read(PLAIN)[0].side
+
+
+def test_a_class_without_a_telling_name_is_known_by_its_place() -> None:
+    assert read(PLAIN.replace("RuntimeError", "zmq.error.Again"))[0].name == "zmq.error.Again"
+
+
+def test_foreign_lines_in_between_do_no_harm() -> None:
+    lines = PLAIN.split("\n")
+    lines.insert(3, "epoch 3: loss 0.25")
+    lines.insert(7, "worker 2 said: hello")
+    assert read("\n".join(lines))[0].name == "RuntimeError"
+
+
+def test_a_cut_traceback_is_given_up_and_named_so() -> None:
+    state = TracebackState()
+    found = []
+    for number, line in enumerate(PLAIN.split("\n")[:4] + ["all is well"] * 100, 1):
+        place = Evidence(topic="t", partition=0, offset=0, line=number, text=line)
+        found.append(feed(state, line, place, 0.0)[1])
+    (raised,) = [one for one in found if one]
+    assert (raised.name, raised.line, raised.complete) == ("", 1, False)
+
+
+def test_open_tracebacks_are_bounded() -> None:
+    state = TracebackState()
+    for rank in range(100):
+        place = Evidence(topic="t", partition=0, offset=0, line=rank, text="")
+        feed(state, f"[rank{rank}]: Traceback (most recent call last):", place, 0.0)
+    assert len(state.open) == OPEN
+
+
+def test_bare_and_glued_exceptions() -> None:
+    found = bare("ModuleNotFoundErrorModuleNotFoundError: : No module named 'x'No module named 'x'", 3)
+    assert found is not None
+    assert found.name == "ModuleNotFoundError"
+    found = bare("2024-05-06 07:08:09 ERROR ValueError: bad", 3)
+    assert found is not None
+    assert (found.name, found.message) == ("ValueError", "bad")
+    assert bare("errors: 3", 1) is None
+
+
+def test_peel_keeps_indentation() -> None:
+    assert peel("[rank12]:   File") == ("[rank12]:", "  File")
+    assert peel("    return x") == ("", "    return x")

@@ -1,0 +1,158 @@
+import msgspec
+import pytest
+
+from processors.interference import InterferenceMonitor, InterferenceState
+from records import EventKind, Evidence, JobEvent, JobMetric, Position, Slowdown
+
+AT = Position("job-events", 0, 12)
+
+
+def metric(
+    time: float, step_time: float | None, step: int | None = None, window: float = 5.0, **more: object
+) -> JobMetric:
+    """A report at `time` whose median rests on the last `window` seconds."""
+    line = Evidence(topic="job-logs", partition=0, offset=int(time), line=int(time), text=f"step {step}")
+    steps = {} if step is None or not step_time else {"step": step, "since_step": step - int(window / step_time)}
+    return JobMetric(
+        id=f"m{time}",
+        job="a",
+        time=time,
+        step_time_s=step_time,
+        since=time - window,
+        evidence=[line],
+        **steps,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def event(time: float = 100.0, kind: EventKind = EventKind.PACKED, **more: object) -> JobEvent:
+    return JobEvent(id="e", job="a", kind=kind, time=time, packed_with="b", nodes=["n1"], **more)  # type: ignore[arg-type]
+
+
+def slowed(
+    monitor: InterferenceMonitor, state: InterferenceState, factor: float = 2.0, start: int = 100, end: int = 260
+) -> list[Slowdown]:
+    """Reports every 10 s after the packing; a step takes 0.1 s times `factor`."""
+    pace = 0.1 * factor
+    reports = [metric(time, pace, 1000 + int((time - 100) / pace)) for time in range(start, end, 10)]
+    return [one for one in (monitor.measured(report, state) for report in reports) if one]
+
+
+def ready(monitor: InterferenceMonitor) -> InterferenceState:
+    state = InterferenceState()
+    for time in (80.0, 90.0, 99.0):
+        assert monitor.measured(metric(time, 0.1, int(time * 10)), state) is None
+    monitor.packed(event(), AT, state)
+    return state
+
+
+def test_a_slowdown_is_said_once_with_both_lines() -> None:
+    monitor = InterferenceMonitor()
+    state = ready(monitor)
+    (one,) = slowed(monitor, state)
+    assert one.id == "slowdown/a/job-events/0/12/0"
+    assert (one.job, one.packed_job, one.node) == ("a", "b", "n1")
+    assert one.ratio == pytest.approx(0.5)
+    assert one.steps_after >= 30
+    assert [place.offset for place in one.evidence] == [99, int(one.time)]
+    assert (monitor.counters.measured, monitor.counters.slowed) == (1, 1)
+
+
+@pytest.mark.parametrize(("factor", "count"), [(1.5, 0), (1.6, 1)])
+def test_the_threshold(factor: float, count: int) -> None:
+    monitor = InterferenceMonitor()
+    assert len(slowed(monitor, ready(monitor), factor)) == count
+    assert monitor.counters.measured == 1
+
+
+def test_no_window_may_touch_the_warm_up() -> None:
+    monitor = InterferenceMonitor(warmup_steps=30)
+    state = ready(monitor)
+    assert monitor.measured(metric(103.0, 0.2, 1015, window=5.0), state) is None  # begins before the packing
+    assert monitor.measured(metric(106.0, 0.2, 1030, window=4.0), state) is None  # begins at step 1010
+    assert monitor.counters.measured == 0
+    assert monitor.measured(metric(112.0, 0.2, 1060, window=5.0), state) is not None
+
+
+def test_without_steps_the_warm_up_is_time() -> None:
+    monitor = InterferenceMonitor(warmup_s=60.0)
+    state = InterferenceState()
+    monitor.measured(metric(99.0, 0.1), state)
+    monitor.packed(event(), AT, state)
+    assert monitor.measured(metric(160.0, 0.3, window=5.0), state) is None
+    found = monitor.measured(metric(166.0, 0.3, window=5.0), state)
+    assert found is not None
+    assert found.steps_after == 0
+
+
+def test_what_cannot_be_tracked_is_skipped() -> None:
+    monitor = InterferenceMonitor()
+    state = InterferenceState()
+    monitor.measured(metric(90.0, None), state)
+    monitor.packed(event(), AT, state)
+    assert slowed(monitor, state) == []
+    assert monitor.counters.untrackable == 1
+
+
+def test_only_the_job_that_was_there_first_is_watched() -> None:
+    monitor = InterferenceMonitor()
+    state = InterferenceState()
+    monitor.measured(metric(90.0, 0.1, 900), state)
+    monitor.packed(event(newcomer=True), AT, state)
+    assert (state.packings, monitor.counters.packed) == ([], 0)
+
+
+def test_a_packing_that_ended_is_not_measured() -> None:
+    monitor = InterferenceMonitor()
+    state = ready(monitor)
+    monitor.unpacked(event(105.0, EventKind.UNPACKED), state)
+    assert slowed(monitor, state) == []
+    assert monitor.counters.ended == 1
+
+
+def test_an_event_that_comes_late_is_compared_with_what_was_before_it() -> None:
+    monitor = InterferenceMonitor()
+    state = InterferenceState()
+    monitor.measured(metric(99.0, 0.1, 990), state)
+    monitor.measured(metric(110.0, 0.2, 1045), state)
+    monitor.packed(event(), AT, state)
+    monitor.packed(event(), AT, state)
+    (one,) = slowed(monitor, state, start=120)
+    assert one.before_s == 0.1
+    assert monitor.counters.packed == 1
+
+
+def test_the_rank_that_reports_most_is_followed() -> None:
+    monitor = InterferenceMonitor()
+    state = InterferenceState()
+    for time in (90.0, 95.0):
+        monitor.measured(metric(time, 0.1, int(time * 10), rank=1), state)
+    monitor.measured(metric(96.0, 0.5, 192, rank=0), state)
+    monitor.packed(event(), AT, state)
+    assert monitor.measured(metric(200.0, 5.0, 2000, rank=0), state) is None
+    assert monitor.counters.measured == 0
+    assert monitor.measured(metric(200.0, 0.3, 2000, rank=1), state) is not None
+
+
+def test_a_new_attempt_starts_anew() -> None:
+    monitor = InterferenceMonitor()
+    state = ready(monitor)
+    assert monitor.measured(metric(200.0, 0.3, 2000, attempt=1), state) is None
+    assert state.packings == []
+    assert monitor.measured(metric(210.0, 0.3, 2000), state) is None
+
+
+def test_the_state_can_be_stored_and_is_bounded() -> None:
+    monitor = InterferenceMonitor()
+    state = ready(monitor)
+    for rank in range(100):
+        monitor.measured(metric(99.5, 0.1, 995, rank=rank), state)
+        monitor.packed(event(), Position("job-events", 0, 100 + rank), state)
+    assert msgspec.json.decode(msgspec.json.encode(state), type=InterferenceState) == state
+    assert len(msgspec.json.encode(state)) < 12_000
+
+
+@pytest.mark.parametrize("wrong", [{"threshold": 0.0}, {"threshold": 1.5}, {"warmup_steps": -1}, {"warmup_s": -1.0}])
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        InterferenceMonitor(**wrong)  # type: ignore[arg-type]
