@@ -6,6 +6,7 @@ rows of `job_metrics` are found to be there already, their minutes are counted a
 insert, whole or not there, and nothing where nothing is missing.
 """
 
+import uuid
 from collections.abc import Collection
 
 from clickhouse_connect.driver.client import Client
@@ -78,6 +79,6 @@ def reconcile(client: Client, jobs: Collection[str], since: int, until: int) -> 
         client.command(
             _RECONCILE,
             parameters={"jobs": sorted(jobs), "since": since, "until": until},
-            # Two corrections may look alike; the window must not take the second for a repeat of the first.
-            settings={"insert_deduplicate": 0, "async_insert": 0},
+            # Two corrections may look alike. Without a name of its own the second would be taken for a repeat of the first.
+            settings={"insert_deduplication_token": uuid.uuid4().hex, "async_insert": 0},
         )

@@ -39,14 +39,14 @@ class Table:
         name: Its name.
         record: The type of record that it holds.
         columns: All columns that are filled from a record; `id` first.
-        key: The columns that its sorting key begins with. A record made twice has the same values in them.
+        key: The column that its sorting key begins with, a text. A record made twice has the same value there.
         timed: True where a record made twice also has the same `time` (all but what is stamped when it is written).
     """
 
     name: str
     record: type[Record]
     columns: tuple[Column, ...]
-    key: tuple[str, ...]
+    key: str
     timed: bool = True
 
 
@@ -168,7 +168,7 @@ TABLES: tuple[Table, ...] = (
             _maybe_whole("since_step"),
             _encoded("evidence"),
         ),
-        key=("job", "rank"),
+        key="job",
     ),
     Table(
         "failures",
@@ -196,7 +196,7 @@ TABLES: tuple[Table, ...] = (
             _made("root_text", "String", _of_root("text", "")),
             _encoded("evidence"),
         ),
-        key=("job",),
+        key="job",
     ),
     Table(
         "slowdowns",
@@ -213,7 +213,7 @@ TABLES: tuple[Table, ...] = (
             _whole("steps_after"),
             _encoded("evidence"),
         ),
-        key=("job",),
+        key="job",
     ),
     Table(
         "gpu_metrics",
@@ -248,7 +248,7 @@ TABLES: tuple[Table, ...] = (
             _plain("recorded", "Bool"),
             _text("error"),
         ),
-        key=("node", "gpu"),
+        key="node",
     ),
     Table(
         "job_events",
@@ -272,7 +272,7 @@ TABLES: tuple[Table, ...] = (
             _whole("lines"),
             _text("detail"),
         ),
-        key=("job",),
+        key="job",
         timed=False,
     ),
     Table(
@@ -288,7 +288,7 @@ TABLES: tuple[Table, ...] = (
             _texts("similar_jobs"),
             _text("method"),
         ),
-        key=("job",),
+        key="job",
         timed=False,
     ),
     Table(
@@ -310,7 +310,7 @@ TABLES: tuple[Table, ...] = (
             _text("beneficiary"),
             _encoded("evidence"),
         ),
-        key=("job",),
+        key="job",
         timed=False,
     ),
     Table(
@@ -330,7 +330,7 @@ TABLES: tuple[Table, ...] = (
             _plain("seen", "Map(String, String)"),
             _text("actuator"),
         ),
-        key=("job",),
+        key="job",
         timed=False,
     ),
     Table(
@@ -347,7 +347,7 @@ TABLES: tuple[Table, ...] = (
             _plain("key", "Nullable(String)"),
             _text("value"),
         ),
-        key=("topic", "partition"),
+        key="topic",
     ),
 )
 

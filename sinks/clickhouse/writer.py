@@ -13,9 +13,9 @@ from sinks.errors import SinkRejected, SinkUnavailable
 
 from .faults import speaking
 from .migrate import check_schema
-from .present import Present
+from .present import present
 from .rollup import reconcile
-from .tables import BY_RECORD, TABLES, Row, Table, micros
+from .tables import BY_RECORD, Row, Table, micros
 
 _INSERT_ROWS = 100_000
 """At most so many rows an insert: well below the million at which the server would cut a block in two."""
@@ -48,7 +48,7 @@ class WriterCounters:
 class ClickHouseWriter:
     """Writes records, each once by its id, into the tables of `migrate`.
 
-    What is exact, and why. A record that may be in its table is asked for, and dropped where it is (`Present`). What is left for
+    What is exact, and why. A record that may be in its table is asked for, and dropped where it is (`present`). What is left for
     a table is one insert in order of place, one block, whole or not there. It carries a token made of its places and ids, so that
     a request that the driver replays, or that the server finishes after we gave up on it, changes nothing. Where rows were
     found to be there, the roll-up is counted again (`rollup`). So a `write` that failed may be repeated with other batch
@@ -69,7 +69,6 @@ class ClickHouseWriter:
         self.counters = WriterCounters()
         self._connect = connect
         self._client: Client | None = None
-        self._present = {table.name: Present(table) for table in TABLES}
 
     def write(self, batch: Sequence[Row]) -> None:
         """Store `batch`; return once all of it is in the tables (written by the engine, so that its death loses nothing).
@@ -89,8 +88,6 @@ class ClickHouseWriter:
                 self._write_table(client, table, rows)
         except (SinkUnavailable, SinkRejected):
             self.counters.failures += 1
-            for present in self._present.values():
-                present.forget()
             raise
         self.counters.batches += 1
 
@@ -113,7 +110,7 @@ class ClickHouseWriter:
 
     def _write_table(self, client: Client, table: Table, rows: list[Row]) -> None:
         once = {record.id: (position, record) for position, record in reversed(rows)}  # type: ignore[attr-defined]
-        there = self._present[table.name].among(client, [record for _, record in once.values()])
+        there = present(client, table, [record for _, record in once.values()])
         if there and table.record is JobMetric:
             _reconcile(client, [once[id_][1] for id_ in there])
         for id_ in there:

@@ -32,7 +32,7 @@ ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(stored)
 PRIMARY KEY (job, rank, time)
 ORDER BY (job, rank, time, id)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS failures
 (
@@ -128,7 +128,7 @@ ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(stored)
 PRIMARY KEY (node, gpu, time)
 ORDER BY (node, gpu, time, id)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 1000;
 
 CREATE TABLE IF NOT EXISTS job_events
 (

@@ -1,11 +1,12 @@
 """The engine is killed in the worst moments; the tables and the roll-up hold exactly what the stream implies."""
 
 import threading
+import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from clickhouse_connect.driver.client import Client
+from clickhouse_connect.driver.exceptions import OperationalError
 
 from sinks import Hold, SinkUnavailable
 from sinks.clickhouse import ClickHouseWriter, migrate, open_client
@@ -136,21 +137,35 @@ def test_many_kills_at_random_moments(server: ClickHouseServer, connect: Callabl
     assert kills >= 1
 
 
+@pytest.mark.parametrize(
+    "killed", [False, True], ids=["the answer was lost", "the engine was killed before the roll-up"]
+)
 def test_a_request_that_is_replayed_by_the_driver_is_written_once(
-    connect: Callable[[], Client], tmp_path: Path
+    server: ClickHouseServer, connect: Callable[[], Client], killed: bool
 ) -> None:
-    """The driver sends an insert again where the connection closed before the answer: here both reach the server."""
-    rows = [metric(step, "replayed") for step in range(50)]
+    """The driver sends an insert again where the connection closed before the answer: here both requests reach the engine."""
+    job = f"replayed-{killed}"
+    rows = [metric(step, job) for step in range(50)]
     client = connect()
     backend = client._backend
     sent = backend.request
 
     def twice(data, *args, retry_body=None, **named):
         if retry_body is not None:
-            sent(data, *args, **named)
+            first = int(time.time())
+            if killed:
+                server.die_after_insert("job_metrics", before_views=True)
+                with pytest.raises(OperationalError):
+                    sent(data, *args, **named)
+                server.wait_dead()
+                server.start()
+            else:
+                sent(data, *args, **named)
+            while int(time.time()) == first:  # `stored` differs from now on, and with it the block's content.
+                time.sleep(0.02)
             data = retry_body()
         return sent(data, *args, **named)
 
     backend.request = twice
     ClickHouseWriter(lambda: client).write(rows)
-    assert held(connect(), "replayed") == implied(rows)
+    assert held(connect(), job) == implied(rows)

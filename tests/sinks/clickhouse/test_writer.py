@@ -210,6 +210,41 @@ def test_many_jobs_at_once_are_asked_for_in_parts(embedded: Embedded) -> None:
     assert (again.counters.rows, again.counters.repeats) == (1000, 2000)
 
 
+@pytest.mark.parametrize("minutes_apart", [60, 11, 0.01], ids=["hours apart", "just apart", "close"])
+@pytest.mark.parametrize("rows", [5, 60], ids=["few", "many"])
+def test_repeats_are_found_however_far_apart_their_times_are(
+    embedded: Embedded, minutes_apart: float, rows: int
+) -> None:
+    job = f"apart-{minutes_apart}-{rows}"
+    stream = [metric(step, job, time=T0 + step * minutes_apart * 60) for step in range(rows)]
+    ClickHouseWriter(embedded.connect).write(stream[: rows // 2])
+    again = ClickHouseWriter(embedded.connect)
+    again.write(stream)
+    assert (again.counters.rows, again.counters.repeats) == (rows - rows // 2, rows // 2)
+    assert rolled_up(embedded, job) == rows
+
+
+def test_a_partition_that_another_sink_had_in_between_is_not_written_twice(embedded: Embedded) -> None:
+    """A group gave the partition away and took it back; the other sink wrote without committing and died."""
+    rows = [metric(step, "given-away") for step in range(90)]
+    ours, theirs = ClickHouseWriter(embedded.connect), ClickHouseWriter(embedded.connect)
+    ours.write(rows[:30])
+    theirs.write(rows[30:60])
+    ours.write(rows[30:90])
+    assert steps(embedded, "given-away") == list(range(90))
+    assert rolled_up(embedded, "given-away") == 90
+
+
+def test_corrections_that_look_alike_are_all_made(embedded: Embedded) -> None:
+    """Twice the same minute loses a share of its roll-up of the same size."""
+    rows = [metric(step, "alike", time=T0, throughput=1.0, step_time_s=1.0) for step in range(3)]
+    for _ in range(2):
+        ClickHouseWriter(embedded.connect).write(rows)
+        embedded.client.command("ALTER TABLE job_throughput_1m DELETE WHERE job = 'alike' SETTINGS mutations_sync = 1")
+        ClickHouseWriter(embedded.connect).write(rows)
+        assert rolled_up(embedded, "alike") == 3
+
+
 def test_a_record_without_a_table_is_refused(embedded: Embedded) -> None:
     chunk = records.LogChunk(job="j", lines=["x"], time=1.0)
     with pytest.raises(SinkRejected, match="LogChunk"):
