@@ -19,6 +19,8 @@ from tests.scheduler_bridge.findings import NOW
 from tests.servers import free_port
 from tests.servers.kafka import Kafka, start_kafka
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "decisions.md"
+
 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=20), st.randoms(use_true_random=False))
 def test_the_border_never_passes_what_is_open(gaps: list[int], random: Any) -> None:
@@ -142,6 +144,26 @@ class TestOnKafka:
             worker.start()
             worker.join()
         assert self.ids(self.read(broker, group, 1)) == ["d1"]
+
+    @pytest.mark.parametrize("heading", ["A scheduler in Python", "Plain kafka-python"])
+    def test_the_documents_examples_work(self, broker: Kafka, heading: str, capsys: pytest.CaptureFixture[str]) -> None:
+        section = DOCUMENT.read_text().partition(f"## {heading}\n")[2].partition("\n## ")[0]
+        example = "\n".join(line[4:] for line in section.splitlines() if line.startswith("    ") or not line)
+        for old, new in (
+            ("localhost:9092", broker.address),
+            ('group="my-scheduler"', f'group="{uuid.uuid4().hex}", timeout=2, clock=lambda: 0'),
+            ("enable_auto_commit=False,", "enable_auto_commit=False, consumer_timeout_ms=2000,"),
+            (
+                "decision = json.loads(message.value)",
+                "decision = json.loads(message.value if message.offset != 3 else empty)",
+            ),
+            ("time.time()", "0"),
+        ):
+            example = example.replace(old, new)
+        exec(compile(example, str(DOCUMENT), "exec"), {"empty": '{"expires": 0}'})
+        printed = capsys.readouterr().out
+        assert printed.count("restart 1") == 3
+        assert printed.count("evict 1") == 1
 
     def test_ends_when_nothing_comes(self, broker: Kafka) -> None:
         with subscribe(broker.address, uuid.uuid4().hex, timeout=2) as decisions:
