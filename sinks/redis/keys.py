@@ -2,33 +2,33 @@
 
 from dataclasses import dataclass
 
-PREFIX = "schedmate"
+PREFIX = "schedmate:"
 
 
 @dataclass(frozen=True)
 class Keys:
-    """Names of keys under one prefix, so that several installations can share a server."""
+    """Names of keys under one prefix (its separator included), so that several installations can share a server."""
 
     prefix: str = PREFIX
 
     @property
     def jobs(self) -> str:
         """Sorted set: job ids by the time of their last update."""
-        return f"{self.prefix}:jobs"
+        return f"{self.prefix}jobs"
 
     @property
     def nodes(self) -> str:
         """Sorted set: node names by the time of their last update."""
-        return f"{self.prefix}:nodes"
+        return f"{self.prefix}nodes"
 
     def job(self, job: str) -> str:
         """Hash: the state of a job."""
-        return f"{self.prefix}:job:{job}"
+        return f"{self.prefix}job:{job}"
 
     def ranks(self, job: str) -> str:
         """Hash: the newest report of each rank of a job."""
-        return f"{self.prefix}:ranks:{job}"
+        return f"{self.prefix}ranks:{job}"
 
     def node(self, node: str) -> str:
         """Hash: the newest sample of each GPU of a node."""
-        return f"{self.prefix}:node:{node}"
+        return f"{self.prefix}node:{node}"

@@ -69,7 +69,7 @@ class Store:
 @pytest.fixture
 def store(redis_store: RedisServer) -> Iterator[Store]:
     client = open_redis(redis_store.url)
-    yield Store(client, f"test{next(_prefixes)}")
+    yield Store(client, f"test{next(_prefixes)}:")
     client.close()
 
 
@@ -277,7 +277,7 @@ def test_replays_never_turn_the_state_back(redis_store: RedisServer, replays: li
     """After the whole story, any part of it told again, in any cut, changes nothing."""
     placed = [(Position("topic", 0, offset), on_the_wire(record)) for offset, record in enumerate(STORY)]
     with open_redis(redis_store.url) as client:
-        store = Store(client, f"test{next(_prefixes)}")
+        store = Store(client, f"test{next(_prefixes)}:")
         for message in placed:
             store.state.update([message])
         told = store.job()
@@ -313,7 +313,7 @@ def test_records_that_redis_does_not_show_change_nothing(store: Store) -> None:
     from records import DeadLetter
 
     store.update(DeadLetter(id="d", topic="job-logs", partition=0, offset=1, time=T0, reason="r"))
-    assert store.client.keys(f"{store.prefix}:*") == []
+    assert store.client.keys(f"{store.prefix}*") == []
 
 
 def test_a_long_batch_needs_few_changes(store: Store) -> None:
@@ -324,7 +324,7 @@ def test_a_long_batch_needs_few_changes(store: Store) -> None:
 
 def test_redis_away_holds_back_and_comes_back(redis_store: RedisServer) -> None:
     client = open_redis(redis_store.url, timeout_s=1)
-    store = Store(client, f"test{next(_prefixes)}")
+    store = Store(client, f"test{next(_prefixes)}:")
     store.update(event("started", 0))
     redis_store.kill()
     with pytest.raises(SinkUnavailable):
