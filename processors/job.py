@@ -22,15 +22,12 @@ from .view import ChunkView
 
 @dataclass
 class Counters:
-    """What the processors of this process have done.
-
-    Attributes:
-        lines: Lines classified.
-        repeats: Pieces left out because they were seen before.
-    """
+    """What the processors of this process have done."""
 
     lines: int = 0
+    """Pieces of text processed: lines, and redraws of progress bars."""
     repeats: int = 0
+    """Pieces left out because they were seen before."""
 
 
 class JobProcessor:

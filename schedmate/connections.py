@@ -1,13 +1,16 @@
 """How to reach Kafka, as the settings say."""
 
-from schedmate.settings import KafkaSettings
+from schedmate.settings import KafkaSettings, SettingsError
 from streams.kafka import Connection
 
 
 def kafka_connection(settings: KafkaSettings) -> Connection:
-    """Return how to reach Kafka."""
+    """Return how to reach Kafka. Raises `SettingsError` where no broker is named."""
+    brokers = tuple(part.strip() for part in settings.brokers.split(",") if part.strip())
+    if not brokers:
+        raise SettingsError("kafka.brokers: expected host:port of at least one broker, got nothing")
     return Connection(
-        brokers=tuple(part.strip() for part in settings.brokers.split(",") if part.strip()),
+        brokers=brokers,
         security_protocol=settings.security,
         sasl_mechanism=settings.sasl_mechanism if settings.username else "",
         sasl_username=settings.username,

@@ -1,15 +1,19 @@
 """Metrics and health of long-running commands, over HTTP.
 
 The rooms count in plain dataclasses and know nothing of Prometheus. A field `lines` of the counters of `worker` becomes the metric
-`schedmate_worker_lines`; what it means is read from the dataclass's own docstring, here and in docs/metrics.md.
+`schedmate_worker_lines`; what it means is read from the docstring below the field, here and in docs/metrics.md.
 """
 
+import ast
 import dataclasses
+import inspect
 import json
-import re
+import textwrap
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -25,11 +29,16 @@ GAUGES = frozenset(
 """Fields that go up and down; all others only grow."""
 
 
+@cache
 def described(counters: type[Any]) -> dict[str, str]:
-    """Return what each field of a counters dataclass means, from its docstring."""
-    text = re.sub(r"\n\s{8,}", " ", counters.__doc__ or "")
-    found = dict(re.findall(r"^\s+(\w+): (.+)$", text, re.MULTILINE))
-    return {field.name: found.get(field.name, "") for field in dataclasses.fields(counters)}
+    """Return what each field of a counters dataclass means: the docstring below it."""
+    (body,) = ast.parse(textwrap.dedent(inspect.getsource(counters))).body
+    assert isinstance(body, ast.ClassDef)
+    found = {field.name: "" for field in dataclasses.fields(counters)}
+    for field, below in pairwise(body.body):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(below, ast.Expr):
+            found[field.target.id] = " ".join(ast.literal_eval(below.value).split())
+    return found
 
 
 class _Counters(Collector):

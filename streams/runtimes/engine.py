@@ -25,19 +25,16 @@ INPUTS = ("job-logs", "job-events")
 
 @dataclass
 class Counters:
-    """What one engine has done.
-
-    Attributes:
-        messages: Messages taken, repeats included.
-        repeated: Messages whose position a state included already.
-        dead_letters: Messages that could not be read or processed.
-        made: Records made, by topic.
-    """
+    """What one engine has done."""
 
     messages: int = 0
+    """Messages taken, repeats included."""
     repeated: int = 0
+    """Messages whose position a state included already."""
     dead_letters: int = 0
+    """Messages that could not be read or processed."""
     made: dict[str, int] = field(default_factory=dict)
+    """Records made, by topic."""
 
 
 @dataclass

@@ -14,17 +14,14 @@ Batch = Sequence[tuple[Position, Record]]
 
 @dataclass
 class Counters:
-    """What one pump has done.
-
-    Attributes:
-        messages: Messages read.
-        dead_letters: Messages that held no record of their topic.
-        behind: Messages not yet read, all partitions together.
-    """
+    """What one pump has done."""
 
     messages: int = 0
+    """Messages read."""
     dead_letters: int = 0
+    """Messages that held no record of their topic."""
     behind: int = 0
+    """Messages not yet read now, all partitions together."""
 
 
 @dataclass
