@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from schedmate import logging
 from schedmate.cli import fail
 from schedmate.settings import Loaded
 from streams.producers.chunker import Limits
@@ -55,6 +56,8 @@ def command(
     except UnknownJob as error:
         fail(str(error))
         return
+    if log is not None:
+        logging.configure(settings.service)
     how = PipeSettings(
         identity=identity,
         name=fresh_name(identity.node),

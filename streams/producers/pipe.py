@@ -72,8 +72,7 @@ def filter_through(settings: PipeSettings, connect: Callable[[], Producer]) -> i
     pump = Pump(0, 1, _copier(shipping, 0))
     widen(0)
     ended = pump.run()
-    # Whoever writes to us must learn at once that nobody reads.
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    _let_go(0, 1)
     _finish(shipping, settings)
     if ended is Ended.BROKEN:
         return -signal.SIGPIPE
@@ -135,6 +134,7 @@ def run_command(
             return status
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _read_on(streams, shipping, settings)
+    _let_go(1)
     _finish(shipping, settings)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return status
@@ -230,9 +230,18 @@ def _read_on(streams: _Streams, shipping: ShippingProcess | None, settings: Pipe
             shipping.tap.start()
         streams.start()
         streams.wait(None)
+        _let_go(1)
         _finish(shipping, settings)
     finally:
         os._exit(0)
+
+
+def _let_go(*descriptors: int) -> None:
+    """Whoever writes to us, or reads from us, shall learn at once that it is over, and not wait for acknowledgements with us."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in descriptors:
+        os.dup2(null, descriptor)
+    os.close(null)
 
 
 def _finish(shipping: ShippingProcess | None, settings: PipeSettings) -> Report:

@@ -87,11 +87,18 @@ def test_a_pipe_started_before_the_broker(own_kafka: Kafka, tmp_path: Path) -> N
     first = host.run("--set", "producer.close_seconds=0.1", "pipe", "--job", "1", data=b"too early\n")
     assert first.stdout == b"too early\n"
     assert b"1 lines wait in" in first.stderr
-    command = ["pipe", "--job", "2", "--", sys.executable, "-c", COUNT, "800", "0.01"]
-    with host.start(*command, stdout=subprocess.DEVNULL) as process:
-        wait_for(lambda: list(host.spool.glob("*/*.segment")))
-        time.sleep(1)
+    go = tmp_path / "go"
+    code = (
+        "import pathlib, sys, time\nfor i in range(800):\n    print('line', i)\n"
+        "    while i == 400 and not pathlib.Path(sys.argv[1]).exists():\n        time.sleep(0.05)"
+    )
+    with host.start(
+        "pipe", "--job", "2", "--", sys.executable, "-c", code, str(go), stdout=subprocess.DEVNULL
+    ) as process:
+        wait_for(lambda: len(list(host.spool.glob("*/*.segment"))) == 2)
         own_kafka.start()
+        wait_for(lambda: host.has("2", 400) and host.has("1", 1), 60)
+        go.touch()
         assert process.wait(60) == 0
     assert host.lines("2") == numbered(800)
     assert host.lines("1") == ["too early"]
@@ -104,7 +111,7 @@ def test_a_broker_killed_in_the_middle(own_kafka: Kafka, tmp_path: Path) -> None
     with host.start("--set", "producer.close_seconds=30", *command, stdout=subprocess.DEVNULL) as process:
         wait_for(lambda: host.has("3", 100))
         own_kafka.kill()
-        time.sleep(3)
+        wait_for(lambda: list(host.spool.glob("*/*.segment")))
         own_kafka.start()
         assert process.wait(90) == 0
     assert host.lines("3") == numbered(1000)

@@ -86,6 +86,24 @@ def test_the_filter_passes_every_byte_whatever_becomes_of_the_shipping(site: Sit
         assert result.stderr == b""
 
 
+def test_readers_of_the_output_do_not_wait_for_acknowledgements(site: Site) -> None:
+    for command in (site.command(mode="hang"), site.command("echo", "x", mode="hang")):
+        with subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**ENV, "CLOSE": "30"},
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            assert process.stdin
+            assert process.stdout
+            process.stdin.write(b"x\n")
+            process.stdin.close()
+            assert process.stdout.read() == b"x\n"
+            assert process.poll() is None
+            process.kill()
+
+
 def test_the_filter_ships_what_passed(site: Site) -> None:
     result = call(site.command(), b"one\ntwo\r\n\xff\n10%\r20%\nlast")
     assert result.returncode == 0
