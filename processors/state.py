@@ -2,7 +2,7 @@
 
 import msgspec
 
-from .classify.classifier import ClassifyContext
+from .classify.context import ClassifyContext
 from .diagnose.handler import DiagnoseState
 from .interference.monitor import InterferenceState
 from .track.tracker import TrackState

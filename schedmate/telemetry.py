@@ -11,7 +11,6 @@ import json
 import textwrap
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from typing import Any
@@ -29,9 +28,8 @@ GAUGES = frozenset(
 """Fields that go up and down; all others only grow."""
 
 
-@cache
-def described(counters: type[Any]) -> dict[str, str]:
-    """Return what each field of a counters dataclass means: the docstring below it."""
+def described(counters: Any) -> dict[str, str]:
+    """Return what each field of `counters`, a dataclass, means: the docstring below it."""
     (body,) = ast.parse(textwrap.dedent(inspect.getsource(counters))).body
     assert isinstance(body, ast.ClassDef)
     found = {field.name: "" for field in dataclasses.fields(counters)}

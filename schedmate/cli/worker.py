@@ -31,4 +31,6 @@ def command(context: typer.Context) -> None:
     with service(settings, "worker", signals=False) as running:
         running.telemetry.watch("worker", engine.counters)
         running.telemetry.watch("processors", engine.processor.counters)
-        FaustWorker(connection, engine, f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s).run()
+        worker = FaustWorker(connection, engine, f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s)
+        running.telemetry.health = worker.problems
+        worker.run()

@@ -32,7 +32,12 @@ WAIT_S = 0.05
 
 
 class FaustWorker:
-    """One worker process. Several of them with one `group` share the partitions."""
+    """One worker process. Several of them with one `group` share the partitions.
+
+    Attributes:
+        engine: What handles the messages.
+        failed: Why it cannot go on; empty while all is well.
+    """
 
     def __init__(
         self,
@@ -44,6 +49,7 @@ class FaustWorker:
         self.engine = engine or Engine()
         self._connection = connection
         self._stale: set[int] = set()
+        self.failed = ""
         self.app = faust.App(
             group,
             broker=[f"kafka://{broker}" for broker in connection.brokers],
@@ -72,8 +78,12 @@ class FaustWorker:
     def run(self) -> None:
         """Run until SIGINT or SIGTERM; ends the process."""
         logging.getLogger("faust").setLevel(logging.WARNING)
-        worker = faust.Worker(self.app, override_logging=False)
+        worker = faust.Worker(self.app, override_logging=False, quiet=True)
         worker.execute_from_commandline()
+
+    def problems(self) -> list[str]:
+        """Return what is wrong, for the health check."""
+        return [self.failed] if self.failed else []
 
     async def _revoked(self, *arguments: Any, **_: Any) -> None:
         revoked: set[TP] = arguments[-1]
@@ -83,10 +93,19 @@ class FaustWorker:
         async for events in stream.noack_take(BATCH, within=WAIT_S):
             # Events fetched before a rebalance come again after it, perhaps to another worker; taking them now could pass others over.
             current = [event for event in events if event.message.generation_id == self.app.consumer_generation_id]
-            if current:
+            if not current:
+                continue
+            try:
                 await self._handle(current)
-                for event in current:
-                    await stream.ack(event)
+            except Exception as error:
+                # Not a message's fault (those become dead letters) and not the broker's absence (that is waited for): end, and let whoever
+                # started the worker start it anew; the work is repeated from the last commit.
+                self.failed = repr(error)
+                log.exception("the worker cannot go on")
+                await self.app.crash(error)
+                raise
+            for event in current:
+                await stream.ack(event)
 
     async def _handle(self, events: "Sequence[EventT[bytes]]") -> None:
         messages = [_message(event) for event in events]
