@@ -90,16 +90,14 @@ def choose(kept: Iterable[Candidate], *, ended_badly: bool) -> list[Candidate]:
     return root + [one for one in alive if one is not root[0]]
 
 
-def outlive(view: ChunkView, name: str, placed: Iterable[tuple[int, Candidate]]) -> None:
-    """Count the progress that `view`, of stream `name`, shows after each candidate; -1 stands for one of an earlier chunk."""
-    if PROGRESS not in view.classes:
-        return
-    for index, one in placed:
-        if one.feed == name:
-            later = view.classes.count(PROGRESS, index + 1)
-        elif view.times[-1] > one.time + APART_S:
+def survive(one: Candidate, progress: int) -> None:
+    """Count `progress` lines of progress after the candidate."""
+    one.survived = min(one.survived + progress, SURVIVED)
+
+
+def survive_elsewhere(view: ChunkView, name: str, kept: Iterable[Candidate]) -> None:
+    """Count what `view`, of stream `name`, shows of progress after the candidates of other streams, by time."""
+    for one in kept:
+        if one.feed != name and view.times[-1] > one.time + APART_S:
             pairs = zip(view.classes, view.times, strict=True)
-            later = sum(letter == PROGRESS and time > one.time + APART_S for letter, time in pairs)
-        else:
-            later = 0
-        one.survived = min(one.survived + later, SURVIVED)
+            survive(one, sum(letter == PROGRESS and time > one.time + APART_S for letter, time in pairs))

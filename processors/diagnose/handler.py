@@ -18,7 +18,7 @@ import msgspec
 from processors.view import ChunkView
 from records import ErrorType, Failure, Position
 
-from .candidates import Candidate, choose, outlive
+from .candidates import Candidate, choose, survive_elsewhere
 from .catalogue import Signature, load
 from .ending import Ending, by_ending
 from .reading import Feed, Reader, close
@@ -72,11 +72,10 @@ class FailureHandler:
         if not _current(view.attempt, state) or not view.lines:
             return []
         name = f"{view.rank}/{view.stream}"
-        before = list(state.candidates)
-        made = self._reader.read(view, name, state.feeds, state.candidates)
-        if not before and not made and state.said is None:
+        self._reader.read(view, name, state.feeds, state.candidates)
+        if not state.candidates and state.said is None:
             return []
-        outlive(view, name, [(-1, one) for one in before] + made)
+        survive_elsewhere(view, name, state.candidates)
         return self._announce(view, state)
 
     def conclude(self, ending: Ending, state: DiagnoseState) -> list[Failure]:

@@ -1,5 +1,6 @@
 """From the lines of a chunk to candidates: signatures, tracebacks, bare exceptions, hints."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -9,10 +10,11 @@ from records import Component, ErrorType, Evidence
 
 from . import kinds
 from . import traceback as tracebacks
-from .candidates import Candidate, add
+from .candidates import Candidate, add, survive
 from .catalogue import Signature
 from .exceptions import Meaning, meaning
 from .matcher import READ, Matcher
+from .memory import held_by_others
 from .nan import NanWatch, mentioned
 from .traceback import HEADER, Raised, TracebackState
 
@@ -25,6 +27,14 @@ _TRACEBACK = (
 )
 _EXCEPTION = r"(?:^|[\s:\]|)>\t])[A-Za-z_][\w.]*(?:Error|Exception|NotFound)[\w]*(?::\s|\s*$)"
 _CERTAIN = frozenset({kinds.NODE, kinds.DEVICE, kinds.FABRIC, kinds.STORAGE, kinds.SCHEDULE})
+_MILD = re.compile(r"(?:^|[\s\[|:])(?:INFO|DEBUG|TRACE|NOTICE)\b")
+_DOUBTFUL = frozenset({kinds.EXCEPTION, kinds.NATIVE, kinds.ABORT, kinds.SERVICE, kinds.PEER, kinds.HINT})
+"""Kinds that a line which calls itself mere information does not make."""
+_VAGUE = frozenset(
+    {"RuntimeError", "Exception", "OSError", "SystemError", "InternalError", "DistBackendError", "ImportError"}
+)
+"""Exceptions whose message, when it goes on over the next lines, tells more than their class."""
+_MESSAGE_LINES = 5
 _PROBES = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty"})
 """Exceptions that programs raise on the way to an answer; one raised while they were handled tells more."""
 
@@ -48,10 +58,8 @@ class Reader:
         self._matcher = Matcher(signatures, (_TRACEBACK, _EXCEPTION))
         self._header = len(signatures)
 
-    def read(
-        self, view: ChunkView, name: str, feeds: dict[str, Feed], kept: list[Candidate]
-    ) -> list[tuple[int, Candidate]]:
-        """Put the candidates that `view` holds into `kept`; return those that stay there, with their indices in `view`.
+    def read(self, view: ChunkView, name: str, feeds: dict[str, Feed], kept: list[Candidate]) -> None:
+        """Put the candidates that `view` holds into `kept`, and count its progress for those of the same stream.
 
         `name` is the stream's key in `feeds`.
         """
@@ -60,33 +68,44 @@ class Reader:
         text = "\n".join(view.lines) if progress else ""
         if feed.nan.first is not None or mentioned(text):
             feed.nan.read(view)
-        made: list[tuple[int, Candidate]] = []
         glued = HEADER in text
         if progress < len(view.lines) or feed.traceback.open or glued:
-            made = self._made(view, name, feed, kept, glued=glued)
+            self._made(view, name, feed.traceback, kept, glued=glued)
+        elif progress:
+            for one in kept:
+                if one.feed == name:
+                    survive(one, progress)
         if feed.idle:
             feeds.pop(name, None)
         elif name in feeds or len(feeds) < FEEDS:
             feeds[name] = feed
-        return [(index, one) for index, one in made if any(one is other for other in kept)]
 
-    def _made(
-        self, view: ChunkView, name: str, feed: Feed, kept: list[Candidate], *, glued: bool
-    ) -> list[tuple[int, Candidate]]:
+    def _made(self, view: ChunkView, name: str, state: TracebackState, kept: list[Candidate], *, glued: bool) -> None:
         lines, classes = view.lines, view.classes
         wanted = [i for i, letter in enumerate(classes) if letter != PROGRESS or (glued and HEADER in lines[i])]
         found = dict(zip(wanted, self._matcher.find([lines[i] for i in wanted]), strict=True))
-        if feed.traceback.open or any(one and one[-1] >= self._header for one in found.values()):
+        if state.open or any(one and one[-1] >= self._header for one in found.values()):
             indices: Sequence[int] = range(len(lines))
         else:
             indices = [i for i in wanted if found[i] or classes[i] == ERROR]
-        made: list[tuple[int, Candidate]] = []
+        counted = 0
         for index in indices:
-            one = self._line(view, index, found, name, feed.traceback, kept)
-            if one is not None:
-                add(kept, one)
-                made.append((index, one))
-        return made
+            new = self._line(view, index, found, name, state, kept)
+            if new is None:
+                continue
+            # What is kept of two depends on which the job has survived: so progress is counted up to each new one.
+            self._survive(view, name, kept, counted, index)
+            counted = index
+            add(kept, new)
+        self._survive(view, name, kept, counted, len(lines))
+
+    @staticmethod
+    def _survive(view: ChunkView, name: str, kept: list[Candidate], start: int, stop: int) -> None:
+        progress = view.classes.count(PROGRESS, start, stop)
+        if progress:
+            for one in kept:
+                if one.feed == name:
+                    survive(one, progress)
 
     def _line(  # noqa: PLR0917  # the six are one line and where it stands
         self,
@@ -109,13 +128,17 @@ class Reader:
         if inside and raised is None:
             return None
         signature = self._matcher.signature(found, line)
+        if signature is not None and signature.kind in _DOUBTFUL and raised is None and _MILD.search(line[:120]):
+            return None
         if raised is None and signature is None:
             raised = tracebacks.bare(line, place.line) if self._header + 1 in found else None
             if raised is None and view.classes[index] != ERROR:
                 return None
         headers = [one.header for one in opened if all(one is not other for other in state.open)]
         if raised is not None and raised.chained == "handling":
-            _supersede(kept, name)
+            _supersede(kept, name, _PROBES, 0)
+        elif raised is None and signature is not None and signature.kind in _CERTAIN | {kinds.EXCEPTION}:
+            _supersede(kept, name, _VAGUE, place.line - _MESSAGE_LINES)
         if raised is not None and not raised.name and headers:
             place = headers[0]
         candidate = _candidate(signature, raised, place, view.times[index], name)
@@ -132,9 +155,11 @@ def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
         add(kept, _from(verdict, "nan_loss", "signature", feed.nan.first, feed.nan.time, name))
 
 
-def _supersede(kept: list[Candidate], name: str) -> None:
+def _supersede(kept: list[Candidate], name: str, causes: frozenset[str], first: int) -> None:
+    """Forget an exception among `causes`, at line `first` or later, that the one to come explains better."""
     for one in kept:
-        if one.feed == name and one.source == "traceback" and one.cause in _PROBES:
+        known = one.root is not None and one.root.line >= first
+        if known and one.feed == name and one.source == "traceback" and one.cause in causes:
             kept.remove(one)
             return
 
@@ -146,6 +171,10 @@ def _candidate(
         verdict = Meaning(
             signature.kind, signature.error_type, signature.component, signature.restartable, signature.confidence
         )
+        if signature.name == "cuda_out_of_memory" and held_by_others(place.text):
+            verdict = Meaning(
+                kinds.EXCEPTION, ErrorType.INFRASTRUCTURE, Component.GPU, restartable=True, confidence=0.7
+            )
         if raised is not None and raised.side and signature.kind not in _CERTAIN:
             verdict = verdict._replace(kind=kinds.CHILD)
         made = _from(verdict, signature.name, "signature", place, time, name)

@@ -22,7 +22,9 @@ _SUFFIX = (
     r"(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Timeout|Failure|Fault|Empty|Full|Killed|Abort|Invalid|Died"
     r"|NotFound|timeout|Signal)"
 )
-_CERTAIN = re.compile(rf"((?:[A-Za-z_]\w*\.){{0,8}}[A-Za-z_]\w{{0,80}}?{_SUFFIX}\w{{0,20}})(?::(?:\s|$)(.*)|\s*$)")
+_CERTAIN = re.compile(
+    rf"((?:[A-Za-z_]\w*\.){{0,8}}[A-Za-z_]\w{{0,80}}?{_SUFFIX}\w{{0,20}})(?:\([\w.]{{0,80}}\))?(?::(?:\s|$)(.*)|\s*$)"
+)
 _LIKELY = re.compile(r"((?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{1,80})(?::(?:\s(.*)|$)|\s*$)")
 _GLUED = re.compile(r"((?:[a-z_]\w*\.){0,8}[A-Z]\w{2,60}?(?:Error|Exception))(?:\1)+")
 _CAUSE = "The above exception was the direct cause"

@@ -237,3 +237,24 @@ def test_giant_lines_are_read_in_bounded_time(handler: FailureHandler) -> None:
 def test_progress_leaves_nothing_behind(handler: FailureHandler) -> None:
     _, state = run(handler, PROGRESS * 20)
     assert state == DiagnoseState()
+
+
+def test_a_line_that_calls_itself_information_makes_no_failure(handler: FailureHandler) -> None:
+    said, _ = run(
+        handler,
+        ["[2024-01-01 00:00:00,1] [INFO] retry after Connection reset by peer", "INFO: bash: x: command not found"],
+    )
+    assert said == []
+
+
+def test_a_message_that_goes_on_over_lines_is_read_on(handler: FailureHandler) -> None:
+    lines = [
+        *PROGRESS,
+        *BUG[:-1],
+        "RuntimeError: saving failed:",
+        "reason follows",
+        "[Errno 28] No space left on device",
+    ]
+    said, _ = run(handler, lines)
+    assert said[-1].signature == "no_space"
+    assert said[-1].faulty_component is Component.STORAGE
