@@ -1,0 +1,49 @@
+"""`schedmate migrate`: the tables of ClickHouse."""
+
+from typing import Annotated
+
+import typer
+
+from schedmate.settings import Loaded
+
+app = typer.Typer()
+
+
+@app.command()
+def command(
+    context: typer.Context,
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit code 2 where something is missing.")
+    ] = False,
+    wait: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="Wait so long for a server that is away.")
+    ] = 0.0,
+) -> None:
+    """Create ClickHouse's tables or bring them up to date, and set how long rows are kept. Running it again changes nothing.
+
+    Example: `schedmate --set clickhouse.retention_days=30 migrate --wait 60`
+    """
+    import threading
+
+    from schedmate.sinking import clickhouse_opener
+    from sinks import Hold
+    from sinks.clickhouse import check_schema, migrate
+
+    loaded: Loaded = context.obj
+    settings = loaded.settings.clickhouse
+    given_up = threading.Event()
+    timer = threading.Timer(wait, given_up.set)
+    timer.start()
+    try:
+        client = Hold("ClickHouse", stop=given_up).run(clickhouse_opener(settings))
+    finally:
+        timer.cancel()
+    try:
+        if check:
+            check_schema(client)
+            typer.echo("the tables are as they should be")
+            return
+        ran = migrate(client, keep_days=settings.retention_days)
+    finally:
+        client.close()
+    typer.echo(f"ran {', '.join(ran)}" if ran else "the tables are up to date")

@@ -1,0 +1,147 @@
+"""`migrate`, `query` and `status` as a person starts them."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from records import EventKind, JobEvent, JobMetric, Position
+from sinks.clickhouse import ClickHouseWriter, open_client, queries
+from sinks.redis import RedisState, open_redis
+from tests.servers import free_port
+from tests.servers.redis import redis_server
+
+ODD = "[red]job[/red] \x1b[2J"
+
+
+class Site:
+    """A directory with the embedded engine, and the command line over it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.url = f"chdb://{directory}"
+
+    def say(self, *arguments: str, code: int = 0, **settings: str) -> str:
+        values = {"clickhouse.url": self.url, **{name.replace("__", "."): value for name, value in settings.items()}}
+        sets = [f"--set={name}={value}" for name, value in values.items()]
+        done = subprocess.run(
+            [sys.executable, "-c", "from schedmate.cli import main; main()", *sets, *arguments],
+            capture_output=True, text=True, check=False,
+            env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp", "COLUMNS": "200"},
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        return done.stdout if code == 0 else done.stderr
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    site = Site(tmp_path_factory.mktemp("chdb"))
+    assert "schedmate migrate" in site.say("migrate", "--check", code=2)
+    assert "0001_records.sql" in site.say("migrate")
+    # The engine belongs to one process at a time, so that the rows are written by another one.
+    script = f"from tests.schedmate.cli.test_query import fill; fill({site.url!r})"
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[3])
+    return site
+
+
+def metrics(job: str) -> list[tuple[Position, JobMetric]]:
+    return [
+        (
+            Position("job-metrics", 0, step),
+            JobMetric(id=f"{job}/{step}", job=job, time=1_790_000_040.0 + step, step=step, step_time_s=0.25, throughput=256.0,
+                      throughput_unit="samples/s", loss=2.0, node="n1", rank=step % 2),
+        )
+        for step in range(10)
+    ]  # fmt: skip
+
+
+def fill(url: str) -> None:
+    writer = ClickHouseWriter(lambda: open_client(url))
+    writer.write(metrics("4711") + metrics(ODD))
+    writer.close()
+
+
+def test_migrate_again_changes_nothing(site: Site) -> None:
+    assert site.say("migrate") == "the tables are up to date\n"
+    assert site.say("migrate", "--check") == "the tables are as they should be\n"
+
+
+def test_migrate_does_not_wait_for_ever() -> None:
+    url = f"http://127.0.0.1:{free_port()}/x"
+    assert "refused" in Site(Path("/nowhere")).say("migrate", "--wait", "0.3", code=2, clickhouse__url=url)
+
+
+def test_the_list_of_questions_names_all(site: Site) -> None:
+    listed = site.say("query")
+    assert all(name in listed for name in queries())
+
+
+def test_a_question_as_table_json_and_csv(site: Site) -> None:
+    asked = ("query", "throughput", "job=4711", "limit=1")
+    assert "samples/s" in site.say(*asked)
+    (row,) = [json.loads(line) for line in site.say(*asked, "--json").splitlines()]
+    assert (row["minute"], row["throughput"], row["reports"]) == ("2026-09-21T14:14:00Z", 256.0, 5)
+    (row,) = csv.DictReader(site.say(*asked, "--csv").splitlines())
+    assert (row["minute"], row["throughput"], row["unit"]) == ("2026-09-21T14:14:00+00:00", "256.0", "samples/s")
+
+
+def test_sql_of_ones_own_with_a_bound_value(site: Site) -> None:
+    sql = "SELECT count() AS n FROM job_metrics WHERE job = {job:String}"
+    assert json.loads(site.say("query", "--sql", sql, "job=4711", "--json")) == {"n": 10}
+    assert json.loads(site.say("query", "--sql", sql, "job=x' OR 1=1 --", "--json")) == {"n": 0}
+
+
+def test_what_a_job_is_called_does_not_reach_the_terminal(site: Site) -> None:
+    shown = site.say("query", "--sql", "SELECT DISTINCT job FROM job_metrics WHERE job != '4711'")
+    assert "[red]job[/red]" in shown
+    assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("throughput",), "needs job"),
+        (("nonsense",), "expected one of"),
+        (("throughput", "4711"), "expected parameter=value"),
+    ],
+)
+def test_wrong_questions_say_what_is_right(site: Site, arguments: tuple[str, ...], says: str) -> None:
+    assert says in site.say("query", *arguments, code=2)
+
+
+@pytest.mark.redis
+def test_status_of_all_jobs_of_one_and_of_none(site: Site, tmp_path: Path) -> None:
+    with redis_server(tmp_path) as redis:
+        check_status(site, redis.url)
+
+
+def check_status(site: Site, url: str) -> None:
+    here = {"redis__url": url}
+    assert site.say("status", **here) == "no jobs\n"
+    with open_redis(url) as client:
+        RedisState(client).update(
+            [
+                *metrics("4711"),
+                *metrics(ODD),
+                (
+                    Position("job-events", 0, 1),
+                    JobEvent(
+                        id="e", job="4711", kind=EventKind.STARTED, time=1.79e9, nodes=["n1"], gpus=8.0, user="ada"
+                    ),
+                ),
+            ]
+        )
+    listed = site.say("status", **here)
+    assert "4711" in listed
+    assert "\x1b" not in listed
+    one = site.say("status", "4711", **here)
+    for said in ("running", "n1, 8 GPUs", "by ada", "step 8", "0.25 s/step", "256 samples/s", "slowest rank"):
+        assert said in one
+    assert json.loads(site.say("status", "4711", "--json", **here))["step"] == 8
+    assert "nothing is known of job 99" in site.say("status", "99", code=1, **here)
+
+
+def test_status_without_redis_says_so(site: Site) -> None:
+    assert "redis.url is empty" in site.say("status", code=2, redis__url="")
