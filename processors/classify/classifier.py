@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from processors.grammar.cache import GenerationCache
 from processors.grammar.extractor import CACHE_SIZE, LONGEST
 
-from .context import ClassifyContext, resolve
+from .context import OTHER, ClassifyContext, resolve
 from .fallback import TemplateClassifier
 from .kinds import BY_DIGITS, by_digits, kind_of
 from .template import templates
@@ -58,7 +58,8 @@ class LineClassifier:
         letters = "".join(kinds)  # type: ignore[arg-type]  # _learn leaves no None
         if BY_DIGITS in letters:
             letters = "".join(
-                by_digits(line[:LONGEST]) if kind == BY_DIGITS else kind for kind, line in zip(letters, lines, strict=True)
+                by_digits(line[:LONGEST]) if kind == BY_DIGITS else kind
+                for kind, line in zip(letters, lines, strict=True)
             )
         self.counters.lines += len(lines)
         return resolve(letters, lines, context)
@@ -77,9 +78,8 @@ class LineClassifier:
         if unknown and self._fallback is not None:
             unknown.sort()
             self.counters.asked += len(unknown)
-            for template, letter in zip(unknown, self._fallback.classify(unknown), strict=True):
-                if letter != "o":
-                    fresh[template] = letter
+            letters = self._fallback.classify(unknown)
+            fresh |= {template: letter for template, letter in zip(unknown, letters, strict=True) if letter != OTHER}
         for template, kind in fresh.items():
             self._cache.put(template, kind)
         return [kind or fresh[template] for template, kind in zip(masked, kinds, strict=True)]

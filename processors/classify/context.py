@@ -1,17 +1,17 @@
 """What one stream carries from line to line: an open traceback, a warning whose source line comes next, a table's width.
 
-Some lines mean nothing alone: the source line that Python prints under a warning, the frames of a traceback, a row of bare numbers. A line's
-*kind* is what it is alone; `resolve` turns kinds into classes, in order, with the context. So the result does not
-depend on how lines are cut into chunks.
+Some lines mean nothing alone: the source line that Python prints under a warning, the frames of a traceback, a row of bare
+numbers. A line's *kind* is what it is alone; `resolve` turns kinds into classes, in order, with the context. So the result does
+not depend on how lines are cut into chunks.
 """
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
 from processors.grammar.prefix import peel
-from processors.grammar.table import cells
 
 ERROR, WARNING, PROGRESS, OTHER = "ewpo"
 
@@ -23,22 +23,21 @@ EXCEPTION = "X"
 """Ends a traceback: an error. Its message may go on over indented lines."""
 WARNED = "W"
 """A warning of Python's `warnings`: its source line comes next."""
-HEADER = "H"
-"""Names of columns. A row of as many numbers after it is progress."""
-ROW = "N"
-"""Nothing but numbers."""
 INDENTED = "I"
 """Begins with white space and says nothing alone."""
 BLANK = "B"
 
-PLAIN = frozenset("ewpo" + INDENTED + BLANK)
-"""Kinds that need no context and make none, while none is open."""
-_ALONE = str.maketrans({INDENTED: OTHER, BLANK: OTHER})
+WIDEST = 255
+"""Columns that a table has at most."""
+
+_ROW, _HEADER = 0x100, 0x200
+_MOVING = re.compile(f"[{TRACEBACK}{FRAME}{EXCEPTION}{WARNED}{chr(_HEADER)}-{chr(_HEADER + WIDEST)}]")
+"""Kinds that change the context; the others leave it alone while nothing is open."""
 
 _FOREIGN = 12
 """Lines of others that may stand within a traceback (other ranks, other threads)."""
 
-_NAMED = re.compile(r"[A-Za-z_][\w.]*(?:$|:\s|: ?$)")
+_NAMED = re.compile(r"(?:(?:\w+\.)+\w+|[A-Z]\w*)(?::\s|:?$)")
 
 
 class ClassifyContext(msgspec.Struct):
@@ -55,37 +54,58 @@ class ClassifyContext(msgspec.Struct):
     columns: int = 0
 
 
-def columns(line: str) -> int:
-    """Return how many columns a row or a header of a table has."""
-    return len(cells(peel(line).body))
+def row(columns: int) -> str:
+    """Return the kind of a line of nothing but numbers, in so many columns. It is progress under a header of as many."""
+    return chr(_ROW + min(columns, WIDEST))
+
+
+def header(columns: int) -> str:
+    """Return the kind of a line that names so many columns."""
+    return chr(_HEADER + min(columns, WIDEST))
 
 
 def resolve(kinds: str, lines: Sequence[str], context: ClassifyContext) -> str:
     """Return the classes of `lines`, whose kinds are `kinds`; `context` moves on."""
-    if not context.open and not context.columns and PLAIN.issuperset(kinds):
-        return kinds.translate(_ALONE)
-    return "".join([_one(kind, line, context) for kind, line in zip(kinds, lines, strict=True)])
+    classes, place, count = [], 0, len(kinds)
+    while place < count:
+        if not context.open:
+            found = _MOVING.search(kinds, place)
+            end = found.start() if found else count
+            classes.append(kinds[place:end].translate(_alone(context.columns)))
+            place = end
+        if place < count:
+            classes.append(_one(kinds[place], lines[place], context))
+            place += 1
+    return "".join(classes)
+
+
+@lru_cache(maxsize=WIDEST + 1)
+def _alone(columns: int) -> dict[int, str]:
+    """Return what each kind is while nothing is open and the last header named `columns` columns."""
+    table = {ord(INDENTED): OTHER, ord(BLANK): OTHER}
+    table |= {_ROW + width: OTHER for width in range(WIDEST + 1)}
+    if columns:
+        table[_ROW + columns] = PROGRESS
+    return table
 
 
 def _one(kind: str, line: str, context: ClassifyContext) -> str:
     if context.open and (letter := _continued(kind, line, context)):
         return letter
-    if kind in PLAIN:
-        return kind if kind in "ewpo" else OTHER
-    if kind == ROW:
-        return PROGRESS if context.columns and columns(line) == context.columns else OTHER
-    if kind == HEADER:
-        context.columns = columns(line)
-        return OTHER
     if kind == WARNED:
         context.open = "warning"
         return WARNING
-    context.open = "message" if kind == EXCEPTION else "traceback"
-    context.foreign = 0
-    return ERROR
+    if kind in (TRACEBACK, FRAME, EXCEPTION):
+        context.open = "message" if kind == EXCEPTION else "traceback"
+        context.foreign = 0
+        return ERROR
+    if ord(kind) >= _HEADER:
+        context.columns = ord(kind) - _HEADER
+        return OTHER
+    return kind.translate(_alone(context.columns))
 
 
-def _continued(kind: str, line: str, context: ClassifyContext) -> str:
+def _continued(kind: str, line: str, context: ClassifyContext) -> str:  # noqa: PLR0911  # a list of cases
     """Return the class of a line that continues what is open; empty where it does not."""
     if context.open == "warning":
         context.open = ""

@@ -64,4 +64,8 @@ class ExemplarClassifier:
 def exemplars() -> list[tuple[str, str]]:
     """Return the labelled exemplars and class descriptions: (letter, text)."""
     text = resources.files(__package__).joinpath("exemplars.tsv").read_text(encoding="utf-8")
-    return [(row[0], row[1]) for row in csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE) if len(row) == 2]
+    return [
+        (row[0], row[1])
+        for row in csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+        if len(row) == 2
+    ]

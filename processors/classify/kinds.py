@@ -4,10 +4,10 @@ import re
 
 from processors.grammar.extractor import read_plan
 from processors.grammar.prefix import Peeled, peel
-from processors.grammar.table import is_header, is_row
+from processors.grammar.table import cells, is_header, is_row
 
 from . import signatures
-from .context import BLANK, ERROR, EXCEPTION, FRAME, HEADER, INDENTED, OTHER, PROGRESS, ROW, TRACEBACK, WARNED, WARNING
+from .context import BLANK, ERROR, EXCEPTION, FRAME, INDENTED, OTHER, PROGRESS, TRACEBACK, WARNED, WARNING, header, row
 from .progress import is_report
 
 BY_DIGITS = "?"
@@ -16,7 +16,7 @@ BY_DIGITS = "?"
 _FAILING = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
 
 
-def kind_of(line: str) -> tuple[str, bool]:
+def kind_of(line: str) -> tuple[str, bool]:  # noqa: PLR0911  # a decision list
     """Return the kind of `line` (see `context`) by its text alone, and whether a signature says so (False: nothing is known)."""
     peeled = peel(line)
     body = peeled.body
@@ -27,7 +27,7 @@ def kind_of(line: str) -> tuple[str, bool]:
     if signatures.EXIT.search(body):
         return BY_DIGITS, True
     if is_row(body):
-        return ROW, True
+        return row(len(cells(body))), True
     if signatures.WARNED.search(body):
         return (WARNED if signatures.PLACE.search(body) else WARNING), True
     if is_report(body, read_plan(body)):
@@ -35,7 +35,7 @@ def kind_of(line: str) -> tuple[str, bool]:
     if kind := _worded(peeled):
         return kind, True
     if is_header(body):
-        return HEADER, True
+        return header(len(cells(body))), True
     return (INDENTED if body[:1].isspace() else OTHER), False
 
 

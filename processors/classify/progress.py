@@ -7,23 +7,29 @@ from processors.grammar.fields import Plan, Slot
 from processors.grammar.names import Meaning
 
 _BOOKKEEPING = re.compile(
-    r"(?i)\b(?:sav(?:e|ed|ing)|load(?:ed|ing)?|checkpoint\w*|resum\w+|restor\w+|download\w*|writ(?:e|ing|ten)|upload\w*|namespace\(|\w*config\(|\w*args\(|arguments|finished in|estimated|"
-    r"benchmark\w*|warm-?up (?:steps|iters)|translat\w+|generated|total (?:training|train|run) time|will|expected|total (?:number|params)|compil\w+)"
+    r"(?i)\b(?:sav(?:e|ed|ing)|load(?:ed|ing)?|checkpoint\w*|resum\w+|restor\w+|download\w*|writ(?:e|ing|ten)"
+    r"|upload\w*|namespace\(|\w*config\(|\w*args\(|arguments|finished in|estimated|"
+    r"benchmark\w*|warm-?up (?:steps|iters)|translat\w+|generated|total (?:training|train|run) time|will"
+    r"|expected|total (?:number|params)|compil\w+)"
 )
 _NOT_TRAINING_BAR = re.compile(
-    r"(?i)\b(?:map|mapping|filter\w*|download\w*|load\w*|sav\w+|fetch\w*|generat\w+|tokeniz\w*|process\w*|extract\w*|sampl(?:e|ing)\b|pars\w+|read\w*|prepar\w+|eval\w*|valid\w*|test\w*|"
-    r"predict\w*|infer\w*|resolving|convert\w*|quantiz\w*|captur\w*|cach\w+|index\w*|build\w*|encod\w*|batches|shards|files|flattening|packing|sanity|scann?ing|weights|unpack\w*|computing|upload\w*|score)\b|[kKMG]?i?B/s|B/s"
+    r"(?i)\b(?:map|mapping|filter\w*|download\w*|load\w*|sav\w+|fetch\w*|generat\w+|tokeniz\w*|process\w*"
+    r"|extract\w*|sampl(?:e|ing)\b|pars\w+|read\w*|prepar\w+|eval\w*|valid\w*|test\w*|"
+    r"predict\w*|infer\w*|resolving|convert\w*|quantiz\w*|captur\w*|cach\w+|index\w*|build\w*|encod\w*|batches"
+    r"|shards|files|flattening|packing|sanity|scann?ing|weights|unpack\w*|computing|upload\w*|score)\b"
+    r"|[kKMG]?i?B/s|B/s"
 )
 _TABLE_CELL = re.compile(r"^\s*\|\s+[\w/ ]+?\s*\|\s*[-+\d.e]+\s*\|$")
 _FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")
 _EVALUATING = re.compile(
-    r"(?i)(?:^|[^A-Za-z])(?:eval\w*|validation|validating|valid|val|test(?:ing|set)?|dev(?=[^A-Za-z/])|inference|predict\w*)(?:$|[^A-Za-z])|测试|验证"
+    r"(?i)(?:^|[^A-Za-z])(?:eval\w*|validation|validating|valid|val|test(?:ing|set)?|dev(?=[^A-Za-z/])"
+    r"|inference|predict\w*)(?:$|[^A-Za-z])|测试|验证"
 )
 _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:")
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
-def is_report(body: str, plan: Plan) -> bool:
+def is_report(body: str, plan: Plan) -> bool:  # noqa: PLR0911  # a decision list
     """Return whether `body`, a peeled line with the fields `plan`, reports the training: step, epoch, loss or speed.
 
     Results of evaluation, configuration and bookkeeping are no such reports.

@@ -103,7 +103,9 @@ def layout(line: str) -> Layout:
         return Layout(Plan(()), (), stamp, row=True, event=False, fragment=False)
     numbers = list(NUMBER.finditer(body))
     known = plan(NUMBER.split(body)[::2])
-    places = tuple((slot, start + numbers[slot.index].start(1), start + numbers[slot.index].end(1)) for slot in known.slots)
+    places = tuple(
+        (slot, start + numbers[slot.index].start(1), start + numbers[slot.index].end(1)) for slot in known.slots
+    )
     fragment = len(places) == 1 and stamp is None and line[:1] in (" ", "\t", "|")
     return Layout(known, places, stamp, row=False, event=False, fragment=fragment)
 

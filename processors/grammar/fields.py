@@ -24,7 +24,8 @@ _TAIL = re.compile(r"(?:^|\s)(?:at|for|of|in|after|on|from|the)\s+(?=[A-Za-z_])"
 _AT = re.compile(r"^(.*?)\s+(?:at|for|after|of|in)\s+\S.*$")
 _GLUE = re.compile(r"^[\s\"')\]}]*(?:is|[:=,-]|->|was)?\s*[\"'(\[]?\s*$")
 _UNIT_AFTER = re.compile(
-    r"^[\s\"'\[(]{0,3}([A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*[:=]|\w)"
+    r"^[\s\"'\[(]{0,3}([A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?"
+    r"|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*[:=]|\w)"
 )
 _RANGE = re.compile(r"^\s*(?:-|\.\.|to)\s*$")
 _OF = re.compile(r"^\s*(?:/|of|out of)\s*$")
@@ -111,7 +112,7 @@ def _clock_of_bar(texts: Sequence[str], index: int) -> bool:
     return texts[index].rstrip(" ").endswith("[") and texts[index + 1].startswith("<")
 
 
-def plan(texts: Sequence[str]) -> Plan:
+def plan(texts: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
     """Return what the numbers between `texts` mean; there is one text more than there are numbers."""
     count = len(texts) - 1
     slots: list[Slot] = []
@@ -124,7 +125,13 @@ def plan(texts: Sequence[str]) -> Plan:
             if slots and slots[-1].index == index - 1 and slots[-1].meaning in (Meaning.STEP, Meaning.EPOCH):
                 slots.append(Slot(index, Meaning.TOTAL, slots[-1].name))
             continue
-        if index and _RANGE.match(before) and slots and slots[-1].index == index - 1 and slots[-1].meaning is Meaning.STEP:
+        if (
+            index
+            and _RANGE.match(before)
+            and slots
+            and slots[-1].index == index - 1
+            and slots[-1].meaning is Meaning.STEP
+        ):
             slots[-1] = Slot(index, Meaning.STEP, slots[-1].name)  # batches 0-50: the last one counts
             continue
         name = name_before(before)

@@ -37,7 +37,9 @@ def read(body: str) -> Event | None:
     if found := _MODERN.match(body):
         record = _object(found[1])
         stamp = record.get("time_ms")
-        return _event(str(record.get("key", "")), record, float(stamp) / 1000 if isinstance(stamp, int | float) else None)
+        return _event(
+            str(record.get("key", "")), record, float(stamp) / 1000 if isinstance(stamp, int | float) else None
+        )
     if found := _OLDER.match(body):
         return _event(found[2], _object(found[3]), float(found[1]))
     if found := _FIRST.match(body):

@@ -28,31 +28,44 @@ class Meaning(IntEnum):
 
 
 _EVALUATION = re.compile(
-    r"(?:^|[^a-z])(?:val|valid|validation|eval|evaluation|evaluating|test|testing|dev|best|inference|predict|holdout)(?:[^a-z]|$)"
+    r"(?:^|[^a-z])(?:val|valid|validation|eval|evaluation|evaluating|test|testing|dev|best|inference|predict"
+    r"|holdout)(?:[^a-z]|$)"
 )
 _NOT = re.compile(
-    r"scale|remain|skipped|\bnan\b|\bdata\b|accumulation|\beta\b|lr\b|learning|momentum|warm.?up|target|nodes?\b|world|max|min\b|limit|seed|version|memory|\bmem|total[ _](?:steps|epochs|iter)|num[ _]train"
+    r"scale|remain|skipped|\bnan\b|\bdata\b|accumulation|\beta\b|lr\b|learning|momentum|warm.?up|target"
+    r"|nodes?\b|world|max|min\b|limit|seed|version|memory|\bmem|total[ _](?:steps|epochs|iter)|num[ _]train"
 )
 _STEP = re.compile(
-    r"(?:^|[^a-z])(?:global[ _-]?step|steps?|iterations?|iters?|it|itr|i|n[ _]?iter|num[ _-]updates?|updates?|batch(?:es)?|mini-?batch|"
-    r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches|step_num|total[ _]timesteps)$|^s$"
+    r"(?:^|[^a-z])(?:global[ _-]?step|steps?|iterations?|iters?|it|itr|i|n[ _]?iter|num[ _-]updates?|updates?"
+    r"|batch(?:es)?|mini-?batch|"
+    r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches"
+    r"|step_num|total[ _]timesteps)$|^s$"
 )
 _EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|epoch[ _](?:num|number|idx|index|id)|pass)$")
 _LIMIT = re.compile(r"^(?:max|min|target|quota|num|peak|promised)\b")
 _STEP_TIME = re.compile(
-    r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_|a)[ _]?(?:step|iter|iteration|batch|it|update|minibatch)"
-    r"|(?:step|iter|iteration|batch|train[ _]step|train[ _]iter|it|minibatch|update)[ _-]?(?:time|duration|cost|latency|wall|secs?|ms)"
-    r"|(?:train[ _])?batch[ _]cost|step_time_\w+|dt|elapsed time per (?:iteration|step)|elapsed[ _]per[ _](?:iteration|step))\b"
+    r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_"
+    r"|a)[ _]?(?:step|iter|iteration|batch|it|update|minibatch)"
+    r"|(?:step|iter|iteration|batch|train[ _]step|train[ _]iter|it|minibatch|update)[ _-]?(?:time|duration|cost"
+    r"|latency|wall|secs?|ms)"
+    r"|(?:train[ _])?batch[ _]cost|step_time_\w+|dt|elapsed time per (?:iteration|step)"
+    r"|elapsed[ _]per[ _](?:iteration|step))\b"
 )
 _LOSS_NOT = re.compile(r"^final loss|loss[ _-]?(?:scale|scaling|weight|fn|mask|coef|val|gain)|scale")
-_LOSS = re.compile(r"(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|objective|bpb|bpc|elbo|perplexity loss|score)(?:$|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\\btr(?:n|ain)? ?loss")
+_LOSS = re.compile(
+    r"(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|objective|bpb|bpc|elbo|perplexity loss|score)(?:$"
+    r"|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\\btr(?:n|ain)? ?loss"
+)
 _CLOCK = re.compile(
-    r"(?:^|[^a-z])(?:elapsed|(?:total|wall|elapsed|cumulative)[ _-]?(?:time|elapsed|wall)|time[ _-]?elapsed|wallclock|wall[ _]clock|runtime|uptime)"
+    r"(?:^|[^a-z])(?:elapsed|(?:total|wall|elapsed|cumulative)[ _-]?(?:time|elapsed|wall)|time[ _-]?elapsed"
+    r"|wallclock|wall[ _]clock|runtime|uptime)"
 )
 _TIME = re.compile(r"(?:^|[^a-z])(?:time|cost|took|duration|time cost|seconds|secs)$")
 _MEASURE = re.compile(
-    r"acc(?:uracy)?\b|acc$|top-?\d|ppl|perplexity|grad[ _]?norm|\bgnorm|reward|\brew_|return|\bmiou\b|\biou\b|\bf1\b|\bauc\b|\bmap\b|error|\berr\b|"
-    r"\bkl\b|entropy|mae|mse|rmse|psnr|dice|pixacc|bleu|train/|optim/|throughput/|tflops|samples?$|tokens?$|consumed|mfu|lr$|learning"
+    r"acc(?:uracy)?\b|acc$|top-?\d|ppl|perplexity|grad[ _]?norm|\bgnorm|reward|\brew_|return|\bmiou\b|\biou\b"
+    r"|\bf1\b|\bauc\b|\bmap\b|error|\berr\b|"
+    r"\bkl\b|entropy|mae|mse|rmse|psnr|dice|pixacc|bleu|train/|optim/|throughput/|tflops|samples?$|tokens?$"
+    r"|consumed|mfu|lr$|learning"
 )
 _SPEED = re.compile(r"(?:^|[^a-z])(?:throughput|speed|training_throughput|train_throughput)(?:[^a-z]|$)")
 _PLACE = re.compile(r"^(?:file|lineno|line|pid|rank|local_rank|port|gpu|device|layer|channel|stage|node|seed|size)$")
@@ -63,13 +76,13 @@ def evaluation(text: str) -> bool:
     return _EVALUATION.search(text.lower().replace("_", " ")) is not None
 
 
-def meaning(name: str) -> tuple[Meaning, float, str] | None:
+def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  # a decision list
     """Return what a field called `name` is, the factor to seconds or to one a second, and the unit of a rate; None where unknown.
 
     Evaluation and configuration fields are unknown on purpose.
     """
     text = " ".join(name.lower().replace("_", " ").split())
-    if not text or _PLACE.match(text) or _LIMIT.match(text) and "num updates" not in text or evaluation(text):
+    if not text or _PLACE.match(text) or (_LIMIT.match(text) and "num updates" not in text) or evaluation(text):
         return None
     if found := units.rate(name):
         return Meaning.RATE, found.scale, found.unit
@@ -103,7 +116,12 @@ def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
 def loss_rank(name: str) -> int:
     """Return how much a loss of this name is the loss of the training step; the lowest is taken."""
     text = " ".join(name.lower().replace("_", " ").split())
-    ranked = (r"^loss$", r"^(?:train|training|lm|total|step|batch)?[ /]?loss(?: function)?$", r"train.*(?:loss|entropy)", r"loss$")
+    ranked = (
+        r"^loss$",
+        r"^(?:train|training|lm|total|step|batch)?[ /]?loss(?: function)?$",
+        r"train.*(?:loss|entropy)",
+        r"loss$",
+    )
     for place, pattern in enumerate(ranked):
         if re.search(pattern, text):
             return place + (2 if re.search(r"avg|average|mean|smooth|running|final", text) else 0)

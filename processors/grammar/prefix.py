@@ -14,7 +14,8 @@ _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
 _STAMP = (
     rf"\d{{4}}[-/.]\d\d[-/.]\d\d[T _]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?"
     rf"|\d\d[-/]\d\d(?:[-/]\d{{2,4}})?[ T]{_CLOCK}"
-    rf"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ {_CLOCK}(?: \d{{4}})?"
+    rf"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov"
+    rf"|Dec) +\d+ {_CLOCK}(?: \d{{4}})?"
     rf"|{_CLOCK}(?: [AP]M)?"
 )
 _RANK = re.compile(
@@ -30,9 +31,12 @@ _TIME = re.compile(rf"\s*[\[(<]?({_STAMP})[\])>]?(?=[\s,;|:\]-]|$)[ \t]*[,;|:-]?
 _GLOG = re.compile(r"\[?([IWEF])(\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\s+(?:\d+\s+)?[\w./<>-]+:\d+\][ ]?")
 _STANDARD = re.compile(rf"({_LEVEL}):[\w.]+:")
 _NAMED = re.compile(rf"(?:\s*[\[(<]?\b({_LEVEL})\b[\])>]?)(?:[ \t]*(?:[:|-](?=\s|\w)|(?=\s)))[ \t]?")
-_NAMED_LATER = re.compile(rf"(?:\S{{1,80}}[ \t]+){{0,4}}?(?:[\[(<]?\b({_LEVEL})\b[\])>]?)(?=[\s:|\]-])[ \t]*[:|-]?[ \t]?")
+_NAMED_LATER = re.compile(
+    rf"(?:\S{{1,80}}[ \t]+){{0,4}}?(?:[\[(<]?\b({_LEVEL})\b[\])>]?)(?=[\s:|\]-])[ \t]*[:|-]?[ \t]?"
+)
 _LOGGER = re.compile(
-    r"(?:\[[\w./<>-]+:\d+(?::[\w<>]+)?\][ ]?|\[(?:pid[ =:])?\d{4,}\][ ]?(?=\S)|(?:\w+\.)+[\w$]+(?::\d+)?(?::\s|\s+-\s|\]\s))"
+    r"(?:\[[\w./<>-]+:\d+(?::[\w<>]+)?\][ ]?|\[(?:pid[ =:])?\d{4,}\][ ]?(?=\S)|(?:\w+\.)+[\w$]+(?::\d+)?(?::\s"
+    r"|\s+-\s|\]\s))"
 )
 _LETTERS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
 
@@ -65,7 +69,7 @@ def clean(line: str) -> str:
     return line.rstrip()
 
 
-def peel(line: str) -> Peeled:
+def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
     """Return the message of `line`, with the level and the time stamp that stood before it."""
     line = clean(line)
     place, level, stamp = 0, "", ""

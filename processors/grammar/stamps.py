@@ -10,7 +10,7 @@ _YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d\d)[-/.](\d\d)")
 _YEAR_LAST = re.compile(r"(\d\d)[-/](\d\d)[-/](\d{2,4})\b")
 _DAY_ONLY = re.compile(r"^(\d\d)[-/]?(\d\d)\b(?![:/-])")
 _MONTH = re.compile(r"(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +(\d+)")
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
 def seconds(stamp: str) -> float | None:

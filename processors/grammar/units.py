@@ -20,7 +20,9 @@ _UNIT = "|".join(sorted(map(re.escape, _TIMES), key=len, reverse=True))
 _PER = r"\s*(?:/|_per_|-per-|\s+per\s+|\bper\b|_p_)\s*"
 _DEVICE = re.compile(r"(?i)(?:/|\bper\b|_per_)\s*_?(?:gpu|device|core|chip|rank|worker|card|tpu)|\bdevice/|\btgs\b")
 _RATE = {
-    kind: re.compile(rf"(?i)(?:^|[^A-Za-z])(?:{things})(?:{_PER}(?:gpu|device|core|chip|rank|card))?{_PER}({_UNIT})(?![A-Za-z])")
+    kind: re.compile(
+        rf"(?i)(?:^|[^A-Za-z])(?:{things})(?:{_PER}(?:gpu|device|core|chip|rank|card))?{_PER}({_UNIT})(?![A-Za-z])"
+    )
     for kind, things in _THINGS.items()
 }
 _SHORT = {"fps": SAMPLES, "ips": SAMPLES, "sps": SAMPLES, "wps": TOKENS, "tps": TOKENS, "tgs": TOKENS, "qps": SAMPLES}

