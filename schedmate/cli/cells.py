@@ -6,7 +6,6 @@ from typing import Any
 
 from rich.text import Text
 
-
 _WORDS: tuple[tuple[type, Callable[[Any], str]], ...] = (
     (type(None), lambda _: ""),
     (bool, lambda value: "yes" if value else "no"),

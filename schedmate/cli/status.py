@@ -98,13 +98,13 @@ def _one(status: "JobStatus") -> None:
 
     rows = {
         "job": status.job,
-        "state": _joined(status.state, status.scheduler_state, _numbers(("exit code", status.exit_code), ("signal", status.signal or None))),
+        "state": _joined(status.state, status.scheduler_state, _numbers(("exit code", status.exit_code)), _some("signal {}", status.signal or "")),
         "since": moment(status.state_time),
         "attempt": status.attempt,
         "where": _joined(", ".join(status.nodes), _some("{:g} GPUs", status.gpus), _some("beside {}", status.packed_with)),
         "what": _joined(status.command, _some("in {}", status.directory), _some("by {}", status.user)),
         "progress": _numbers(("step", status.step), ("epoch", status.epoch), ("loss", status.loss)),
-        "speed": _joined(_some("{:.6g} s/step", status.step_time_s), _speed(status), f"rank {status.metric_rank}" if status.ranks[1:] else ""),
+        "speed": _joined(_some("{:.6g} s/step", status.step_time_s), _speed(status)),
         "slowest rank": _slowest(status),
         "last report": moment(status.metric_time),
         "slowed by": _some("{}, to {:.0%}", status.slowed_by, status.slowdown_ratio),

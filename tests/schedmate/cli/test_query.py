@@ -4,6 +4,7 @@ import csv
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,16 +13,19 @@ from records import EventKind, JobEvent, JobMetric, Position
 from sinks.clickhouse import ClickHouseWriter, open_client, queries
 from sinks.redis import RedisState, open_redis
 from tests.servers import free_port
+from tests.servers.clickhouse import clickhouse_server
 from tests.servers.redis import redis_server
+
+pytestmark = pytest.mark.clickhouse
 
 ODD = "[red]job[/red] \x1b[2J"
 
 
 class Site:
-    """A directory with the embedded engine, and the command line over it."""
+    """A ClickHouse, and the command line over it."""
 
-    def __init__(self, directory: Path) -> None:
-        self.url = f"chdb://{directory}"
+    def __init__(self, url: str) -> None:
+        self.url = url
 
     def say(self, *arguments: str, code: int = 0, **settings: str) -> str:
         values = {"clickhouse.url": self.url, **{name.replace("__", "."): value for name, value in settings.items()}}
@@ -36,14 +40,15 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    site = Site(tmp_path_factory.mktemp("chdb"))
-    assert "schedmate migrate" in site.say("migrate", "--check", code=2)
-    assert "0001_records.sql" in site.say("migrate")
-    # The engine belongs to one process at a time, so that the rows are written by another one.
-    script = f"from tests.schedmate.cli.test_query import fill; fill({site.url!r})"
-    subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[3])
-    return site
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with clickhouse_server(tmp_path_factory.mktemp("queries")) as server:
+        site = Site(server.url)
+        assert "schedmate migrate" in site.say("migrate", "--check", code=2)
+        assert "0001_records.sql" in site.say("migrate")
+        writer = ClickHouseWriter(lambda: open_client(server.url))
+        writer.write(metrics("4711") + metrics(ODD))
+        writer.close()
+        yield site
 
 
 def metrics(job: str) -> list[tuple[Position, JobMetric]]:
@@ -57,20 +62,20 @@ def metrics(job: str) -> list[tuple[Position, JobMetric]]:
     ]  # fmt: skip
 
 
-def fill(url: str) -> None:
-    writer = ClickHouseWriter(lambda: open_client(url))
-    writer.write(metrics("4711") + metrics(ODD))
-    writer.close()
-
-
 def test_migrate_again_changes_nothing(site: Site) -> None:
     assert site.say("migrate") == "the tables are up to date\n"
     assert site.say("migrate", "--check") == "the tables are as they should be\n"
 
 
+def test_the_embedded_engine_is_asked_in_the_same_way(tmp_path: Path) -> None:
+    embedded = Site(f"chdb://{tmp_path}")
+    embedded.say("migrate")
+    assert json.loads(embedded.say("query", "--sql", "SELECT count() AS n FROM job_metrics", "--json")) == {"n": 0}
+
+
 def test_migrate_does_not_wait_for_ever() -> None:
-    url = f"http://127.0.0.1:{free_port()}/x"
-    assert "refused" in Site(Path("/nowhere")).say("migrate", "--wait", "0.3", code=2, clickhouse__url=url)
+    nobody = Site(f"http://127.0.0.1:{free_port()}/x")
+    assert "refused" in nobody.say("migrate", "--wait", "0.3", code=2)
 
 
 def test_the_list_of_questions_names_all(site: Site) -> None:
