@@ -29,7 +29,9 @@ class Task:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,
+            # A group, not a session: Linux gives every session an equal share of the processor (autogroup), so that packed jobs
+            # would not share their core by what each asks of it.
+            process_group=0,
         )
         if hasattr(os, "sched_setaffinity"):
             # Set from outside, at once: threads that the program starts later inherit it.

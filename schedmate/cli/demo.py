@@ -1,0 +1,36 @@
+"""`schedmate demo`: live jobs, verdicts and decisions in one process."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer()
+
+
+@app.command()
+def command(
+    keep: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep the database there, in a new or empty directory.")
+    ] = None,
+) -> None:
+    """Run small training jobs on this machine, watch them, and act on them: no server, no root, under a minute.
+
+    Exit code 0 only if all that was promised happened; what did not is said at the end.
+
+    Examples: `schedmate demo`, `schedmate demo --keep ./history`
+    """
+    from rich.console import Console
+
+    from schedmate.cli import fail
+    from schedmate.demo.run import WIDTH, NotEmpty, run
+
+    console = Console(highlight=False)
+    console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
+    try:
+        kept = run(keep, console)
+    except NotEmpty as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    raise typer.Exit(0 if kept else 1)

@@ -1,0 +1,1 @@
+"""`schedmate demo`: the product at work on live jobs, in one process, with no server."""

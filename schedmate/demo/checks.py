@@ -1,0 +1,182 @@
+"""What the demo promised, each promise a function that says whether it was kept."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from records import Action, Decision, ErrorType, EventKind, Outcome
+from schedmate.demo.facts import Facts, Phase, Reading
+from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, VICTIM, Program
+from schedmate.report import seconds
+
+NEAR = 0.15
+"""Share by which a measured step time may differ from the clocked one…"""
+NEAR_S = 0.004
+"""…or seconds, where that is more: lines arrive when the scheduler's loop reads them."""
+NEAR_BESIDE = 0.3
+"""The same where two jobs fight for a core, and steps are uneven."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One promise: whether it was kept, and what was seen."""
+
+    promise: str
+    kept: bool
+    seen: str
+
+
+def check(facts: Facts) -> list[Check]:
+    """Hold the promises against the facts."""
+    return [Check(promise, *test(facts)) for promise, test in _PROMISES]
+
+
+def near(measured: float | None, clocked: float | None, share: float = NEAR) -> bool:
+    """True where a measured step time agrees with a clocked one, both in seconds."""
+    return measured is not None and clocked is not None and abs(measured - clocked) <= max(share * clocked, NEAR_S)
+
+
+def _read(facts: Facts) -> tuple[bool, str]:
+    wrong = [_gap(each) for each in facts.readings if not near(each.measured, each.clocked)]
+    worst = max((_difference(each) for each in facts.readings), default=0.0)
+    return not wrong and bool(facts.readings), "; ".join(wrong) or f"largest difference {worst:.1%}"
+
+
+def _difference(reading: Reading) -> float:
+    return abs(reading.measured / reading.clocked - 1) if reading.measured and reading.clocked else 0.0
+
+
+def _gap(reading: Reading) -> str:
+    values = [seconds(value) if value is not None else "unknown" for value in (reading.measured, reading.clocked)]
+    return f"{reading.label}: read {values[0]}, clocked {values[1]}"
+
+
+def _learnt(facts: Facts) -> tuple[bool, str]:
+    wrong = [
+        each.label
+        for each in facts.readings
+        if each.metric is None
+        or each.metric.loss is None
+        or each.first_loss is None
+        or each.metric.loss >= each.first_loss
+    ]
+    return not wrong and bool(facts.readings), f"not in {', '.join(wrong)}" if wrong else "in every job"
+
+
+def _slowed(facts: Facts) -> tuple[bool, str]:
+    found = [each for each in facts.board.slowdowns if each.job == VICTIM.name and each.packed_job == NEIGHBOUR.name]
+    if not found:
+        return False, "no slowdown was found"
+    agree = [near(p.measured, p.clocked, NEAR_BESIDE) for p in facts.phases if p.name in ("before", "beside")]
+    one = found[0]
+    return len(found) == 1 and agree == [
+        True,
+        True,
+    ], f"at {one.ratio:.0%} of its speed; the limit is {one.threshold:.0%}"
+
+
+def _parted(facts: Facts) -> tuple[bool, str]:
+    line = facts.job(NEIGHBOUR)
+    packings = [event for event in line.of(EventKind.PACKED) if event.newcomer]
+    done = _done(facts, NEIGHBOUR, Action.CANCEL_PACKING)
+    return (
+        done and len(packings) == 1 and line.state == "completed" and line.attempt == 1,
+        f"packed {len(packings)} time(s); then alone, {line.state}",
+    )
+
+
+def _recovered(facts: Facts) -> tuple[bool, str]:
+    of = {phase.name: phase for phase in facts.phases}
+    before, after = (of.get(name, Phase(name)) for name in ("before", "after"))
+    if not before.measured or not after.measured or after.delay is None:
+        return False, "no step time after the packing"
+    share = before.measured / after.measured
+    threshold = facts.board.slowdowns[0].threshold
+    agrees = near(after.measured, after.clocked, NEAR_BESIDE)
+    kept = share >= threshold and agrees and facts.job(VICTIM).state == "completed"
+    return kept, f"at {share:.0%} of its speed {after.delay:.1f} s after they were parted"
+
+
+def _restarted(facts: Facts) -> tuple[bool, str]:
+    line = facts.job(FAULTY)
+    verdict, slots = line.verdict(0), line.slots()
+    blamed = verdict is not None and verdict.error_type is ErrorType.INFRASTRUCTURE and verdict.root is not None
+    moved = slots.get(0) is not None and slots.get(1) not in (None, slots.get(0))
+    where = f"{slots.get(0)}, then {slots.get(1)}: {line.state}"
+    kept = blamed and moved and _done(facts, FAULTY, Action.RESTART) and line.attempt == 1 and line.state == "completed"
+    return kept, where
+
+
+def _left_alone(facts: Facts) -> tuple[bool, str]:
+    line = facts.job(BUGGY)
+    verdict = line.verdict(0)
+    if verdict is None or verdict.root is None:
+        return False, "no line was named"
+    kept = verdict.error_type is ErrorType.USER_SCRIPT and _untouched(facts, BUGGY) and line.state == "failed"
+    return kept, f"line {verdict.root.line}: {verdict.root.text.strip()}"
+
+
+def _killed(facts: Facts) -> tuple[bool, str]:
+    line = facts.job(KILLED)
+    ends, verdict = line.of(EventKind.ENDED), line.verdict(0)
+    if not ends or verdict is None:
+        return False, f"{line.state}, no verdict"
+    kept = ends[-1].signal == 9 and verdict.root is None and _untouched(facts, KILLED)
+    return kept, verdict.message
+
+
+def _healthy(facts: Facts) -> tuple[bool, str]:
+    line = facts.job(HEALTHY)
+    return line.state == "completed" and not line.verdicts() and _untouched(facts, HEALTHY), line.state
+
+
+def _gpus(facts: Facts) -> tuple[bool, str]:
+    return facts.board.gpu_samples > 0, f"{facts.board.gpu_samples} samples from {facts.gpus}"
+
+
+def _complete(facts: Facts) -> tuple[bool, str]:
+    seen = f"{facts.pieces_shipped:,} lines printed, {facts.pieces_read:,} read, {len(facts.board.dead)} dead letters"
+    whole = facts.pieces_shipped == facts.pieces_read > 0 and not facts.pieces_lost and not facts.board.dead
+    return whole, seen
+
+
+def _stored(facts: Facts) -> tuple[bool, str]:
+    wrong = [
+        f"{topic}: {count} records, {facts.stored.get(topic, 0)} rows"
+        for topic, count in facts.written.items()
+        if facts.stored.get(topic, 0) != count
+    ]
+    rows = sum(facts.stored.values())
+    return not wrong and rows > 0, "; ".join(wrong) or f"{rows:,} rows"
+
+
+def _done(facts: Facts, program: Program, action: Action) -> bool:
+    """True where exactly one decision was made about a job, for this action, and carried out."""
+    about = _about(facts, program)
+    if [decision.action for decision in about] != [action]:
+        return False
+    result = facts.board.outcome(about[0])
+    return result is not None and result.outcome is Outcome.DONE
+
+
+def _untouched(facts: Facts, program: Program) -> bool:
+    return not _about(facts, program) and facts.job(program).attempt == 0
+
+
+def _about(facts: Facts, program: Program) -> list[Decision]:
+    return [decision for decision in facts.board.decisions.values() if decision.job == program.name]
+
+
+_PROMISES: tuple[tuple[str, Callable[[Facts], tuple[bool, str]]], ...] = (
+    ("Every way of printing is read: step times as the jobs clocked them", _read),
+    ("Every job learns: its loss, as read, falls", _learnt),
+    (f"A packed neighbour slows {VICTIM.name}, and that is seen", _slowed),
+    ("The packing is cancelled; the neighbour runs later, alone", _parted),
+    (f"{VICTIM.name} recovers", _recovered),
+    (f"{FAULTY.name} loses its GPU, runs again on another slot, ends well", _restarted),
+    (f"{BUGGY.name} has a bug: its line is named, nothing is restarted", _left_alone),
+    (f"{KILLED.name} is killed: no line is blamed, nothing is restarted", _killed),
+    (f"{HEALTHY.name} is left in peace", _healthy),
+    ("GPU samples arrive", _gpus),
+    ("Nothing printed is lost on the way", _complete),
+    ("ClickHouse holds every record exactly once", _stored),
+)

@@ -1,0 +1,61 @@
+"""The demo's cluster: the local scheduler with a few slots, and the jobs' programs in a directory of their user's."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from records import JobEvent
+from schedmate.demo.jobs.clock import VARIABLE
+from schedmate.demo.programs import PROGRAMS, Program
+from scheduler_bridge.actuators.local import LocalScheduler, Output
+
+SLOTS = 4
+_ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+class Cluster:
+    """Runs programs as jobs.
+
+    Args:
+        directory: Where programs and the jobs' own clocks lie; made where missing.
+        emit: Told every job event.
+        output: Given what jobs print.
+    """
+
+    def __init__(self, directory: Path, emit: Callable[[JobEvent], None], output: Callable[[Output], None]) -> None:
+        self._directory = directory
+        self.clocks = directory / "clocks"
+        self.clocks.mkdir(parents=True)
+        for program in PROGRAMS:
+            source = files("schedmate.demo.jobs") / f"{program.name}.py"
+            (directory / f"{program.name}.py").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+        self.scheduler = LocalScheduler(emit, output, slots=SLOTS, cores=cores())
+
+    def submit(self, program: Program, pack_with: str = "") -> None:
+        """Queue a job."""
+        self.scheduler.submit(
+            [sys.executable, "-P", f"{program.name}.py"],
+            job=program.name,
+            ranks=program.ranks,
+            environment={**_ONE_THREAD, VARIABLE: str(self.clocks / program.name)},
+            directory=str(self._directory),
+            pack_with=pack_with,
+        )
+
+    def kill(self, job: str) -> None:
+        """Kill a running job, as a person or the kernel would."""
+        self.scheduler.signal(job, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End all jobs."""
+        self.scheduler.close()
+
+
+def cores() -> Sequence[int]:
+    """Return the core of each slot: the first slot has one to itself, so that only a packed job can slow what runs there."""
+    mine = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
+    rest = mine[1:] or mine
+    return [mine[0], *(rest[slot % len(rest)] for slot in range(SLOTS - 1))]

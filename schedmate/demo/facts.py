@@ -1,0 +1,149 @@
+"""What the end of the demo rests on: the topics, the jobs' own clocks, the database."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from clickhouse_connect.driver.client import Client
+
+from records import EventKind, JobMetric, Slowdown
+from schedmate.demo.board import Board, JobLine
+from schedmate.demo.jobs import clock
+from schedmate.demo.programs import NEIGHBOUR, PROGRAMS, VICTIM, Program
+from sinks.clickhouse import STORED_TOPICS, ask
+from streams.accept import accept
+from streams.memory import MemoryBroker
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One rank's step time: what SchedMate read, and what the job clocked in the same seconds; null where there is none."""
+
+    program: Program
+    rank: int
+    metric: JobMetric | None = None
+    clocked: float | None = None
+    first_loss: float | None = None
+
+    @property
+    def measured(self) -> float | None:
+        """Seconds a step, as read from the log."""
+        return self.metric.step_time_s if self.metric else None
+
+    @property
+    def label(self) -> str:
+        """The job, with its rank where there are several."""
+        return f"{self.program.name}/{self.rank}" if self.program.ranks > 1 else self.program.name
+
+
+@dataclass(frozen=True)
+class Phase:
+    """The victim's step time in one phase: as SchedMate measured it, and as the job clocked it. Null where unknown.
+
+    `delay`: seconds between the end of the packing and the end of the reports that `after` rests on.
+    """
+
+    name: str
+    measured: float | None = None
+    clocked: float | None = None
+    delay: float | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything that the checks and the summary look at.
+
+    Attributes:
+        board: What the topics said.
+        readings: Every rank's step time.
+        phases: The victim before, beside and after its neighbour; empty where the packing was never found slow.
+        gpus: Where GPU samples are from.
+        pieces_shipped: Pieces of text handed to the shipper.
+        pieces_read: Pieces that the processors classified.
+        pieces_lost: Pieces that the shipper gave up.
+        written: Distinct records in each topic.
+        stored: Rows of each of their tables in ClickHouse.
+        seconds: How long the jobs ran, all together.
+    """
+
+    board: Board
+    readings: tuple[Reading, ...] = ()
+    phases: tuple[Phase, ...] = ()
+    gpus: str = ""
+    pieces_shipped: int = 0
+    pieces_read: int = 0
+    pieces_lost: int = 0
+    written: dict[str, int] = field(default_factory=dict)
+    stored: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def job(self, program: Program) -> JobLine:
+        """Return what is known of a job; an empty line where it was never submitted."""
+        return self.board.jobs.get(program.name, JobLine(program.name, state="never submitted"))
+
+
+def readings(board: Board, clocks: Path) -> tuple[Reading, ...]:
+    """Return the newest step time of every rank beside the one that it clocked over the same reports."""
+    found = []
+    for program in PROGRAMS:
+        for rank in range(program.ranks):
+            line = board.jobs.get(program.name)
+            metric = line.newest(rank) if line else None
+            if line is None or metric is None:
+                found.append(Reading(program, rank))
+                continue
+            series = line.metrics[metric.attempt, rank]
+            first = next((each.loss for each in series if each.loss is not None), None)
+            found.append(Reading(program, rank, metric, _clocked(clocks / program.name, metric), first))
+    return tuple(found)
+
+
+def phases(board: Board, clocks: Path) -> tuple[Phase, ...]:
+    """Return the victim's step time before, beside and after its neighbour."""
+    line = board.jobs.get(VICTIM.name)
+    slowdown = next((each for each in board.slowdowns if each.job == VICTIM.name), None)
+    if line is None or slowdown is None:
+        return ()
+    series = line.metrics.get((slowdown.attempt, 0), [])
+    unpacked = [event.time for event in line.of(EventKind.UNPACKED) if event.packed_with == NEIGHBOUR.name]
+    after = _after(series, unpacked[0], slowdown) if unpacked else None
+    return (
+        _phase("before", slowdown.before_s, _before(series, slowdown), clocks),
+        _phase("beside", slowdown.after_s, next((m for m in series if m.time == slowdown.time), None), clocks),
+        _phase("after", after.step_time_s if after else None, after, clocks, unpacked[0] if unpacked else None),
+    )
+
+
+def _before(series: list[JobMetric], slowdown: Slowdown) -> JobMetric | None:
+    """Return the metric that the monitor took for the speed before the packing."""
+    return next((m for m in series if m.step_time_s == slowdown.before_s and m.time < slowdown.time), None)
+
+
+def _after(series: list[JobMetric], parted: float, slowdown: Slowdown) -> JobMetric | None:
+    """Return the first metric after the packing that is above the monitor's threshold again; the last one where none is."""
+    later = [m for m in series if m.since is not None and m.since > parted and m.step_time_s]
+    fast = (m for m in later if slowdown.before_s >= slowdown.threshold * (m.step_time_s or 0.0))
+    return next(fast, later[-1] if later else None)
+
+
+def _phase(
+    name: str, measured: float | None, metric: JobMetric | None, clocks: Path, parted: float | None = None
+) -> Phase:
+    clocked = _clocked(clocks / VICTIM.name, metric) if metric else None
+    return Phase(name, measured, clocked, metric.time - parted if metric and parted else None)
+
+
+def _clocked(file: Path, metric: JobMetric) -> float | None:
+    since = metric.since if metric.since is not None else 0.0
+    return clock.read(file, metric.attempt, metric.rank).between(since, metric.time, metric.reports - 1)
+
+
+def written(broker: MemoryBroker) -> dict[str, int]:
+    """Return the number of distinct records in each topic that is stored."""
+    return {topic: len({accept(message).id for message in broker.read(topic)}) for topic in STORED_TOPICS}  # type: ignore[attr-defined]
+
+
+def stored(client: Client) -> dict[str, int]:
+    """Return the rows of each table, by its topic."""
+    tables = {topic: topic.replace("-", "_") for topic in STORED_TOPICS}
+    counts = " UNION ALL ".join(f"SELECT '{topic}', count() FROM {table}" for topic, table in tables.items())  # noqa: S608 - names of ours
+    return {str(topic): int(count) for topic, count in ask(client, counts).rows}

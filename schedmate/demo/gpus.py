@@ -1,0 +1,33 @@
+"""GPU samples for the demo: NVML where there is a GPU, else the recording that ships."""
+
+import socket
+import threading
+
+from streams.memory import MemoryBroker
+from streams.producers.gpu import GpuAgent, GpuError, GpuSource, NvmlSource, RecordingSource, shipped_recording
+
+INTERVAL_S = 1.0
+
+
+class Gpus:
+    """The GPU agent on a thread of its own. `label` says for a person where the samples are from."""
+
+    def __init__(self, broker: MemoryBroker) -> None:
+        self.label, source = _source()
+        self._agent = GpuAgent(source, broker.producer, INTERVAL_S)
+        self._thread = threading.Thread(target=self._agent.run, name="gpu-agent", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Send what is left, and end the thread."""
+        self._agent.stop()
+        self._thread.join()
+
+
+def _source() -> tuple[str, GpuSource]:
+    try:
+        return "NVML, the GPUs of this machine", NvmlSource(socket.gethostname().partition(".")[0])
+    except GpuError:
+        recording = RecordingSource(shipped_recording(), loop=True)
+        made_up = "made up, no GPU was measured" if recording.made_up else recording.about
+        return f"a recording, because NVML finds no GPU here ({made_up})", recording

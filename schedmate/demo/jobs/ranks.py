@@ -1,0 +1,46 @@
+"""Two ranks that print as Megatron does, each with a second thread that prepares data: hungry for processor time.
+
+Each goes on from its checkpoint when it is started again.
+"""
+
+import os
+import threading
+from pathlib import Path
+
+from schedmate.demo.jobs.network import Network
+from schedmate.demo.jobs.training import Training
+
+STEPS = 180
+EVERY = 4
+CHECKPOINT = 20
+
+
+def prepare() -> None:
+    """Keep a core busy, as data loaders do."""
+    network = Network(width=512, seed=1)
+    while True:
+        network.train()
+
+
+def main() -> None:
+    """Train."""
+    rank = int(os.environ["RANK"])
+    training = Training(0.01, heavy=True, width=256, seed=rank, checkpoint=Path(f"rank{rank}.npz"))
+    threading.Thread(target=prepare, daemon=True).start()
+    since, seconds = 0, 0.0
+    while training.step < STEPS:
+        loss = training.advance()
+        since, seconds = since + 1, seconds + training.seconds
+        if training.step % EVERY == 0:
+            print(
+                f" iteration {training.step:8d}/{STEPS:8d} | elapsed time per iteration (ms): {seconds / since * 1000:.1f} "
+                f"| lm loss: {loss:.6E} |",
+                flush=True,
+            )
+            since, seconds = 0, 0.0
+        if training.step % CHECKPOINT == 0:
+            training.save()
+
+
+if __name__ == "__main__":
+    main()

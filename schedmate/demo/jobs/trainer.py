@@ -1,0 +1,34 @@
+"""Prints as a trainer class does: a Python dict per report. On its first start its GPU falls off the bus."""
+
+import os
+
+from schedmate.demo.jobs.fault import gpu_falls_off_the_bus
+from schedmate.demo.jobs.training import Training
+
+STEPS = 220
+EVERY = 5
+EPOCH = 110
+FAULT = 110
+
+
+def main() -> None:
+    """Train."""
+    training = Training(0.05)
+    first = os.environ["LOCAL_RESTART_COUNT"] == "0"
+    while training.step < STEPS:
+        loss = training.advance()
+        if training.step % EVERY == 0:
+            report = {
+                "loss": round(loss, 4),
+                "learning_rate": round(5e-5 * (1 - training.step / STEPS), 9),
+                "epoch": round(training.step / EPOCH, 2),
+                "step": training.step,
+                "steps_per_second": round(1 / training.seconds, 3),
+            }
+            print(report, flush=True)
+        if first and training.step == FAULT:
+            gpu_falls_off_the_bus()
+
+
+if __name__ == "__main__":
+    main()

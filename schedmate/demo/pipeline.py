@@ -1,0 +1,106 @@
+"""All rooms at work in one process: producers → processors → sink and bridge, on a broker in memory."""
+
+import time
+from pathlib import Path
+
+from clickhouse_connect.driver.client import Client
+
+from records import Action, Decision, DecisionResult, EventKind, Failure, JobEvent, Record, Slowdown
+from schedmate.assembly import job_processor
+from schedmate.demo.cluster import Cluster
+from schedmate.demo.gpus import Gpus
+from schedmate.demo.shipping import Shipping
+from schedmate.settings import ProcessorSettings
+from schedmate.sinking import Sinks, Store
+from scheduler_bridge import Bridge, BridgeSettings
+from scheduler_bridge.actuators.local import LocalActuator
+from sinks import Hold
+from sinks.clickhouse import STORED_TOPICS, ClickHouseWriter, migrate, open_client
+from streams.memory import MemoryBroker
+from streams.runtimes.engine import Engine
+from streams.runtimes.local_worker import LocalWorker
+from streams.runtimes.pump import Batch, Pump
+from streams.transport import outgoing
+
+BRIDGED = ("failures", "slowdowns", "decisions", "decision-results", "job-events")
+POLL_S = 0.002
+"""Nothing waits for input: the loop comes back soon anyway."""
+SINK_S = 1.0
+"""Seconds between two inserts: few large ones are what ClickHouse wants."""
+
+
+class Pipeline:
+    """What runs as services in production, stepped in turn by one loop.
+
+    Args:
+        directory: For programs, clocks and spool.
+        database: Directory of the embedded ClickHouse.
+    """
+
+    def __init__(self, directory: Path, database: Path) -> None:
+        self.broker = MemoryBroker()
+        url = f"chdb://{database}"
+        self.client: Client = open_client(url)
+        migrate(self.client)
+        self.writer = ClickHouseWriter(lambda: open_client(url))
+        self.shipping = Shipping(self.broker, directory / "spool")
+        self.gpus = Gpus(self.broker)
+        self.engine = Engine(job_processor(ProcessorSettings()))
+        self._worker = LocalWorker(self.broker, self.engine)
+        self.cluster = Cluster(directory / "jobs", self._emit, self.shipping.take)
+        enabled = frozenset({Action.RESTART, Action.CANCEL_PACKING})
+        self._bridge = Bridge(LocalActuator(self.cluster.scheduler), BridgeSettings(enabled=enabled), self._publish)
+        sinks = Sinks([Store("ClickHouse", self.writer.write, Hold("ClickHouse"))])
+        producer = self.broker.producer()
+        self._acting = Pump(self.broker.consumer("bridge", BRIDGED), producer, self._accept, seconds=POLL_S)
+        self._storing = Pump(
+            self.broker.consumer("sink", STORED_TOPICS), producer, sinks.write, rows=20_000, seconds=POLL_S
+        )
+        self._stored = time.monotonic()
+        self._asked = 0.0
+        self._wants: float | None = None
+
+    def step(self) -> None:
+        """Let every part do what there is to do."""
+        self.shipping.flush_due()
+        while self._worker.step():
+            pass
+        if self._acting.step() or time.monotonic() >= self._asked:
+            self._wants = self._bridge.advance()
+            self._asked = time.monotonic() + (1.0 if self._wants is None else self._wants)
+        if time.monotonic() >= self._stored + SINK_S:
+            self._storing.step()
+            self._stored = time.monotonic()
+
+    def idle(self) -> bool:
+        """True where all input is handled and the bridge waits for nothing."""
+        return not self._worker.step() and not self._acting.step() and self._bridge.advance() is None
+
+    def drain(self) -> None:
+        """End the jobs and the GPU agent, and let what they left run through to the database."""
+        self.cluster.close()
+        self.gpus.close()
+        self.shipping.wait(2.0)
+        while self._worker.step() or self._acting.step() or self._storing.step():
+            pass
+
+    def close(self) -> None:
+        """Let go of everything, whether drained or not."""
+        self.cluster.close()
+        self.gpus.close()
+        self.shipping.close()
+        self.writer.close()
+        self.client.close()
+
+    def _emit(self, event: JobEvent) -> None:
+        if event.kind in (EventKind.ENDED, EventKind.REQUEUED):
+            self.shipping.wait(1.0)  # so that the end of a job's log is read before the end of the job
+        self._publish(event)
+
+    def _publish(self, record: Record) -> None:
+        self.broker.append(outgoing(record))
+
+    def _accept(self, batch: Batch) -> None:
+        for _, record in batch:
+            assert isinstance(record, Failure | Slowdown | Decision | DecisionResult | JobEvent)
+            self._bridge.accept(record)

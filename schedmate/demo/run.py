@@ -1,0 +1,152 @@
+"""Runs the demo from beginning to end."""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import rmtree
+
+import structlog
+from rich.console import Console
+from rich.text import Text
+
+from schedmate.demo import checks, facts, questions, summary
+from schedmate.demo.board import Watcher
+from schedmate.demo.live import LiveScreen
+from schedmate.demo.pipeline import Pipeline
+from schedmate.demo.plain import PlainScreen
+from schedmate.demo.programs import PROGRAMS
+from schedmate.demo.scenario import Scenario
+
+WIDTH = 100
+LIMIT_S = 50.0
+"""After so many seconds the jobs are ended, whatever is missing."""
+TICK_S = 0.05
+QUIET_S = 0.6
+"""All jobs ended and nothing waits for so long: it is over."""
+LOG = "schedmate.log"
+
+
+class NotEmpty(Exception):
+    """The directory for the database holds something already."""
+
+
+def run(keep: Path | None, console: Console) -> bool:
+    """Run it.
+
+    Args:
+        keep: Directory in which the database stays; None: it goes.
+        console: Where to show it.
+
+    Returns:
+        True where all that was promised happened.
+
+    Raises:
+        NotEmpty: `keep` is not a new or empty directory.
+    """
+    if keep is not None and keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
+        raise NotEmpty(f"expected a new or empty directory for --keep, got {keep}: name another one")
+    directory = Path(tempfile.mkdtemp(prefix="schedmate-demo-"))
+    database = (keep or directory / "clickhouse").absolute()
+    kept = False
+    try:
+        with _logging_to(directory / LOG):
+            kept = _run(directory, database, console)
+    finally:
+        if kept or not (directory / LOG).exists():
+            rmtree(directory, ignore_errors=True)
+    _farewell(console, kept, keep, directory)
+    return kept
+
+
+def _run(directory: Path, database: Path, console: Console) -> bool:
+    _greet(console)
+    pipeline = Pipeline(directory, database)
+    try:
+        watcher = Watcher(pipeline.broker)
+        began = time.monotonic()
+        _watch_jobs(pipeline, watcher, console)
+        pipeline.drain()
+        watcher.step()
+        known = facts.Facts(
+            board=watcher.board,
+            readings=facts.readings(watcher.board, pipeline.cluster.clocks),
+            phases=facts.phases(watcher.board, pipeline.cluster.clocks),
+            gpus=pipeline.gpus.label,
+            pieces_shipped=pipeline.shipping.counters.pieces,
+            pieces_read=pipeline.engine.processor.counters.lines,
+            pieces_lost=pipeline.shipping.counters.lost_lines,
+            written=facts.written(pipeline.broker),
+            stored=facts.stored(pipeline.client),
+            seconds=time.monotonic() - began,
+        )
+        found = checks.check(known)
+        summary.show(console, known, questions.answers(pipeline.client), found)
+        return all(each.kept for each in found)
+    finally:
+        pipeline.close()
+
+
+def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> None:
+    """Run the jobs and show them until all is over, or time is."""
+    screen = (LiveScreen if console.is_terminal else PlainScreen)(console, watcher.board, pipeline.gpus.label)
+    scenario = Scenario(pipeline.cluster)
+    deadline = time.monotonic() + LIMIT_S
+    quiet = None
+    with screen:
+        while time.monotonic() < deadline:
+            pipeline.step()
+            screen.show(watcher.step())
+            scenario.step(watcher.board)
+            if not (scenario.over(watcher.board) and pipeline.idle()):
+                quiet = None
+            elif quiet is None:
+                quiet = time.monotonic()
+            elif time.monotonic() - quiet >= QUIET_S:
+                break
+            time.sleep(TICK_S)
+        screen.show(watcher.step())
+
+
+def _greet(console: Console) -> None:
+    console.print(Text("SchedMate demo", style="bold"))
+    console.print(
+        "Six small trainings (NumPy) run as processes on four slots of a local scheduler. What they print goes the way that it goes "
+        "in production: chunks, processors, ClickHouse, decisions, scheduler. Everything is in this process; the actions restart "
+        "and cancel_packing are turned on for the demo (without that, decisions are only published).",
+        style="dim",
+    )
+    for program in PROGRAMS:
+        console.print(f"  [bold]{program.name:<8}[/] prints {program.prints:<21} {program.story}", highlight=False)
+    console.print()
+
+
+def _farewell(console: Console, kept: bool, keep: Path | None, directory: Path) -> None:
+    console.print()
+    if kept:
+        console.print("[green]All that was promised happened.[/]", highlight=False)
+    else:
+        console.print(
+            f"[bold red]Not all that was promised happened.[/] Logs and clocks: {directory}",
+            highlight=False,
+            soft_wrap=True,
+        )
+    if keep is not None:
+        console.print(
+            f"The database stays. Ask it: schedmate --set clickhouse.url=chdb://{keep.absolute()} query bridge",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+@contextmanager
+def _logging_to(file: Path) -> Iterator[None]:
+    """Send structured logs to a file: the screen belongs to the demo."""
+    before = structlog.get_config()
+    with file.open("w") as stream:
+        structlog.configure(logger_factory=structlog.PrintLoggerFactory(stream), cache_logger_on_first_use=False)
+        try:
+            yield
+        finally:
+            structlog.configure(**before)

@@ -1,0 +1,93 @@
+"""What jobs print, on its way to `job-logs`: the splitter, chunker and shipper that `pipe` and `collect` use."""
+
+import threading
+import time
+from pathlib import Path
+
+from records import LogChunk
+from scheduler_bridge.actuators.local import Output
+from streams.memory import MemoryBroker
+from streams.producers.chunker import Chunker, Ready
+from streams.producers.pieces import PieceSplitter
+from streams.producers.shipper import Parcel, Shipper, Source, SpoolSettings
+from streams.transport import outgoing
+
+SPOOL_BYTES = 64 << 20
+
+
+class _Stream:
+    """One stream of one rank of one attempt."""
+
+    def __init__(self, output: Output, shipper: Shipper) -> None:
+        lane = f"local/{output.job}/{output.attempt}/{output.rank}/{output.stream}"
+        self._source = Source(output.job, output.attempt, output.node, lane)
+        self._shipper = shipper
+        self._splitter = PieceSplitter()
+        self._chunker = Chunker(
+            LogChunk(
+                producer=lane,
+                job=output.job,
+                attempt=output.attempt,
+                node=output.node,
+                rank=output.rank,
+                stream=output.stream,
+                lines=[],
+                time=0.0,
+            )
+        )
+
+    def take(self, data: bytes, arrived: float) -> None:
+        self._ship(self._chunker.add(self._splitter.feed(data, arrived), time.monotonic()))
+
+    def flush_due(self) -> None:
+        self._ship(self._chunker.due(time.monotonic()))
+
+    def finish(self) -> None:
+        self._ship(self._chunker.add(self._splitter.finish(), time.monotonic()))
+        self._ship(self._chunker.flush())
+
+    def _ship(self, ready: list[Ready]) -> None:
+        for chunk in ready:
+            pieces = chunk.after.piece - chunk.record.first_piece
+            self._shipper.counters.chunks += 1
+            self._shipper.counters.pieces += pieces
+            self._shipper.offer(Parcel(self._source, outgoing(chunk.record), pieces))
+
+
+class Shipping:
+    """Takes bytes from the scheduler's thread and ships chunks. Safe for threads."""
+
+    def __init__(self, broker: MemoryBroker, spool: Path) -> None:
+        self._shipper = Shipper(broker.producer, "demo", spool=SpoolSettings(spool, SPOOL_BYTES))
+        self.counters = self._shipper.counters
+        self._streams: dict[tuple[str, int, int, str], _Stream] = {}
+        self._lock = threading.Lock()
+
+    def take(self, output: Output) -> None:
+        """Take in what a job printed; no bytes end its stream."""
+        key = (output.job, output.attempt, output.rank, output.stream)
+        with self._lock:
+            stream = self._streams.get(key)
+            if stream is None:
+                stream = self._streams[key] = _Stream(output, self._shipper)
+            if output.data:
+                stream.take(output.data, output.time)
+            else:
+                stream.finish()
+                del self._streams[key]
+
+    def flush_due(self) -> None:
+        """Ship the chunks that have waited long enough for more lines."""
+        with self._lock:
+            for stream in self._streams.values():
+                stream.flush_due()
+
+    def wait(self, seconds: float) -> None:
+        """Return once all that was handed over is acknowledged, at the latest after so many seconds."""
+        deadline = time.monotonic() + seconds
+        while not self._shipper.idle and time.monotonic() < deadline:
+            time.sleep(0.005)
+
+    def close(self) -> None:
+        """End the shipper."""
+        self._shipper.close(1.0)

@@ -1,0 +1,78 @@
+"""One line for a person about what just happened."""
+
+from dataclasses import dataclass
+
+from records import Decision, DecisionResult, ErrorType, EventKind, Failure, JobEvent, Outcome, Record, Slowdown
+from schedmate.report import seconds
+
+CALM, GOOD, WARN, BAD = "default", "green", "yellow", "red"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What happened to which job, in which colour to say it, and when it was told (seconds since 1970)."""
+
+    job: str
+    text: str
+    style: str = CALM
+    time: float = 0.0
+
+
+def tell(record: Record) -> Moment | None:
+    """Return what is worth telling of a record."""
+    match record:
+        case JobEvent():
+            return _event(record)
+        case Failure():
+            return _failure(record)
+        case Slowdown():
+            text = (
+                f"slowed by {record.packed_job}: {seconds(record.before_s)} a step before, {seconds(record.after_s)} "
+                f"beside it, {record.ratio:.0%} of its speed"
+            )
+            return Moment(record.job, text, WARN)
+        case Decision():
+            return Moment(record.job, f"decision: {_words(record.action)} ({record.mode})", WARN)
+        case DecisionResult() if record.outcome.final:
+            style = GOOD if record.outcome is Outcome.DONE else BAD
+            detail = f": {record.detail}" if record.detail else ""
+            return Moment(record.job, f"{_words(record.action)}: {record.outcome}{detail}", style)
+    return None
+
+
+def _words(action: str) -> str:
+    return action.replace("_", " ")
+
+
+def _event(event: JobEvent) -> Moment | None:
+    where = event.nodes[0] if event.nodes else ""
+    match event.kind:
+        case EventKind.STARTED:
+            again = f", attempt {event.attempt + 1}" if event.attempt else ""
+            return Moment(event.job, f"started on {where}{again}")
+        case EventKind.PACKED if event.newcomer:
+            return Moment(event.job, f"packed beside {event.packed_with} on {where}", WARN)
+        case EventKind.REQUEUED:
+            return Moment(event.job, "back in the queue")
+        case EventKind.ENDED:
+            return Moment(event.job, *_end(event))
+    return None
+
+
+def _end(event: JobEvent) -> tuple[str, str]:
+    if event.state == "COMPLETED":
+        return "completed", GOOD
+    how = f"signal {event.signal}" if event.signal else f"exit code {event.exit_code}"
+    return f"{event.state.lower()} ({how})", BAD
+
+
+def _failure(failure: Failure) -> Moment:
+    if failure.error_type is ErrorType.NONE:
+        return Moment(failure.job, f"verdict taken back: {failure.message}")
+    return Moment(failure.job, f"verdict: {kind(failure)}: {failure.message}", BAD)
+
+
+def kind(failure: Failure) -> str:
+    """Return whose fault it is, and what is faulty."""
+    part = f" ({failure.faulty_component})" if failure.faulty_component != "none" else ""
+    return f"{failure.error_type.replace('_', ' ')}{part}"

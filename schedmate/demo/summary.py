@@ -1,0 +1,179 @@
+"""What a person reads at the end: speeds, the packing, verdicts, decisions, answers, promises."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from records import Decision, Evidence, Failure, Outcome
+from schedmate.demo.board import Board
+from schedmate.demo.checks import Check
+from schedmate.demo.facts import Facts, Phase, Reading
+from schedmate.demo.programs import NEIGHBOUR, VICTIM
+from schedmate.demo.questions import Question
+from schedmate.demo.story import kind
+from schedmate.report import seconds
+from sinks.clickhouse import Answer
+
+_OBTAINED = {"stated": "step times", "rate": "rates", "timestamps": "time stamps", "arrival": "arrival"}
+_AGAIN = {
+    True: "starting again should help",
+    False: "starting again will not help",
+    None: "unclear whether to start again",
+}
+
+
+def show(console: Console, facts: Facts, answers: Sequence[tuple[Question, Answer]], checks: Sequence[Check]) -> None:
+    """Print it all."""
+    sections: list[tuple[str, Iterator[RenderableType]]] = [
+        ("Step time: read from the log, and by the job's own clock", iter([_speeds(facts.readings)])),
+        (f"{VICTIM.name} before, beside and after {NEIGHBOUR.name}", iter([_phases(facts.phases)])),
+        ("Verdicts, each with the line that it rests on", _verdicts(facts.board)),
+        ("Decisions, and what became of them", _decisions(facts.board)),
+        ("Asked of ClickHouse (chDB, in this process)", _answers(answers)),
+        ("What was promised", iter([_checks(checks)])),
+    ]
+    for title, parts in sections:
+        console.print()
+        console.print(Rule(Text(title, style="bold"), style="blue", align="left"))
+        for part in parts:
+            console.print(part)
+
+
+def _table(*columns: str, right: Sequence[str] = ()) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold", padding=(0, 1))
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return table
+
+
+def _speeds(readings: Sequence[Reading]) -> Table:
+    right = ("read", "clocked", "off by", "reports")
+    table = _table("job", "prints", "read", "clocked", "off by", "reports", "loss", "obtained from", right=right)
+    for each in readings:
+        metric = each.metric
+        loss = f"{each.first_loss:.3f} → {metric.loss:.3f}" if metric and metric.loss and each.first_loss else "unknown"
+        how = _OBTAINED.get(metric.method, metric.method) if metric else ""
+        reports = str(metric.reports) if metric else ""
+        table.add_row(each.label, each.program.prints, *_pair(each.measured, each.clocked), reports, loss, how)
+    return table
+
+
+def _phases(phases: Sequence[Phase]) -> RenderableType:
+    if not phases:
+        return Text("  no slowdown was found", style="red")
+    table = _table("", "read", "clocked", "off by", "", right=("read", "clocked", "off by"))
+    longest = max(phase.measured or 0.0 for phase in phases) or 1.0
+    for phase in phases:
+        length = round(30 * (phase.measured or 0.0) / longest)
+        style = "yellow" if phase.name == "beside" else "green"
+        table.add_row(phase.name, *_pair(phase.measured, phase.clocked), Text("█" * length, style=style))
+    return table
+
+
+def _pair(measured: float | None, clocked: float | None) -> list[str]:
+    said = [seconds(value) if value is not None else "unknown" for value in (measured, clocked)]
+    return [*said, f"{measured / clocked - 1:+.1%}" if measured and clocked else ""]
+
+
+def _verdicts(board: Board) -> Iterator[RenderableType]:
+    for line in board.jobs.values():
+        for verdict in line.verdicts():
+            yield Text.assemble(
+                (f"\n {verdict.job}", "bold"),
+                f", attempt {verdict.attempt + 1}: ",
+                (kind(verdict), "red"),
+                f" · {_AGAIN[verdict.restartable]} · confidence {verdict.confidence:.2f}",
+            )
+            yield _indented(_said(verdict))
+            yield _quotes(verdict.evidence[:3] or ([verdict.root] if verdict.root else []))
+
+
+def _said(verdict: Failure) -> str:
+    """Return who says it, and what, where no quoted line says the same."""
+    source = f"by {verdict.source} {verdict.signature}".rstrip()
+    quoted = verdict.root is not None and verdict.message in verdict.root.text
+    return source if quoted else f"{source}: {verdict.message}"
+
+
+def _quotes(evidence: Sequence[Evidence]) -> RenderableType:
+    if not evidence:
+        return Text("   no line of the log is blamed", style="dim")
+    table = Table.grid(padding=(0, 1))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(style="cyan", overflow="fold")
+    for each in evidence:
+        place = f"   {each.topic}/{each.partition}@{each.offset} {each.stream} line {each.line} │"
+        table.add_row(place, Text(each.text))
+    return table
+
+
+def _decisions(board: Board) -> Iterator[RenderableType]:
+    if not board.decisions:
+        yield Text("   none", style="red")
+    for decision in board.decisions.values():
+        yield Text.assemble(
+            (f"\n {decision.action.replace('_', ' ')}", "bold"),
+            f" {decision.job} · {decision.mode} · {decision.policy}",
+        )
+        yield _indented(decision.reason)
+        yield _became(board, decision)
+
+
+def _became(board: Board, decision: Decision) -> RenderableType:
+    result = board.outcome(decision)
+    if result is None:
+        return Text("   → still waiting", style="yellow")
+    seen = ", ".join(f"{name} {value}" for name, value in result.seen.items() if value)
+    style = "green" if result.outcome is Outcome.DONE else "red"
+    after = f" {result.time - decision.time:.2f} s after its cause"
+    text = Text.assemble(
+        "   → ", (result.outcome.value, style), after, f" · {result.actuator} shows: {seen}" if seen else ""
+    )
+    if result.detail:
+        text.append(f" · {result.detail}")
+    return text
+
+
+def _indented(text: str) -> RenderableType:
+    return Padding(Text(text), (0, 0, 0, 3))
+
+
+def _answers(answers: Sequence[tuple[Question, Answer]]) -> Iterator[RenderableType]:
+    for question, answer in answers:
+        yield Text(f"\n {question.words}", style="bold")
+        yield Padding(
+            Syntax(question.sql, "sql", theme="ansi_dark", background_color="default", word_wrap=True), (0, 0, 0, 3)
+        )
+        table = _table(*answer.columns)
+        for row in answer.rows:
+            table.add_row(*map(_cell, row))
+        yield Padding(table, (0, 0, 0, 3))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "-"
+    return str(value)
+
+
+def _checks(checks: Sequence[Check]) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 1))
+    table.add_column(width=6)
+    table.add_column(ratio=5)
+    table.add_column(ratio=4, style="dim")
+    for each in checks:
+        table.add_row(
+            Text("ok", style="green") if each.kept else Text("NOT OK", style="bold red"), each.promise, each.seen
+        )
+    return table
