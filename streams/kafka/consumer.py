@@ -60,6 +60,9 @@ class KafkaConsumer:
             session_timeout_ms=int(session_timeout_s * 1000),
             heartbeat_interval_ms=int(session_timeout_s * 1000 / 4),
         )
+        # Joining before the topics' metadata is here would get the group an assignment without them.
+        for topic in topics:
+            _partitions(self._consumer, topic)
         self._consumer.subscribe(list(topics))
 
     def poll(self, timeout: float, limit: int = 500) -> Sequence[Message]:

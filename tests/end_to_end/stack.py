@@ -85,9 +85,20 @@ class Stack:
                 logs = "\n".join(
                     f"--- {path.name}\n{path.read_text()[-1500:]}" for path in sorted(self.scratch.glob("*.log"))
                 )
-                raise AssertionError(f"waited for {what}; ended: {dead}\n{logs}")
+                raise AssertionError(f"waited for {what}; ended: {dead}\n{self.told()}\n{logs}")
             time.sleep(0.2)
         return found
+
+    def told(self) -> str:
+        """Return what ClickHouse holds of what matters, for the message of a failed test."""
+        asked = {
+            "failures": "job, attempt, revision, error_type, restartable, confidence, final, signature, message",
+            "decisions": "id, mode",
+            "decision_results": "id, detail",
+            "job_events": "job, attempt, kind, exit_code, state, packed_with",
+        }
+        rows = [f"{table}: {row}" for table, columns in asked.items() for row in self.sql(f"SELECT {columns} FROM {table} ORDER BY time")]
+        return "\n".join(rows)
 
     def stop(self) -> None:
         for process in self.processes.values():
