@@ -22,10 +22,11 @@ PEER = "peer"  # the other end of a connection went away
 LAUNCHER = "launcher"  # a launcher reports, or passes on a signal
 CHILD = "child"  # an error of a helper process or thread that need not end the job
 HINT = "hint"  # a line that calls itself an error and says no more
+BENIGN = "benign"  # a line that looks like a failure and says that the program goes on: makes no candidate
 
 KINDS = (
     NODE, DEVICE, FABRIC, STORAGE, SERVICE, EXCEPTION, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
-    COLLECTIVE, PEER, LAUNCHER, CHILD, HINT,
+    COLLECTIVE, PEER, LAUNCHER, CHILD, HINT, BENIGN,
 )  # fmt: skip
 
 WEAK = frozenset({CHILD, HINT})
@@ -51,6 +52,7 @@ AFTER: dict[str, frozenset[str]] = {
     LAUNCHER: _NOISE,
     CHILD: frozenset({CHILD, HINT}),
     HINT: frozenset({HINT}),
+    BENIGN: frozenset(),
 }
 
 BEFORE: dict[str, frozenset[str]] = {
@@ -70,6 +72,7 @@ BEFORE: dict[str, frozenset[str]] = {
     LAUNCHER: frozenset({CHILD, HINT}),
     CHILD: frozenset({HINT}),
     HINT: frozenset(),
+    BENIGN: frozenset(),
 }
 
 

@@ -128,17 +128,16 @@ class Reader:
         if inside and raised is None:
             return None
         signature = self._matcher.signature(found, line)
-        if signature is not None and signature.kind in _DOUBTFUL and raised is None and _MILD.search(line[:120]):
-            return None
+        if signature is not None and _harmless(signature, line, raised):
+            if raised is None:
+                return None
+            signature = None
         if raised is None and signature is None:
             raised = tracebacks.bare(line, place.line) if self._header + 1 in found else None
-            if raised is None and view.classes[index] != ERROR:
-                return None
+        if raised is None and signature is None and view.classes[index] != ERROR:
+            return None
         headers = [one.header for one in opened if all(one is not other for other in state.open)]
-        if raised is not None and raised.chained == "handling":
-            _supersede(kept, name, _PROBES, 0)
-        elif raised is None and signature is not None and signature.kind in _CERTAIN | {kinds.EXCEPTION}:
-            _supersede(kept, name, _VAGUE, place.line - _MESSAGE_LINES)
+        _outdate(kept, name, place.line, signature, raised)
         if raised is not None and not raised.name and headers:
             place = headers[0]
         candidate = _candidate(signature, raised, place, view.times[index], name)
@@ -155,8 +154,23 @@ def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
         add(kept, _from(verdict, "nan_loss", "signature", feed.nan.first, feed.nan.time, name))
 
 
-def _supersede(kept: list[Candidate], name: str, causes: frozenset[str], first: int) -> None:
-    """Forget an exception among `causes`, at line `first` or later, that the one to come explains better."""
+def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
+    """Return whether the line says itself that it is no failure: by its words, or by its level where it raises nothing."""
+    if signature.kind == kinds.BENIGN:
+        return True
+    return raised is None and signature.kind in _DOUBTFUL and _MILD.search(line[:120]) is not None
+
+
+def _outdate(kept: list[Candidate], name: str, line: int, signature: Signature | None, raised: Raised | None) -> None:
+    """Forget an exception of stream `name` that the candidate to come, at `line`, explains better."""
+    if raised is not None and raised.chained == "handling":
+        _forget(kept, name, _PROBES, 0)
+    elif raised is None and signature is not None and signature.kind in _CERTAIN | {kinds.EXCEPTION}:
+        _forget(kept, name, _VAGUE, line - _MESSAGE_LINES)
+
+
+def _forget(kept: list[Candidate], name: str, causes: frozenset[str], first: int) -> None:
+    """Forget the first exception among `causes` at line `first` or later."""
     for one in kept:
         known = one.root is not None and one.root.line >= first
         if known and one.feed == name and one.source == "traceback" and one.cause in causes:

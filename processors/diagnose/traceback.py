@@ -30,7 +30,8 @@ _GLUED = re.compile(r"((?:[a-z_]\w*\.){0,8}[A-Z]\w{2,60}?(?:Error|Exception))(?:
 _CAUSE = "The above exception was the direct cause"
 _HANDLING = "During handling of the above exception"
 _SIDE = re.compile(
-    r"Exception in thread|Exception ignored in|Error in atexit|--- Logging error ---|Exception in callback|Exception while exporting"
+    r'Exception in thread (?!"main")|Exception ignored in|Error in atexit|--- Logging error ---|Exception in callback'
+    r"|Exception while exporting"
 )
 _LIBRARY = re.compile(r"(?:site|dist)-packages[/\\]|[/\\]lib[/\\]python\d|<frozen |^<__array_function__")
 _PACKAGE = re.compile(r".*(?:site|dist)-packages[/\\]([\w-]+)")

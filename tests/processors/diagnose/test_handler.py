@@ -258,3 +258,12 @@ def test_a_message_that_goes_on_over_lines_is_read_on(handler: FailureHandler) -
     said, _ = run(handler, lines)
     assert said[-1].signature == "no_space"
     assert said[-1].faulty_component is Component.STORAGE
+
+
+def test_a_line_that_says_that_it_goes_on_is_harmless(handler: FailureHandler) -> None:
+    lines = [
+        "WARN Connection reset by peer, will retry in 3 s",
+        "wandb: Network error (ReadTimeout), entering retry loop.",
+    ]
+    assert run(handler, lines)[0] == []
+    assert run(handler, [*lines, *BUG])[0][-1].signature == "KeyError"
