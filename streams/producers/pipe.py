@@ -118,6 +118,7 @@ def run_command(
         _finish(shipping, settings)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return 127 if isinstance(error, FileNotFoundError) else 126
+    _let_go(0)  # the command has it
     for read_end, write_end in pipes:
         os.close(write_end)
         widen(read_end)

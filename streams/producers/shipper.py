@@ -107,6 +107,7 @@ class Shipper:
         counters: Numbers to keep up.
         clock: Seconds since 1970.
         backoff: Seconds before the second attempt to connect, and the longest pause between two.
+        adopt_every: Seconds between two looks for spools to adopt.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class Shipper:
         counters: ShippingCounters | None = None,
         clock: Callable[[], float] = time.time,
         backoff: tuple[float, float] = (0.25, 10.0),
+        adopt_every: float = 30.0,
     ) -> None:
         self.counters = counters or ShippingCounters()
         self._connect = connect
@@ -129,6 +131,7 @@ class Shipper:
         self._memory = memory
         self._clock = clock
         self._backoff = backoff
+        self._adopt_every = adopt_every
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._stop = threading.Event()
@@ -299,7 +302,6 @@ class Shipper:
             producer: Producer | None = None
             try:
                 producer = self._connect()
-                self._adopt_orphans()
                 acknowledged = self.counters.acknowledged
                 self._send_until_failure(producer)
                 if self.counters.acknowledged > acknowledged:
@@ -320,10 +322,14 @@ class Shipper:
             self._in_flight.clear()
             self._failure = None
             self._ready = deque(self._lanes)
+        adopted = float("-inf")
         while not self._stop.is_set():
             with self._changed:
-                self._refill()
                 now = time.monotonic()
+                if now - adopted >= self._adopt_every:
+                    adopted = now
+                    self._adopt_orphans()
+                self._refill()
                 if self._lost and self.counters.broker_up and (self._closing or now - self._lost_told >= 1):
                     self._lost_told = int(now)
                     self._tell_losses()
@@ -388,10 +394,8 @@ class Shipper:
             self._spill()
 
     def _adopt_orphans(self) -> None:
-        if self._adopt is None:
+        if self._adopt is None or self._adopted:
             return
-        with self._lock:
-            if not self._adopted and not self._stop.is_set():
-                self._adopted = list(orphans(self._adopt.root, self._adopt.budget))
-                if self._adopted:
-                    log.info("sending what earlier producers left", spools=len(self._adopted))
+        self._adopted = list(orphans(self._adopt.root, self._adopt.budget))
+        if self._adopted:
+            log.info("sending what earlier producers left", spools=len(self._adopted))

@@ -149,7 +149,9 @@ class Tap:
         if self._thread is not None:
             self._thread.join(timeout)
             if self._thread.is_alive():
-                self.pause()
+                with self._changed:
+                    self._paused = True
+                self._thread.join(0.1)  # not longer: it may wait for a disk that hangs
         os.close(self._pipe)
         return self._queued + self._overflow.size + len(self._current)
 
@@ -161,6 +163,7 @@ class Tap:
             # The shipping process is gone. The pass-through goes on without it.
             with self._changed:
                 self._broken = True
+                self._current = memoryview(b"")
                 self._queue.clear()
                 self._queued = 0
 

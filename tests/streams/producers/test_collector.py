@@ -1,6 +1,5 @@
 import os
 import random
-import signal
 import subprocess
 import sys
 import threading
@@ -174,17 +173,22 @@ def test_a_collector_killed_at_any_moment_loses_and_doubles_nothing(site: Site) 
     )
     (site.directory / "up").touch()
     root = Path(__file__).resolve().parents[3]
+    out = site.directory / "written"
     written = 0
     for round_ in range(4):
         with subprocess.Popen([sys.executable, "-c", code, str(site.directory)], cwd=root) as process:
-            for _ in range(10):
-                site.write("1.out", b"".join(b"line %d\n" % (written + i) for i in range(700)))
-                written += 700
-                time.sleep(0.05)
-            if round_ == 3:
-                last = f"line {written - 1}"
-                wait_for(lambda: last in (site.directory / "written").read_text())  # noqa: B023
-            process.send_signal(signal.SIGKILL)
+            try:
+                size = out.stat().st_size if out.exists() else 0
+                for _ in range(10):
+                    site.write("1.out", b"".join(b"line %d\n" % (written + i) for i in range(700)))
+                    written += 700
+                    time.sleep(0.02)
+                wait_for(lambda: out.exists() and out.stat().st_size > size)  # noqa: B023
+                if round_ == 3:
+                    last = f"line {written - 1}"
+                    wait_for(lambda: last in out.read_text())  # noqa: B023
+            finally:
+                process.kill()
     from .test_pipe import Site as Written
 
     chunks = Written(site.directory).chunks()

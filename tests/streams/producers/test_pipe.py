@@ -1,9 +1,12 @@
+import fcntl
 import json
 import os
+import pty
 import random
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -195,6 +198,30 @@ def test_signals_reach_the_command(site: Site, number: signal.Signals) -> None:
         assert process.stdout.readline() == b"saved\n"
         assert process.wait(20) == 3
     assert site.lines() == ["ready", "saved"]
+
+
+def test_an_interrupt_from_the_terminal_reaches_the_command_once(site: Site) -> None:
+    code = (
+        "import signal, time\nseen = []\nsignal.signal(signal.SIGINT, lambda *_: seen.append(1))\n"
+        "print('ready', flush=True)\n"
+        "while not seen: time.sleep(0.01)\ntime.sleep(0.5)\nprint('interrupts:', len(seen), flush=True)"
+    )
+    terminal, ours = pty.openpty()
+    with subprocess.Popen(
+        site.command(*python(code)),
+        stdin=ours,
+        stdout=subprocess.PIPE,
+        env=ENV,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509  (one thread)
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"ready\n"
+        os.write(terminal, b"\x03")
+        assert process.stdout.read() == b"interrupts: 1\n"
+    os.close(terminal)
+    os.close(ours)
+    assert process.returncode == 0
 
 
 def test_the_filter_outlives_the_signal_that_ends_its_job(site: Site) -> None:

@@ -143,6 +143,20 @@ def test_what_stays_at_the_end_is_sent_by_the_next_one(spool: SpoolSettings) -> 
     assert list(spool.root.iterdir()) == []
 
 
+def test_one_that_runs_for_long_finds_what_others_leave_meanwhile(spool: SpoolSettings) -> None:
+    away, up = Switchable("away"), Switchable()
+    running = Shipper(up.connect, "running", spool=spool, adopt=spool, backoff=QUICK, adopt_every=0.1)
+    running.offer(parcel(0, lane="b"))
+    wait_for(lambda: running.idle)
+    for round_ in range(2):
+        ended = Shipper(away.connect, f"ended {round_}", spool=spool, backoff=QUICK)
+        ended.offer(parcel(round_))
+        assert ended.close(0.0) == Leftover(1, 0)
+        wait_for(lambda: numbers(up, "a") == list(range(round_ + 1)))  # noqa: B023
+    running.close(5)
+    assert list(spool.root.iterdir()) == []
+
+
 def test_a_loss_that_could_not_be_told_is_told_by_the_next_one(tmp_path: Path) -> None:
     settings = SpoolSettings(tmp_path, 5000)
     away, up = Switchable("away"), Switchable()
