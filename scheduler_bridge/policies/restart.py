@@ -20,6 +20,7 @@ def decide(failure: Failure, settings: BridgeSettings) -> Decision | None:
         return None
     suspect = failure.node if failure.faulty_component in LOCAL else ""
     away = f", away from {suspect}" if suspect else ""
+    message = failure.message.rstrip(". ")
     cause = failure.signature or failure.faulty_component.value
     root = failure.root
     place = f"{root.topic}/{root.partition}/{root.offset}/{root.line}" if root else "no-line"
@@ -32,7 +33,7 @@ def decide(failure: Failure, settings: BridgeSettings) -> Decision | None:
         expires=failure.time + settings.ttl,
         mode=Mode.ACT if Action.RESTART in settings.enabled else Mode.SHADOW,
         policy=POLICY,
-        reason=f"Infrastructure failure ({failure.faulty_component}): {failure.message}. Start it again{away}.",
+        reason=f"Infrastructure failure ({failure.faulty_component}): {message}. Start it again{away}.",
         cause=cause,
         cause_id=failure.id,
         exclude_nodes=[suspect] if suspect else [],
