@@ -3,7 +3,7 @@
 import re
 
 from processors.grammar import mllog, names
-from processors.grammar.fields import Plan, Slot
+from processors.grammar.fields import LEADING, Plan, Slot
 from processors.grammar.names import Meaning
 
 _BOOKKEEPING = re.compile(
@@ -38,6 +38,8 @@ def is_report(body: str, plan: Plan) -> bool:  # noqa: PLR0911  # a decision lis
         return bool(event.values)
     if _EPOCH_TIME.search(body):
         return True
+    if plan.slots and plan.slots[0].name == LEADING:
+        return True  # a round of boosting: `[12]<tab>train-rmse:0.31`
     if not plan.slots or _evaluates(body, plan):
         return False
     if plan.bar:

@@ -27,7 +27,12 @@ _UNIT_AFTER = re.compile(
     r"^[\s\"'\[(]{0,3}([A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?"
     r"|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*[:=]|\w)"
 )
+LEADING = "leading"
+"""Name of a counter that stands bare at the start of a line."""
+
+_LEADING = re.compile(r"\[\0\]\t\S.*:|\0:\t\S.*:")
 _RANGE = re.compile(r"^\s*(?:-|\.\.|to)\s*$")
+_A_SECOND = re.compile(r"\s?/s(?:ec)?(?![A-Za-z/])")
 _OF = re.compile(r"^\s*(?:/|of|out of)\s*$")
 
 
@@ -80,6 +85,8 @@ def name_before(text: str) -> str:
 
 
 def _after(text: str) -> str:
+    if _A_SECOND.match(text):
+        return "/s"
     found = _UNIT_AFTER.match(text)
     return found[1].strip() if found else ""
 
@@ -87,6 +94,8 @@ def _after(text: str) -> str:
 def _rate_or_period(index: int, name: str, unit: str) -> Slot | None:
     if unit and (period := units.period(unit)) is not None:
         return Slot(index, Meaning.STEP_TIME, name, period)
+    if unit == "/s":
+        return Slot(index, Meaning.RATE, name, 1.0, units.SAMPLES)
     if unit and (rate := units.rate(unit)):
         device = "/gpu" if units.per_device(name) and not rate.unit.endswith("/gpu") else ""
         return Slot(index, Meaning.RATE, name, rate.scale, rate.unit + device)
@@ -117,7 +126,9 @@ def plan(texts: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
     count = len(texts) - 1
     slots: list[Slot] = []
     counter, bar, carried = -1, False, ""
-    for index in range(count):
+    if count >= 2 and _LEADING.match("\0".join(texts[:2])):
+        slots.append(Slot(0, Meaning.STEP, LEADING))
+    for index in range(len(slots), count):
         before, after = texts[index], texts[index + 1]
         if after.startswith("%") or (before.endswith("<") and slots):
             continue
@@ -137,6 +148,8 @@ def plan(texts: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
         name = name_before(before)
         if not name and carried and _GLUE.match(before):
             name = carried
+        if len(name) == 1 and not before.rstrip().endswith((":", "=")):
+            name = ""  # the end of a unit, as in `568/s (560/s)`
         unit = _after(after)
         carried = ""
         if found := _AT.match(before[-_LONGEST_NAME:].strip(_OPENING).split("\t")[-1]):
@@ -146,8 +159,8 @@ def plan(texts: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
         elif _clock_of_bar(texts, index):
             slots.append(Slot(index, Meaning.CLOCK, "elapsed"))
             bar = True
-        elif _OF.match(after) and counter < 0 and not unit:
-            counter = index
+        elif _OF.match(after) and not bar and not unit:
+            counter = index  # the last one before the elapsed time: bars may name the epoch first
     return _with_counter(slots, texts, counter, bar)
 
 

@@ -32,7 +32,7 @@ _EVALUATION = re.compile(
     r"|holdout)(?:[^a-z]|$)"
 )
 _NOT = re.compile(
-    r"scale|remain|skipped|\bnan\b|\bdata\b|accumulation|\beta\b|lr\b|learning|momentum|warm.?up|target"
+    r"\bmicro\b|scale|remain|skipped|\bnan\b|\bdata\b|accumulation|\beta\b|lr\b|learning|momentum|warm.?up|target"
     r"|nodes?\b|world|max|min\b|limit|seed|version|memory|\bmem|total[ _](?:steps|epochs|iter)|num[ _]train"
 )
 _STEP = re.compile(
@@ -62,7 +62,7 @@ _CLOCK = re.compile(
 )
 _TIME = re.compile(r"(?:^|[^a-z])(?:time|cost|took|duration|time cost|seconds|secs)$")
 _MEASURE = re.compile(
-    r"acc(?:uracy)?\b|acc$|top-?\d|ppl|perplexity|grad[ _]?norm|\bgnorm|reward|\brew_|return|\bmiou\b|\biou\b"
+    r"acc(?:uracy)?\b|acc$|top-?\d|ppl|perplexity|grad[ _]?norm|\bgnorm|reward|\brew\b|return|\bmiou\b|\biou\b"
     r"|\bf1\b|\bauc\b|\bmap\b|error|\berr\b|"
     r"\bkl\b|entropy|mae|mse|rmse|psnr|dice|pixacc|bleu|train/|optim/|throughput/|tflops|samples?$|tokens?$"
     r"|consumed|mfu|lr$|learning"

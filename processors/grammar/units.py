@@ -25,6 +25,7 @@ _RATE = {
     )
     for kind, things in _THINGS.items()
 }
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHORT = {"fps": SAMPLES, "ips": SAMPLES, "sps": SAMPLES, "wps": TOKENS, "tps": TOKENS, "tgs": TOKENS, "qps": SAMPLES}
 _PERIOD = re.compile(rf"(?i)(?:^|[^A-Za-z])({_UNIT}){_PER}(?:global[ _]?)?(?:{_THINGS[STEPS]})(?![A-Za-z])")
 _TIME = re.compile(rf"(?i)^\s*({_UNIT})(?![A-Za-z/])")
@@ -41,8 +42,9 @@ class Rate:
 
 def rate(text: str) -> Rate | None:
     """Return the rate that `text` names (`images/sec`, `tokens_per_second`, `it/s`), or None."""
+    spaced = _HUMP.sub("_", text)
     for kind in (TOKENS, SAMPLES, STEPS):
-        if found := _RATE[kind].search(text):
+        if found := _RATE[kind].search(spaced):
             return Rate(kind + per_device(text), 1.0 / _TIMES[found[1].lower()])
     for word in re.findall(r"[A-Za-z]+", text.lower()):
         if word in _SHORT:

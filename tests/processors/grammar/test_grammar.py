@@ -1,0 +1,209 @@
+"""Numbers, units, names, prefixes, stamps and tables."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from processors.grammar import stamps, table, units
+from processors.grammar.cache import GenerationCache
+from processors.grammar.extractor import DIGITS, Extractor
+from processors.grammar.names import Meaning, meaning
+from processors.grammar.numbers import NUMBER, parse
+from processors.grammar.prefix import peel
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("12", 12),
+        ("-0.5", -0.5),
+        ("1.2e-3", 0.0012),
+        ("6.120110E+00", 6.12011),
+        ("81,920", 81920),
+        ("1,234.5", 1234.5),
+        ("23.7k", 23700),
+        ("1.5M", 1.5e6),
+        ("1:02:03", 3723),
+        ("01:30", 90),
+        (".25", 0.25),
+        ("007", 7),
+    ],
+)
+def test_numbers(text: str, value: float) -> None:
+    found = NUMBER.fullmatch(text)
+    assert found
+    assert parse(found[1]) == pytest.approx(value)
+
+
+def test_a_digit_within_a_word_is_no_number() -> None:
+    assert NUMBER.findall("top1 fc6 P100 v2.1 err-top5") == []
+    assert NUMBER.findall("1,2,3") == ["1", "2", "3"]
+    assert NUMBER.findall("number of nan iterations: 3") == ["3"]
+    assert math.isnan(parse(NUMBER.findall("loss: nan | dt")[0]))
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, width=32))
+def test_every_float_is_read_back(value: float) -> None:
+    for text in (repr(value), f"{value:.6e}"):
+        found = NUMBER.fullmatch(text)
+        assert found
+        assert parse(found[1]) == float(text)
+
+
+@given(st.integers(0, 10**12))
+def test_thousands_are_read_back(value: int) -> None:
+    found = NUMBER.fullmatch(f"{value:,}")
+    assert found
+    assert parse(found[1]) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "scale"),
+    [
+        ("images/sec", "samples/s", 1),
+        ("samples / sec", "samples/s", 1),
+        ("tokens_per_second", "tokens/s", 1),
+        ("tok/s/gpu", "tokens/s/gpu", 1),
+        ("tokens per second per device", "tokens/s/gpu", 1),
+        ("throughput/device/tokens_per_second", "tokens/s/gpu", 1),
+        ("it/s", "it/s", 1),
+        ("steps_per_second", "it/s", 1),
+        ("images/min", "samples/s", 1 / 60),
+        ("RunningAvgSamplesPerSec", "samples/s", 1),
+        ("fps", "samples/s", 1),
+    ],
+)
+def test_rates(text: str, unit: str, scale: float) -> None:
+    rate = units.rate(text)
+    assert rate is not None
+    assert (rate.unit, rate.scale) == (unit, pytest.approx(scale))
+
+
+@pytest.mark.parametrize("text", ["loss", "MB/s", "steps", "seconds", "batch_size", "learning_rate"])
+def test_no_rates(text: str) -> None:
+    assert units.rate(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("s/it", 1), ("ms/step", 1e-3), ("sec per iteration", 1), ("ms/batch", 1e-3), ("it/s", None)]
+)
+def test_periods(text: str, seconds: float | None) -> None:
+    assert units.period(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("step", Meaning.STEP),
+        ("global_step", Meaning.STEP),
+        ("Iteration", Meaning.STEP),
+        ("num_updates", Meaning.STEP),
+        ("Epoch", Meaning.EPOCH),
+        ("lm loss", Meaning.LOSS),
+        ("train/CrossEntropyLoss", Meaning.LOSS),
+        ("elapsed time per iteration (ms)", Meaning.STEP_TIME),
+        ("step_time", Meaning.STEP_TIME),
+        ("time_elapsed", Meaning.CLOCK),
+        ("time", Meaning.TIME),
+        ("accuracy", Meaning.MEASURE),
+        ("val_loss", None),
+        ("eval_samples_per_second", None),
+        ("loss scale", None),
+        ("batch_size", None),
+        ("warmup_steps", None),
+        ("seed", None),
+    ],
+)
+def test_names(name: str, what: Meaning | None) -> None:
+    found = meaning(name)
+    assert (found[0] if found else None) == what
+
+
+@pytest.mark.parametrize(
+    ("line", "body", "level", "stamp"),
+    [
+        ("hello", "hello", "", ""),
+        ("[rank3]:   File x", "  File x", "", ""),
+        (" 12: hello", "hello", "", ""),
+        ("[1,3]<stderr>:hello", "hello", "", ""),
+        ("(train_fn pid=42, ip=10.0.0.1) hello", "hello", "", ""),
+        ("2031-02-03 04:05:06,789 - a.b - WARNING - hello", "hello", "WARNING", "2031-02-03 04:05:06,789"),
+        ("[2031-02-03 04:05:06,789] [INFO] [engine.py:13:init] hello", "hello", "INFO", "2031-02-03 04:05:06,789"),
+        ("04:05:06.789 [main] ERROR org.x.Y - hello", "hello", "ERROR", "04:05:06.789"),
+        ("W0203 04:05:06.789012 812 torch/run.py:80] hello", "hello", "WARNING", "0203 04:05:06.789012"),
+        ("INFO:root:hello", "hello", "INFO", ""),
+        ("\x1b[33m\x1b[1mWARNING\x1b[0m: hello", "hello", "WARNING", ""),
+        ("\0hel\0lo\r", "hello", "", ""),
+        ("5%\r10%\r", "10%", "", ""),
+        ("step: 5 loss: 2", "step: 5 loss: 2", "", ""),
+        ("INFO loss:0.5", "loss:0.5", "INFO", ""),
+    ],
+)
+def test_prefixes(line: str, body: str, level: str, stamp: str) -> None:
+    peeled = peel(line)
+    assert (peeled.body, peeled.level, peeled.stamp) == (body, level, stamp)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "seconds"),
+    [
+        ("2031-02-03 04:05:06,500", "2031-02-03 04:05:07,750", 1.25),
+        ("2031-02-28T23:59:59Z", "2031-03-01T00:00:01Z", 2),
+        ("02/03 04:05:06", "02/03 04:06:06", 60),
+        ("Tue Feb  3 04:05:06 2031", "Tue Feb  3 04:05:16 2031", 10),
+        ("0203 04:05:06.5", "0203 04:05:07.0", 0.5),
+        ("23:59:58", "00:00:03", 5),
+        ("11:59:59 AM", "12:00:01 PM", 2),
+    ],
+)
+def test_stamps(earlier: str, later: str, seconds: float) -> None:
+    begin, end = stamps.seconds(earlier), stamps.seconds(later)
+    assert begin is not None and end is not None
+    assert stamps.difference(begin, end) == pytest.approx(seconds)
+
+
+def test_stamps_that_cannot_be_read() -> None:
+    assert stamps.seconds("yesterday") is None
+    assert stamps.seconds("2031-99-03 04:05:06") == 4 * 3600 + 5 * 60 + 6
+
+
+def test_rows_and_headers() -> None:
+    assert table.is_row("1,10,0.5")
+    assert table.is_row("| 1 | 10 | 0.5 |")
+    assert not table.is_row("1,x,0.5")
+    assert not table.is_row("5")
+    assert table.is_header("epoch,step,loss")
+    assert table.is_header("epoch     train_loss  valid_loss  time")
+    assert not table.is_header("well, this is prose. It goes on")
+    assert table.cells("epoch , step,loss\r") == ["epoch", "step", "loss"]
+    assert table.value("x") is None
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["step", "loss", "lr", "time", "acc"]), st.floats(0, 1e6)), min_size=1, max_size=5
+    )
+)
+def test_a_template_remembers_the_places_of_its_numbers(fields: list[tuple[str, float]]) -> None:
+    line = "2031-02-03 04:05:06 " + ", ".join(f"{name}={value:.3f}" for name, value in fields)
+    extractor = Extractor()
+    extractor.read(line.translate(DIGITS))  # the same template, other digits
+    again, fresh = extractor.read(line), Extractor().read(line)
+    assert again.values == fresh.values
+    assert again.stamp == fresh.stamp
+    for slot, value in fresh.values:
+        assert f"{slot.name}={value / slot.scale:.3f}" in line
+
+
+def test_the_cache_keeps_what_is_used_and_forgets_the_rest() -> None:
+    cache: GenerationCache[int] = GenerationCache(3)
+    cache.put("kept", 1)
+    for number in range(20):
+        cache.put(str(number), number)
+        assert cache.get("kept") == 1
+    assert cache.get("0") is None
+    assert len(cache) <= 6
+    with pytest.raises(ValueError, match="at least 1"):
+        GenerationCache(0)
