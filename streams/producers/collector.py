@@ -24,8 +24,9 @@ from streams.transport import Producer, outgoing
 from .checkpoint import Checkpoint, Place
 from .chunker import Limits
 from .counters import ShippingCounters
+from .parcel import Parcel, Source
 from .paths import JobPattern, node_log
-from .shipper import Parcel, Shipper, Source, SpoolSettings
+from .shipper import Shipper, SpoolSettings
 from .tail import READ, Shippable, Tail, continues, rotated
 
 log = structlog.get_logger(__name__)

@@ -14,16 +14,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 import structlog
 
-from records import EventKind, JobEvent
-from streams.transport import Outgoing, Producer, TransportError, outgoing
+from streams.transport import Producer, TransportError
 
 from .counters import ShippingCounters
-from .spool import Entry, Spool, SpoolBusy, SpoolFull, orphans
+from .parcel import Parcel, Source, loss, pack, unpack
+from .spool import Spool, SpoolBusy, SpoolFull, orphans
+
+__all__ = ["Leftover", "Parcel", "Shipper", "Source", "SpoolSettings"]
 
 log = structlog.get_logger(__name__)
 
@@ -31,51 +32,6 @@ IN_FLIGHT = 64
 """Messages, each of another lane, that may wait for their acknowledgement at once."""
 SLOW_SECONDS = 2.0
 """A message unacknowledged for longer makes the broker count as away: what is in memory goes to disk too."""
-
-
-class Source(NamedTuple):
-    """Whose lines a parcel holds; losses are counted by it."""
-
-    job: str
-    attempt: int = 0
-    node: str = ""
-    lane: str = ""
-
-
-@dataclass(slots=True, eq=False)
-class Parcel:
-    """A message on its way.
-
-    Attributes:
-        source: Whose it is. Messages of one `source.lane` are written in order.
-        message: What to write.
-        lines: Lines in it.
-        done: Called, from any thread, once it is acknowledged. Must be quick and must not raise.
-        spool: Where it also stands on disk.
-        entry: Its entry there.
-    """
-
-    source: Source
-    message: Outgoing
-    lines: int
-    done: Callable[[], None] | None = None
-    spool: Spool | None = None
-    entry: Entry | None = None
-
-    @property
-    def size(self) -> int:
-        """Bytes in memory, roughly."""
-        return len(self.message.value or b"") + 512
-
-
-class _Stored(msgspec.Struct, frozen=True, array_like=True):
-    """A parcel as a spool entry."""
-
-    source: Source
-    topic: str
-    key: bytes | None
-    value: bytes | None
-    lines: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +159,7 @@ class Shipper:
             for parcel in self._unspooled:
                 self._lost[parcel.source] = self._lost.get(parcel.source, 0) + parcel.lines
             for source, lines in self._lost.items():
-                self._to_disk(self._loss(source, lines), read=False, beyond_budget=True)
+                self._to_disk(loss(source, lines, self._clock()), read=False, beyond_budget=True)
             kept = self._count_kept()
             for spool in [*self._adopted, *([self._spool] if self._spool else [])]:
                 with suppress(OSError):
@@ -235,9 +191,7 @@ class Shipper:
         try:
             if self._spool is None:
                 self._spool = Spool(self._settings.root / self._name, self._settings.budget)
-            message = parcel.message
-            stored = _Stored(parcel.source, message.topic, message.key, message.value, parcel.lines)
-            parcel.entry = self._spool.append(msgspec.msgpack.encode(stored), read=read, beyond_budget=beyond_budget)
+            parcel.entry = self._spool.append(pack(parcel), read=read, beyond_budget=beyond_budget)
         except (OSError, SpoolBusy) as error:
             if not self._spool_refuses:
                 reason = str(error) if isinstance(error, SpoolFull | SpoolBusy) else f"{type(error).__name__}: {error}"
@@ -259,39 +213,24 @@ class Shipper:
         for spool in [*([self._spool] if self._spool else []), *self._adopted]:
             while self._in_memory < self._memory // 2 and (entry := spool.read()) is not None:
                 try:
-                    stored = msgspec.msgpack.decode(entry.payload, type=_Stored)
+                    parcel = unpack(entry.payload)
                 except msgspec.DecodeError as error:
                     log.warning("spool entry of another version is left out", error=str(error))
                     spool.acknowledge(entry)
                     continue
-                message = Outgoing(stored.topic, stored.key, stored.value)
-                self._keep(Parcel(stored.source, message, stored.lines, spool=spool, entry=entry))
-
-    def _loss(self, source: Source, lines: int) -> Parcel:
-        now = self._clock()
-        event = JobEvent(
-            id=f"producer/{source.job}/{source.attempt}/{EventKind.LINES_LOST}/{source.lane}/{now:.3f}",
-            job=source.job,
-            attempt=source.attempt,
-            kind=EventKind.LINES_LOST,
-            time=now,
-            scheduler="producer",
-            nodes=[source.node] if source.node else [],
-            lines=lines,
-            detail=f"{source.lane}: the broker was away and the spool full",
-        )
-        return Parcel(source._replace(lane=f"{source.lane}/lost"), outgoing(event), 0)
+                parcel.spool, parcel.entry = spool, entry
+                self._keep(parcel)
 
     def _tell_losses(self) -> None:
         lost, self._lost = self._lost, {}
         for source, lines in lost.items():
-            self._keep(self._loss(source, lines))
+            self._keep(loss(source, lines, self._clock()))
 
     def _count_kept(self) -> int:
         """Lines of one's own that stay on disk, counted from the spool itself."""
         kept = sum(p.lines for lane in self._lanes.values() for p in lane if p.spool is self._spool and p.entry)
         while self._spool is not None and (entry := self._spool.read()) is not None:
-            kept += msgspec.msgpack.decode(entry.payload, type=_Stored).lines
+            kept += unpack(entry.payload).lines
         return kept
 
     # --- the thread ---------------------------------------------------------------------------------------------------

@@ -21,8 +21,9 @@ from .chunker import Chunker, Limits, Ready
 from .counters import ShippingCounters
 from .environment import Identity
 from .frames import Block, FrameReader, Gap
+from .parcel import Parcel, Source
 from .pieces import Pieces, PieceSplitter
-from .shipper import Parcel, Shipper, Source, SpoolSettings
+from .shipper import Shipper, SpoolSettings
 from .tap import Tap
 
 STREAMS = ("stdout", "stderr")

@@ -12,8 +12,9 @@ import pytest
 from records import LogChunk, NodeLogChunk, decode
 from streams.producers.checkpoint import Checkpoint, InvalidCheckpoint
 from streams.producers.collector import Collector, CollectorSettings
+from streams.producers.parcel import Parcel, Source
 from streams.producers.paths import InvalidPattern, JobPattern
-from streams.producers.shipper import Parcel, Shipper, Source, SpoolSettings
+from streams.producers.shipper import Shipper, SpoolSettings
 from streams.transport import outgoing
 
 from .switchable import Switchable, wait_for

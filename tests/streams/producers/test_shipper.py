@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from records import LogChunk
-from streams.producers.shipper import Leftover, Parcel, Shipper, Source, SpoolSettings
+from streams.producers.parcel import Parcel, Source
+from streams.producers.shipper import Leftover, Shipper, SpoolSettings
 from streams.transport import outgoing
 
 from .switchable import Switchable, wait_for
