@@ -98,7 +98,7 @@ def _one(status: "JobStatus") -> None:
 
     rows = {
         "job": status.job,
-        "state": _joined(status.state, status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal or "")),
+        "state": _joined(status.state, status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal)),
         "since": moment(status.state_time),
         "attempt": status.attempt,
         "where": _joined(", ".join(status.nodes), _some("{:g} GPUs", status.gpus), _some("beside {}", status.packed_with)),

@@ -69,9 +69,10 @@ def migrate(
     """
     known = migrations() if known is None else known
     with speaking("creating the database"):
-        client.command(
-            "CREATE DATABASE IF NOT EXISTS {name:Identifier}", parameters={"name": client.database}, use_database=False
-        )
+        name = {"name": client.database}
+        # Asked for first, so that a user who may only create tables can migrate a database that is there.
+        if not client.command("EXISTS DATABASE {name:Identifier}", parameters=name, use_database=False):
+            client.command("CREATE DATABASE IF NOT EXISTS {name:Identifier}", parameters=name, use_database=False)
         client.command(_REMEMBERED)
     done = _applied(client)
     _check_texts(done, known)

@@ -4,7 +4,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 
 from clickhouse_connect.driver.client import Client
 
@@ -22,7 +22,6 @@ _INSERT_ROWS = 100_000
 
 _SOURCE_COLUMNS = ("src_topic", "src_partition", "src_offset")
 _SOURCE_VALUES = (attrgetter("topic"), attrgetter("partition"), attrgetter("offset"))
-_PLACE = itemgetter(0)
 _SOURCE_TYPES = ("String", "Int32", "Int64")
 
 
@@ -49,14 +48,14 @@ class ClickHouseWriter:
     """Writes records, each once by its id, into the tables of `migrate`.
 
     What is exact, and why. A record that may be in its table is asked for, and dropped where it is (`present`). What is left for
-    a table is one insert in order of place, one block, whole or not there. It carries a token made of its places and ids, so that
+    a table is one insert, one block, whole or not there. It carries a token made of its places and ids, so that
     a request that the driver replays, or that the server finishes after we gave up on it, changes nothing. Where rows were
     found to be there, the roll-up is counted again (`rollup`). So a `write` that failed may be repeated with other batch
     boundaries, in another process.
 
     One writer at a time may write the records of a key (a job, a node): two that race can both find a record missing. The
     tables then still come to hold one row (ReplacingMergeTree), but only after a merge, and the roll-up counts it twice until
-    its minute is next reconciled. Consumers of one group, which share out partitions, never race.
+    its minute is next counted again. Consumers of one group share out the partitions and do not race.
 
     Not thread-safe.
 
@@ -65,7 +64,11 @@ class ClickHouseWriter:
     """
 
     def __init__(self, connect: Callable[[], Client]) -> None:
-        """Args: connect: Opens the database; called at the first write, and again after a failure."""
+        """Set up; nothing is opened yet.
+
+        Args:
+            connect: Opens the database; called at the first write, and at the next one where that failed.
+        """
         self.counters = WriterCounters()
         self._connect = connect
         self._client: Client | None = None
@@ -109,19 +112,26 @@ class ClickHouseWriter:
         return self._client
 
     def _write_table(self, client: Client, table: Table, rows: list[Row]) -> None:
-        once = {record.id: (position, record) for position, record in reversed(rows)}  # type: ignore[attr-defined]
-        there = present(client, table, [record for _, record in once.values()])
+        records = [record for _, record in rows]
+        there = present(client, table, records)
+        new = _once(rows, there)
         if there and table.record is JobMetric:
-            _reconcile(client, [once[id_][1] for id_ in there])
-        for id_ in there:
-            del once[id_]
-        self.counters.repeats += len(rows) - len(once)
-        new = sorted(once.values(), key=_PLACE)
+            _reconcile(client, [record for record in records if record.id in there])  # type: ignore[attr-defined]
+        self.counters.repeats += len(rows) - len(new)
         for start in range(0, len(new), _INSERT_ROWS):
             block = new[start : start + _INSERT_ROWS]
             _insert(client, table, block)
             self.counters.inserts += 1
             self.counters.rows += len(block)
+
+
+def _once(rows: list[Row], there: set[str]) -> list[Row]:
+    """Return the rows whose id is not `there`, each id once."""
+    ids = [record.id for _, record in rows]  # type: ignore[attr-defined]
+    if not there and len(set(ids)) == len(ids):
+        return rows
+    new = {id_: row for id_, row in zip(reversed(ids), reversed(rows), strict=True) if id_ not in there}
+    return list(reversed(new.values()))
 
 
 def _by_table(batch: Sequence[Row]) -> dict[Table, list[Row]]:
