@@ -101,6 +101,8 @@ def _csv(answer: "Answer") -> None:
     import csv
     from datetime import datetime
 
+    if not answer.columns:  # The embedded engine names no columns where there are no rows.
+        return
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(answer.columns)
     for row in answer.rows:
