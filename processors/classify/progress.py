@@ -29,7 +29,7 @@ _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|d
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
-def is_report(body: str, plan: Plan) -> bool:  # noqa: PLR0911  # a decision list
+def is_report(body: str, plan: Plan) -> bool:  # noqa: C901, PLR0911  # a decision list
     """Return whether `body`, a peeled line with the fields `plan`, reports the training: step, epoch, loss or speed.
 
     Results of evaluation, configuration and bookkeeping are no such reports.

@@ -39,6 +39,7 @@ class Report(msgspec.Struct, array_like=True):
         unit: Which things.
         loss: Training loss; null where it is printed but no number.
         loss_rank: How much it is the loss of the step (`names.loss_rank`); 99 where no loss is printed.
+        unnamed: `step` is a bare `k/N`, which may count something else.
     """
 
     line: int
@@ -57,6 +58,7 @@ class Report(msgspec.Struct, array_like=True):
     unit: str = ""
     loss: float | None = None
     loss_rank: int = 99
+    unnamed: bool = False
 
     @property
     def has_loss(self) -> bool:
@@ -92,7 +94,7 @@ def _take(report: Report, slot: Slot, value: float) -> bool:
         return False
     if slot.meaning is Meaning.STEP:
         if report.step is None or not slot.name:
-            report.step = int(value) if value < 1e15 else None
+            report.step, report.unnamed = (int(value) if value < 1e15 else None), not slot.name
     elif slot.meaning is Meaning.RATE:
         _take_rate(report, slot, value)
     elif slot.meaning is Meaning.TIME and value > _SINCE_1970:
@@ -138,6 +140,8 @@ def joins(report: Report, line: Report, fragment: bool) -> bool:
 
 def join(report: Report, line: Report) -> None:
     """Add what `line` says to `report`."""
+    if line.step_time is not None and report.step_time is None and line.rate is not None:
+        report.rate = None  # the speed that stands beside the step time belongs to it
     for name in _MERGED:
         value = getattr(line, name)
         if value is not None and (getattr(report, name) is None or line.shape == report.shape):

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .pace import Pace, by_clock
+from processors.grammar.units import SAMPLES
+
+from .pace import Pace, by_clock, pairs
 from .reports import Report
 from .robust import robust_median, spread
 
@@ -43,9 +45,12 @@ def summarise(window: Sequence[Report]) -> Summary:
     main = [report for report in window if report.shape == _main_shape(window)]
     ordered = [*main[::-1], *window[::-1]]
     pace = by_clock(window)
-    seconds, method, agrees = _step_time(window, pace)
+    samples = _counts_samples(main)
+    seconds, method, agrees = _step_time(window, None if samples else pace)
     throughput, unit = _throughput(window)
-    counted = next((report for report in ordered if report.step is not None), None)
+    if samples and pace is not None and throughput is None:
+        throughput, unit = 1 / pace.seconds, SAMPLES
+    counted = next((report for report in ordered if report.step is not None and not samples), None)
     lossy = next((report for report in ordered if report.has_loss), None)
     return Summary(
         step=counted.step if counted else None,
@@ -58,6 +63,20 @@ def summarise(window: Sequence[Report]) -> Summary:
         method=method,
         confidence=_confidence(window, method, throughput, agrees),
     )
+
+
+def _counts_samples(reports: Sequence[Report]) -> bool:
+    """Return whether a bare `k/N` counts samples, not steps.
+
+    Reports come every round number of steps (10, 50, 200); of samples, every batch size times that (640, 1280).
+    """
+    strides = {
+        later.step - earlier.step for earlier, later in pairs(reports) if later.step and earlier.step is not None
+    }
+    if len(strides) != 1 or len(reports) < 4 or not all(report.unnamed for report in reports):
+        return False
+    stride = strides.pop()
+    return stride >= 32 and 2 * stride % 10 ** (len(str(stride)) - 1) != 0
 
 
 def _main_shape(window: Sequence[Report]) -> int:

@@ -178,7 +178,7 @@ class MetricTracker:
             method=summary.method,
             reports=len(state.window),
             since=oldest.time,
-            since_step=oldest.step,
+            since_step=oldest.step if summary.step is not None else None,
             evidence=[_evidence(report, view) for report in resting],
         )
 

@@ -6,13 +6,67 @@ from hypothesis import strategies as st
 
 from processors.classify import ClassifyContext, LineClassifier
 
-PROGRESS = ["step 40 | loss: 2.4471 | dt: 12.5ms | tok/sec: 81,920", "Epoch [3/20] Step [150/400] Loss: 0.7312", "Epoch: [4][ 20/312]\tTime  0.201 ( 0.215)\tData  0.003 ( 0.010)\tLoss 1.91e+00 (1.95e+00)", " 33%|███▎      | 132/400 [00:12<00:25, 10.41it/s, loss=0.512]", "{'loss': 1.8421, 'grad_norm': 0.91, 'learning_rate': 4.2e-05, 'epoch': 0.35}", '{"step": 900, "loss": 0.311, "samples_per_second": 410.2}', " iteration      120/    5000 | elapsed time per iteration (ms): 412.7 | lm loss: 6.120110E+00 | loss scale: 4096.0 |", "120/400 ━━━━━━━━━━━━━━━━━━━━ 9s 31ms/step - accuracy: 0.4410 - loss: 1.6712", "2031-02-03 04:05:06,789 - trainer - INFO - Iter [50/9000] lr: 1.0e-03, eta: 1:02:03, time: 0.413, loss: 0.92", "I0203 04:05:06.789012  812 solver.cpp:228] Iteration 300, loss = 0.61", "[rank2]: step 7 loss 3.25 grad_norm 1.10", "(RayTrainWorker pid=4242, ip=10.1.2.3) step 7 loss 3.25", "[1,3]<stdout>:step 7 loss 3.25", "  0: step 7 loss 3.25", "\x1b[32mstep 7 loss 3.25\x1b[0m", ':::MLLOG {"namespace": "", "time_ms": 1700000001234, "event_type": "POINT_IN_TIME", "key": "train_loss", "value": 0.52, "metadata": {"step_num": 30}}', "step 9 | loss: nan | dt: 5.01ms", "training error: step 12 loss 0.4"][:-1]
+PROGRESS = [
+    "step 40 | loss: 2.4471 | dt: 12.5ms | tok/sec: 81,920",
+    "Epoch [3/20] Step [150/400] Loss: 0.7312",
+    "Epoch: [4][ 20/312]\tTime  0.201 ( 0.215)\tData  0.003 ( 0.010)\tLoss 1.91e+00 (1.95e+00)",
+    " 33%|███▎      | 132/400 [00:12<00:25, 10.41it/s, loss=0.512]",
+    "{'loss': 1.8421, 'grad_norm': 0.91, 'learning_rate': 4.2e-05, 'epoch': 0.35}",
+    '{"step": 900, "loss": 0.311, "samples_per_second": 410.2}',
+    " iteration      120/    5000 | elapsed time per iteration (ms): 412.7 | lm loss: 6.120110E+00 | loss scale: 4096.0 |",
+    "120/400 ━━━━━━━━━━━━━━━━━━━━ 9s 31ms/step - accuracy: 0.4410 - loss: 1.6712",
+    "2031-02-03 04:05:06,789 - trainer - INFO - Iter [50/9000] lr: 1.0e-03, eta: 1:02:03, time: 0.413, loss: 0.92",
+    "I0203 04:05:06.789012  812 solver.cpp:228] Iteration 300, loss = 0.61",
+    "[rank2]: step 7 loss 3.25 grad_norm 1.10",
+    "(RayTrainWorker pid=4242, ip=10.1.2.3) step 7 loss 3.25",
+    "[1,3]<stdout>:step 7 loss 3.25",
+    "  0: step 7 loss 3.25",
+    "\x1b[32mstep 7 loss 3.25\x1b[0m",
+    ':::MLLOG {"namespace": "", "time_ms": 1700000001234, "event_type": "POINT_IN_TIME", "key": "train_loss", "value": 0.52, "metadata": {"step_num": 30}}',  # noqa: E501
+    "step 9 | loss: nan | dt: 5.01ms",
+    "training error: step 12 loss 0.4",
+][:-1]
 
-ERRORS = ["Traceback (most recent call last):", '  File "train.py", line 12, in main', "ValueError: shapes (3,4) and (5,6) not aligned", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", "[rank1]: RuntimeError: NCCL error in: ProcessGroupNCCL.cpp:1970, unhandled system error", "slurmstepd: error: *** JOB 77 ON n3 CANCELLED AT 2031-02-03T04:05:06 DUE TO TIME LIMIT ***", "2031-02-03 04:05:06,789 - trainer - ERROR - cannot reach the store", "NVRM: Xid (PCI:0000:3b:00): 79, pid=812, GPU has fallen off the bus.", "Segmentation fault (core dumped)", "bash: trainer: command not found", "OSError: [Errno 28] No space left on device", "E0203 04:05:06.789012 812 api.py:8] failed", "srun: error: n3: task 0: Exited with exit code 1"]
+ERRORS = [
+    "Traceback (most recent call last):",
+    '  File "train.py", line 12, in main',
+    "ValueError: shapes (3,4) and (5,6) not aligned",
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
+    "[rank1]: RuntimeError: NCCL error in: ProcessGroupNCCL.cpp:1970, unhandled system error",
+    "slurmstepd: error: *** JOB 77 ON n3 CANCELLED AT 2031-02-03T04:05:06 DUE TO TIME LIMIT ***",
+    "2031-02-03 04:05:06,789 - trainer - ERROR - cannot reach the store",
+    "NVRM: Xid (PCI:0000:3b:00): 79, pid=812, GPU has fallen off the bus.",
+    "Segmentation fault (core dumped)",
+    "bash: trainer: command not found",
+    "OSError: [Errno 28] No space left on device",
+    "E0203 04:05:06.789012 812 api.py:8] failed",
+    "srun: error: n3: task 0: Exited with exit code 1",
+]
 
-WARNINGS = ["train.py:8: UserWarning: the scheduler was stepped before the optimizer", "WARNING: no seed was given", "2031-02-03 04:05:06,789 - trainer - WARNING - slow loader, error rate unknown", "W0203 04:05:06.789012 812 run.py:8] OMP_NUM_THREADS is 1", "WARNING:root:falling back to the CPU"]
+WARNINGS = [
+    "train.py:8: UserWarning: the scheduler was stepped before the optimizer",
+    "WARNING: no seed was given",
+    "2031-02-03 04:05:06,789 - trainer - WARNING - slow loader, error rate unknown",
+    "W0203 04:05:06.789012 812 run.py:8] OMP_NUM_THREADS is 1",
+    "WARNING:root:falling back to the CPU",
+]
 
-OTHERS = ["epochs: 50", "batch_size=64, lr=0.001, loss_scale=128", "Validation: loss 0.51, accuracy 0.88", "{'eval_loss': 1.12, 'eval_samples_per_second': 210.0, 'epoch': 1.0}", "Saving checkpoint at step 400 to out/step_400", "Loading checkpoint shards: 100%|██████████| 4/4 [00:02<00:00,  1.90it/s]", "n3:812:990 [1] NCCL INFO Channel 04 : 1[3b000] -> 2[5e000] via P2P/IPC", "  tag_validation_fail: False", "0 errors, 0 warnings", "number of parameters: 124439808", "process 3 exited with exit code 0", "Downloading data:  40%|████      | 4.1M/10M [00:01<00:01, 3.9MB/s]", ':::MLLOG {"namespace": "", "time_ms": 1700000001234, "event_type": "INTERVAL_END", "key": "eval_stop", "value": null, "metadata": {"epoch_num": 3}}', '2031-02-03 04:05:06,789 - httpx - INFO - HTTP Request: GET http://hub/x "HTTP/1.1 404 Not Found"']
+OTHERS = [
+    "epochs: 50",
+    "batch_size=64, lr=0.001, loss_scale=128",
+    "Validation: loss 0.51, accuracy 0.88",
+    "{'eval_loss': 1.12, 'eval_samples_per_second': 210.0, 'epoch': 1.0}",
+    "Saving checkpoint at step 400 to out/step_400",
+    "Loading checkpoint shards: 100%|██████████| 4/4 [00:02<00:00,  1.90it/s]",
+    "n3:812:990 [1] NCCL INFO Channel 04 : 1[3b000] -> 2[5e000] via P2P/IPC",
+    "  tag_validation_fail: False",
+    "0 errors, 0 warnings",
+    "number of parameters: 124439808",
+    "process 3 exited with exit code 0",
+    "Downloading data:  40%|████      | 4.1M/10M [00:01<00:01, 3.9MB/s]",
+    ':::MLLOG {"namespace": "", "time_ms": 1700000001234, "event_type": "INTERVAL_END", "key": "eval_stop", "value": null, "metadata": {"epoch_num": 3}}',  # noqa: E501
+    '2031-02-03 04:05:06,789 - httpx - INFO - HTTP Request: GET http://hub/x "HTTP/1.1 404 Not Found"',
+]
 
 LOG = [
     "epoch,step,loss",

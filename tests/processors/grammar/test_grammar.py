@@ -160,7 +160,8 @@ def test_prefixes(line: str, body: str, level: str, stamp: str) -> None:
 )
 def test_stamps(earlier: str, later: str, seconds: float) -> None:
     begin, end = stamps.seconds(earlier), stamps.seconds(later)
-    assert begin is not None and end is not None
+    assert begin is not None
+    assert end is not None
     assert stamps.difference(begin, end) == pytest.approx(seconds)
 
 

@@ -90,8 +90,8 @@ BLOCKS = [
     )
 ]
 EVENTS = [
-    ':::MLLOG {"namespace": "", "time_ms": %d, "event_type": "POINT_IN_TIME", "key": "%s", "value": %s, "metadata": {"epoch_num": 1, "step_num": %d}}'
-    % (1_700_000_000_000 + 250 * 10 * i + j, key, value, 10 * i)
+    f':::MLLOG {{"namespace": "", "time_ms": {1_700_000_000_000 + 2500 * i + j}, "event_type": "POINT_IN_TIME", "key": "{key}", '
+    f'"value": {value}, "metadata": {{"epoch_num": 1, "step_num": {10 * i}}}}}'
     for i in range(1, 30)
     for j, (key, value) in enumerate((("learning_rate", 0.1), ("train_loss", 3 - i / 50), ("eval_loss", 9.5)))
 ]
@@ -136,7 +136,8 @@ def test_numbers_of_common_formats(name: str) -> None:
     for field, value in expected.items():
         found = getattr(metric, field)
         if isinstance(value, float):
-            assert found is not None and math.isclose(found, value, rel_tol=0.02), (field, found, value)
+            assert found is not None, field
+            assert math.isclose(found, value, rel_tol=0.02), (field, found, value)
         else:
             assert found == value, (field, found, value)
 
@@ -149,7 +150,8 @@ def test_numbers_do_not_depend_on_the_cut(name: str, sizes: list[int]) -> None:
     whole = track(lines)
     for cut in (sizes, [1] * len(lines)):
         metric, state = track(lines, sizes=cut)
-        assert metric is not None and whole[0] is not None
+        assert metric is not None
+        assert whole[0] is not None
         assert numbers(metric) == numbers(whole[0])
         assert [msgspec.structs.replace(r, offset=0) for r in state.window] == [
             msgspec.structs.replace(r, offset=0) for r in whole[1].window
@@ -205,6 +207,17 @@ def test_arrival_times_tell_where_nothing_is_printed() -> None:
     together, _ = track(lines)
     assert together is not None
     assert (together.step_time_s, together.method) == (None, "unknown")
+
+
+def test_a_bare_counter_of_samples_is_no_step() -> None:
+    lines = [f"Train Epoch: 1 [{640 * i}/60000 ({i}%)]\tLoss: {2 - i / 50:.6f}" for i in range(40)]
+    metric, _ = track(lines, times=[1e9 + 2.0 * i for i in range(40)])
+    assert metric is not None
+    assert (metric.step, metric.step_time_s, metric.epoch) == (None, None, 1.0)
+    assert (metric.throughput, metric.throughput_unit) == (pytest.approx(320.0), "samples/s")
+    steps, _ = track([f"Train Epoch: 1 [{50 * i}/938 ({i}%)]\tLoss: {2 - i / 50:.6f}" for i in range(15)])
+    assert steps is not None
+    assert steps.step == 700
 
 
 def test_a_pause_and_a_slow_start_do_not_count() -> None:
