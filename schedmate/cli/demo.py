@@ -1,5 +1,6 @@
 """`schedmate demo`: live jobs, verdicts and decisions in one process."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -20,16 +21,20 @@ def command(
 
     Examples: `schedmate demo`, `schedmate demo --keep ./history`
     """
+    import signal
+
     from rich.console import Console
 
     from schedmate.cli import fail
-    from schedmate.demo.run import WIDTH, NotEmpty, run
+    from schedmate.demo.run import WIDTH, CannotRun, run
 
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))  # through all that ends the jobs
     console = Console(highlight=False)
     console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
     try:
         kept = run(keep, console)
-    except NotEmpty as error:
+    except CannotRun as error:
         fail(str(error))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None

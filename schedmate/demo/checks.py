@@ -87,8 +87,8 @@ def _parted(facts: Facts) -> tuple[bool, str]:
 def _recovered(facts: Facts) -> tuple[bool, str]:
     of = {phase.name: phase for phase in facts.phases}
     before, after = (of.get(name, Phase(name)) for name in ("before", "after"))
-    if not before.measured or not after.measured or after.delay is None:
-        return False, "no step time after the packing"
+    if not facts.board.slowdowns or not before.measured or not after.measured or after.delay is None:
+        return False, "no step time after a packing"
     share = before.measured / after.measured
     threshold = facts.board.slowdowns[0].threshold
     agrees = near(after.measured, after.clocked, NEAR_BESIDE)
@@ -121,7 +121,7 @@ def _killed(facts: Facts) -> tuple[bool, str]:
     if not ends or verdict is None:
         return False, f"{line.state}, no verdict"
     kept = ends[-1].signal == 9 and verdict.root is None and _untouched(facts, KILLED)
-    return kept, verdict.message
+    return kept, f"signal {ends[-1].signal}, verdict: {verdict.error_type}, {'a' if verdict.root else 'no'} line"
 
 
 def _healthy(facts: Facts) -> tuple[bool, str]:
@@ -130,7 +130,7 @@ def _healthy(facts: Facts) -> tuple[bool, str]:
 
 
 def _gpus(facts: Facts) -> tuple[bool, str]:
-    return facts.board.gpu_samples > 0, f"{facts.board.gpu_samples} samples from {facts.gpus}"
+    return facts.board.gpu_samples > 0, f"{facts.board.gpu_samples} samples from {facts.gpus.partition(':')[0]}"
 
 
 def _complete(facts: Facts) -> tuple[bool, str]:
@@ -167,16 +167,16 @@ def _about(facts: Facts, program: Program) -> list[Decision]:
 
 
 _PROMISES: tuple[tuple[str, Callable[[Facts], tuple[bool, str]]], ...] = (
-    ("Every way of printing is read: step times as the jobs clocked them", _read),
+    ("Step times as read agree with the jobs' own clocks", _read),
     ("Every job learns: its loss, as read, falls", _learnt),
     (f"A packed neighbour slows {VICTIM.name}, and that is seen", _slowed),
-    ("The packing is cancelled; the neighbour runs later, alone", _parted),
+    ("They are parted; the neighbour runs later, alone", _parted),
     (f"{VICTIM.name} recovers", _recovered),
-    (f"{FAULTY.name} loses its GPU, runs again on another slot, ends well", _restarted),
-    (f"{BUGGY.name} has a bug: its line is named, nothing is restarted", _left_alone),
-    (f"{KILLED.name} is killed: no line is blamed, nothing is restarted", _killed),
+    (f"{FAULTY.name} loses its GPU, runs elsewhere, ends well", _restarted),
+    (f"{BUGGY.name} has a bug: line named, nothing restarted", _left_alone),
+    (f"{KILLED.name} is killed: no line blamed, not restarted", _killed),
     (f"{HEALTHY.name} is left in peace", _healthy),
     ("GPU samples arrive", _gpus),
-    ("Nothing printed is lost on the way", _complete),
+    ("No printed line is lost on the way", _complete),
     ("ClickHouse holds every record exactly once", _stored),
 )

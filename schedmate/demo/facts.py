@@ -62,7 +62,6 @@ class Facts:
         pieces_lost: Pieces that the shipper gave up.
         written: Distinct records in each topic.
         stored: Rows of each of their tables in ClickHouse.
-        seconds: How long the jobs ran, all together.
     """
 
     board: Board
@@ -74,7 +73,6 @@ class Facts:
     pieces_lost: int = 0
     written: dict[str, int] = field(default_factory=dict)
     stored: dict[str, int] = field(default_factory=dict)
-    seconds: float = 0.0
 
     def job(self, program: Program) -> JobLine:
         """Return what is known of a job; an empty line where it was never submitted."""

@@ -26,8 +26,8 @@ class Gpus:
 
 def _source() -> tuple[str, GpuSource]:
     try:
-        return "NVML, the GPUs of this machine", NvmlSource(socket.gethostname().partition(".")[0])
+        return "NVML: the GPUs of this machine", NvmlSource(socket.gethostname().partition(".")[0])
     except GpuError:
         recording = RecordingSource(shipped_recording(), loop=True)
-        made_up = "made up, no GPU was measured" if recording.made_up else recording.about
-        return f"a recording, because NVML finds no GPU here ({made_up})", recording
+        what = "a made-up recording" if recording.made_up else "a recording"
+        return f"{what}: NVML finds no GPU here", recording

@@ -13,12 +13,14 @@ from rich.text import Text
 
 from records import JobMetric
 from schedmate.demo.board import Board, JobLine
-from schedmate.demo.programs import PROGRAMS, Program
+from schedmate.demo.programs import PROGRAMS
 from schedmate.demo.story import Moment, kind
 from schedmate.report import seconds
 
 EVERY_S = 0.15
 """Seconds between two drawings."""
+WIDE = 96
+"""Columns from which on there is room to say how each job prints."""
 ROWS_AROUND = 17
 """Rows of the terminal that are not for the story."""
 STATES = {"running": "green", "completed": "dim green", "failed": "red", "cancelled": "red", "queued": "yellow"}
@@ -59,14 +61,21 @@ class LiveScreen:
         source = Text(f"        from {self._gpus}", style="dim", no_wrap=True, overflow="ellipsis")
         title = Rule(f"[bold]SchedMate[/] · live jobs · {elapsed:4.1f} s", style="blue", align="left")
         return Group(
-            title, _jobs(self._board), gpus, source, Rule("what happened", style="blue", align="left"), *happened
+            title,
+            _jobs(self._board, self._console.width),
+            gpus,
+            source,
+            Rule("what happened", style="blue", align="left"),
+            *happened,
         )
 
 
-def _jobs(board: Board) -> Table:
+def _jobs(board: Board, width: int) -> Table:
     table = Table(box=None, expand=True, header_style="bold", pad_edge=True)
+    wide = width >= WIDE
     table.add_column("job", width=9)
-    table.add_column("prints", width=20, style="dim")
+    if wide:
+        table.add_column("prints", width=20, style="dim")
     table.add_column("slot", width=6)
     table.add_column("state", width=9)
     table.add_column("step", width=5, justify="right")
@@ -75,18 +84,18 @@ def _jobs(board: Board) -> Table:
     table.add_column("verdict", ratio=1, no_wrap=True, overflow="ellipsis")
     for program in PROGRAMS:
         for rank in range(program.ranks):
-            table.add_row(*_row(program, rank, board.jobs.get(program.name)))
+            label = f"{program.name}/{rank}" if program.ranks > 1 else program.name
+            prints = [program.prints] if wide else []
+            table.add_row(label, *prints, *_row(board.jobs.get(program.name), rank))
     return table
 
 
-def _row(program: Program, rank: int, line: JobLine | None) -> list[RenderableType]:
-    label = f"{program.name}/{rank}" if program.ranks > 1 else program.name
+def _row(line: JobLine | None, rank: int) -> list[RenderableType]:
     if line is None:
-        return [Text(label, style="dim"), program.prints, "", Text("not yet", style="dim"), "", "", "", ""]
-    metric = line.newest(rank)
+        return ["", Text("not yet", style="dim"), "", "", "", ""]
     slot = "" if line.state == "queued" else line.slot
     state = Text(line.state, style=STATES.get(line.state, ""))
-    return [label, program.prints, slot, state, *_numbers(metric), _verdict(line)]
+    return [slot, state, *_numbers(line.newest(rank)), _verdict(line)]
 
 
 def _numbers(metric: JobMetric | None) -> list[str]:
@@ -105,7 +114,7 @@ def _verdict(line: JobLine) -> Text:
         return Text("")
     last = verdicts[-1]
     style = "red" if line.state == "failed" else "yellow"
-    return Text(f"{kind(last)}: {last.signature}", style=style)
+    return Text(last.signature or kind(last), style=style)
 
 
 def _told(moment: Moment) -> Text:

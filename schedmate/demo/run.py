@@ -13,6 +13,7 @@ from rich.text import Text
 
 from schedmate.demo import checks, facts, questions, summary
 from schedmate.demo.board import Watcher
+from schedmate.demo.cluster import cores
 from schedmate.demo.live import LiveScreen
 from schedmate.demo.pipeline import Pipeline
 from schedmate.demo.plain import PlainScreen
@@ -28,8 +29,8 @@ QUIET_S = 0.6
 LOG = "schedmate.log"
 
 
-class NotEmpty(Exception):
-    """The directory for the database holds something already."""
+class CannotRun(Exception):
+    """The demo cannot run so; the message says what was expected and what came."""
 
 
 def run(keep: Path | None, console: Console) -> bool:
@@ -43,21 +44,23 @@ def run(keep: Path | None, console: Console) -> bool:
         True where all that was promised happened.
 
     Raises:
-        NotEmpty: `keep` is not a new or empty directory.
+        CannotRun: `keep` is not a new or empty directory, or there is only one core.
     """
+    if len(set(cores())) < 2:
+        raise CannotRun("expected two processor cores, got one: jobs on different slots would slow each other")
     if keep is not None and keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-        raise NotEmpty(f"expected a new or empty directory for --keep, got {keep}: name another one")
+        raise CannotRun(f"expected a new or empty directory for --keep, got {keep}: name another one")
     directory = Path(tempfile.mkdtemp(prefix="schedmate-demo-"))
     database = (keep or directory / "clickhouse").absolute()
-    kept = False
+    failed = False
     try:
         with _logging_to(directory / LOG):
-            kept = _run(directory, database, console)
+            failed = not _run(directory, database, console)
     finally:
-        if kept or not (directory / LOG).exists():
+        if not failed:
             rmtree(directory, ignore_errors=True)
-    _farewell(console, kept, keep, directory)
-    return kept
+    _farewell(console, not failed, keep, directory)
+    return not failed
 
 
 def _run(directory: Path, database: Path, console: Console) -> bool:
@@ -65,7 +68,6 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
     pipeline = Pipeline(directory, database)
     try:
         watcher = Watcher(pipeline.broker)
-        began = time.monotonic()
         _watch_jobs(pipeline, watcher, console)
         pipeline.drain()
         watcher.step()
@@ -79,7 +81,6 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
             pieces_lost=pipeline.shipping.counters.lost_lines,
             written=facts.written(pipeline.broker),
             stored=facts.stored(pipeline.client),
-            seconds=time.monotonic() - began,
         )
         found = checks.check(known)
         summary.show(console, known, questions.answers(pipeline.client), found)

@@ -170,8 +170,8 @@ def _cell(value: Any) -> str:
 def _checks(checks: Sequence[Check]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 1))
     table.add_column(width=6)
-    table.add_column(ratio=5)
-    table.add_column(ratio=4, style="dim")
+    table.add_column(width=51)
+    table.add_column(style="dim")
     for each in checks:
         table.add_row(
             Text("ok", style="green") if each.kept else Text("NOT OK", style="bold red"), each.promise, each.seen

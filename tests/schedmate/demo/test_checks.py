@@ -1,0 +1,161 @@
+"""Every promise of the demo can be broken, and then says so."""
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from records import Action, DeadLetter, ErrorType, EventKind, Outcome, Slowdown
+from schedmate.demo.board import Board
+from schedmate.demo.checks import check, near
+from schedmate.demo.facts import Facts, Phase, Reading
+from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, VICTIM
+
+from .facts_made import decided, event, failure, good_board, good_facts, reading
+
+
+def broken(facts: Facts) -> set[int]:
+    return {place for place, each in enumerate(check(facts)) if not each.kept}
+
+
+def changed(change: Callable[[Board], None]) -> Facts:
+    board = good_board()
+    change(board)
+    return good_facts(board)
+
+
+def test_all_is_kept_where_all_went_well() -> None:
+    assert broken(good_facts()) == set()
+
+
+def test_nothing_is_kept_where_nothing_happened() -> None:
+    assert len(broken(Facts(Board()))) == len(check(Facts(Board())))
+
+
+def test_what_was_seen_is_said_for_every_promise() -> None:
+    assert all(each.seen for each in check(good_facts()))
+    assert all(each.seen for each in check(Facts(Board())))
+
+
+@pytest.mark.parametrize("measured", [None, 0.03, 0.08])
+def test_a_step_time_that_is_not_the_clocked_one(measured: float | None) -> None:
+    readings = (*good_facts().readings[:-1], reading(PROGRAMS[-1], 1, measured=measured))
+    assert broken(good_facts(readings=readings)) == {0}
+
+
+def test_a_step_time_that_no_clock_confirms() -> None:
+    assert broken(good_facts(readings=(reading(VICTIM, clocked=None),))) == {0}
+
+
+def test_a_loss_that_does_not_fall() -> None:
+    flat = Reading(VICTIM, 0, reading(VICTIM).metric, 0.05, first_loss=0.1)
+    assert broken(good_facts(readings=(flat,))) == {1}
+
+
+def test_a_slowdown_that_nobody_found() -> None:
+    assert broken(changed(lambda board: board.slowdowns.clear())) >= {2}
+
+
+def test_a_slowdown_that_the_job_did_not_clock() -> None:
+    phases = (Phase("before", 0.01, 0.01), Phase("beside", 0.05, 0.01), Phase("after", 0.011, 0.011, 1.0))
+    assert broken(good_facts(phases=phases)) == {2}
+
+
+def test_a_slowdown_of_another_job() -> None:
+    def rename(board: Board) -> None:
+        one: Slowdown = board.slowdowns[0]
+        board.slowdowns[0] = msgspec.structs.replace(one, job=HEALTHY.name)
+
+    assert broken(changed(rename)) == {2}
+
+
+def test_a_neighbour_that_is_packed_again() -> None:
+    again = event(NEIGHBOUR.name, EventKind.PACKED, 1, packed_with=VICTIM.name, newcomer=True)
+    assert broken(changed(lambda board: board.take(again))) == {3}
+
+
+def test_a_packing_that_could_not_be_cancelled() -> None:
+    def fail(board: Board) -> None:
+        decision, result = decided(Action.CANCEL_PACKING, NEIGHBOUR.name, Outcome.FAILED)
+        board.results[decision.id] = [result]
+
+    assert broken(changed(fail)) == {3}
+
+
+@pytest.mark.parametrize(
+    "after",
+    [Phase("after"), Phase("after", 0.04, 0.04, 3.0), Phase("after", 0.011, 0.03, 1.0)],
+    ids=["never measured", "still slow", "the job clocked another"],
+)
+def test_a_victim_that_does_not_recover(after: Phase) -> None:
+    assert broken(good_facts(phases=(*good_facts().phases[:2], after))) == {4}
+
+
+def test_a_restart_on_the_same_slot() -> None:
+    def stay(board: Board) -> None:
+        line = board.jobs[FAULTY.name]
+        slot = line.slots()[0]
+        line.events = [msgspec.structs.replace(each, nodes=[slot]) for each in line.events]
+
+    assert broken(changed(stay)) == {5}
+
+
+def test_a_restart_that_was_only_published() -> None:
+    def shadow(board: Board) -> None:
+        decision, result = decided(Action.RESTART, FAULTY.name, Outcome.SHADOWED)
+        board.results[decision.id] = [result]
+
+    assert broken(changed(shadow)) == {5}
+
+
+def test_a_restarted_job_that_fails_again() -> None:
+    end = event(FAULTY.name, EventKind.ENDED, 1, exit_code=1, state="FAILED")
+    assert broken(changed(lambda board: board.take(end))) == {5}
+
+
+def test_a_bug_blamed_on_the_infrastructure() -> None:
+    def blame(board: Board) -> None:
+        board.take(failure(BUGGY.name, ErrorType.INFRASTRUCTURE, "KeyError", revision=2))
+
+    assert broken(changed(blame)) == {6}
+
+
+@pytest.mark.parametrize(("program", "place"), [(BUGGY, 6), (KILLED, 7), (HEALTHY, 8)])
+def test_a_restart_of_what_should_be_left_alone(program: object, place: int) -> None:
+    def restart(board: Board) -> None:
+        for record in decided(Action.RESTART, program.name):  # type: ignore[attr-defined]
+            board.take(record)
+
+    assert broken(changed(restart)) == {place}
+
+
+def test_a_line_blamed_for_a_kill() -> None:
+    assert broken(changed(lambda board: board.take(failure(KILLED.name, ErrorType.OTHER, "loss", revision=2)))) == {7}
+
+
+def test_a_false_alarm() -> None:
+    assert broken(changed(lambda board: board.take(failure(HEALTHY.name, ErrorType.UNKNOWN, "epoch")))) == {8}
+
+
+def test_no_gpu_samples() -> None:
+    assert broken(changed(lambda board: setattr(board, "gpu_samples", 0))) == {9}
+
+
+def test_a_line_that_is_lost_and_a_dead_letter() -> None:
+    assert broken(good_facts(pieces_read=499)) == {10}
+    assert broken(good_facts(pieces_lost=1)) == {10}
+    dead = DeadLetter(id="d", topic="job-logs", partition=0, offset=1, time=1.0, reason="r")
+    assert broken(changed(lambda board: board.take(dead))) == {10}
+
+
+@pytest.mark.parametrize("rows", [89, 91])
+def test_a_record_missing_in_the_database_or_there_twice(rows: int) -> None:
+    assert broken(good_facts(stored={"job-metrics": rows, "failures": 3})) == {11}
+
+
+def test_near_knows_a_share_and_a_least_difference() -> None:
+    assert near(0.114, 0.1)
+    assert not near(0.116, 0.1)
+    assert near(0.0135, 0.01)
+    assert not near(None, 0.01)
+    assert not near(0.01, None)

@@ -1,0 +1,78 @@
+"""The demo itself, as a user starts it."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+DEMO = [sys.executable, "-m", "schedmate", "demo"]
+SECTIONS = [
+    "Step time: read from the log, and by the job's own clock",
+    "bar before, beside and after ranks",
+    "Verdicts, each with the line that it rests on",
+    "Decisions, and what became of them",
+    "Asked of ClickHouse (chDB, in this process)",
+    "What was promised",
+]
+
+
+@pytest.mark.slow
+def test_the_demo_keeps_what_it_promises_and_the_database(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    ran = subprocess.run([*DEMO, "--keep", str(kept)], capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    places = [ran.stdout.index(section) for section in SECTIONS]
+    assert places == sorted(places)
+    assert "NOT OK" not in ran.stdout
+    assert ran.stdout.count("\n ok ") == 12
+    assert "KeyError: 'accuracy'" in ran.stdout
+    assert "GPU has fallen off the bus" in ran.stdout
+    assert "no line of the log is blamed" in ran.stdout
+    assert "\x1b" not in ran.stdout  # no terminal, no colours
+    assert max(map(len, ran.stdout.splitlines()[-60:])) <= 100 + len(str(kept.absolute()))
+    asked = subprocess.run(
+        [sys.executable, "-m", "schedmate", "--set", f"clickhouse.url=chdb://{kept.absolute()}", "query", "--sql",
+         "SELECT action, job FROM decisions ORDER BY action"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert "cancel_packing" in asked.stdout, asked.stdout + asked.stderr
+    assert "restart" in asked.stdout
+
+
+def test_a_directory_that_holds_something_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("precious")
+    ran = subprocess.run([*DEMO, "--keep", str(tmp_path)], capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 2
+    assert "expected a new or empty directory" in ran.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.slow
+def test_a_demo_that_is_ended_leaves_no_job_behind(tmp_path: Path) -> None:
+    environment = {"TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    demo = subprocess.Popen(DEMO, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    assert demo.stdout is not None
+    deadline = time.monotonic() + 60
+    for line in demo.stdout:
+        if "jsonl    started" in line or time.monotonic() > deadline:
+            break
+    assert _jobs_under(tmp_path)
+    demo.send_signal(signal.SIGTERM)
+    _, errors = demo.communicate(timeout=30)
+    assert demo.returncode == 128 + signal.SIGTERM, errors
+    assert not _jobs_under(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def _jobs_under(directory: Path) -> list[int]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "cwd").readlink().is_relative_to(directory):
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
