@@ -63,7 +63,8 @@ class SlurmActuator:
             came = f"{job} asks for {before.required} by name, and {sorted(wanted)} is suspect"
             raise ActuatorError("a job that can run elsewhere", came, "nothing was done; submit it again without")
         excluded = ",".join([before.excluded] * bool(before.excluded) + list(exclude_nodes))
-        view = self._requeue(before, [f"ExcNodeList={excluded}"] if exclude_nodes else [])
+        gone = set(self._hosts(before.node_list)) <= set(exclude_nodes)
+        view = self._requeue(before, [f"ExcNodeList={excluded}"] if exclude_nodes else [], rest=not gone)
         missing = set(exclude_nodes) - set(view.excluded)
         if missing:
             raise ActuatorError(f"{job} kept away from {sorted(missing)}", f"excluded: {view.excluded}", _look_at(job))
@@ -90,9 +91,9 @@ class SlurmActuator:
             raise ActuatorError("a running job", f"{job} is {before.word}", "nothing was done")
         return self._requeue(before, [])
 
-    def _requeue(self, before: SlurmJob, changes: list[str]) -> JobView:
-        """Requeue in hold, change, release, and return what Slurm then shows."""
-        job = before.job
+    def _requeue(self, before: SlurmJob, changes: list[str], rest: bool = True) -> JobView:
+        """Requeue in hold, change, release, and return what Slurm then shows. `rest`: it may return to a node it just left."""
+        job, pause = before.job, self._settings.rest if rest else 0
         if not before.requeue:  # submitted with --no-requeue, or JobRequeue=0: Slurm would refuse, and the job be lost
             self._call("scontrol", "update", f"JobId={job}", "Requeue=1")
         self._call("scontrol", "requeuehold", job)
@@ -101,9 +102,9 @@ class SlurmActuator:
         if held.state is not JobState.HELD:
             raise ActuatorError(f"{job} queued and held within {limit:g} s", held.word, _look_at(job))
         # Requeueing sets a start time some two minutes ahead; the update must come after the job is at rest.
-        self._call("scontrol", "update", f"JobId={job}", "StartTime=now", *changes)
+        self._call("scontrol", "update", f"JobId={job}", f"StartTime=now+{pause}", *changes)
         self._call("scontrol", "release", job)
-        after = self._watch(job, _has_settled, self._settings.settle)
+        after = self._watch(job, _has_settled, self._settings.settle + pause)
         came = f"{after.word} ({after.reason}), restart count {after.restarts}"
         if after.reason == "BadConstraints":
             remedy = f"no node is left for it: `scontrol update JobId={job} ExcNodeList=` and `scontrol release {job}`"
