@@ -86,8 +86,16 @@ def choose(kept: Iterable[Candidate], *, ended_badly: bool) -> list[Candidate]:
             one.kind, (other.kind for other in alive[:index]), (other.kind for other in alive[index + 1 :])
         )
     ]
-    root = (roots or alive)[:1]
+    # Two streams of one moment come in either order: what a root beside it explains, though printed a little later, is no root.
+    firsts = [one for one in roots if not any(_beside(other, one) for other in roots)]
+    root = (firsts or roots or alive)[:1]
     return root + [one for one in alive if one is not root[0]]
+
+
+def _beside(cause: Candidate, one: Candidate) -> bool:
+    """Return whether `cause`, of another stream and of about the same time, explains `one`."""
+    near = cause.feed != one.feed and one.time < cause.time <= one.time + APART_S
+    return near and explained(one.kind, (cause.kind,), ())
 
 
 def survive(one: Candidate, progress: int) -> None:

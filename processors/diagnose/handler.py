@@ -10,6 +10,7 @@ Healthy look-alikes. A candidate after which the job prints several progress lin
 on it is taken back.
 """
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -40,6 +41,7 @@ class DiagnoseState(msgspec.Struct):
     feeds: dict[str, Feed] = {}
     benign: list[str] = []
     said: Said | None = None
+    ending: Ending | None = None
 
 
 @dataclass
@@ -76,24 +78,37 @@ class FailureHandler:
         if not state.candidates and state.said is None:
             return []
         survive_elsewhere(view, name, state.candidates)
+        if state.ending is not None:
+            return self._conclude(state.ending, state, view.position, view.times[-1], again=True)
         return self._announce(view, state)
 
     def conclude(self, ending: Ending, state: DiagnoseState) -> list[Failure]:
-        """Return the final verdict of the attempt; nothing where it shows no failure and nothing was said before."""
+        """Return the final verdict of the attempt; nothing where it shows no failure and nothing was said before.
+
+        Lines may still come after it (a log that was spooled, or overtaken by the scheduler's event): they may better the verdict.
+        """
         if not _current(ending.attempt, state):
             return []
-        for name, feed in state.feeds.items():
-            close(feed, name, state.candidates)
-        state.feeds = {}
+        state.ending = ending if ending.known else None
+        return self._conclude(ending, state, ending.position, ending.time, again=False)
+
+    def _conclude(
+        self, ending: Ending, state: DiagnoseState, position: Position, time: float, *, again: bool
+    ) -> list[Failure]:
+        """Return the verdict on all lines so far, tracebacks that are still open included; `again`: only where it is a new one."""
+        kept, feeds = copy.deepcopy((state.candidates, state.feeds))
+        for name, feed in feeds.items():
+            close(feed, name, kept)
         alone = by_ending(ending)
-        kept = state.candidates + ([alone] if alone else [])
-        ranked = [] if ending.well else choose(kept, ended_badly=alone is not None)
+        ranked = [] if ending.well else choose(kept + ([alone] if alone else []), ended_badly=alone is not None)
         if ranked:
             ranked[0] = informed(ranked[0], alone)
-            return [self._say(ranked, state, ending.job, ending.position, ending)]
+            if again and state.said is not None and state.said.same(ranked[0]):
+                return []
+            return [self._say(ranked, state, ending.job, position, ending)]
         if state.said is None or state.said.error_type is ErrorType.NONE:
             return []
-        return [self._take_back(state, ending.job, ending.position, ending.time, ending)]
+        return [self._take_back(state, ending.job, position, time, ending)]
 
     def _announce(self, view: ChunkView, state: DiagnoseState) -> list[Failure]:
         for one in state.candidates:
@@ -133,6 +148,6 @@ class FailureHandler:
 def _current(attempt: int, state: DiagnoseState) -> bool:
     """Return False for an attempt that is over; a newer one starts anew."""
     if attempt > state.attempt:
-        state.attempt, state.revision, state.said = attempt, 0, None
+        state.attempt, state.revision, state.said, state.ending = attempt, 0, None, None
         state.candidates, state.feeds, state.benign = [], {}, []
     return attempt == state.attempt

@@ -1,0 +1,117 @@
+"""All processors of a job together: what arrives in another order leads to the same verdict."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+import pytest
+
+from processors.job import JobProcessor
+from processors.state import JobState
+from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position, Slowdown
+
+STEPS = [f"step {step} | loss {10 / step:.4f} | step_time 0.0200 s" for step in range(1, 41)]
+XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python, GPU has fallen off the bus."
+CUDA = "RuntimeError: CUDA error: unspecified launch failure"
+BUG = [
+    "Traceback (most recent call last):",
+    '  File "/home/u/train.py", line 8, in <module>',
+    "    main()",
+    "IndexError: list index out of range",
+]
+
+
+def chunk(lines: Sequence[str], time: float, stream: str = "stdout", first: int = 1, job: str = "7") -> LogChunk:
+    return LogChunk(
+        job=job,
+        node="n1",
+        producer="p",
+        stream=stream,
+        lines=list(lines),
+        time=time,
+        first_line=first,
+        first_piece=first,
+    )
+
+
+def ended(code: int, time: float = 200.0) -> JobEvent:
+    state = "FAILED" if code else "COMPLETED"
+    return JobEvent(
+        id="end", job="7", kind=EventKind.ENDED, time=time, exit_code=code, signal=0, state=state, nodes=["n1"]
+    )
+
+
+def run(records: Iterable[LogChunk | JobEvent]) -> list[object]:
+    processor, state, made = JobProcessor(), JobState(job="7"), []
+    offsets = {LogChunk: itertools.count(), JobEvent: itertools.count()}
+    for record in records:
+        topic = "job-logs" if isinstance(record, LogChunk) else "job-events"
+        made += processor.process(state, Position(topic, 0, next(offsets[type(record)])), record)
+    return made
+
+
+def verdict(records: Iterable[LogChunk | JobEvent]) -> Failure | None:
+    """Return the last word on the job."""
+    said = [each for each in run(records) if isinstance(each, Failure)]
+    return said[-1] if said and said[-1].error_type is not ErrorType.NONE else None
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_the_order_in_which_streams_and_events_arrive_does_not_matter(order: tuple[int, ...]) -> None:
+    parts = [chunk([*STEPS, XID], 100.0), chunk([CUDA], 100.001, "stderr"), ended(1)]
+    found = verdict(parts[index] for index in order)
+    assert found is not None
+    assert (found.error_type, found.signature, found.restartable) == (
+        ErrorType.INFRASTRUCTURE,
+        "xid_fallen_off_bus",
+        True,
+    )
+
+
+def test_a_little_clock_difference_between_streams_does_not_hide_the_cause() -> None:
+    found = verdict([chunk([CUDA], 99.998, "stderr"), chunk([*STEPS, XID], 100.0), ended(1)])
+    assert found is not None
+    assert found.signature == "xid_fallen_off_bus"
+
+
+def test_an_end_that_overtakes_the_log_is_bettered_by_it() -> None:
+    late = [ended(1), chunk(STEPS, 100.0), chunk(BUG[:2], 100.5, first=41), chunk(BUG[2:], 101.0, first=43)]
+    made = [each for each in run(late) if isinstance(each, Failure)]
+    assert [each.revision for each in made] == list(range(1, len(made) + 1))
+    assert (made[0].error_type, made[0].root) == (ErrorType.UNKNOWN, None)
+    assert (made[-1].error_type, made[-1].message) == (ErrorType.USER_SCRIPT, BUG[-1])
+    assert all(each.final and each.exit_code == 1 for each in made)
+
+
+def test_a_good_end_before_the_log_stays_good() -> None:
+    assert verdict([ended(0), chunk([*STEPS, *BUG], 100.0)]) is None
+
+
+def test_a_slowdown_follows_from_reports_before_and_after_a_packing() -> None:
+    def steps(first: int, seconds: float, begin: float) -> LogChunk:
+        lines = [f"step {step} | loss 1.0 | step_time {seconds:.4f} s" for step in range(first, first + 60)]
+        after = [round(index * seconds * 1000) for index in range(60)]
+        return LogChunk(
+            job="7",
+            node="n1",
+            producer="p",
+            lines=lines,
+            time=begin,
+            after_ms=after,
+            first_line=first,
+            first_piece=first,
+        )
+
+    packed = JobEvent(id="packed", job="7", kind=EventKind.PACKED, time=110.0, packed_with="8")
+    made = run([steps(1, 0.1, 100.0), packed, steps(61, 0.25, 111.0), steps(121, 0.25, 127.0)])
+    (slowdown,) = [each for each in made if isinstance(each, Slowdown)]
+    assert (slowdown.packed_job, slowdown.before_s, slowdown.after_s) == ("8", pytest.approx(0.1), pytest.approx(0.25))
+    assert slowdown.ratio == pytest.approx(0.4)
+    assert sum(isinstance(each, JobMetric) for each in made) == 3
+
+
+def test_a_new_attempt_starts_anew() -> None:
+    second = LogChunk(job="7", attempt=1, node="n2", producer="q", lines=STEPS, time=300.0, first_line=1, first_piece=1)
+    made = run([chunk([*STEPS, XID], 100.0), ended(1), second])
+    metric = made[-1]
+    assert isinstance(metric, JobMetric)
+    assert (metric.attempt, metric.node, metric.step) == (1, "n2", 40)
