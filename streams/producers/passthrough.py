@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import select
+import termios
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -48,6 +49,7 @@ class Pump:
         self._copy: Callable[[float, bytes], None] | None = copy
         self.failure: OSError | None = None
         """The first error other than a closed sink (a full disk, say); the blocks that it hit did not reach the sink."""
+        self._waiting = False
 
     def run(self) -> Ended:
         """Copy until the source ends, the sink is closed, or a stop is asked for."""
@@ -78,12 +80,20 @@ class Pump:
         """False once the copying failed."""
         return self._copy is not None
 
+    @property
+    def quiet(self) -> bool:
+        """True where everything that was written to the source so far has been passed on, and more may come."""
+        return self._waiting and not any(fcntl.ioctl(self._source, termios.FIONREAD, bytes(4)))
+
     def _wait_for_input(self) -> bool:
         poller = select.poll()
         poller.register(self._source, select.POLLIN)
         if self._stop is not None:
             poller.register(self._stop, select.POLLIN)
-        return not any(descriptor == self._stop for descriptor, _ in poller.poll())
+        self._waiting = True
+        ready = poller.poll()
+        self._waiting = False
+        return not any(descriptor == self._stop for descriptor, _ in ready)
 
     def _pass_on(self, data: bytes) -> bool:
         """Write all of `data`. False where the sink is closed; any other error is noted and the stream goes on, as in tee."""

@@ -3,8 +3,8 @@
 Filter form: standard input to standard output. Wrap form: runs a command and passes its two streams through apart.
 
 In both, the job comes first. The bytes go from read to write in a process that does nothing else; splitting, chunking, compression
-and the network live in a second process (`shipping_process`), and a bounded queue between the two that never waits (`tap`). If
-the second process dies, the first goes on as `cat` would.
+and the network live in a second process (`shipping_process`), with a bounded queue between the two (`tap`). If the second process
+dies, the first goes on as `cat` would.
 
 What differs from running without the pipe: the command's streams are pipes and not a terminal, so that a program may buffer its
 output by blocks; for Python children `PYTHONUNBUFFERED=1` is set unless it is set already.
@@ -46,7 +46,7 @@ SI_KERNEL = 0x80
 """`si_code` of a signal that the terminal sent: to the whole foreground group, so the command has it already."""
 
 LINGER_SECONDS = 0.2
-"""How long the streams may stay open after the command ended before a process of our own takes them over."""
+"""How long the streams may stay open, with nothing in them, after the command ended before a process of our own takes them over."""
 
 
 def fresh_name(node: str) -> str:
@@ -126,7 +126,9 @@ def run_command(
     streams = _Streams([read_end for read_end, _ in pipes], shipping)
     streams.start()
     status = _wait(child)
-    if not streams.wait(LINGER_SECONDS):
+    while not (ended := streams.wait(LINGER_SECONDS)) and not streams.quiet:
+        pass
+    if not ended:
         streams.stop()
         if shipping is not None:
             shipping.tap.pause()
@@ -161,11 +163,16 @@ class _Streams:
         self._sources = list(sources)
         self._shipping = shipping
         self._open = dict(enumerate(sources))
+        self._pumps: dict[int, Pump] = {}
         self._threads: list[threading.Thread] = []
         self._stop_out, self._stop_in = os.pipe()
 
     def start(self) -> None:
         """Start a thread for each stream that is open."""
+        self._pumps = {
+            number: Pump(source, number + 1, _copier(self._shipping, number), stop=self._stop_out)
+            for number, source in self._open.items()
+        }
         self._threads = [
             threading.Thread(target=self._pump, args=(number,), name=f"pump {number}", daemon=True)
             for number in self._open
@@ -180,6 +187,13 @@ class _Streams:
             thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
         return not any(thread.is_alive() for thread in self._threads)
 
+    @property
+    def quiet(self) -> bool:
+        """True where all that was printed so far has been passed on."""
+        with suppress(OSError):  # one of them has just ended
+            return all(self._pumps[number].quiet for number in list(self._open))
+        return False
+
     def stop(self) -> None:
         """Stop the threads between two blocks. A block that waits for its reader is waited for."""
         os.write(self._stop_in, b"x")
@@ -187,12 +201,9 @@ class _Streams:
         os.read(self._stop_out, 1)
 
     def _pump(self, number: int) -> None:
-        source = self._open[number]
-        pump = Pump(source, number + 1, _copier(self._shipping, number), stop=self._stop_out)
-        if pump.run() is not Ended.STOPPED:
+        if self._pumps[number].run() is not Ended.STOPPED:
             # Closed at once: where nobody reads our output, the command shall learn it as it would without us.
-            os.close(source)
-            del self._open[number]
+            os.close(self._open.pop(number))
 
 
 def _start(settings: PipeSettings, connect: Callable[[], Producer]) -> ShippingProcess | None:

@@ -1,7 +1,8 @@
-"""Copies of what passes through, on their way to the shipping process, without ever making the pass-through wait.
+"""Copies of what passes through, on their way to the shipping process, without holding up the pass-through.
 
 `put` appends to a bounded queue in memory. A thread feeds the pipe to the shipping process; where that falls behind, the thread
-moves the queue to an unlinked file, up to a budget; where that is full too, or the disk hangs, `put` counts what it leaves out.
+moves the queue to an unlinked file, up to a budget; where that is full too, or the disk hangs, `put` counts what it leaves out. It
+waits only for a job that prints faster than memory is copied, and then for `PATIENCE` at most, once a standstill.
 """
 
 import os

@@ -81,6 +81,7 @@ def test_the_filter_ships_a_hundred_thousand_lines(kafka: Kafka, tmp_path: Path)
     assert host.lines("pipe-2") == numbered(100_000)
 
 
+@pytest.mark.slow
 def test_a_pipe_started_before_the_broker(own_kafka: Kafka, tmp_path: Path) -> None:
     host = Host(own_kafka, tmp_path / "state")
     own_kafka.kill()
@@ -105,18 +106,20 @@ def test_a_pipe_started_before_the_broker(own_kafka: Kafka, tmp_path: Path) -> N
     assert not list(host.spool.glob("*/*.segment"))
 
 
+@pytest.mark.slow
 def test_a_broker_killed_in_the_middle(own_kafka: Kafka, tmp_path: Path) -> None:
     host = Host(own_kafka, tmp_path / "state")
-    command = ["pipe", "--job", "3", "--", sys.executable, "-c", COUNT, "1000", "0.01"]
+    command = ["pipe", "--job", "3", "--", sys.executable, "-c", COUNT, "500", "0.01"]
     with host.start("--set", "producer.close_seconds=30", *command, stdout=subprocess.DEVNULL) as process:
         wait_for(lambda: host.has("3", 100))
         own_kafka.kill()
         wait_for(lambda: list(host.spool.glob("*/*.segment")))
         own_kafka.start()
         assert process.wait(90) == 0
-    assert host.lines("3") == numbered(1000)
+    assert host.lines("3") == numbered(500)
 
 
+@pytest.mark.slow
 def test_the_collector_survives_kill_and_an_absent_broker(own_kafka: Kafka, tmp_path: Path) -> None:
     host = Host(own_kafka, tmp_path / "state")
     logs = tmp_path / "jobs"

@@ -268,6 +268,17 @@ def test_a_full_output_device_does_not_end_the_job(site: Site) -> None:
     assert site.lines() == ["0", "1", "2"]
 
 
+def test_a_slow_reader_gets_everything_before_we_end(site: Site) -> None:
+    size = 1_000_000  # fits into the command's pipe: it ends long before its reader has read
+    code = f"import os, random\nos.write(1, random.Random(1).randbytes({size}))\nos._exit(3)"
+    with subprocess.Popen(site.command(*python(code)), stdout=subprocess.PIPE, env=ENV) as process:
+        assert process.stdout
+        time.sleep(1.5)  # longer than the command needs to fill every pipe
+        assert process.poll() is None
+        assert process.stdout.read() == random.Random(1).randbytes(size)
+        assert process.wait(20) == 3
+
+
 def test_a_daemon_left_behind_is_read_on_in_the_background(site: Site, tmp_path: Path) -> None:
     script = (
         f"echo first; (while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; echo late; touch {tmp_path}/done) & exit 4"
