@@ -14,17 +14,14 @@ from .template import templates
 
 @dataclass
 class ClassifyCounters:
-    """What the classifier has done.
-
-    Attributes:
-        lines: Lines classified.
-        templates: Templates worked out: cache misses.
-        asked: Templates that no signature knew and the fallback was asked for.
-    """
+    """What the classifier has done."""
 
     lines: int = 0
+    """Lines classified."""
     templates: int = 0
+    """Templates worked out: cache misses."""
     asked: int = 0
+    """Templates that no signature knew and the fallback was asked for."""
 
 
 class LineClassifier:

@@ -42,7 +42,7 @@ _STEP = re.compile(
     r"|step_num|total[ _]timesteps)$|^s$"
 )
 _EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|epoch[ _](?:num|number|idx|index|id)|pass)$")
-_LIMIT = re.compile(r"^(?:max|min|target|quota|num|peak|promised)\b")
+_LIMIT = re.compile(r"^(?:initial|max|min|target|quota|num|peak|promised)\b")
 _STEP_TIME = re.compile(
     r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_"
     r"|a)[ _]?(?:step|iter|iteration|batch|it|update|minibatch)"

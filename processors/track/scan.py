@@ -1,7 +1,5 @@
 """The reverse scan (SchedMate §3.2): lines from the newest backwards, until enough reports are found."""
 
-from itertools import pairwise
-
 from .reports import Report
 
 
@@ -24,6 +22,7 @@ class Scan:
         self._limit = limit
         self._found: list[tuple[Report, bool, bool]] = []
         self._begun = 0
+        self._step: int | None = None
 
     @property
     def done(self) -> bool:
@@ -51,11 +50,20 @@ class Scan:
         bare = bare_bar(line)
         if not bare and report.step is not None and not self.named:
             self.named = True
-            self._found = [entry for entry in self._found if not entry[2]]
-            self._begun = sum(_begins(older[0], newer[0], newer[1]) for newer, older in pairwise(self._found))
-        if self._found:
-            newer = self._found[-1]
-            self._begun += _begins(report, newer[0], newer[1])
+            kept = [entry for entry in self._found if not entry[2]]
+            self._found, self._begun, self._step = [], 0, None
+            for entry in kept:
+                self._add(*entry)
+        self._add(report, fragment, bare)
+
+    def _add(self, report: Report, fragment: bool, bare: bool) -> None:
+        """Count the reports that surely begin between the lines found, whatever came before them."""
+        if report.step is not None:
+            self._begun += self._step is not None and report.step != self._step
+            self._step = report.step
+        elif self._found:
+            newer, is_fragment, _ = self._found[-1]
+            self._begun += newer.step is None and newer.shape == report.shape and not is_fragment
         self._found.append((report, fragment, bare))
 
     def drop_before_named(self) -> None:
@@ -67,10 +75,3 @@ class Scan:
         """Return what was read, oldest first: reports, and whether each is a fragment. The oldest may be the middle of a report."""
         kept = self._found if self.whole else self._found[:-1]
         return [(report, fragment) for report, fragment, _ in reversed(kept)]
-
-
-def _begins(earlier: Report, later: Report, fragment: bool) -> bool:
-    """Return whether a report surely begins between two neighbouring lines, whatever came before them."""
-    if later.step is not None:
-        return earlier.step is not None and later.step != earlier.step
-    return earlier.step is None and earlier.shape == later.shape and not fragment

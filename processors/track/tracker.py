@@ -52,15 +52,12 @@ class TrackState(msgspec.Struct):
 
 @dataclass
 class TrackCounters:
-    """What the tracker has done.
-
-    Attributes:
-        parsed: Lines whose fields were read.
-        metrics: Records made.
-    """
+    """What the tracker has done."""
 
     parsed: int = 0
+    """Lines whose fields were read."""
     metrics: int = 0
+    """Records made."""
 
 
 class MetricTracker:
@@ -91,7 +88,7 @@ class MetricTracker:
             state.window.clear()
         for report, fragment in lines:
             add(state.window, report, fragment, self._reports)
-        self._remember_loss(view, state, [report for report, _ in lines], whole)
+        self._remember_loss(view, state, [report for report, _ in lines])
         self.counters.metrics += 1
         return self._metric(view, state, summarise(state.window))
 
@@ -142,12 +139,12 @@ class MetricTracker:
         report = read(reading, view.numbers[place], view.position.offset, view.times[place], line)
         return report, reading.fragment
 
-    def _remember_loss(self, view: ChunkView, state: TrackState, reports: Sequence[Report], whole: bool) -> None:
+    def _remember_loss(self, view: ChunkView, state: TrackState, reports: Sequence[Report]) -> None:
         """Keep the newest loss, which may stand further back than the newest reports (a bar redrawn between two of them)."""
         if any(report.has_loss for report in reports):
             state.loss = next(report.loss for report in reversed(reports) if report.has_loss)
             return
-        place = view.classes.rfind(PROGRESS) if not whole else -1
+        place = view.classes.rfind(PROGRESS)
         while place >= 0:
             line = view.lines[place]
             if "oss" in line or "LOSS" in line:
