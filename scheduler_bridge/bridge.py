@@ -30,31 +30,28 @@ TIDY = 600.0
 
 @dataclass(slots=True)
 class BridgeCounters:
-    """What the bridge did since it started.
-
-    Attributes:
-        proposed: Decisions made and published.
-        repeats: Findings and decisions that were known already.
-        done: Decisions carried out and verified.
-        shadowed: Decisions not carried out because their action is not turned on.
-        refused: Decisions that a guardrail refused.
-        expired: Decisions whose time was over.
-        failed: Actions that the scheduler refused, or whose effect it does not show.
-        unverified: Actions of which nobody knows whether they were carried out.
-        waiting: Decisions that wait now.
-        scheduler_away: Questions that the scheduler did not answer.
-    """
+    """What the bridge did since it started."""
 
     proposed: int = 0
+    """Decisions made and published."""
     repeats: int = 0
+    """Findings and decisions that were known already."""
     done: int = 0
+    """Decisions carried out and verified."""
     shadowed: int = 0
+    """Decisions not carried out because their action is not turned on."""
     refused: int = 0
+    """Decisions that a guardrail refused."""
     expired: int = 0
+    """Decisions whose time was over."""
     failed: int = 0
+    """Actions that the scheduler refused, or whose effect it does not show."""
     unverified: int = 0
+    """Actions of which nobody knows whether they were carried out."""
     waiting: int = 0
+    """Decisions that wait now."""
     scheduler_away: int = 0
+    """Questions that the scheduler did not answer."""
 
 
 @dataclass(slots=True)

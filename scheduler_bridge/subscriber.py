@@ -44,21 +44,18 @@ class DeadRecord:
 
 @dataclass(slots=True)
 class SubscriberCounters:
-    """What a subscription did since it started.
-
-    Attributes:
-        delivered: Decisions handed out.
-        acknowledged: Decisions acknowledged.
-        skipped: Decisions that the filter left out.
-        expired: Decisions handed out after their time.
-        dead: Messages that were no decisions.
-    """
+    """What a subscription did since it started."""
 
     delivered: int = 0
+    """Decisions handed out."""
     acknowledged: int = 0
+    """Decisions acknowledged."""
     skipped: int = 0
+    """Decisions that the filter left out."""
     expired: int = 0
+    """Decisions handed out after their time."""
     dead: int = 0
+    """Messages that were no decisions."""
 
 
 class Delivery:

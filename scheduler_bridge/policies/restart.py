@@ -1,4 +1,4 @@
-"""An infrastructure failure that a restart would cure → start the job again, away from the suspect node (SchedMate §4.2)."""
+"""An infrastructure failure that a restart would cure → start the job again, away from the suspect node (SchedMate §3.3)."""
 
 from records import Action, Component, Decision, ErrorType, Failure, Mode, decision_id
 from scheduler_bridge.settings import BridgeSettings

@@ -20,25 +20,22 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class SlurmWatcherCounters:
-    """What the watcher did since it started.
-
-    Attributes:
-        looks: Looks at Slurm's list of jobs.
-        events: Job events that were acknowledged.
-        jobs: Jobs that Slurm knows now.
-        unreadable: Jobs whose record cannot be told from a text of their user.
-        slurm_away: Looks that Slurm did not answer.
-        broker_away: Looks whose events the broker did not take; they are told at the next.
-        last_look: Time of the last look that was answered, in seconds since 1970.
-    """
+    """What the watcher did since it started."""
 
     looks: int = 0
+    """Looks at Slurm's list of jobs."""
     events: int = 0
+    """Job events that were acknowledged."""
     jobs: int = 0
+    """Jobs that Slurm knows now."""
     unreadable: int = 0
+    """Jobs whose record cannot be told from a text of their user."""
     slurm_away: int = 0
+    """Looks that Slurm did not answer."""
     broker_away: int = 0
+    """Looks whose events the broker did not take; they are told at the next."""
     last_look: float = 0.0
+    """Time of the last look that was answered, in seconds since 1970."""
 
 
 class SlurmWatcher:

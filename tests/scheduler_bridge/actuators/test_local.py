@@ -1,6 +1,7 @@
 """The local scheduler on real processes."""
 
 import os
+import signal
 import sys
 import textwrap
 import time
@@ -74,12 +75,22 @@ def test_runs_a_job_and_tells_its_life(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "code", "signal"),
+    ("script", "code", "number"),
     [("raise SystemExit(3)", 3, 0), ("import os; os.kill(os.getpid(), 9)", None, 9)],
 )
-def test_tells_how_a_job_died(cluster: Cluster, script: str, code: int | None, signal: int) -> None:
+def test_tells_how_a_job_died(cluster: Cluster, script: str, code: int | None, number: int) -> None:
     ended = cluster.event(cluster.run(script), EventKind.ENDED)
-    assert (ended.exit_code, ended.signal, ended.state) == (code, signal, "FAILED")
+    assert (ended.exit_code, ended.signal, ended.state) == (code, number, "FAILED")
+
+
+def test_a_job_killed_from_outside_says_so(cluster: Cluster) -> None:
+    job = cluster.scheduler.submit(SLEEP)
+    cluster.wait(job, JobState.RUNNING)
+    cluster.scheduler.signal(job, signal.SIGKILL)
+    ended = cluster.event(job, EventKind.ENDED)
+    assert (ended.exit_code, ended.signal, ended.state) == (None, 9, "FAILED")
+    with pytest.raises(ActuatorError, match="running"):
+        cluster.scheduler.signal(job, signal.SIGKILL)
 
 
 def test_a_program_that_is_not_there_fails_its_job_only(cluster: Cluster) -> None:
