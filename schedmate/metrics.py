@@ -1,12 +1,36 @@
-"""Everything that is counted: which counters each component has. The one list behind `/metrics` and docs/metrics.md."""
+"""Everything that is counted: the counters of each component. The one list behind `/metrics` and docs/metrics.md."""
 
+from processors.classify.classifier import ClassifyCounters
+from processors.diagnose.handler import DiagnoseCounters
+from processors.interference.monitor import InterferenceCounters
 from processors.job import Counters as ProcessorCounters
+from processors.track.tracker import TrackCounters
+from scheduler_bridge import BridgeCounters
+from sinks import HoldCounters
+from sinks.clickhouse import WriterCounters
+from sinks.redis import StateCounters
+from streams.producers.counters import ShippingCounters
+from streams.producers.gpu import GpuAgentCounters, OutboxCounters
+from streams.producers.slurm_events.watcher import SlurmWatcherCounters
 from streams.runtimes.engine import Counters as WorkerCounters
 from streams.runtimes.pump import Counters as PumpCounters
 
 COMPONENTS: dict[str, tuple[type, str]] = {
     "worker": (WorkerCounters, "worker"),
     "processors": (ProcessorCounters, "worker"),
+    "classifier": (ClassifyCounters, "worker"),
+    "tracker": (TrackCounters, "worker"),
+    "failure_handler": (DiagnoseCounters, "worker"),
+    "interference_monitor": (InterferenceCounters, "worker"),
     "pump": (PumpCounters, "sink, bridge"),
+    "clickhouse": (WriterCounters, "sink"),
+    "clickhouse_hold": (HoldCounters, "sink"),
+    "redis": (StateCounters, "sink"),
+    "redis_hold": (HoldCounters, "sink"),
+    "bridge": (BridgeCounters, "bridge"),
+    "collector": (ShippingCounters, "collect"),
+    "gpu_agent": (GpuAgentCounters, "gpu-agent"),
+    "gpu_outbox": (OutboxCounters, "gpu-agent"),
+    "slurm_watcher": (SlurmWatcherCounters, "watch-scheduler"),
 }
 """Counters and the commands that serve them, by component."""

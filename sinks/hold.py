@@ -18,17 +18,14 @@ Result = TypeVar("Result")
 
 @dataclass
 class HoldCounters:
-    """What holding back cost.
-
-    Attributes:
-        retries: Tries after a first one that found the store away.
-        unavailable_s: Seconds for which the store was away, all outages together.
-        outages: Times that the store went away.
-    """
+    """What holding back cost."""
 
     retries: int = 0
+    """Tries after a first one that found the store away."""
     unavailable_s: float = 0.0
+    """Seconds for which the store was away, all outages together."""
     outages: int = 0
+    """Times that the store went away."""
 
 
 class Hold:

@@ -46,15 +46,12 @@ class DiagnoseState(msgspec.Struct):
 
 @dataclass
 class DiagnoseCounters:
-    """What the handler has said.
-
-    Attributes:
-        verdicts: Verdicts, revisions included.
-        taken_back: Verdicts taken back because the job went on or ended well.
-    """
+    """What the handler has said."""
 
     verdicts: int = 0
+    """Verdicts, revisions included."""
     taken_back: int = 0
+    """Verdicts taken back because the job went on or ended well."""
 
 
 class FailureHandler:

@@ -62,21 +62,18 @@ class InterferenceState(msgspec.Struct):
 
 @dataclass
 class InterferenceCounters:
-    """What the monitor has seen.
-
-    Attributes:
-        packed: Packings in which the watched job was there first.
-        untrackable: Those skipped because no step time was known before.
-        ended: Those that ended before a measurement.
-        measured: Those measured.
-        slowed: Those found slower than the threshold allows.
-    """
+    """What the monitor has seen."""
 
     packed: int = 0
+    """Packings in which the watched job was there first."""
     untrackable: int = 0
+    """Those skipped because no step time was known before."""
     ended: int = 0
+    """Those that ended before a measurement."""
     measured: int = 0
+    """Those measured."""
     slowed: int = 0
+    """Those found slower than the threshold allows."""
 
 
 class InterferenceMonitor:

@@ -27,21 +27,18 @@ _SOURCE_TYPES = ("String", "Int32", "Int64")
 
 @dataclass
 class WriterCounters:
-    """What the writer did.
-
-    Attributes:
-        rows: Rows inserted.
-        repeats: Records dropped because their id was in the batch or in the table already.
-        batches: Calls of `write` that returned.
-        inserts: Inserts acknowledged.
-        failures: Calls of `write` that raised.
-    """
+    """What the writer did."""
 
     rows: int = 0
+    """Rows inserted."""
     repeats: int = 0
+    """Records dropped because their id was in the batch or in the table already."""
     batches: int = 0
+    """Calls of `write` that returned."""
     inserts: int = 0
+    """Inserts acknowledged."""
     failures: int = 0
+    """Calls of `write` that raised."""
 
 
 class ClickHouseWriter:

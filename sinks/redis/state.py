@@ -22,21 +22,18 @@ _CHANGES_A_TRIP = 1000
 
 @dataclass
 class StateCounters:
-    """What was written.
-
-    Attributes:
-        batches: Calls of `update` that returned.
-        changes: Sections moved forward.
-        late: Sections left alone, for what came was not newer.
-        superseded: Changes that a later one of the same batch made needless.
-        failures: Calls of `update` that raised.
-    """
+    """What was written."""
 
     batches: int = 0
+    """Calls of `update` that returned."""
     changes: int = 0
+    """Sections moved forward."""
     late: int = 0
+    """Sections left alone, for what came was not newer."""
     superseded: int = 0
+    """Changes that a later one of the same batch made needless."""
     failures: int = 0
+    """Calls of `update` that raised."""
 
 
 class RedisState:

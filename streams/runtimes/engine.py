@@ -35,6 +35,10 @@ class Counters:
     """Messages that could not be read or processed."""
     made: dict[str, int] = field(default_factory=dict)
     """Records made, by topic."""
+    jobs: int = 0
+    """Jobs whose state is held now."""
+    behind: int = 0
+    """Messages not yet handled now, all partitions of this worker together."""
 
 
 @dataclass
@@ -119,6 +123,7 @@ class Engine:
             entry = self._entries[partition][job]
             entry.saved = encode_state(entry.state)
             states.append(Outgoing(STATE_TOPIC, job.encode(), entry.saved, partition))
+        self.counters.jobs = self.jobs
         results = [outgoing(record) for record in made]
         for result in results:
             self.counters.made[result.topic] = self.counters.made.get(result.topic, 0) + 1

@@ -49,6 +49,7 @@ class FaustWorker:
         self.engine = engine or Engine()
         self._connection = connection
         self._stale: set[int] = set()
+        self._behind: dict[TP, int] = {}
         self.failed = ""
         self.app = faust.App(
             group,
@@ -88,6 +89,8 @@ class FaustWorker:
     async def _revoked(self, *arguments: Any, **_: Any) -> None:
         revoked: set[TP] = arguments[-1]
         self._stale |= {part.partition for part in revoked}
+        for part in revoked:
+            self._behind.pop(part, None)
 
     async def _think(self, stream: Any) -> None:
         async for events in stream.noack_take(BATCH, within=WAIT_S):
@@ -106,6 +109,7 @@ class FaustWorker:
                 raise
             for event in current:
                 await stream.ack(event)
+            self._count_behind(current)
 
     async def _handle(self, events: "Sequence[EventT[bytes]]") -> None:
         messages = [_message(event) for event in events]
@@ -118,6 +122,12 @@ class FaustWorker:
         results = await asyncio.to_thread(self.engine.handle, messages)
         await self._write(results.records)
         await self._write(results.states)
+
+    def _count_behind(self, handled: "Sequence[EventT[bytes]]") -> None:
+        for event in handled:
+            part = event.message.tp
+            self._behind[part] = max(self.app.consumer.highwater(part) - event.message.offset - 1, 0)
+        self.engine.counters.behind = sum(self._behind.values())
 
     async def _write(self, batch: Sequence[Outgoing]) -> None:
         """Write `batch` and wait until all of it is acknowledged, however long the broker is away."""

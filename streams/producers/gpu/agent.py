@@ -19,27 +19,24 @@ log = structlog.get_logger(__name__)
 
 @dataclass
 class GpuAgentCounters:
-    """What the agent did. What became of the samples on their way is in the outbox's counters.
-
-    Attributes:
-        samples: Samples taken.
-        xids: Xid events seen.
-        gpus: GPUs in the last round (a gauge).
-        gpus_failing: GPUs that could not be read in the last round, wholly or in part (a gauge).
-        rounds_failed: Rounds in which nothing could be sampled.
-        rounds_missed: Rounds left out because the one before took longer than the interval.
-        recording_failed: 1 once the recording had to be given up.
-        last_round: When a round last succeeded, in seconds since 1970 (a gauge; for health checks).
-    """
+    """What the agent did. What became of the samples on their way is in the outbox's counters."""
 
     samples: int = 0
+    """Samples taken."""
     xids: int = 0
+    """Xid events seen."""
     gpus: int = 0
+    """GPUs in the last round (a gauge)."""
     gpus_failing: int = 0
+    """GPUs that could not be read in the last round, wholly or in part (a gauge)."""
     rounds_failed: int = 0
+    """Rounds in which nothing could be sampled."""
     rounds_missed: int = 0
+    """Rounds left out because the one before took longer than the interval."""
     recording_failed: int = 0
+    """1 once the recording had to be given up."""
     last_round: float = 0.0
+    """When a round last succeeded, in seconds since 1970 (a gauge; for health checks)."""
 
 
 class GpuAgent:

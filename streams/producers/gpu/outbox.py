@@ -39,17 +39,14 @@ class _Waiting:
 
 @dataclass
 class OutboxCounters:
-    """What became of the records.
-
-    Attributes:
-        sent: Acknowledged by the broker.
-        dropped: Given up: the oldest of a full queue, refused ten times, or unsent at the end.
-        queued: Waiting now (a gauge).
-    """
+    """What became of the records."""
 
     sent: int = 0
+    """Acknowledged by the broker."""
     dropped: int = 0
+    """Given up: the oldest of a full queue, refused ten times, or unsent at the end."""
     queued: int = 0
+    """Waiting now (a gauge)."""
 
 
 class Outbox:
