@@ -1,3 +1,4 @@
+import random
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -196,3 +197,40 @@ def test_close_is_bounded_and_so_is_offer(spool: SpoolSettings) -> None:
         shipper.offer(parcel(i))
     assert shipper.close(0.2) == Leftover(100, 0)
     assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_happens_every_line_arrives_in_order_or_is_counted(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    broker = Switchable(rng.choice(["up", "away", "refusing"]))
+    settings = SpoolSettings(tmp_path, rng.choice([8_000, 40_000, 1 << 20]))
+    sent = 0
+    for run in range(3):
+        memory = rng.choice([1_500, 6_000, 100_000])
+        shipper = Shipper(
+            broker.connect, f"p{run}", spool=settings, adopt=settings, memory=memory, backoff=(0.002, 0.02)
+        )
+        for _ in range(rng.randrange(150)):
+            shipper.offer(parcel(sent, lane=f"{run}{rng.choice('ab')}"))
+            sent += 1
+            if rng.random() < 0.05:
+                broker.state = rng.choice(["up", "away", "refusing"])
+            if rng.random() < 0.05:
+                with broker.lock:
+                    broker.fail_next = rng.randrange(5)
+            if rng.random() < 0.2:
+                time.sleep(0.002)
+        shipper.close(0.02)
+    broker.state, broker.fail_next = "up", 0
+    last = Shipper(broker.connect, "last", adopt=settings, backoff=QUICK, adopt_every=0.05)
+    wait_for(lambda: not list(tmp_path.glob("*/*.segment")))
+    last.close(5)
+    highest: dict[str, int] = {}
+    arrived = set()
+    for chunk in broker.chunks:
+        # A segment that was sent in part is sent again: a repeat is harmless, a number that was overtaken would not be.
+        assert chunk.seq in arrived or chunk.seq > highest.get(chunk.producer, -1)
+        highest[chunk.producer] = max(chunk.seq, highest.get(chunk.producer, -1))
+        arrived.add(chunk.seq)
+    lost = {event.id: event.lines for event in broker.events}
+    assert len(arrived) + sum(lost.values()) == sent
