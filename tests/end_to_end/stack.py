@@ -97,7 +97,11 @@ class Stack:
             "decision_results": "id, detail",
             "job_events": "job, attempt, kind, exit_code, state, packed_with",
         }
-        rows = [f"{table}: {row}" for table, columns in asked.items() for row in self.sql(f"SELECT {columns} FROM {table} ORDER BY time")]
+        rows = [
+            f"{table}: {row}"
+            for table, columns in asked.items()
+            for row in self.sql(f"SELECT {columns} FROM {table} ORDER BY time")
+        ]
         return "\n".join(rows)
 
     def stop(self) -> None:
