@@ -1,6 +1,7 @@
 """The subscriber on a real broker."""
 
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from itertools import islice
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from records import Action, Decision, Mode, encode
 from scheduler_bridge import DeadRecord, Delivery, SubscriptionError, subscribe
 from scheduler_bridge.offsets import Offsets
+from streams.transport import TransportError
 from tests.scheduler_bridge.findings import NOW
 from tests.servers import free_port
 from tests.servers.kafka import Kafka, start_kafka
@@ -73,7 +75,13 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
     """A broker whose decisions are this module's alone."""
     broker = start_kafka(Path(tmp_path_factory.mktemp("kafka")))
     try:
-        broker.create_topics(1)
+        deadline = time.monotonic() + 60
+        while True:  # on a busy machine a broker may listen for a while before it answers
+            try:
+                broker.create_topics(1)
+                break
+            except TransportError:
+                assert time.monotonic() < deadline
         producer = kafka_python.KafkaProducer(bootstrap_servers=broker.address)
         values = [encode(decision(number)) for number in range(3)]
         values.append(b"not a decision")
