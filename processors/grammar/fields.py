@@ -47,6 +47,10 @@ class Slot:
     unit: str = ""
 
 
+_DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])")
+"""What bars are drawn of: box and block characters, and `[===>...]`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What the numbers of a template mean.
@@ -54,7 +58,7 @@ class Plan:
     Attributes:
         slots: One for each number with a known meaning.
         bar: A progress bar: an unnamed counter `k/N` with a rate or an elapsed time.
-        shape: Checksum of the template, widths of blanks left out.
+        shape: Checksum of the template, blanks and the drawing of a bar left out: a bar that grows stays the same report.
         scope: The text before the first field: `Epoch`, `Validation`.
     """
 
@@ -172,5 +176,5 @@ def _with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: bo
     if counter >= 0 and not step and (drawn or timed):
         slots.append(Slot(counter, Meaning.STEP, ""))
         slots.append(Slot(counter + 1, Meaning.TOTAL, ""))
-    shape = zlib.crc32("\0".join(" ".join(text.split()) for text in texts).encode("utf-8", "replace"))
+    shape = zlib.crc32("\0".join("".join(_DRAWN.sub("", text).split()) for text in texts).encode("utf-8", "replace"))
     return Plan(tuple(slots), bar=drawn and counter >= 0, shape=shape, scope=texts[0])

@@ -1,6 +1,7 @@
 """Logs as frameworks print them, and the numbers they state."""
 
 import math
+from collections.abc import Callable
 
 import msgspec
 import pytest
@@ -282,3 +283,20 @@ def test_any_text_is_survived(lines: list[str]) -> None:
     )
     tracker.observe(view, state)
     assert len(state.window) <= 20
+
+
+def drawn_by_tqdm(i: int) -> str:
+    part = " ▏▎▍▌▋▊▉"[i * 8 // 10 % 8].strip()
+    return f"{i}%|{('█' * (i // 10) + part).ljust(10)}| {5 * i}/500 [00:0{i // 20}<00:09, 50.00it/s]"
+
+
+def drawn_by_keras(i: int) -> str:
+    return f"{5 * i}/500 [{('=' * (i // 5) + '>').ljust(21, '.')}] - ETA: {9 - i // 12}s - 20ms/step - loss: 0.5"
+
+
+@pytest.mark.parametrize("bar", [drawn_by_tqdm, drawn_by_keras])
+def test_a_bar_that_grows_stays_one_report(bar: Callable[[int], str]) -> None:
+    metric, _ = track([bar(i) + "\r" for i in range(1, 101)])
+    assert metric is not None
+    assert (metric.step, metric.since_step, metric.reports) == (500, 405, 20)
+    assert metric.step_time_s == pytest.approx(0.02)
