@@ -91,7 +91,7 @@ def readings(board: Board, clocks: Path) -> tuple[Reading, ...]:
                 continue
             series = line.metrics[metric.attempt, rank]
             first = next((each.loss for each in series if each.loss is not None), None)
-            found.append(Reading(program, rank, metric, _clocked(clocks / program.name, metric), first))
+            found.append(Reading(program, rank, metric, _clocked(program, metric, clocks), first))
     return tuple(found)
 
 
@@ -126,13 +126,19 @@ def _after(series: list[JobMetric], parted: float, slowdown: Slowdown) -> JobMet
 def _phase(
     name: str, measured: float | None, metric: JobMetric | None, clocks: Path, parted: float | None = None
 ) -> Phase:
-    clocked = _clocked(clocks / VICTIM.name, metric) if metric else None
+    clocked = _clocked(VICTIM, metric, clocks) if metric else None
     return Phase(name, measured, clocked, metric.time - parted if metric and parted else None)
 
 
-def _clocked(file: Path, metric: JobMetric) -> float | None:
-    since = metric.since if metric.since is not None else 0.0
-    return clock.read(file, metric.attempt, metric.rank).between(since, metric.time, metric.reports - 1)
+def _clocked(program: Program, metric: JobMetric, clocks: Path) -> float | None:
+    """Return what the job clocked over the very steps that a metric's reports speak of."""
+    clocked = clock.read(clocks / program.name, metric.attempt, metric.rank)
+    if metric.step is None or metric.since_step is None or not program.numbers:
+        since = metric.since if metric.since is not None else 0.0
+        return clocked.between(since, metric.time, metric.reports - 1)
+    # The oldest report speaks of the steps between it and the one before.
+    stride = (metric.step - metric.since_step) // max(1, metric.reports - 1)
+    return clocked.numbered(metric.since_step - stride + 1, metric.step, metric.reports)
 
 
 def written(broker: MemoryBroker) -> dict[str, int]:

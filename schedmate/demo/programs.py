@@ -5,19 +5,28 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Program:
-    """One job. `name` is that of its program in `jobs/`, and its job id."""
+    """One job.
+
+    Attributes:
+        name: Its program in `jobs/`, and its job id.
+        prints: In which manner.
+        story: What is to become of it.
+        ranks: Number of processes.
+        numbers: Whether it prints steps counted from the start of the training.
+    """
 
     name: str
     prints: str
     story: str
     ranks: int = 1
+    numbers: bool = True
 
 
 VICTIM = Program("bar", "a tqdm bar", "another job is packed beside it, and slows it")
 FAULTY = Program("trainer", "a dict per report", "its GPU falls off the bus at step 110")
 BUGGY = Program("pairs", "key: value pairs", "its own Python has a bug")
 KILLED = Program("jsonl", "JSON lines", "someone kills it with SIGKILL")
-HEALTHY = Program("table", "an epoch/batch table", "waits for a slot, then ends well")
+HEALTHY = Program("table", "an epoch/batch table", "waits for a slot, then ends well", numbers=False)
 NEIGHBOUR = Program("ranks", "lines of two ranks", "asks to be packed beside bar", ranks=2)
 
 PROGRAMS = (VICTIM, FAULTY, BUGGY, KILLED, HEALTHY, NEIGHBOUR)

@@ -44,8 +44,8 @@ class Training:
         losses = [self._network.train() for _ in range(self._batches)]
         if not self._heavy:
             time.sleep(max(0.0, self._clock.last + self._pace - time.monotonic()))
-        self.seconds = self._clock.tick()
         self.step += 1
+        self.seconds = self._clock.tick(self.step)
         return sum(losses) / len(losses)
 
     def save(self) -> None:
