@@ -53,11 +53,14 @@ def _log_chunk(message: Message) -> LogChunk:
     value = message.value
     if value[:1] == b"{":
         try:
-            fields = msgspec.json.decode(value)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            fields = {}
-        if "lines" in fields:
             return decode(LogChunk, value)
+        except InvalidRecord:
+            try:
+                fields = msgspec.json.decode(value)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                fields = {}
+            if "lines" in fields:
+                raise
         text = next((fields[name] for name in _TEXT_FIELDS if isinstance(fields.get(name), str)), None)
         if text is not None:
             return _foreign(message, text, fields)

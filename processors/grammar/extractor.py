@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from . import mllog, stamps, table
 from .cache import GenerationCache
 from .fields import Plan, Slot, plan
+from .names import Meaning
 from .numbers import NUMBER, parse
 from .prefix import clean, peel
 
@@ -55,6 +56,10 @@ class Reading:
     stamp: float | None
     row: bool = False
     fragment: bool = False
+
+
+_NOT_REPORTED = (Meaning.MEASURE, Meaning.TOTAL)
+"""What a number may mean that no report holds; it is not parsed."""
 
 
 class Extractor:
@@ -104,9 +109,11 @@ def layout(line: str) -> Layout:
     numbers = list(NUMBER.finditer(body))
     known = plan(NUMBER.split(body)[::2])
     places = tuple(
-        (slot, start + numbers[slot.index].start(1), start + numbers[slot.index].end(1)) for slot in known.slots
+        (slot, start + numbers[slot.index].start(1), start + numbers[slot.index].end(1))
+        for slot in known.slots
+        if slot.meaning not in _NOT_REPORTED
     )
-    fragment = len(places) == 1 and stamp is None and line[:1] in (" ", "\t", "|")
+    fragment = len(known.slots) == 1 and stamp is None and line[:1] in (" ", "\t", "|")
     return Layout(known, places, stamp, row=False, event=False, fragment=fragment)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from enum import IntEnum
+from functools import lru_cache
 
 from . import units
 
@@ -113,6 +114,7 @@ def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
     return None
 
 
+@lru_cache(maxsize=4096)
 def loss_rank(name: str) -> int:
     """Return how much a loss of this name is the loss of the training step; the lowest is taken."""
     text = " ".join(name.lower().replace("_", " ").split())

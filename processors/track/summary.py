@@ -42,7 +42,8 @@ class Summary:
 
 def summarise(window: Sequence[Report]) -> Summary:
     """Return what the reports of one run, oldest first, say together. `window` is not empty."""
-    main = [report for report in window if report.shape == _main_shape(window)]
+    shape = _main_shape(window)
+    main = [report for report in window if report.shape == shape]
     ordered = [*main[::-1], *window[::-1]]
     pace = by_clock(window)
     samples = _counts_samples(main)
