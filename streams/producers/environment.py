@@ -35,8 +35,8 @@ def identify(
 ) -> Identity:
     """Return the identity that the arguments give and, for what they leave out, the environment.
 
-    Job: `SCHEDMATE_JOB_ID`, `SLURM_JOB_ID` (in an array each task has one of its own; every Slurm command takes it), Ray's
-    submission id or `RAY_JOB_ID`, torchrun's `TORCHELASTIC_RUN_ID`. Attempt: `SCHEDMATE_ATTEMPT`, `SLURM_RESTART_COUNT`; torchrun's
+    Job: `SCHEDMATE_JOB_ID`, Slurm's `SLURM_JOB_ID` (of an array's task `ARRAY_TASK`, as Slurm's events name it), Ray's submission id or
+    `RAY_JOB_ID`, torchrun's `TORCHELASTIC_RUN_ID`. Attempt: `SCHEDMATE_ATTEMPT`, `SLURM_RESTART_COUNT`; torchrun's
     `TORCHELASTIC_RESTART_COUNT` only where no scheduler counts, because the scheduler's count is what events carry. Rank: torchrun,
     Open MPI, PMIx, PMI, MVAPICH, Slurm. Node: `SLURMD_NODENAME`, else the host name up to its first dot.
 
@@ -44,7 +44,7 @@ def identify(
         UnknownJob: No job id anywhere, or a number that is none.
     """
     env = os.environ if environment is None else environment
-    found = job or env.get("SCHEDMATE_JOB_ID") or env.get("SLURM_JOB_ID") or _ray(env) or _torchrun(env)
+    found = job or env.get("SCHEDMATE_JOB_ID") or _slurm(env) or _ray(env) or _torchrun(env)
     if not found:
         raise UnknownJob(
             "no job id: expected SLURM_JOB_ID, RAY_JOB_ID, TORCHELASTIC_RUN_ID or SCHEDMATE_JOB_ID in the environment; "
@@ -63,10 +63,16 @@ def identify(
 def _number(env: Mapping[str, str], names: list[str], flag: str) -> int:
     for name in names:
         if value := env.get(name):
-            if not value.isascii() or not value.isdecimal():
+            if not value.isascii() or not value.isdecimal() or len(value) > 18:
                 raise UnknownJob(f"expected a number in {name}, got {value[:80]!r}: unset it or pass {flag}")
             return int(value)
     return 0
+
+
+def _slurm(env: Mapping[str, str]) -> str | None:
+    array, task = env.get("SLURM_ARRAY_JOB_ID"), env.get("SLURM_ARRAY_TASK_ID")
+    # The raw number of a task is no name for it: that of an array's last task is the array's own, and means all of them.
+    return f"{array}_{task}" if array and task else env.get("SLURM_JOB_ID")
 
 
 def _ray(env: Mapping[str, str]) -> str | None:
@@ -74,7 +80,7 @@ def _ray(env: Mapping[str, str]) -> str | None:
     try:
         metadata = json.loads(env.get("RAY_JOB_CONFIG_JSON_ENV_VAR") or "{}").get("metadata") or {}
         submission = metadata.get("job_submission_id")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         submission = None
     return str(submission) if submission else env.get("RAY_JOB_ID")
 

@@ -16,9 +16,9 @@ def test_slurm() -> None:
     assert told(env) == Identity("4711", 2, "n3", 5)
 
 
-def test_an_array_task_goes_by_the_id_that_slurm_gave_to_it_alone() -> None:
+def test_an_array_task_goes_by_the_name_that_slurm_events_give_it() -> None:
     env = {"SLURM_JOB_ID": "4713", "SLURM_ARRAY_JOB_ID": "4711", "SLURM_ARRAY_TASK_ID": "2"}
-    assert told(env).job == "4713"
+    assert told(env).job == "4711_2"
 
 
 def test_torchrun_inside_slurm_has_its_own_ranks_and_slurms_attempts() -> None:
