@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from records import Action, Decision, ErrorType, EventKind, Outcome
 from schedmate.demo.facts import Facts, Phase, Reading
+from schedmate.demo.jobs.clock import Typical
 from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, VICTIM, Program
 from schedmate.report import seconds
 
@@ -30,9 +31,11 @@ def check(facts: Facts) -> list[Check]:
     return [Check(promise, *test(facts)) for promise, test in _PROMISES]
 
 
-def near(measured: float | None, clocked: float | None, share: float = NEAR) -> bool:
-    """True where a measured step time agrees with a clocked one, both in seconds."""
-    return measured is not None and clocked is not None and abs(measured - clocked) <= max(share * clocked, NEAR_S)
+def near(measured: float | None, clocked: Typical | None, share: float = NEAR) -> bool:
+    """True where a measured step time, in seconds, agrees with a clocked one. Uneven steps have no sharper time than their spread."""
+    if measured is None or clocked is None:
+        return False
+    return abs(measured - clocked.seconds) <= max(share * clocked.seconds, NEAR_S, clocked.spread)
 
 
 def _read(facts: Facts) -> tuple[bool, str]:
@@ -42,11 +45,12 @@ def _read(facts: Facts) -> tuple[bool, str]:
 
 
 def _difference(reading: Reading) -> float:
-    return abs(reading.measured / reading.clocked - 1) if reading.measured and reading.clocked else 0.0
+    return abs(reading.measured / reading.clocked.seconds - 1) if reading.measured and reading.clocked else 0.0
 
 
 def _gap(reading: Reading) -> str:
-    values = [seconds(value) if value is not None else "unknown" for value in (reading.measured, reading.clocked)]
+    clocked = reading.clocked.seconds if reading.clocked else None
+    values = [seconds(value) if value is not None else "unknown" for value in (reading.measured, clocked)]
     return f"{reading.label}: read {values[0]}, clocked {values[1]}"
 
 

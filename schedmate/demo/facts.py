@@ -8,6 +8,7 @@ from clickhouse_connect.driver.client import Client
 from records import EventKind, JobMetric, Slowdown
 from schedmate.demo.board import Board, JobLine
 from schedmate.demo.jobs import clock
+from schedmate.demo.jobs.clock import Typical
 from schedmate.demo.programs import NEIGHBOUR, PROGRAMS, VICTIM, Program
 from sinks.clickhouse import STORED_TOPICS, ask
 from streams.accept import accept
@@ -21,7 +22,7 @@ class Reading:
     program: Program
     rank: int
     metric: JobMetric | None = None
-    clocked: float | None = None
+    clocked: Typical | None = None
     first_loss: float | None = None
 
     @property
@@ -44,7 +45,7 @@ class Phase:
 
     name: str
     measured: float | None = None
-    clocked: float | None = None
+    clocked: Typical | None = None
     delay: float | None = None
 
 
@@ -130,7 +131,7 @@ def _phase(
     return Phase(name, measured, clocked, metric.time - parted if metric and parted else None)
 
 
-def _clocked(program: Program, metric: JobMetric, clocks: Path) -> float | None:
+def _clocked(program: Program, metric: JobMetric, clocks: Path) -> Typical | None:
     """Return what the job clocked over the very steps that a metric's reports speak of."""
     clocked = clock.read(clocks / program.name, metric.attempt, metric.rank)
     if metric.step is None or metric.since_step is None or not program.numbers:

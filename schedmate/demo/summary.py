@@ -15,12 +15,14 @@ from records import Decision, Evidence, Failure, Outcome
 from schedmate.demo.board import Board
 from schedmate.demo.checks import Check
 from schedmate.demo.facts import Facts, Phase, Reading
+from schedmate.demo.jobs.clock import Typical
 from schedmate.demo.programs import NEIGHBOUR, VICTIM
 from schedmate.demo.questions import Question
 from schedmate.demo.story import kind
 from schedmate.report import seconds
 from sinks.clickhouse import Answer
 
+_COMPARED = ("read", "clocked", "spread", "off by")
 _OBTAINED = {"stated": "step times", "rate": "rates", "timestamps": "time stamps", "arrival": "arrival"}
 _AGAIN = {
     True: "starting again should help",
@@ -49,37 +51,42 @@ def show(console: Console, facts: Facts, answers: Sequence[tuple[Question, Answe
 def _table(*columns: str, right: Sequence[str] = ()) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold", padding=(0, 1))
     for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        table.add_column(
+            column, justify="right" if column in right else "left", no_wrap=column == "prints", overflow="fold"
+        )
     return table
 
 
 def _speeds(readings: Sequence[Reading]) -> Table:
-    right = ("read", "clocked", "off by", "reports")
-    table = _table("job", "prints", "read", "clocked", "off by", "reports", "loss", "obtained from", right=right)
+    table = _table("job", "prints", *_COMPARED, "loss", "obtained from", right=_COMPARED)
     for each in readings:
         metric = each.metric
         loss = f"{each.first_loss:.3f} → {metric.loss:.3f}" if metric and metric.loss and each.first_loss else "unknown"
         how = _OBTAINED.get(metric.method, metric.method) if metric else ""
-        reports = str(metric.reports) if metric else ""
-        table.add_row(each.label, each.program.prints, *_pair(each.measured, each.clocked), reports, loss, how)
+        table.add_row(each.label, each.program.prints, *_compared(each.measured, each.clocked), loss, how)
     return table
 
 
 def _phases(phases: Sequence[Phase]) -> RenderableType:
     if not phases:
         return Text("  no slowdown was found", style="red")
-    table = _table("", "read", "clocked", "off by", "", right=("read", "clocked", "off by"))
+    table = _table("", *_COMPARED, "", right=_COMPARED)
     longest = max(phase.measured or 0.0 for phase in phases) or 1.0
     for phase in phases:
         length = round(30 * (phase.measured or 0.0) / longest)
         style = "yellow" if phase.name == "beside" else "green"
-        table.add_row(phase.name, *_pair(phase.measured, phase.clocked), Text("█" * length, style=style))
+        table.add_row(phase.name, *_compared(phase.measured, phase.clocked), Text("█" * length, style=style))
     return table
 
 
-def _pair(measured: float | None, clocked: float | None) -> list[str]:
-    said = [seconds(value) if value is not None else "unknown" for value in (measured, clocked)]
-    return [*said, f"{measured / clocked - 1:+.1%}" if measured and clocked else ""]
+def _compared(measured: float | None, clocked: Typical | None) -> list[str]:
+    """Return the cells read, clocked, spread and off by."""
+    return [
+        seconds(measured) if measured is not None else "unknown",
+        seconds(clocked.seconds) if clocked else "unknown",
+        f"±{clocked.spread / clocked.seconds:.0%}" if clocked else "",
+        f"{measured / clocked.seconds - 1:+.1%}" if measured and clocked else "",
+    ]
 
 
 def _verdicts(board: Board) -> Iterator[RenderableType]:

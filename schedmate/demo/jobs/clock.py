@@ -38,25 +38,36 @@ class Step(NamedTuple):
     seconds: float
 
 
+class Typical(NamedTuple):
+    """Seconds of a typical step, and how far steps usually are from it: the median, and the median deviation as that of a normal noise."""
+
+    seconds: float
+    spread: float
+
+
 @dataclass(frozen=True)
 class Clocked:
     """What one rank of one attempt clocked."""
 
     steps: tuple[Step, ...] = ()
 
-    def numbered(self, first: int, last: int, parts: int) -> float | None:
-        """Return the seconds of a typical step from number `first` to `last`; None where there are none."""
+    def numbered(self, first: int, last: int, parts: int) -> Typical | None:
+        """Return the typical step from number `first` to `last`; None where there are none."""
         return _typical([step.seconds for step in self.steps if first <= step.number <= last], parts)
 
-    def between(self, start: float, end: float, parts: int) -> float | None:
-        """Return the seconds of a typical step that ended after `start` and not after `end`; None where there are none."""
+    def between(self, start: float, end: float, parts: int) -> Typical | None:
+        """Return the typical step of those that ended after `start` and not after `end`; None where there are none."""
         return _typical([step.seconds for step in self.steps if start < step.ended <= end], parts)
 
 
-def _typical(seconds: list[float], parts: int) -> float | None:
-    """Return the median of the means of so many equal parts as there were reports: a report speaks of all steps since the last one."""
+def _typical(seconds: list[float], parts: int) -> Typical | None:
+    """Look at the means of so many equal parts as there were reports: a report speaks of all steps since the last one."""
+    if not seconds:
+        return None
     size = max(1, round(len(seconds) / max(1, parts)))
-    return median(mean(seconds[at : at + size]) for at in range(0, len(seconds), size)) if seconds else None
+    means = [mean(seconds[at : at + size]) for at in range(0, len(seconds), size)]
+    middle = median(means)
+    return Typical(middle, 1.4826 * median(abs(each - middle) for each in means))
 
 
 def read(file: Path, attempt: int, rank: int) -> Clocked:

@@ -20,7 +20,15 @@ from records import (
 )
 from schedmate.demo.board import Board
 from schedmate.demo.facts import Facts, Phase, Reading
+from schedmate.demo.jobs.clock import Typical
 from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, VICTIM
+
+
+def even(seconds: float) -> Typical:
+    return Typical(seconds, 0.0)
+
+
+EVEN = even(0.05)
 
 
 def event(job: str, kind: EventKind, attempt: int = 0, slot: str = "slot-0", **more: Any) -> JobEvent:
@@ -76,7 +84,7 @@ def good_board() -> Board:
     return board
 
 
-def reading(program: Any, rank: int = 0, measured: float | None = 0.05, clocked: float | None = 0.05) -> Reading:
+def reading(program: Any, rank: int = 0, measured: float | None = 0.05, clocked: Typical | None = EVEN) -> Reading:
     metric = JobMetric(id="m", job=program.name, rank=rank, time=5.0, step_time_s=measured, loss=0.1, reports=20)
     return Reading(program, rank, metric, clocked, first_loss=0.4)
 
@@ -85,7 +93,11 @@ def good_facts(board: Board | None = None, **changed: Any) -> Facts:
     values: dict[str, Any] = {
         "board": board or good_board(),
         "readings": tuple(reading(program, rank) for program in PROGRAMS for rank in range(program.ranks)),
-        "phases": (Phase("before", 0.01, 0.01), Phase("beside", 0.05, 0.052), Phase("after", 0.011, 0.011, 1.2)),
+        "phases": (
+            Phase("before", 0.01, even(0.01)),
+            Phase("beside", 0.05, even(0.052)),
+            Phase("after", 0.011, even(0.011), 1.2),
+        ),
         "gpus": "a made-up recording: NVML finds no GPU here",
         "pieces_shipped": 500,
         "pieces_read": 500,

@@ -9,9 +9,10 @@ from records import Action, DeadLetter, ErrorType, EventKind, Outcome, Slowdown
 from schedmate.demo.board import Board
 from schedmate.demo.checks import check, near
 from schedmate.demo.facts import Facts, Phase, Reading
+from schedmate.demo.jobs.clock import Typical
 from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, VICTIM
 
-from .facts_made import decided, event, failure, good_board, good_facts, reading
+from .facts_made import EVEN, decided, even, event, failure, good_board, good_facts, reading
 
 
 def broken(facts: Facts) -> set[int]:
@@ -48,7 +49,7 @@ def test_a_step_time_that_no_clock_confirms() -> None:
 
 
 def test_a_loss_that_does_not_fall() -> None:
-    flat = Reading(VICTIM, 0, reading(VICTIM).metric, 0.05, first_loss=0.1)
+    flat = Reading(VICTIM, 0, reading(VICTIM).metric, EVEN, first_loss=0.1)
     assert broken(good_facts(readings=(flat,))) == {1}
 
 
@@ -57,7 +58,11 @@ def test_a_slowdown_that_nobody_found() -> None:
 
 
 def test_a_slowdown_that_the_job_did_not_clock() -> None:
-    phases = (Phase("before", 0.01, 0.01), Phase("beside", 0.05, 0.01), Phase("after", 0.011, 0.011, 1.0))
+    phases = (
+        Phase("before", 0.01, even(0.01)),
+        Phase("beside", 0.05, even(0.01)),
+        Phase("after", 0.011, even(0.011), 1.0),
+    )
     assert broken(good_facts(phases=phases)) == {2}
 
 
@@ -84,7 +89,7 @@ def test_a_packing_that_could_not_be_cancelled() -> None:
 
 @pytest.mark.parametrize(
     "after",
-    [Phase("after"), Phase("after", 0.04, 0.04, 3.0), Phase("after", 0.011, 0.03, 1.0)],
+    [Phase("after"), Phase("after", 0.04, even(0.04), 3.0), Phase("after", 0.011, even(0.03), 1.0)],
     ids=["never measured", "still slow", "the job clocked another"],
 )
 def test_a_victim_that_does_not_recover(after: Phase) -> None:
@@ -153,9 +158,11 @@ def test_a_record_missing_in_the_database_or_there_twice(rows: int) -> None:
     assert broken(good_facts(stored={"job-metrics": rows, "failures": 3})) == {11}
 
 
-def test_near_knows_a_share_and_a_least_difference() -> None:
-    assert near(0.114, 0.1)
-    assert not near(0.116, 0.1)
-    assert near(0.0135, 0.01)
-    assert not near(None, 0.01)
+def test_near_knows_a_share_a_least_difference_and_the_spread_of_the_steps() -> None:
+    assert near(0.114, even(0.1))
+    assert not near(0.116, even(0.1))
+    assert near(0.0135, even(0.01))
+    assert near(0.13, Typical(0.1, 0.04))
+    assert not near(0.15, Typical(0.1, 0.04))
+    assert not near(None, even(0.01))
     assert not near(0.01, None)

@@ -27,6 +27,6 @@ def test_a_typical_step_is_the_median_of_the_means_of_equal_parts() -> None:
     taken = [9, 1, 3, 2, 2, 1, 30, 9]
     clocked = Clocked(tuple(Step(100 + at, float(at), seconds) for at, seconds in enumerate(taken, start=1)))
     for of in (clocked.between(1.0, 7.0, parts=3), clocked.numbered(102, 107, parts=3)):
-        assert of == 2.0  # of (1+3)/2, (2+2)/2, (1+30)/2
-    assert clocked.numbered(102, 107, parts=99) == 2.0  # each step by itself
+        assert of == (2.0, 0.0)  # of (1+3)/2, (2+2)/2, (1+30)/2
+    assert clocked.numbered(102, 107, parts=99) == (2.0, pytest.approx(1.4826))  # each step by itself
     assert clocked.between(50.0, 60.0, parts=3) is None
