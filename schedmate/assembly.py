@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from processors.interference.monitor import InterferenceMonitor
-from processors.track.tracker import MetricTracker
-
 from processors.classify.classifier import LineClassifier
 from processors.classify.fallback import ExemplarClassifier, TemplateClassifier
+from processors.diagnose import FailureHandler, InvalidSignature, Signature, load
+from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
 from processors.models.embedder import Embedder
+from processors.track.tracker import MetricTracker
 from schedmate.connections import kafka_connection
-from schedmate.settings import ProcessorSettings, Settings
+from schedmate.settings import ProcessorSettings, Settings, SettingsError
 from streams.kafka import KafkaProducer
 from streams.transport import Producer
 
@@ -26,8 +26,28 @@ def job_processor(settings: ProcessorSettings) -> JobProcessor:
     return JobProcessor(
         classifier=line_classifier(settings),
         tracker=MetricTracker(reports=settings.reports),
+        handler=FailureHandler(signatures(settings)),
         monitor=InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
     )
+
+
+def signatures(settings: ProcessorSettings) -> list[Signature]:
+    """Return the catalogue: what ships and the operator's own. Raises `SettingsError` where an entry or a file is refused."""
+    try:
+        return load(catalogue_files(settings))
+    except (InvalidSignature, OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"processors.signatures: {error}") from error
+
+
+def catalogue_files(settings: ProcessorSettings) -> list[Path]:
+    """Return the operator's catalogue files. Raises `SettingsError` where the setting names a directory without any."""
+    named = Path(settings.signatures)
+    if not settings.signatures or not named.is_dir():
+        return [named] if settings.signatures else []
+    found = sorted(named.glob("*.toml"))
+    if not found:
+        raise SettingsError(f"processors.signatures: expected .toml files in {named}, found none")
+    return found
 
 
 def producer_factory(settings: Settings) -> Callable[[], Producer]:

@@ -124,6 +124,7 @@ class ProcessorSettings(_Section):
         "none", description="What classifies lines that no signature knows."
     )
     embedder_model: str = Field("", description="Directory or name of the embedding model.")
+    signatures: str = Field("", description="Your own signatures: a TOML file, or a directory of them. Empty: none.")
     reports: PositiveInt = Field(20, description="Newest reports that the medians rest on.")
     slowdown_threshold: Annotated[float, Field(gt=0, lt=1)] = Field(
         0.65, description="Throughput after over before, below which it is a slowdown."

@@ -16,6 +16,7 @@ COMMANDS = {
     "demo": "Show it all on live jobs in one process; no server needed.",
     "analyze": "Say what a stored log holds: progress, speed, verdict.",
     "classify": "Give the class of every line of a log.",
+    "signatures": "Show what failures are known, and find them in a log.",
     "watch": "Follow one log live.",
     "pipe": "Pass a job's output through, and ship it to Kafka.",
     "collect": "Tail log files, and ship them to Kafka.",

@@ -6,6 +6,6 @@ digits are all replaced by 0, so that one match serves every line of a template:
 """
 
 from .entry import InvalidSignature, Signature, masked
-from .load import load, parse
+from .load import families, load, parse
 
-__all__ = ["InvalidSignature", "Signature", "load", "masked", "parse"]
+__all__ = ["InvalidSignature", "Signature", "families", "load", "masked", "parse"]

@@ -26,10 +26,15 @@ def parse(text: str, where: str) -> list[Signature]:
 
 
 @cache
-def _own() -> tuple[Signature, ...]:
+def _own() -> dict[str, tuple[Signature, ...]]:
     here = resources.files(__package__)
     files = sorted((one for one in here.iterdir() if one.name.endswith(".toml")), key=lambda one: one.name)
-    return tuple(entry for one in files for entry in parse(one.read_text(encoding="utf-8"), one.name))
+    return {one.name[:-5]: tuple(parse(one.read_text(encoding="utf-8"), one.name)) for one in files}
+
+
+def families() -> dict[str, tuple[Signature, ...]]:
+    """Return the signatures that ship, by family: the name of their file."""
+    return dict(_own())
 
 
 def load(extra: Iterable[Path] = ()) -> list[Signature]:
@@ -39,9 +44,10 @@ def load(extra: Iterable[Path] = ()) -> list[Signature]:
         InvalidSignature: An entry is refused, or one file holds two entries of one name and pattern.
         OSError: A file cannot be read.
     """
-    families = [(None, list(_own()))] + [(path, parse(path.read_text(encoding="utf-8"), str(path))) for path in extra]
+    own = [entry for entries in _own().values() for entry in entries]
+    read = [(path, parse(path.read_text(encoding="utf-8"), str(path))) for path in extra]
     kept: list[Signature] = []
-    for path, entries in families:
+    for path, entries in [(None, own), *read]:
         pairs = {(entry.name, entry.pattern) for entry in entries}
         if len(pairs) < len(entries):
             raise InvalidSignature(f"{path or 'catalogue'}: two entries have one name and one pattern")

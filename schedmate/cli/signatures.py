@@ -1,0 +1,124 @@
+"""`schedmate signatures`: what failures are known by their lines."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from schedmate.settings import Loaded
+
+if TYPE_CHECKING:
+    from processors.diagnose import Signature
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
+"""Its commands: `list`, `show`, `test`."""
+
+
+@app.command("list")
+def list_all(
+    context: typer.Context,
+    *,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a signature.")] = False,
+) -> None:
+    """List all signatures, your own included (setting `processors.signatures`).
+
+    Example: `schedmate signatures list --json | jq 'select(.component == "gpu").name'`
+    """
+    known = _known(context)
+    if json:
+        _json(known)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    from schedmate.cli.cells import cell
+
+    table = Table(
+        "signature", "error type", "component", "restartable", "confidence", "an example", box=None, pad_edge=False
+    )
+    for one in known:
+        table.add_row(
+            *map(cell, (one.name, one.error_type, one.component, one.restartable, one.confidence, one.example))
+        )
+    Console(soft_wrap=not sys.stdout.isatty()).print(table)
+
+
+@app.command()
+def show(context: typer.Context, name: Annotated[str, typer.Argument(help="A name that `list` shows.")]) -> None:
+    """Show everything known of one signature: what it matches, what it means, what to do, who says so."""
+    found = [one for one in _known(context) if one.name == name]
+    if not found:
+        import difflib
+
+        near = difflib.get_close_matches(name, [one.name for one in _known(context)], n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "see `schedmate signatures list`"
+        typer.echo(f"schedmate: no signature {name}; {hint}", err=True)
+        raise typer.Exit(2)
+    for one in found:
+        again = {True: "yes", False: "no", None: "not known"}[one.restartable]
+        numbers = f", with the number {' or '.join(map(str, one.numbers))}" if one.numbers else ""
+        rows = {
+            "signature": one.name,
+            "means": f"{one.error_type} ({one.component}), confidence {one.confidence:g}",
+            "restartable": again,
+            "what to do": one.action,
+            "source": one.source,
+            "kind": one.kind,
+            "pattern": f"{one.pattern}{numbers}",
+            "matches": one.example,
+            "but not": one.counter,
+        }
+        typer.echo("\n".join(f"{label:<12} {text}" for label, text in rows.items()))
+
+
+@app.command()
+def test(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="A log, plain, gz or zst; - for standard input.")],
+) -> None:
+    """Show every line of FILE that a signature knows, and which. Exit code 1 where there is none.
+
+    That a line is known does not make it the cause of a failure: `schedmate analyze` weighs all of them.
+
+    Example: `schedmate --set processors.signatures=mine.toml signatures test train.log`
+    """
+    from processors.diagnose.matcher import Matcher
+    from streams.producers.stored import UnreadableLog, read_chunks
+
+    known, matched = Matcher(_known(context)), 0
+    try:
+        for chunk in read_chunks(file):
+            line = chunk.first_line
+            for index, (text, numbers) in enumerate(zip(chunk.lines, known.find(chunk.lines), strict=True)):
+                one = known.signature(numbers, text)
+                if one is not None:
+                    matched += 1
+                    typer.echo(f"{line:>8}  {one.name}  {_printable(text)}")
+                line += not (text.endswith("\r") or index in chunk.cut)
+    except UnreadableLog as error:
+        typer.echo(f"schedmate: {error}", err=True)
+        raise typer.Exit(2) from None
+    if not matched:
+        typer.echo("no line matches a signature", err=True)
+        raise typer.Exit(1)
+
+
+def _known(context: typer.Context) -> "list[Signature]":
+    from schedmate.assembly import signatures
+
+    loaded: Loaded = context.obj
+    return signatures(loaded.settings.processors)
+
+
+def _json(known: "Iterable[Signature]") -> None:
+    import msgspec
+
+    for one in known:
+        typer.echo(msgspec.json.encode(one).decode())
+
+
+def _printable(text: str) -> str:
+    """Keep what a job printed from writing to the terminal as it likes."""
+    return "".join(letter if letter.isprintable() else " " for letter in text[:300])
