@@ -8,7 +8,7 @@ import typer
 
 from schedmate.settings import Loaded
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
 @app.command()

@@ -9,7 +9,7 @@ import typer
 from schedmate.cli import fail
 from schedmate.settings import Loaded
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 SLURM = r"slurm-(?P<job>\d+)\.(?P<stream>out|err)$"
 """What Slurm calls a job's output unless it is told otherwise."""

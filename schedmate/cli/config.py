@@ -9,7 +9,7 @@ from rich.table import Table
 
 from schedmate.settings import Loaded, Settings
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
 @app.command()

@@ -12,7 +12,7 @@ from records import Decision, DecisionResult, InvalidRecord, encode
 from schedmate.settings import Loaded
 from streams.transport import Message
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 TOPICS = ("decisions", "decision-results")
 

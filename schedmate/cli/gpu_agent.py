@@ -21,7 +21,7 @@ from streams.producers.gpu import (
 )
 from streams.transport import Outgoing, Producer
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 SHIPPED = "shipped"
 """What `--replay` takes in place of a file's name."""

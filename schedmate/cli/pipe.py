@@ -15,7 +15,7 @@ from streams.producers.shipper import SpoolSettings
 from streams.producers.shipping_process import PipeSettings
 from streams.transport import Producer
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
 @app.command(context_settings={"allow_interspersed_args": False})

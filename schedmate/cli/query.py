@@ -10,7 +10,7 @@ from schedmate.settings import Loaded
 if TYPE_CHECKING:
     from sinks.clickhouse import Answer
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
 @app.command()

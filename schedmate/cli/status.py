@@ -9,7 +9,7 @@ from schedmate.settings import Loaded, SettingsError
 if TYPE_CHECKING:
     from sinks.redis import JobStatus
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
 @app.command()

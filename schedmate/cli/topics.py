@@ -12,7 +12,7 @@ from schedmate.settings import Loaded
 from streams.kafka import check_topics, create_topics, list_topics
 from streams.topics import LAYOUTS
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
 
 @app.callback()

@@ -11,7 +11,7 @@ import typer
 from schedmate.settings import Loaded
 from streams.transport import Producer, TransportError
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 log = structlog.get_logger(__name__)
 
 SILENT_S = 30.0
