@@ -21,7 +21,7 @@ from schedmate.demo.programs import PROGRAMS
 from schedmate.demo.scenario import Scenario
 
 WIDTH = 100
-LIMIT_S = 54.0
+LIMIT_S = 46.0
 """After so many seconds the jobs are ended, whatever is missing."""
 TICK_S = 0.05
 QUIET_S = 0.6
@@ -68,7 +68,10 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
     pipeline = Pipeline(directory, database)
     try:
         watcher = Watcher(pipeline.broker)
-        _watch_jobs(pipeline, watcher, console)
+        if not _watch_jobs(pipeline, watcher, console):
+            console.print(
+                f"After {LIMIT_S:.0f} s the jobs that still ran were ended: is this machine busy?", style="yellow"
+            )
         pipeline.drain()
         watcher.step()
         known = facts.Facts(
@@ -89,8 +92,8 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
         pipeline.close()
 
 
-def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> None:
-    """Run the jobs and show them until all is over, or time is."""
+def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:
+    """Run the jobs and show them until all is over, or time is. Returns True where all was over in time."""
     screen = (LiveScreen if console.is_terminal else PlainScreen)(console, watcher.board, pipeline.gpus.label)
     scenario = Scenario(pipeline.cluster)
     deadline = time.monotonic() + LIMIT_S
@@ -105,9 +108,9 @@ def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> None:
             elif quiet is None:
                 quiet = time.monotonic()
             elif time.monotonic() - quiet >= QUIET_S:
-                break
+                return True
             time.sleep(TICK_S)
-        screen.show(watcher.step())
+    return False
 
 
 def _greet(console: Console) -> None:

@@ -8,7 +8,7 @@ import time
 
 from schedmate.demo.jobs.training import Training
 
-STEPS = 500
+STEPS = 450
 EVERY = 2
 BLOCKS = " ▏▎▍▌▋▊▉█"
 WIDTH = 10

@@ -6,7 +6,9 @@ import numpy as np
 
 BATCH = 64
 INPUTS = 32
-RATE = 0.05
+NARROW = 64
+RATE = 0.02
+"""Learning rate of a network with `NARROW` hidden units; a wider one takes smaller steps."""
 NOISE = 0.1
 """Standard deviation of what cannot be learnt: the loss levels out at its square."""
 
@@ -22,8 +24,8 @@ class Network:
         rate: Learning rate.
     """
 
-    def __init__(self, width: int = 64, seed: int = 0) -> None:
-        self.rate = RATE
+    def __init__(self, width: int = NARROW, seed: int = 0) -> None:
+        self.rate = RATE * NARROW / width
         self._random = np.random.default_rng(seed)
         teacher = np.random.default_rng(4711)
         self._teacher = teacher.normal(0, 1 / np.sqrt(INPUTS), (INPUTS, 1))

@@ -10,9 +10,9 @@ from pathlib import Path
 from schedmate.demo.jobs.network import Network
 from schedmate.demo.jobs.training import Training
 
-STEPS = 180
+STEPS = 130
 EVERY = 4
-CHECKPOINT = 20
+CHECKPOINT = 10
 
 
 def prepare() -> None:
