@@ -11,6 +11,7 @@ import structlog
 from rich.console import Console
 from rich.text import Text
 
+from records import Explained
 from schedmate.demo import checks, facts, questions, summary
 from schedmate.demo.board import Watcher
 from schedmate.demo.cluster import cores
@@ -29,7 +30,7 @@ QUIET_S = 0.6
 LOG = "schedmate.log"
 
 
-class CannotRun(Exception):
+class CannotRun(Explained):
     """The demo cannot run so; the message says what was expected and what came."""
 
 
@@ -138,7 +139,7 @@ def _farewell(console: Console, kept: bool, keep: Path | None, directory: Path) 
         )
     if keep is not None:
         console.print(
-            f"The database stays. Ask it: schedmate --set clickhouse.url=chdb://{keep.absolute()} query bridge",
+            f"The database stays. Ask it: schedmate --set clickhouse.url=chdb://{keep.absolute()} query slowdowns",
             highlight=False,
             soft_wrap=True,
         )

@@ -147,6 +147,28 @@ def test_packed_jobs_share_one_core_and_are_told_apart(cluster: Cluster) -> None
     assert cluster.printed(first) == cluster.printed(second)
 
 
+def test_a_slot_has_the_core_that_it_was_given() -> None:
+    mine = sorted(os.sched_getaffinity(0))
+    core = mine[-1]
+    events: list[JobEvent] = []
+    outputs: list[Output] = []
+    with LocalScheduler(events.append, outputs.append, slots=2, cores=[core]) as scheduler:
+        for _ in range(2):
+            scheduler.submit([*SLEEP[:2], "import os, time; time.sleep(0.5); print(*os.sched_getaffinity(0))"])
+        assert scheduler.wait(lambda jobs: all(job.state is JobState.COMPLETED for job in jobs), 20)
+    assert b"".join(output.data for output in outputs) == f"{core}\n".encode() * 2
+
+
+def test_a_signal_reaches_a_running_job_and_no_other(cluster: Cluster) -> None:
+    job = cluster.scheduler.submit(SLEEP)
+    cluster.wait(job, JobState.RUNNING)
+    cluster.scheduler.signal(job, signal.SIGKILL)
+    cluster.wait(job, JobState.FAILED)
+    assert cluster.event(job, EventKind.ENDED).signal == signal.SIGKILL
+    with pytest.raises(ActuatorError, match="is failed"):
+        cluster.scheduler.signal(job, signal.SIGKILL)
+
+
 def test_restart_goes_to_another_slot(cluster: Cluster) -> None:
     job = cluster.run(
         "import os, sys; print(os.environ['LOCAL_NODE']); sys.exit(os.environ['LOCAL_RESTART_COUNT'] == '0')"
