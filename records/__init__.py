@@ -6,6 +6,7 @@ from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
 from .estimate import Estimate
+from .explained import Explained
 from .failure import Component, ErrorType, Failure
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
@@ -29,6 +30,7 @@ __all__ = [
     "Estimate",
     "EventKind",
     "Evidence",
+    "Explained",
     "Failure",
     "GpuProcess",
     "GpuSample",

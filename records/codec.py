@@ -6,13 +6,14 @@ from typing import TypeVar
 import msgspec
 
 from .base import VERSION, Record
+from .explained import Explained
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 _encoder = msgspec.json.Encoder()
 
 
-class InvalidRecord(ValueError):
+class InvalidRecord(Explained, ValueError):
     """Bytes that are not a record of the expected type; the message says what was expected and what came."""
 
 

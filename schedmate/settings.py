@@ -29,14 +29,14 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
 
-from records import Action
+from records import Action, Explained
 
 DEFAULT_FILE = Path("/etc/schedmate/schedmate.toml")
 STATE = Path(os.environ.get("XDG_STATE_HOME", Path.home() / ".local" / "state")) / "schedmate"
 SECRETS = ("password",)
 
 
-class SettingsError(Exception):
+class SettingsError(Explained):
     """A setting that cannot be used; the message says where it stands, what was expected and what came."""
 
 

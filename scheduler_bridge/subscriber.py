@@ -19,7 +19,7 @@ import kafka
 import structlog
 from kafka.errors import CommitFailedError, KafkaError, RebalanceInProgressError
 
-from records import BY_RECORD, Action, Decision, InvalidRecord, Mode, Position, decode
+from records import BY_RECORD, Action, Decision, Explained, InvalidRecord, Mode, Position, decode
 
 from .offsets import Offsets
 
@@ -29,7 +29,7 @@ TOPIC = BY_RECORD[Decision].name
 POLL_MS = 500
 
 
-class SubscriptionError(Exception):
+class SubscriptionError(Explained):
     """The decisions cannot be read; the message says what was expected, what came, and what to do."""
 
 

@@ -1,9 +1,11 @@
 """The two ways in which a sink refuses, with opposite meanings for the stream."""
 
+from records import Explained
 
-class SinkUnavailable(Exception):
+
+class SinkUnavailable(Explained):
     """The store is away or overloaded. Nothing is lost: hold the stream back and write the same batch again."""
 
 
-class SinkRejected(Exception):
+class SinkRejected(Explained):
     """The store will not take this, however often it is tried (schema missing, access denied). The message says what to do."""

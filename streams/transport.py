@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-from records import BY_RECORD, Position, Record, encode
+from records import BY_RECORD, Explained, Position, Record, encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def outgoing(record: Record) -> Outgoing:
     return Outgoing(topic.name, topic.key_of(record), encode(record))
 
 
-class TransportError(Exception):
+class TransportError(Explained):
     """The broker is away, slow, or refused a message; the message says what to do."""
 
 

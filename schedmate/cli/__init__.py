@@ -9,8 +9,8 @@ import typer
 from typer.core import TyperGroup
 
 import schedmate
-from records import InvalidRecord
-from schedmate.settings import SettingsError, load
+from records import Explained
+from schedmate.settings import load
 
 COMMANDS = {
     "demo": "Show it all on live jobs in one process; no server needed.",
@@ -83,20 +83,8 @@ def main() -> None:
     """Run the command line; errors that a person can mend are one line on standard error and exit code 2."""
     try:
         app()
-    except (SettingsError, InvalidRecord) as error:
+    except Explained as error:
         fail(str(error))
-    except Exception as error:
-        # The rooms' own errors are for people; they are told by name, so that no room is loaded only to name its errors.
-        if type(error).__name__ in (
-            "TransportError",
-            "SinkUnavailable",
-            "SinkRejected",
-            "ActuatorError",
-            "ModelError",
-            "GpuError",
-        ):
-            fail(str(error))
-        raise
 
 
 def fail(message: str) -> None:

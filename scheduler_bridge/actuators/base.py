@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from records import Action
+from records import Action, Explained
 
 
 class JobState(StrEnum):
@@ -60,7 +60,7 @@ class JobView:
         }
 
 
-class ActuatorError(Exception):
+class ActuatorError(Explained):
     """The scheduler refused, or does not show the effect; the text says what was expected, what came, and what to do."""
 
     def __init__(self, expected: str, came: str, remedy: str) -> None:

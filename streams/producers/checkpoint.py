@@ -7,8 +7,10 @@ from typing import Self
 
 import msgspec
 
+from records import Explained
 
-class InvalidCheckpoint(ValueError):
+
+class InvalidCheckpoint(Explained, ValueError):
     """The checkpoint cannot be used; the message says what to do."""
 
 

@@ -6,11 +6,13 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from records import Explained
+
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
 """Where a global rank stands, the closest to the process first: torchrun inside Slurm has both, and its own is right."""
 
 
-class UnknownJob(ValueError):
+class UnknownJob(Explained, ValueError):
     """Nothing says which job this is, or what says so cannot be read. The message says what to pass."""
 
 

@@ -10,7 +10,7 @@ from typing import IO, BinaryIO, cast
 
 import zstandard
 
-from records import LogChunk
+from records import Explained, LogChunk
 
 from .chunker import Chunker
 from .pieces import PieceSplitter
@@ -20,7 +20,7 @@ STANDARD_INPUT = Path("-")
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
-class UnreadableLog(Exception):
+class UnreadableLog(Explained):
     """A log that cannot be read; the message says what was expected and what came."""
 
 

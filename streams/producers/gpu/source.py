@@ -2,10 +2,10 @@
 
 from typing import Protocol
 
-from records import GpuSample
+from records import Explained, GpuSample
 
 
-class GpuError(Exception):
+class GpuError(Explained):
     """No GPU can be sampled at all; the message says what to do. One sick GPU among others is never an error."""
 
 
