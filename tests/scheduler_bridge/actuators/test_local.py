@@ -159,16 +159,6 @@ def test_a_slot_has_the_core_that_it_was_given() -> None:
     assert b"".join(output.data for output in outputs) == f"{core}\n".encode() * 2
 
 
-def test_a_signal_reaches_a_running_job_and_no_other(cluster: Cluster) -> None:
-    job = cluster.scheduler.submit(SLEEP)
-    cluster.wait(job, JobState.RUNNING)
-    cluster.scheduler.signal(job, signal.SIGKILL)
-    cluster.wait(job, JobState.FAILED)
-    assert cluster.event(job, EventKind.ENDED).signal == signal.SIGKILL
-    with pytest.raises(ActuatorError, match="is failed"):
-        cluster.scheduler.signal(job, signal.SIGKILL)
-
-
 def test_restart_goes_to_another_slot(cluster: Cluster) -> None:
     job = cluster.run(
         "import os, sys; print(os.environ['LOCAL_NODE']); sys.exit(os.environ['LOCAL_RESTART_COUNT'] == '0')"
