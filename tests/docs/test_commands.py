@@ -1,0 +1,63 @@
+"""Every command line that is shown can be typed."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from schedmate.cli import app
+from schedmate.settings import load
+from sinks.clickhouse import queries
+
+from .pages import PAGES, Line, command_lines
+
+LINES = sorted({line for page in PAGES for line in command_lines(page)}, key=str)
+
+
+def test_there_are_command_lines() -> None:
+    assert len(LINES) > 60
+    assert {line.place for line in LINES} >= {"README.md", "docs/operating.md", "docs/shipping.md", "docs/slurm.md"}
+
+
+@pytest.mark.parametrize("line", LINES, ids=str)
+def test_a_command_line_is_understood(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("COLUMNS", "SCHEDMATE_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    command: Any = typer.main.get_command(app)
+    context = command.make_context("schedmate", list(line.words))
+    _settings_exist(context.params)
+    rest = [*context._protected_args, *context.args]
+    name = ""
+    while rest and hasattr(command, "resolve_command"):
+        name, command, rest = command.resolve_command(context, rest)
+        context = command.make_context(name, rest, parent=context)
+        rest = [*context._protected_args, *context.args] if hasattr(command, "resolve_command") else []
+    if name == "query":
+        _question_exists(context.params)
+
+
+def _settings_exist(given: dict[str, Any]) -> None:
+    flags = dict(each.partition("=")[::2] for each in given.get("change") or () if each != "SECTION.NAME=VALUE")
+    load(Path("/dev/null"), flags)
+
+
+def _question_exists(given: dict[str, Any]) -> None:
+    name = given["name"]
+    if name is None or name.isupper() or given["sql"]:
+        return
+    assert name in queries(), f"{name} is no question"
+    takes = {parameter.name for parameter in queries()[name].parameters}
+    asked = {each.partition("=")[0] for each in given["given"] or ()}
+    assert asked <= takes, f"{name} takes {sorted(takes)}"
+
+
+def test_a_wrong_line_is_noticed(tmp_path: Path) -> None:
+    with pytest.raises(Exception, match="--brokers"):
+        test_a_command_line_is_understood(Line("here", ("pipe", "--brokers", "k1:9092")), pytest.MonkeyPatch())
+    with pytest.raises(Exception, match="kafka"):
+        test_a_command_line_is_understood(
+            Line("here", ("--set", "kafka.broker=k1:9092", "worker")), pytest.MonkeyPatch()
+        )
+    with pytest.raises(AssertionError, match="no question"):
+        test_a_command_line_is_understood(Line("here", ("query", "everything")), pytest.MonkeyPatch())

@@ -1,0 +1,56 @@
+"""Links, files, metrics and settings that the pages name exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from schedmate.settings import Settings
+
+from .metrics import METRICS
+from .pages import PAGES, ROOT, WRITTEN, anchors
+
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+written = pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
+
+
+@pages
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        file = (page.parent / name).resolve() if name else page
+        assert file.exists(), f"{page.name} links to {target}"
+        assert not anchor or anchor in anchors(file), f"{page.name} links to {target}: there is no such heading"
+
+
+@written
+def test_files_that_are_named_exist(page: Path) -> None:
+    rooms = "records|streams|processors|sinks|scheduler_bridge|schedmate|packaging|tests|benchmarks|docs"
+    for path in re.findall(rf"`((?:{rooms})/[\w./-]+)`", page.read_text()):
+        assert (ROOT / path).exists() or path.startswith("packaging/secrets"), f"{page.name} names {path}"
+
+
+@pages
+def test_metrics_that_are_named_exist(page: Path) -> None:
+    for name in re.findall(r"\bschedmate_[a-z_]+\b", page.read_text()):
+        assert name in METRICS, f"{page.name} names {name}"
+
+
+@pages
+def test_settings_that_are_named_exist(page: Path) -> None:
+    text = page.read_text()
+    sections = Settings.model_fields
+    named = [*re.findall(rf"`({'|'.join(sections)})\.(\w+)`", text)]
+    named += [(section.lower(), name.lower()) for section, name in re.findall(r"SCHEDMATE_([A-Z]+)__([A-Z_]+)", text)]
+    for section, name in named:
+        model = sections[section].annotation
+        assert model is not None
+        assert name in model.model_fields, f"{page.name} names {section}.{name}"
+
+
+def test_another_page_leads_to_every_page() -> None:
+    for page in PAGES[1:]:
+        others = [other.read_text() for other in PAGES if other != page]
+        assert any(re.search(rf"\]\((docs/)?{re.escape(page.name)}[#)]", text) for text in others), page.name
