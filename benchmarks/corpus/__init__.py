@@ -1,0 +1,1 @@
+"""A corpus of real training logs with exact truth: see README.md."""

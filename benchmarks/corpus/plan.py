@@ -1,0 +1,55 @@
+"""What there is to run: groups of packages, frameworks and their set-ups, as environments.toml says."""
+
+import hashlib
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).parent
+LOGS = HERE / "logs"
+PROJECT = HERE.parent.parent
+ENVIRONMENTS = PROJECT / ".cache" / "corpus"
+
+
+@dataclass(frozen=True)
+class Framework:
+    """One framework or loop, and how to run it.
+
+    Attributes:
+        name: Its name: the program is runs/NAME.py.
+        group: The group of packages that it needs.
+        packages: The packages whose versions are noted beside the logs.
+        setups: The names of its logging set-ups, arguments of the program.
+        ranks: Processes that torchrun starts, by set-up; 0 where the program is started plainly.
+        terminal: Set-ups that run on a (pseudo) terminal, for bars that are drawn nowhere else.
+    """
+
+    name: str
+    group: str
+    packages: list[str]
+    setups: list[str]
+    ranks: dict[str, int] = field(default_factory=dict)
+    terminal: list[str] = field(default_factory=list)
+
+    @property
+    def program(self) -> Path:
+        """The program that trains."""
+        return HERE / "runs" / f"{self.name}.py"
+
+    @property
+    def development(self) -> bool:
+        """Whether formats may be looked at while the tracker is made; the others are held out. A hash of the name decides."""
+        return for_development(self.name)
+
+
+def for_development(framework: str) -> bool:
+    """Return whether a framework is on the half for development."""
+    return hashlib.sha256(framework.encode()).digest()[0] % 2 == 0
+
+
+def load() -> tuple[dict[str, list[list[str]]], dict[str, Framework]]:
+    """Return the groups, each a list of what is installed in one go, and the frameworks."""
+    content = tomllib.loads((HERE / "environments.toml").read_text())
+    groups = {name: group["install"] for name, group in content["groups"].items()}
+    frameworks = {name: Framework(name=name, **entry) for name, entry in content["frameworks"].items()}
+    return groups, frameworks

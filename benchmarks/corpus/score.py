@@ -1,0 +1,245 @@
+"""Scores the metric tracker and the line classifier on the corpus: `python -m benchmarks.corpus.score` prints a table by framework.
+
+Each log is read twice: as it came (`stream`), in chunks of half a second with the time of every piece, and as a file (`stored`),
+which holds no arrival times.
+"""
+
+import argparse
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from processors.classify.classifier import LineClassifier
+from processors.job import JobProcessor
+from records import LogChunk
+from schedmate.analysis import Analysis, analyze
+from schedmate.assembly import job_processor
+from schedmate.classes import classes
+from schedmate.settings import Settings
+from streams.producers.chunker import Chunker
+from streams.producers.pieces import PieceSplitter
+from streams.producers.stored import read_chunks
+
+from . import capture
+from .plan import LOGS
+
+SPEED_TOLERANCE = 0.10
+"""Of a step time or a rate: what a report averages over and what the clock averages over are never quite the same steps."""
+LOSS_TOLERANCE = 0.02
+LETTERS = {"progress": "p", "warning": "w", "error": "e", "other": "o"}
+
+Verdict = str  # right, wrong, missing
+
+
+@dataclass
+class Scored:
+    """What one log scored: `speed`, `step` and `loss`, each once as stream and once as stored file; (label, found) of labelled lines."""
+
+    framework: str
+    setup: str
+    development: bool
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    said: dict[str, dict[str, Any]] = field(default_factory=dict)
+    lines: list[tuple[str, str]] = field(default_factory=list)
+    alarms: int = 0
+
+
+def stream_chunks(folder: Path) -> Iterator[LogChunk]:
+    """Yield a log's chunks as `schedmate pipe` would have shipped them."""
+    captured = capture.read(folder)
+    splitter, name = PieceSplitter(), str(folder.name)
+    chunker = Chunker(LogChunk(job=name, producer=name, lines=[], time=0.0))
+    arrived = captured.start
+    for piece, after in captured.pieces:
+        arrived = captured.start + after
+        for ready in [*chunker.due(after), *chunker.add(splitter.feed(piece, arrived), after)]:
+            assert isinstance(ready.record, LogChunk)
+            yield ready.record
+    for ready in [*chunker.add(splitter.finish(arrived), arrived), *chunker.flush()]:
+        assert isinstance(ready.record, LogChunk)
+        yield ready.record
+
+
+def log_file(folder: Path) -> Path:
+    """Return the log in `folder`, plain or compressed."""
+    return next(folder.glob("log.txt*"))
+
+
+def judge(truth: dict[str, Any], progress: dict[str, Any], streamed: bool) -> dict[str, Verdict]:
+    """Return whether speed, step and loss are right, wrong, or missing.
+
+    A number that the log does not tell may be left out (null is right there) or be right, but not wrong.
+    """
+    tells = truth["tells"]
+    expected = tells["speed"] or (streamed and tells["step"])
+    return {
+        "speed": _speed(truth, progress, expected),
+        "step": _one_of(progress["last_step"], truth["last_step"], 0.0, tells["step"]),
+        "loss": _one_of(progress["last_loss"], truth["last_loss"], LOSS_TOLERANCE, tells["loss"]),
+    }
+
+
+def _speed(truth: dict[str, Any], progress: dict[str, Any], expected: bool) -> Verdict:
+    times = [truth["step_time_s"], truth["step_time_mean_s"], *truth.get("also_step_time_s", [])]
+    found = []
+    if progress["step_time_s"] is not None:
+        found.append(_near(progress["step_time_s"], times, SPEED_TOLERANCE))
+    rate, unit = progress["throughput"], (progress["throughput_unit"] or "").lower()
+    if rate is not None:
+        things = (
+            "tokens"
+            if "tok" in unit or "word" in unit
+            else "steps"
+            if unit.startswith(("it", "step", "batch"))
+            else "samples"
+        )
+        rates = {
+            "tokens": [truth["tokens_per_s"]],
+            "samples": [truth["samples_per_s"]],
+            "steps": [1 / time for time in times],
+        }
+        known = [each for each in rates[things] if each]
+        ranks = truth.get("world", 1) if "gpu" in unit or "device" in unit else 1
+        if known:
+            found.append(_near(rate * ranks, known, SPEED_TOLERANCE))
+    if not found:
+        return "missing" if expected else "right"
+    return "right" if all(found) else "wrong"
+
+
+def _near(said: float, accepted: list[float], tolerance: float) -> bool:
+    return any(math.isclose(said, each, rel_tol=tolerance, abs_tol=1e-9) for each in accepted)
+
+
+def _one_of(said: float | None, accepted: list[float], tolerance: float, expected: bool) -> Verdict:
+    if said is None:
+        return "missing" if expected else "right"
+    return "right" if _near(said, accepted, tolerance) or (said == 0 and 0 in accepted) else "wrong"
+
+
+def score(folder: Path, processor: JobProcessor, classifier: LineClassifier) -> Scored:
+    """Return what the log in `folder` scores."""
+    truth = json.loads((folder / "truth.json").read_text())
+    scored = Scored(truth["framework"], truth["setup"], truth["development"])
+    results: dict[str, Analysis] = {
+        "stream": analyze(folder, stream_chunks(folder), processor),
+        "stored": analyze(folder, read_chunks(log_file(folder)), processor),
+    }
+    for mode, result in results.items():
+        progress = result.contract()["progress"]
+        scored.said[mode] = progress
+        for aspect, verdict in judge(truth, progress, mode == "stream").items():
+            scored.verdicts[f"{mode} {aspect}"] = verdict
+        scored.alarms += result.failure is not None
+    labels = folder / "labels.tsv"
+    if labels.exists():
+        found = [letter for letter, _ in classes(read_chunks(log_file(folder)), classifier)]
+        for line in labels.read_text().splitlines()[1:]:
+            number, name = line.split("\t")[:2]
+            scored.lines.append((LETTERS[name], found[int(number) - 1]))
+    return scored
+
+
+def macro_f1(pairs: list[tuple[str, str]]) -> float:
+    """Return the mean F1 over the classes that are labelled; pairs are (label, found)."""
+    scores = []
+    for letter in {label for label, _ in pairs}:
+        hits = sum(label == found == letter for label, found in pairs)
+        wrong = sum((label == letter) != (found == letter) for label, found in pairs)
+        scores.append(2 * hits / (2 * hits + wrong) if hits else 0.0)
+    return sum(scores) / len(scores) if scores else math.nan
+
+
+ASPECTS = [f"{mode} {aspect}" for mode in ("stream", "stored") for aspect in ("speed", "step", "loss")]
+
+
+def table(scores: list[Scored]) -> str:
+    """Return the table: right of all, and wrong numbers in brackets; the half for development and the one held out apart."""
+    head = (
+        f"{'framework':<24}{'logs':>5} "
+        + "".join(f"{aspect:>15}" for aspect in ASPECTS)
+        + f"{'lines':>8}{'F1':>7}{'alarms':>8}"
+    )
+    rows = [head]
+    for title, half in (("development", True), ("held out", False)):
+        part = [each for each in scores if each.development is half]
+        rows += [
+            _row(name, [each for each in part if each.framework == name])
+            for name in sorted({each.framework for each in part})
+        ]
+        rows += [_row(f"= {title}", part), ""]
+    return "\n".join([*rows, _row("= all", scores)])
+
+
+def _row(name: str, scores: list[Scored]) -> str:
+    cells = []
+    for aspect in ASPECTS:
+        counts = Counter(each.verdicts[aspect] for each in scores)
+        wrong = f" ({counts['wrong']})" if counts["wrong"] else ""
+        cells.append(
+            f"{counts['right']}/{len(scores)}{wrong}"
+            if len(scores) < 40
+            else f"{counts['right'] / len(scores):.1%}{wrong}"
+        )
+    pairs = [pair for each in scores for pair in each.lines]
+    lines = f"{len(pairs):>8}{macro_f1(pairs):>7.3f}" if pairs else f"{'':>15}"
+    return (
+        f"{name:<24}{len(scores):>5} "
+        + "".join(f"{cell:>15}" for cell in cells)
+        + lines
+        + f"{sum(each.alarms for each in scores):>8}"
+    )
+
+
+def complaint(folder: Path, scored: Scored) -> Iterator[str]:
+    """Yield a line for each number of a log that is not right."""
+    truth = json.loads((folder / "truth.json").read_text())
+    for aspect, verdict in scored.verdicts.items():
+        if verdict == "right":
+            continue
+        said = scored.said[aspect.split()[0]]
+        values = {
+            "speed": (
+                f"said {said['step_time_s']} s, {said['throughput']} {said['throughput_unit']} by {said['method']}; "
+                f"truth {truth['step_time_s']} s, {truth['samples_per_s']} samples/s"
+            ),
+            "step": f"said {said['last_step']}, truth {truth['last_step']}",
+            "loss": f"said {said['last_loss']}, truth {truth['last_loss']}",
+        }
+        yield f"{scored.framework}/{scored.setup}: {aspect} {verdict}: {values[aspect.split()[1]]}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.corpus.score", description=__doc__)
+    parser.add_argument("--half", choices=["development", "held-out"], help="score one half only")
+    parser.add_argument(
+        "--verbose", action="store_true", help="say for each number that is not right what was said and what is true"
+    )
+    parser.add_argument("--json", action="store_true", help="print one object a log instead of the table")
+    parser.add_argument("names", nargs="*", metavar="FRAMEWORK[/SETUP]", help="score these only")
+    options = parser.parse_args()
+    processor, classifier = job_processor(Settings().processors), LineClassifier()
+    scores = []
+    for path in sorted(LOGS.glob("*/*/truth.json")):
+        folder = path.parent
+        if options.names and not {folder.parent.name, f"{folder.parent.name}/{folder.name}"} & set(options.names):
+            continue
+        if options.half and json.loads(path.read_text())["development"] is not (options.half == "development"):
+            continue
+        scored = score(folder, processor, classifier)
+        scores.append(scored)
+        if options.verbose:
+            for line in complaint(folder, scored):
+                print(line)
+        if options.json:
+            print(json.dumps(vars(scored)))
+    if not options.json:
+        print(table(scores))
+
+
+if __name__ == "__main__":
+    main()
