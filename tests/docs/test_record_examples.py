@@ -6,6 +6,7 @@ import re
 import msgspec
 import pytest
 
+from processors.diagnose.catalogue import load
 from records import BY_NAME, TOPICS, Evidence, GpuProcess, LogChunk, Position, decode
 from streams.accept import accept
 from streams.topics import LAYOUTS
@@ -60,3 +61,7 @@ def test_the_foreign_line_is_taken() -> None:
     assert chunk.lines == [shown["message"]]
     assert (chunk.job, chunk.node, chunk.rank, chunk.stream) == ("4711", "n1", 0, "stdout")
     assert chunk.time == 1_800_000_000.0
+
+
+def test_the_signature_that_is_quoted_is_known() -> None:
+    assert json.loads(example("failures"))["signature"] in {signature.name for signature in load()}
