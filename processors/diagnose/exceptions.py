@@ -1,4 +1,4 @@
-"""What a Python exception says about whose fault a failure is: by its class, then by whose code raised it."""
+"""What a Python exception says about whose fault a failure is: by its class, its module, then by whose code raised it."""
 
 from typing import NamedTuple
 
@@ -45,18 +45,39 @@ _BY_CLASS: dict[str, Meaning] = {
     "ZeroDivisionError": _user(0.9),
 }
 
+_REMOTE = Meaning(kinds.SERVICE, ErrorType.INFRASTRUCTURE, Component.NETWORK, True, 0.5)
+_PEER = Meaning(kinds.PEER, ErrorType.INFRASTRUCTURE, Component.NETWORK, True, 0.4)
+
+_BY_MODULE: tuple[tuple[tuple[str, ...], Meaning], ...] = (
+    (("requests.exceptions.", "urllib3.exceptions.", "httpx.", "httpcore.", "aiohttp.client_exceptions.", "http.client."), _REMOTE),
+    (("urllib.error.", "socket.gaierror", "socket.timeout", "ssl.", "ftplib.", "smtplib."), _REMOTE),
+    (("redis.exceptions.", "pymongo.errors.", "psycopg", "kafka.errors.", "grpc.", "zmq.error.", "etcd3."), _REMOTE),
+    (("torch.distributed.", "c10d.", "horovod.", "mpi4py.MPI."), _PEER),
+    (("yaml.", "omegaconf.", "hydra.", "pydantic", "jsonschema.", "configparser.", "tomllib.", "json.decoder."), _user(0.85)),
+    (("argparse.", "click.", "absl.flags.", "typer.", "getopt."), _user(0.85)),
+    (("numpy.", "scipy.", "pandas.", "pyarrow.", "polars.", "sklearn.", "PIL.", "cv2.", "h5py.", "zarr."), _user(0.75)),
+    (("jax.errors.", "tensorflow.python.framework.errors_impl.", "keras.", "einops."), _user(0.75)),
+    (("torch._dynamo.", "torch._inductor.", "triton.", "jaxlib."), _framework(0.65)),
+    (("pkg_resources.", "importlib.metadata.", "packaging."), _framework(0.7)),
+)  # fmt: skip
+"""By the module that an exception's class belongs to, as printed; the longest-known libraries only."""
+
 _SIGNATURE_MISMATCH = ("positional argument", "unexpected keyword argument", "takes no arguments", "no attribute")
 
 
 def meaning(raised: Raised) -> Meaning:
     """Return what `raised` says. Without better knowledge it is the program's own: that is what most tracebacks are."""
     name = raised.name.rsplit(".", 1)[-1]
-    found = _BY_CLASS.get(name) or _by_origin(raised, name)
+    found = _BY_CLASS.get(name) or _by_module(raised.name) or _by_origin(raised, name)
     if raised.side and found.kind == kinds.EXCEPTION:
         return found._replace(kind=kinds.CHILD, confidence=0.3)
     if not raised.complete:
         return found._replace(confidence=round(found.confidence * 0.6, 2))
     return found
+
+
+def _by_module(name: str) -> Meaning | None:
+    return next((found for modules, found in _BY_MODULE if name.startswith(modules)), None)
 
 
 def _by_origin(raised: Raised, name: str) -> Meaning:

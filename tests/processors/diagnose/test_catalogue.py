@@ -42,14 +42,71 @@ def test_every_entry_matches_its_example_alone_and_in_the_set(entry: Signature, 
 
 def test_names_and_families_are_there() -> None:
     names = [entry.name for entry in ENTRIES]
-    assert len(names) == len(set(names)) > 100
+    assert len(names) == len(set(names)) > 200
+
+
+NVRM = "NVRM: Xid (PCI:0000:3b:00): {}, pid=1"
+
+
+def test_every_number_of_the_xid_catalogue_in_use_has_a_meaning(matcher: Matcher) -> None:
+    used = [
+        8,
+        11,
+        13,
+        25,
+        31,
+        32,
+        *range(37, 42),
+        *range(43, 47),
+        48,
+        54,
+        *range(60, 65),
+        *range(66, 81),
+        *range(82, 87),
+    ]
+    used += [88, 89, *range(92, 107), 109, 110, *range(119, 122), *range(126, 138), *range(139, 173)]
+    groups: dict[str, set[int]] = {}
+    for number in used:
+        line = NVRM.format(number)
+        one = matcher.signature(matcher.find([line])[0], line)
+        assert one is not None
+        groups.setdefault(one.name, set()).add(number)
+    assert groups.pop("xid_unlisted", set()) <= {151, 152, 153, 158, 159, 165, 108}
+    assert len(groups) > 12
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 10003, Fatal, Host_unhandled_interrupt", "sxid_fatal"),
+        (
+            "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 24007, Non-fatal, Link 44 sourcetrack timeout",
+            "sxid_interrupting",
+        ),
+        ("nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20001, Non-fatal, Link 44 TX Replay Error", "sxid_passing"),
+        ("mce: [Hardware Error]: Corrected error, no action required.", "memory_corrected"),
+        ("EDAC MC1: 1 UE memory scrubbing error on CPU_SrcID#1", "machine_check"),
+        ("OSError: [Errno 116] Stale file handle: '/data/x'", "stale_handle"),
+        ("OSError: [Errno 5] Input/output error", "io_error"),
+        ("torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered", "gpu_ecc_text"),
+    ],
+)
+def test_lines_of_vendors_documents(line: str, name: str, matcher: Matcher) -> None:
+    one = matcher.signature(matcher.find([line])[0], line)
+    assert one is not None
+    assert one.name == name
 
 
 def test_numbers_tell_entries_of_one_pattern_apart(matcher: Matcher) -> None:
     lines = [f"NVRM: Xid (PCI:0000:3b:00): {number}, pid=1" for number in (79, 31, 74, 4444)]
     matches = zip(matcher.find(lines), lines, strict=True)
     found = [matcher.signature(numbers, line) for numbers, line in matches]
-    assert [one and one.name for one in found] == ["xid_fallen_off_bus", "xid_program_fault", "xid_nvlink", None]
+    assert [one and one.name for one in found] == [
+        "xid_fallen_off_bus",
+        "xid_program_fault",
+        "xid_nvlink",
+        "xid_unlisted",
+    ]
 
 
 def test_an_operators_file_is_added_and_replaces_by_name(tmp_path: Path) -> None:
