@@ -27,7 +27,7 @@ def kind_of(line: str) -> tuple[str, bool]:  # noqa: PLR0911  # a decision list
     if signatures.EXIT.search(body):
         return BY_DIGITS, True
     if is_row(body):
-        return row(len(cells(body))), True
+        return row(len(cells(body)) + peeled.cell), True
     if signatures.WARNED.search(body):
         return (WARNED if signatures.PLACE.search(body) else WARNING), True
     if is_report(body, read_plan(body)):

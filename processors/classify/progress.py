@@ -1,6 +1,7 @@
 """Is a line a report of the training itself? Decided by its fields."""
 
 import re
+from dataclasses import replace
 
 from processors.grammar import mllog, names
 from processors.grammar.fields import LEADING, Plan, Slot
@@ -38,6 +39,7 @@ def is_report(body: str, plan: Plan) -> bool:  # noqa: C901, PLR0911  # a decisi
         return bool(event.values)
     if _EPOCH_TIME.search(body):
         return True
+    plan = replace(plan, slots=tuple(slot for slot in plan.slots if slot.meaning is not Meaning.SPAN))
     if plan.slots and plan.slots[0].name == LEADING:
         return True  # a round of boosting: `[12]<tab>train-rmse:0.31`
     if not plan.slots or _evaluates(body, plan):
@@ -61,8 +63,9 @@ def is_report(body: str, plan: Plan) -> bool:  # noqa: C901, PLR0911  # a decisi
 
 
 def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
-    if counter and plan.has(Meaning.MEASURE, Meaning.TIME, Meaning.CLOCK):
-        kinds = [slot for slot in plan.slots if slot.meaning is Meaning.MEASURE and not _is_rate_of_learning(slot)]
+    if counter and plan.has(Meaning.MEASURE, Meaning.COUNT, Meaning.TIME, Meaning.CLOCK):
+        measures = (Meaning.MEASURE, Meaning.COUNT)
+        kinds = [slot for slot in plan.slots if slot.meaning in measures and not _is_rate_of_learning(slot)]
         return bool(kinds) or plan.has(Meaning.TIME, Meaning.CLOCK)
     if any(_FRAGMENT.match(slot.name) for slot in plan.slots):
         return True

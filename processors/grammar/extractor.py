@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from . import mllog, stamps, table
 from .cache import GenerationCache
-from .fields import Plan, Slot, plan
+from .fields import Plan, Slot, name_before, plan, span
 from .names import Meaning
 from .numbers import NUMBER, parse
 from .prefix import clean, peel
@@ -32,16 +32,18 @@ class Layout:
 
     Attributes:
         plan: What the numbers mean.
-        places: Begin and end of each slot's number in the line.
+        places: Begin and end of each slot's number in the line, and of the one that it is divided by (0, 0 for none).
         stamp: Begin and end of the printed time; None without one.
+        rank: Begin and end of the rank that a launcher printed before the line; None without one.
         row: Nothing but numbers in columns.
         event: A line of MLPerf's log, read by its own rules.
         fragment: Indented or a cell of a drawn table, with one field: part of a report over several lines.
     """
 
     plan: Plan
-    places: tuple[tuple[Slot, int, int], ...]
+    places: tuple[tuple[Slot, int, int, int, int], ...]
     stamp: tuple[int, int] | None
+    rank: tuple[int, int] | None
     row: bool
     event: bool
     fragment: bool
@@ -49,13 +51,14 @@ class Layout:
 
 @dataclass(slots=True)
 class Reading:
-    """The fields of one line: values in seconds or a second, by slot; `stamp` is the printed time in seconds."""
+    """The fields of one line: values in seconds or a second, by slot; `stamp` is the printed time in seconds, `rank` the launcher's."""
 
     plan: Plan
     values: list[tuple[Slot, float]]
     stamp: float | None
     row: bool = False
     fragment: bool = False
+    rank: int | None = None
 
 
 _NOT_REPORTED = (Meaning.MEASURE, Meaning.TOTAL)
@@ -78,9 +81,13 @@ class Extractor:
             self._layouts.put(key, known)
         if known.event:
             return _event(line)
-        values = [(slot, parse(line[begin:end]) * slot.scale) for slot, begin, end in known.places]
+        values = [
+            (slot, parse(line[begin:end]) * slot.scale / (parse(line[per:per_end]) or 1.0 if per_end else 1.0))
+            for slot, begin, end, per, per_end in known.places
+        ]
         stamp = stamps.seconds(line[known.stamp[0] : known.stamp[1]]) if known.stamp else None
-        return Reading(known.plan, values, stamp, known.row, known.fragment)
+        rank = int(line[known.rank[0] : known.rank[1]]) if known.rank else None
+        return Reading(known.plan, values, stamp, known.row, known.fragment, rank)
 
 
 def read_plan(body: str) -> Plan:
@@ -96,7 +103,7 @@ def layout(line: str) -> Layout:
     peeled = peel(line)
     body = peeled.body
     if body.startswith(":::ML"):
-        return Layout(Plan(()), (), None, row=False, event=True, fragment=False)
+        return Layout(Plan(()), (), None, None, row=False, event=True, fragment=False)
     start = len(line) - len(body)
     at = line.find(peeled.stamp, 0, start) if peeled.stamp else -1
     stamp = (at, at + len(peeled.stamp)) if at >= 0 else None
@@ -105,16 +112,34 @@ def layout(line: str) -> Layout:
             stamp = (start + found.start(), start + found.end())
         body = _blank(body, found.start(), found.end())
     if table.is_row(body):
-        return Layout(Plan(()), (), stamp, row=True, event=False, fragment=False)
+        return Layout(Plan(()), (), stamp, peeled.rank, row=True, event=False, fragment=False)
     numbers = list(NUMBER.finditer(body))
-    known = plan(NUMBER.split(body)[::2])
+    texts = NUMBER.split(body)[::2]
+    known = plan(texts)
+    slots = _with_clocks(known.slots, [found[1] for found in numbers], texts)
     places = tuple(
-        (slot, start + numbers[slot.index].start(1), start + numbers[slot.index].end(1))
-        for slot in known.slots
+        (slot, *_place(numbers[slot.index], start), *(_place(numbers[slot.per], start) if slot.per >= 0 else (0, 0)))
+        for slot in slots
         if slot.meaning not in _NOT_REPORTED
     )
     fragment = len(known.slots) == 1 and stamp is None and line[:1] in (" ", "\t", "|")
-    return Layout(known, places, stamp, row=False, event=False, fragment=fragment)
+    return Layout(known, places, stamp, peeled.rank, row=False, event=False, fragment=fragment)
+
+
+def _place(found: re.Match[str], start: int) -> tuple[int, int]:
+    return start + found.start(1), start + found.end(1)
+
+
+def _with_clocks(slots: tuple[Slot, ...], numbers: list[str], texts: list[str]) -> list[Slot]:
+    """Add the numbers of the form `h:mm:ss` that no name explains: they may be a clock."""
+    taken = {slot.index for slot in slots}
+    found = list(slots)
+    for index, number in enumerate(numbers):
+        if ":" in number and index not in taken and not texts[index].endswith("<"):
+            slot = span(index, name_before(texts[index]), texts[index], texts[index + 1], clock=True)
+            if slot:
+                found.append(slot)
+    return found
 
 
 def _blank(text: str, begin: int, end: int) -> str:

@@ -27,10 +27,22 @@ _UNIT_AFTER = re.compile(
     r"^[\s\"'\[(]{0,3}([A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?"
     r"|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*[:=]|\w)"
 )
+_RATE_AFTER = re.compile(r"^\s{0,2}([A-Za-z]+/[A-Za-z]+)\s+:")
 LEADING = "leading"
-"""Name of a counter that stands bare at the start of a line."""
+"""Name of a counter that stands bare at the start of a line: a round of boosting."""
+FIRST = "first"
+"""Name of a counter that stands bare at the start of a line, beside a named loss or speed."""
 
 _LEADING = re.compile(r"\[\0\]\t\S.*:|\0:\t\S.*:")
+_FIRST = re.compile(r"^[\s\[(#]*\0\s*[\]):|]")
+_LOSS_AFTER = re.compile(r"^\s+(?:(?:avg|mean|train|training)\s+)?loss\b(?!\s*[:=])", re.IGNORECASE)
+_ELAPSED_AFTER = re.compile(r"^\s*(?:s|secs?|seconds)\s+elapsed\b", re.IGNORECASE)
+_UNTIL = re.compile(
+    r"(?:^|[^a-z])(?:eta|remaining|left|estimated|expected|until|timeout|limit)(?:$|[^a-z])", re.IGNORECASE
+)
+_UNTIL_AFTER = re.compile(r"^\s*[a-z]*[ ]+(?:left|remaining|ago)\b(?!\s*[:=])", re.IGNORECASE)
+_PER_SOME = re.compile(r"^\s*([a-zA-Z]+)\s*(?:/|per)\s*$")
+_STEPS_AFTER = re.compile(r"^\s*(?:iters?|iterations?|steps?|batch(?:es)?|updates?)\b", re.IGNORECASE)
 _RANGE = re.compile(r"^\s*(?:-|\.\.|to)\s*$")
 _A_SECOND = re.compile(r"\s?/s(?:ec)?(?![A-Za-z/])")
 _OF = re.compile(r"^\s*(?:/|of|out of)\s*$")
@@ -45,6 +57,8 @@ class Slot:
     name: str
     scale: float = 1.0
     unit: str = ""
+    per: int = -1
+    """Number of the line that this one is divided by: `12.5 sec per 100 iters`; -1 for none."""
 
 
 _DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])")
@@ -85,13 +99,16 @@ def name_before(text: str) -> str:
     if not found:
         return ""
     name = found[0].strip(" .-\"'*")
-    return _TAIL.split(name)[-1] if len(name.split()) > 1 else name
+    if len(name.split()) == 1:
+        return name
+    tail = _TAIL.split(name)[-1]
+    return name if units.time_after(tail) is not None else tail  # `step timing in s`
 
 
 def _after(text: str) -> str:
     if _A_SECOND.match(text):
         return "/s"
-    found = _UNIT_AFTER.match(text)
+    found = _RATE_AFTER.match(text) or _UNIT_AFTER.match(text)
     return found[1].strip() if found else ""
 
 
@@ -121,6 +138,46 @@ def _slot(index: int, name: str, unit: str) -> Slot | None:
     return Slot(index, what, name, scale, kind)
 
 
+def _name(index: int, before: str, carried: str) -> str:
+    """Return the name of the number after `before`; `carried` is what the one before it left: `loss at 5: 0.3`."""
+    name = name_before(before)
+    if index and name and before.startswith(name):
+        name = ""  # the unit of the number before, as in `61.20s : 14705.90`
+    if not name and carried and _GLUE.match(before):
+        name = carried
+    if len(name) == 1 and not before.rstrip().endswith((":", "=")):
+        name = ""  # the end of a unit, as in `568/s (560/s)`
+    return name
+
+
+def _per_some(index: int, name: str, texts: Sequence[str]) -> Slot | None:
+    """Return the field of `12.5 sec per 100 iters`, number `index` being the seconds."""
+    some = _PER_SOME.match(texts[index + 1])
+    if some is None or index + 2 >= len(texts) or not _STEPS_AFTER.match(texts[index + 2]):
+        return None
+    seconds = units.time_after(some[1])
+    return Slot(index, Meaning.STEP_TIME, name, seconds, per=index + 1) if seconds is not None else None
+
+
+def _named_after(index: int, name: str, after: str) -> Slot | None:
+    """Return the field of a number whose name stands after it: `2.94 avg loss`, `12.5 seconds elapsed`."""
+    if not name and _LOSS_AFTER.match(after):
+        return Slot(index, Meaning.LOSS, "loss")
+    if _ELAPSED_AFTER.match(after):
+        return Slot(index, Meaning.CLOCK, "elapsed")
+    return None
+
+
+def span(index: int, name: str, before: str, after: str, clock: bool = False) -> Slot | None:
+    """Return a number that is a time by its unit, or by its form (`clock`: `h:mm:ss`), and not one that is still to come."""
+    seconds = 1.0 if clock else units.time_after(_after(after))
+    if seconds is None or _UNTIL.search(name or before[-_LONGEST_NAME:]) or _UNTIL_AFTER.match(after):
+        return None
+    if name and names.evaluation(name):
+        return None
+    return Slot(index, Meaning.SPAN, name, seconds)
+
+
 def _clock_of_bar(texts: Sequence[str], index: int) -> bool:
     return texts[index].rstrip(" ").endswith("[") and texts[index + 1].startswith("<")
 
@@ -136,42 +193,58 @@ def plan(texts: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
         before, after = texts[index], texts[index + 1]
         if after.startswith("%") or (before.endswith("<") and slots):
             continue
-        if index and _OF.match(before):
-            if slots and slots[-1].index == index - 1 and slots[-1].meaning in (Meaning.STEP, Meaning.EPOCH):
-                slots.append(Slot(index, Meaning.TOTAL, slots[-1].name))
+        if index and _goes_on(slots, index, before, after):
             continue
-        if (
-            index
-            and _RANGE.match(before)
-            and slots
-            and slots[-1].index == index - 1
-            and slots[-1].meaning is Meaning.STEP
-        ):
-            slots[-1] = Slot(index, Meaning.STEP, slots[-1].name)  # batches 0-50: the last one counts
-            continue
-        name = name_before(before)
-        if not name and carried and _GLUE.match(before):
-            name = carried
-        if len(name) == 1 and not before.rstrip().endswith((":", "=")):
-            name = ""  # the end of a unit, as in `568/s (560/s)`
+        name = _name(index, before, carried)
         unit = _after(after)
         carried = ""
+        if (some := _PER_SOME.match(after)) and index + 1 < count and _STEPS_AFTER.match(texts[index + 2]):
+            seconds = units.time_after(some[1])
+            if seconds is not None:
+                slots.append(Slot(index, Meaning.STEP_TIME, name, seconds, per=index + 1))
+                continue
         if found := _AT.match(before[-_LONGEST_NAME:].strip(_OPENING).split("\t")[-1]):
             carried = name_before(found[1])
-        if slot := _slot(index, name, unit):
+        if slot := _slot(index, name, unit) or _named_after(index, name, after):
             slots.append(slot)
         elif _clock_of_bar(texts, index):
             slots.append(Slot(index, Meaning.CLOCK, "elapsed"))
             bar = True
         elif _OF.match(after) and not bar and not unit:
             counter = index  # the last one before the elapsed time: bars may name the epoch first
+        elif slot := span(index, name, before, after):
+            slots.append(slot)
     return _with_counter(slots, texts, counter, bar)
+
+
+def _goes_on(slots: list[Slot], index: int, before: str, after: str) -> bool:
+    """Return whether number `index` belongs to the one before it: `N` of `k/N`, the end of a range, `100` of `5 s per 100 iters`."""
+    last = slots[-1] if slots and slots[-1].index == index - 1 else None
+    if last and last.per == index:
+        return True
+    if _OF.match(before):
+        if last and last.meaning in (Meaning.STEP, Meaning.EPOCH):
+            slots.append(Slot(index, Meaning.TOTAL, last.name))
+        return True
+    if not _RANGE.match(before):
+        return False
+    if last and last.meaning is Meaning.STEP:
+        slots[-1] = Slot(index, Meaning.STEP, last.name)  # batches 0-50: the last one counts
+        return True
+    if last is None and _STEPS_AFTER.match(after):
+        slots.append(Slot(index, Meaning.STEP, "batch"))  # 51-100batch
+        return True
+    return False
 
 
 def _with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: bool) -> Plan:
     """Take an unnamed `k/N` for the step where no field is named so and the line is a bar or a report of an epoch."""
     drawn = bar or any(mark in text for text in texts for mark in ("%|", "━", "[=", "=]", "[>", "█", "[."))
     step = any(slot.meaning is Meaning.STEP for slot in slots)
+    if not step and counter < 0 and len(texts) > 2 and _FIRST.match("\0".join(texts[:2])):
+        known = any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE, Meaning.LOSS) for slot in slots)
+        if known and not any(slot.index == 0 for slot in slots):
+            slots.insert(0, Slot(0, Meaning.STEP, FIRST))
     timed = any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE, Meaning.EPOCH, Meaning.LOSS) for slot in slots)
     if counter >= 0 and not step and (drawn or timed):
         slots.append(Slot(counter, Meaning.STEP, ""))

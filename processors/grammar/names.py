@@ -26,6 +26,12 @@ class Meaning(IntEnum):
     """The end of a counter: `N` in `k/N`."""
     TIME = 9
     """A time of which the name does not say of what."""
+    SPAN = 10
+    """A number with a unit of time, whatever its name: some readings of the line rest on it, its class does not."""
+    COUNT = 11
+    """Samples or tokens seen so far."""
+    DONE = 12
+    """Things done since the report before."""
 
 
 _EVALUATION = re.compile(
@@ -40,9 +46,9 @@ _STEP = re.compile(
     r"(?:^|[^a-z])(?:global[ _-]?step|steps?|iterations?|iters?|it|itr|i|n[ _]?iter|num[ _-]updates?|updates?"
     r"|batch(?:es)?|mini-?batch|"
     r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches"
-    r"|step_num|total[ _]timesteps)$|^s$"
+    r"|step_num|total[ _]timesteps|training[ _]iteration)$|^(?:s|#|up\.?|upd)$"
 )
-_EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|epoch[ _](?:num|number|idx|index|id)|pass)$")
+_EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|epoch[ _](?:num|number|idx|index|id)|pass)$|^e$")
 _LIMIT = re.compile(r"^(?:initial|max|min|target|quota|num|peak|promised)\b")
 _STEP_TIME = re.compile(
     r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_"
@@ -50,16 +56,16 @@ _STEP_TIME = re.compile(
     r"|(?:step|iter|iteration|batch|train[ _]step|train[ _]iter|it|minibatch|update)[ _-]?(?:time|duration|cost"
     r"|latency|wall|secs?|ms)"
     r"|(?:train[ _])?batch[ _]cost|step_time_\w+|dt|elapsed time per (?:iteration|step)"
-    r"|elapsed[ _]per[ _](?:iteration|step))\b"
+    r"|elapsed[ _]per[ _](?:iteration|step)|step timing(?: in \w+)?|time this iter s)\b"
 )
 _LOSS_NOT = re.compile(r"^final loss|loss[ _-]?(?:scale|scaling|weight|fn|mask|coef|val|gain)|scale")
 _LOSS = re.compile(
-    r"(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|objective|bpb|bpc|elbo|perplexity loss|score)(?:$"
+    r"^learn$|(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|objective|bpb|bpc|elbo|perplexity loss|score)(?:$"
     r"|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\\btr(?:n|ain)? ?loss"
 )
 _CLOCK = re.compile(
     r"(?:^|[^a-z])(?:elapsed|(?:total|wall|elapsed|cumulative)[ _-]?(?:time|elapsed|wall)|time[ _-]?elapsed"
-    r"|wallclock|wall[ _]clock|runtime|uptime)"
+    r"|wallclock|wall[ _]clock|runtime|uptime|time[ _]total)|^(?:wall|_?timestamp|ts)$"
 )
 _TIME = re.compile(r"(?:^|[^a-z])(?:time|cost|took|duration|time cost|seconds|secs)$")
 _MEASURE = re.compile(
@@ -68,6 +74,15 @@ _MEASURE = re.compile(
     r"\bkl\b|entropy|mae|mse|rmse|psnr|dice|pixacc|bleu|train/|optim/|throughput/|tflops|samples?$|tokens?$"
     r"|consumed|mfu|lr$|learning"
 )
+_COUNT = re.compile(
+    r"(?:^|[^a-z])(?:consumed|seen|processed|total|num|cumulative)?[ /]*"
+    r"(samples|tokens|examples|images|sequences|timesteps|env steps)"
+    r"(?: (?:seen|consumed|processed|so far|total))?$"
+)
+_COUNT_NOT = re.compile(
+    r"(?:^|[^a-z])(?:train|training|input|output|prompt|completion|per|batch|max|mean|avg)(?:[^a-z]|$)"
+)
+_FLOP = re.compile(r"flop|\bmfu\b|\bhfu\b")
 _SPEED = re.compile(r"(?:^|[^a-z])(?:throughput|speed|training_throughput|train_throughput)(?:[^a-z]|$)")
 _PLACE = re.compile(r"^(?:file|lineno|line|pid|rank|local_rank|port|gpu|device|layer|channel|stage|node|seed|size)$")
 
@@ -85,6 +100,8 @@ def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  #
     text = " ".join(name.lower().replace("_", " ").split())
     if not text or _PLACE.match(text) or (_LIMIT.match(text) and "num updates" not in text) or evaluation(text):
         return None
+    if _FLOP.search(text):
+        return Meaning.MEASURE, 1.0, ""
     if found := units.rate(name):
         return Meaning.RATE, found.scale, found.unit
     if (seconds := units.period(name)) is not None:
@@ -101,17 +118,20 @@ def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  #
 
 
 def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
-    if _STEP.search(text):
-        return Meaning.STEP, 1.0, ""
-    if _EPOCH.search(text):
-        return Meaning.EPOCH, 1.0, ""
-    if _CLOCK.search(text):
-        return Meaning.CLOCK, units.time_in(name) or 1.0, ""
-    if _TIME.search(text) and "epoch" not in text:
-        return Meaning.TIME, units.time_in(name) or 1.0, ""
-    if _MEASURE.search(text):
-        return Meaning.MEASURE, 1.0, ""
-    return None
+    if (found := _COUNT.search(text)) and not _COUNT_NOT.search(text) and not _STEP.search(text):
+        return Meaning.COUNT, 1.0, units.TOKENS if found[1] == "tokens" else units.SAMPLES
+    clock = _CLOCK.search(text)
+    kinds = (
+        (Meaning.STEP, _STEP.search(text)),
+        (Meaning.EPOCH, _EPOCH.search(text)),
+        (Meaning.CLOCK, clock),
+        (Meaning.TIME, _TIME.search(text) and "epoch" not in text),
+        (Meaning.MEASURE, _MEASURE.search(text)),
+    )
+    meant = next((kind for kind, matched in kinds if matched), None)
+    if meant is None:
+        return None
+    return meant, (units.time_in(name) or 1.0) if meant in (Meaning.CLOCK, Meaning.TIME) else 1.0, ""
 
 
 @lru_cache(maxsize=4096)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 _COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _LEVEL = r"(?:DEBUG|TRACE|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE)"
-_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
+_CLOCK = r"\d\d:\d\d:\d\d(?:\.\d+|,\d{3,}(?!,\d))?"
 _STAMP = (
     rf"\d{{4}}[-/.]\d\d[-/.]\d\d[T _]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?"
     rf"|\d\d[-/]\d\d(?:[-/]\d{{2,4}})?[ T]{_CLOCK}"
@@ -19,9 +19,9 @@ _STAMP = (
     rf"|{_CLOCK}(?: [AP]M)?"
 )
 _RANK = re.compile(
-    r"(?:\[(?:rank|default)?\d+\]:[ ]?"
-    r"|\s*\d{1,6}: "
-    r"|\[\d+,\d+\]<std(?:out|err)>:[ ]?"
+    r"(?:\[(?:rank|default)?(\d+)\]:[ ]?"
+    r"|\s*(\d{1,6}): "
+    r"|\[\d+,(\d+)\]<std(?:out|err)>:[ ]?"
     r"|\(\w+(?:\([^)]*\))? pid=\d+(?:, [^)]*)?\)[ ]?"
     r"|std(?:out|err) [FP] "
     r"|[A-Za-z][\w.-]*-\d[\w.-]*: "
@@ -35,7 +35,8 @@ _NAMED_LATER = re.compile(
     rf"(?:\S{{1,80}}[ \t]+){{0,4}}?(?:[\[(<]?\b({_LEVEL})\b[\])>]?)(?=[\s:|\]-])[ \t]*[:|-]?[ \t]?"
 )
 _LOGGER = re.compile(
-    r"(?:\[[\w./<>-]+:\d+(?::[\w<>]+)?\][ ]?|\[(?:pid[ =:])?\d{4,}\][ ]?(?=\S)|(?:\w+\.)+[\w$]+(?::\d+)?(?::\s"
+    r"(?:\[[\w./<>-]+:\d+(?::[\w<>]+)?\][ ]?|\[(?:pid[ =:])?\d{4,}\][ ]?(?=\S)|/?(?:[\w.-]+/)+[\w.-]+:\d+:\s"
+    r"|(?:\w+\.)+[\w$]+(?::\d+)?(?::\s"
     r"|\s+-\s|\]\s))"
 )
 _LETTERS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
@@ -49,11 +50,15 @@ class Peeled:
         body: The message. Its indentation is kept where only a rank stood before it.
         level: Level that a logger printed, in capitals; empty without one.
         stamp: Time stamp as printed; empty without one.
+        cell: The stamp is the first cell of a row: a comma or a tab follows.
+        rank: Begin and end, in the cleaned line, of the rank that a launcher printed; None without one.
     """
 
     body: str
     level: str
     stamp: str
+    rank: tuple[int, int] | None = None
+    cell: bool = False
 
 
 def clean(line: str) -> str:
@@ -72,14 +77,17 @@ def clean(line: str) -> str:
 def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
     """Return the message of `line`, with the level and the time stamp that stood before it."""
     line = clean(line)
-    place, level, stamp = 0, "", ""
+    place, level, stamp, cell = 0, "", "", False
+    rank: tuple[int, int] | None = None
     for _ in range(2):
         if found := _RANK.match(line, place):
             place = found.end()
+            rank = rank or (found.span(found.lastindex) if found.lastindex else None)
     if found := _GLOG.match(line, place):
-        return Peeled(line[found.end() :], _LETTERS[found[1]], found[2])
+        return Peeled(line[found.end() :], _LETTERS[found[1]], found[2], rank)
     if found := _TIME.match(line, place):
         stamp, place = found[1], found.end()
+        cell = line[found.end(1) : found.end(1) + 1] in (",", ";", "\t")
         if found := _RANK.match(line, place):
             place = found.end()
         found = _NAMED_LATER.match(line, place)
@@ -93,4 +101,4 @@ def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
         for _ in range(2):
             if found := _LOGGER.match(line, place):
                 place = found.end()
-    return Peeled(line[place:], "WARNING" if level == "WARN" else level, stamp)
+    return Peeled(line[place:], "WARNING" if level == "WARN" else level, stamp, rank, cell)

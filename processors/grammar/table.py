@@ -7,6 +7,7 @@ from .numbers import parse
 _CELL = re.compile(r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)|#na#|None|")
 _LETTERS = re.compile(r"[-+\d.,;|:eEnaifNo#\s]*")
 _WIDEST = 64
+_LONGEST_HEADER = 400
 _SPLIT = re.compile(r"\s*[,;\t|]\s*|\s+")
 _COMMA = re.compile(r"\s*[,;\t]\s*")
 _CSV_HEADER = re.compile(r"#?\s*[A-Za-z_][\w/ .-]*(?:[,;\t]\s*[A-Za-z_][\w/ .()-]*){1,60}\s*")
@@ -14,6 +15,16 @@ _SPACED_HEADER = re.compile(r"\s*(?:epoch|step|iter\w*|batch)(?:\s+[A-Za-z_][\w/
 _PIPE_HEADER = re.compile(
     r"\s*\|?\s*(?:epoch|step|iter\w*|batch)\s*(?:\|\s*[A-Za-z_][\w/ ]*){1,20}\|?\s*", re.IGNORECASE
 )
+
+
+_WIDE_HEADER = re.compile(r"\s*(?:[A-Za-z#][\w/#%.-]*(?: [\w/#%.-]+)?(?:\s{2,}|\s*$)){4,30}")
+_SEPARATOR = re.compile(r"[\s|+]*[-=]{2,}[-=\s|+:]*")
+_GAP = re.compile(r"\s{2,}")
+
+
+def is_separator(body: str) -> bool:
+    """Return whether `body` is the line between a header and its rows."""
+    return len(body) <= _LONGEST_HEADER and _SEPARATOR.fullmatch(body) is not None
 
 
 def is_row(body: str) -> bool:
@@ -26,16 +37,28 @@ def is_row(body: str) -> bool:
 
 def is_header(body: str) -> bool:
     """Return whether `body` looks like the names of columns. Prose with commas is none."""
-    if len(body) > 400 or ". " in body:
+    if len(body) > _LONGEST_HEADER or ". " in body:
         return False
-    return any(header.fullmatch(body) for header in (_CSV_HEADER, _SPACED_HEADER, _PIPE_HEADER))
+    if any(header.fullmatch(body) for header in (_CSV_HEADER, _SPACED_HEADER, _PIPE_HEADER)):
+        return True
+    return _WIDE_HEADER.fullmatch(body) is not None and bool({"loss", "e", "epoch", "step", "iter", "#"} & _words(body))
 
 
 def cells(body: str) -> list[str]:
     """Return the cells of a row or of a header."""
-    inner = body.strip(" |\r\n").lstrip("#")
-    parts = _COMMA.split(inner) if _COMMA.search(inner) else _SPLIT.split(inner)
+    inner = body.strip(" |\r\n")
+    inner = inner[1:] if inner.startswith("#") and not inner.startswith("# ") else inner
+    if _COMMA.search(inner):
+        parts = _COMMA.split(inner)
+    elif "|" not in inner and _WIDE_HEADER.fullmatch(body):
+        parts = _GAP.split(inner)
+    else:
+        parts = _SPLIT.split(inner)
     return [part.strip() for part in parts]
+
+
+def _words(body: str) -> set[str]:
+    return set(body.lower().split())
 
 
 def value(cell: str) -> float | None:

@@ -29,7 +29,7 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHORT = {"fps": SAMPLES, "ips": SAMPLES, "sps": SAMPLES, "wps": TOKENS, "tps": TOKENS, "tgs": TOKENS, "qps": SAMPLES}
 _PERIOD = re.compile(rf"(?i)(?:^|[^A-Za-z])({_UNIT}){_PER}(?:global[ _]?)?(?:{_THINGS[STEPS]})(?![A-Za-z])")
 _TIME = re.compile(rf"(?i)^\s*({_UNIT})(?![A-Za-z/])")
-_IN_BRACKETS = re.compile(rf"(?i)[(\[]\s*({_UNIT})\s*[)\]]\s*$|_(ms|sec|secs|seconds|s)$")
+_IN_BRACKETS = re.compile(rf"(?i)[(\[]\s*({_UNIT})\s*[)\]]\s*$|[_ ]in[_ ]({_UNIT})$|_(ms|sec|secs|seconds|s)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,4 +72,4 @@ def time_after(text: str) -> float | None:
 def time_in(name: str) -> float | None:
     """Return the seconds in the unit of time that a field's name ends with: `iter time (ms)`, `step_time_ms`."""
     found = _IN_BRACKETS.search(name)
-    return _TIMES[(found[1] or found[2]).lower()] if found else None
+    return _TIMES[(found[1] or found[2] or found[3]).lower()] if found else None

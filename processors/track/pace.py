@@ -2,15 +2,24 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from processors.grammar.stamps import difference
 
 from .reports import Report
-from .robust import without_outliers
+from .robust import spread, without_outliers
 
 _ENOUGH = 10
 """Ticks of the clock that the differences must span together where one difference spans few."""
+
+_BURST = 1e-3
+"""Seconds between two reports below which they arrived in one burst: read late, or replayed."""
+
+GROWING = 4
+"""Values of a field that must grow, one after the other, before it is taken for a clock whatever its name."""
+
+Clock = Callable[[Report], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,73 +31,110 @@ class Pace:
         method: `timestamps` or `arrival`.
         stride: Steps between two reports (median).
         count: Differences that it rests on.
+        name: The field that is the clock; empty for printed stamps and for arrival.
+        unsteady: Spread of the differences over their median.
     """
 
     seconds: float
     method: str
     stride: float
     count: int
+    name: str = ""
+    unsteady: float = 0.0
 
 
 def pairs(window: Sequence[Report]) -> list[tuple[Report, Report]]:
-    """Return neighbouring reports of one shape and epoch, the later with the higher step."""
-    last: dict[int, Report] = {}
-    found = []
+    """Return neighbouring reports of one shape and epoch, the later with the higher step.
+
+    Where every epoch is reported once, neighbours stand in different ones.
+    """
+    last: dict[tuple[int, int | None], Report] = {}
+    within, across = [], []
     for report in window:
-        earlier = last.get(report.shape)
-        last[report.shape] = report
+        earlier = last.get((report.shape, report.rank))
+        last[report.shape, report.rank] = report
         if earlier is None or earlier.step is None or report.step is None or report.step <= earlier.step:
             continue
         if earlier.epoch is not None and report.epoch is not None and int(earlier.epoch) != int(report.epoch):
-            continue  # an evaluation may lie between
-        found.append((earlier, report))
-    return found
+            across.append((earlier, report))  # an evaluation may lie between
+        else:
+            within.append((earlier, report))
+    return within or across
 
 
-def by_clock(window: Sequence[Report]) -> Pace | None:
-    """Return seconds per step by the best clock that the reports have; None without one."""
-    found = pairs(window)
+def paces(window: Sequence[Report]) -> list[Pace]:
+    """Return seconds per step by each clock that the reports have: stamps, elapsed times, arrival."""
+    return clocked(window, pairs(window), lambda earlier, later: (later.step or 0) - (earlier.step or 0))
+
+
+def clocked(
+    window: Sequence[Report], found: Sequence[tuple[Report, Report]], progress: Callable[[Report, Report], float]
+) -> list[Pace]:
+    """Return seconds per unit of `progress` between the neighbours `found`, by each clock that the reports have."""
     if not found:
-        return None
-    stamps: Callable[[Report], float | None] = lambda report: report.stamp  # noqa: E731
-    clocks: Callable[[Report], float | None] = lambda report: report.clock  # noqa: E731
-    arrivals: Callable[[Report], float | None] = lambda report: report.time  # noqa: E731
-    for clock, method in ((stamps, "timestamps"), (clocks, "timestamps"), (arrivals, "arrival")):
-        if pace := _pace(found, clock, method):
-            return pace
-    return None
+        return []
+    clocks: list[tuple[Clock, str, str]] = [(lambda report: report.stamp, "timestamps", "")]
+    clocks += [(_field(key), "timestamps", key) for key in growing(window)]
+    clocks.append((lambda report: report.time, "arrival", ""))
+    known = [_pace(found, clock, method, name, progress) for clock, method, name in clocks]
+    return [pace for pace in known if pace is not None]
 
 
-def _pace(found: Sequence[tuple[Report, Report]], clock: Callable[[Report], float | None], method: str) -> Pace | None:
-    passed: list[tuple[float, int]] = []
+def growing(window: Sequence[Report]) -> list[str]:
+    """Return the printed times that only grow: those called a clock first."""
+    keys = dict.fromkeys(key for report in window for key in report.times)
+    found = []
+    for key in keys:
+        role = key.split(":", 1)[0]
+        values = [report.times[key] for report in window if key in report.times]
+        if role == "clock" or (role != "step" and len(values) >= GROWING and all(a < b for a, b in pairwise(values))):
+            found.append(key)
+    return sorted(found, key=lambda key: not key.startswith("clock"))
+
+
+def _field(key: str) -> Clock:
+    return lambda report: report.times.get(key)
+
+
+def _pace(
+    found: Sequence[tuple[Report, Report]],
+    clock: Clock,
+    method: str,
+    name: str,
+    progress: Callable[[Report, Report], float],
+) -> Pace | None:
+    passed: list[tuple[float, float]] = []
     readings: list[float] = []
     for earlier, later in found:
         begin, end = clock(earlier), clock(later)
-        if begin is None or end is None or earlier.step is None or later.step is None:
+        if begin is None or end is None:
             continue
         seconds = difference(begin, end) if method == "timestamps" else end - begin
         if seconds < 0:
             return None  # no clock goes backwards
-        passed.append((seconds, later.step - earlier.step))
+        passed.append((seconds, progress(earlier, later)))
         readings += (begin, end)
     total = sum(seconds for seconds, _ in passed)
     if not passed or total <= 0:
         return None
-    if method == "arrival" and len(set(readings)) * 2 < len(passed) + 1:
+    usual = median(seconds for seconds, _ in passed)
+    if method == "arrival" and (len(set(readings)) * 2 < len(passed) + 1 or usual < _BURST):
         return None  # arrived in bursts: their times say nothing
     tick = 1.0 if all(reading == int(reading) for reading in readings) else 0.0
     stride = median(steps for _, steps in passed)
-    if tick and median(seconds for seconds, _ in passed) < _ENOUGH * tick:
-        return _coarse(passed, tick, method, stride)
-    kept = without_outliers([seconds / steps for seconds, steps in passed])
-    return Pace(median(kept), method, stride, len(kept)) if median(kept) > 0 else None
+    if tick and usual < _ENOUGH * tick:
+        return _coarse(passed, tick, method, name, stride)
+    each = [seconds / steps for seconds, steps in passed]
+    kept = without_outliers(each)
+    middle = median(kept)
+    return Pace(middle, method, stride, len(kept), name, spread(each)) if middle > 0 else None
 
 
-def _coarse(passed: list[tuple[float, int]], tick: float, method: str, stride: float) -> Pace | None:
+def _coarse(passed: list[tuple[float, float]], tick: float, method: str, name: str, stride: float) -> Pace | None:
     """A clock that ticks slower than reports come: the time of many reports over their steps."""
     usual = median(seconds for seconds, _ in passed)
     kept = [(seconds, steps) for seconds, steps in passed if seconds <= 3 * usual + 2 * tick]
     total, steps = sum(seconds for seconds, _ in kept), sum(steps for _, steps in kept)
     if total < _ENOUGH * tick or not steps:
         return None
-    return Pace(total / steps, method, stride, len(kept))
+    return Pace(total / steps, method, stride, len(kept), name)

@@ -15,6 +15,9 @@ TEXT = 160
 _LOOK_BACK = 4
 """Reports before a new one that are searched for one of the same shape."""
 
+_RANKS = 64
+"""Ranks in one stream whose step times a report keeps."""
+
 _SINCE_1970 = 1e9
 """A "time" above this is a date, not a duration."""
 
@@ -31,15 +34,17 @@ class Report(msgspec.Struct, array_like=True):
         step: Training step.
         epoch: Epoch.
         stamp: Printed time, in seconds.
-        clock: Printed seconds since some beginning.
-        step_time: Stated seconds per step.
-        duration: A stated time of which the name does not say of what, in seconds.
+        times: Printed times in seconds, by their reading (`key_of`): which of them is the step's is decided over many reports.
         step_rate: Stated steps a second.
-        rate: Stated things a second.
-        unit: Which things.
+        rates: Stated things a second, by unit.
+        count: Samples or tokens so far, in `count_unit`.
+        count_unit: `samples/s` or `tokens/s`, the unit of its rate.
+        done: Things done since the report before.
         loss: Training loss; null where it is printed but no number.
         loss_rank: How much it is the loss of the step (`names.loss_rank`); 99 where no loss is printed.
         unnamed: `step` is a bare `k/N`, which may count something else.
+        rank: Rank that a launcher printed before the line.
+        ranks: Stated seconds per step of other ranks that report the same step in the same stream.
     """
 
     line: int
@@ -50,15 +55,17 @@ class Report(msgspec.Struct, array_like=True):
     step: int | None = None
     epoch: float | None = None
     stamp: float | None = None
-    clock: float | None = None
-    step_time: float | None = None
-    duration: float | None = None
+    times: dict[str, float] = {}
     step_rate: float | None = None
-    rate: float | None = None
-    unit: str = ""
+    rates: dict[str, float] = {}
+    count: float | None = None
+    count_unit: str = ""
+    done: float | None = None
     loss: float | None = None
     loss_rank: int = 99
     unnamed: bool = False
+    rank: int | None = None
+    ranks: dict[int, float] = {}
 
     @property
     def has_loss(self) -> bool:
@@ -66,17 +73,19 @@ class Report(msgspec.Struct, array_like=True):
         return self.loss_rank < 99
 
 
-_FIELDS = {
-    Meaning.STEP_TIME: "step_time",
-    Meaning.TIME: "duration",
-    Meaning.CLOCK: "clock",
-    Meaning.EPOCH: "epoch",
-}
+_ROLES = {Meaning.STEP_TIME: "step", Meaning.TIME: "time", Meaning.CLOCK: "clock", Meaning.SPAN: "span"}
+_TIMES = 6
+"""Times that a report keeps; lines that print the times of dozens of parts are known."""
+
+
+def key_of(slot: Slot) -> str:
+    """Return the reading that a printed time stands for: what its name makes it, and its name (or its place, without one)."""
+    return f"{_ROLES[slot.meaning]}:{slot.name[:24] or slot.index}"
 
 
 def read(reading: Reading, line: int, offset: int, time: float, text: str) -> Report | None:
     """Return the report that a line alone makes, or None where it holds none of the fields of one."""
-    report = Report(line, offset, time, text[:TEXT].strip(), reading.plan.shape, stamp=reading.stamp)
+    report = Report(line, offset, time, text[:TEXT].strip(), reading.plan.shape, stamp=reading.stamp, rank=reading.rank)
     found = False
     for slot, value in reading.values:
         found |= _take(report, slot, value)
@@ -95,26 +104,42 @@ def _take(report: Report, slot: Slot, value: float) -> bool:
     if slot.meaning is Meaning.STEP:
         if report.step is None or not slot.name:
             report.step, report.unnamed = (int(value) if value < 1e15 else None), not slot.name
+        return True
+    return _take_other(report, slot, value)
+
+
+def _take_other(report: Report, slot: Slot, value: float) -> bool:
+    if slot.meaning is Meaning.EPOCH:
+        report.epoch = value if report.epoch is None else report.epoch
     elif slot.meaning is Meaning.RATE:
         _take_rate(report, slot, value)
-    elif slot.meaning is Meaning.TIME and value > _SINCE_1970:
-        report.stamp = value
-    elif name := _FIELDS.get(slot.meaning):
-        if getattr(report, name) is None:
-            setattr(report, name, value)
+    elif slot.meaning is Meaning.COUNT:
+        report.count, report.count_unit = value, slot.unit
+    elif slot.meaning is Meaning.DONE:
+        report.done = value
+    elif slot.meaning in _ROLES:
+        return _take_time(report, slot, value)
     else:
         return False
     return True
 
 
+def _take_time(report: Report, slot: Slot, value: float) -> bool:
+    if value > _SINCE_1970:
+        report.stamp = value / 1000 if value > 1000 * _SINCE_1970 else value
+    elif len(report.times) < _TIMES:
+        report.times.setdefault(key_of(slot), value)
+    return slot.meaning is not Meaning.SPAN
+
+
 def _take_rate(report: Report, slot: Slot, value: float) -> None:
     if slot.unit.startswith(STEPS):
         report.step_rate = report.step_rate or value or None
-    elif report.rate is None and value:
-        report.rate, report.unit = value, slot.unit
+    elif value and len(report.rates) < _TIMES:
+        report.rates.setdefault(slot.unit, value)
 
 
-_MERGED = ("epoch", "clock", "step_time", "duration", "step_rate", "rate", "stamp")
+_MERGED = ("epoch", "step_rate", "stamp", "count", "done")
 
 
 def joins(report: Report, line: Report, fragment: bool) -> bool:
@@ -125,32 +150,54 @@ def joins(report: Report, line: Report, fragment: bool) -> bool:
         line: The report that the line alone makes.
         fragment: The line is one field of a report over several lines: indented, or a cell of a drawn table.
     """
+    if line.rank != report.rank and line.step is None:
+        return False
     if line.step is not None:
         return line.step == report.step and (line.epoch == report.epoch or line.epoch is None or report.epoch is None)
     if fragment:
         return True
     if line.has_loss and report.has_loss:
         return False
-    return not any(
-        getattr(line, name) is not None and getattr(report, name) is not None
-        for name in _MERGED
-        if name not in ("stamp", "epoch")
-    )
+    if any(getattr(line, name) is not None and getattr(report, name) is not None for name in ("step_rate", "count")):
+        return False
+    return not (line.times.keys() & report.times.keys() or line.rates.keys() & report.rates.keys())
 
 
 def join(report: Report, line: Report) -> None:
     """Add what `line` says to `report`."""
-    if line.step_time is not None and report.step_time is None and line.rate is not None:
-        report.rate = None  # the speed that stands beside the step time belongs to it
+    if line.rank != report.rank and line.rank is not None and line.shape == report.shape:
+        _join_rank(report, line)
+    else:
+        _join_fields(report, line)
+    report.line, report.offset, report.time, report.text = line.line, line.offset, line.time, line.text
+
+
+def _join_rank(report: Report, line: Report) -> None:
+    """Another rank reports the same step. The lowest rank's numbers stand; the others' step times are kept beside."""
+    stated = next(iter(line.times.values()), None) or (1 / line.step_rate if line.step_rate else None)
+    if stated is not None and line.rank is not None and len(report.ranks) < _RANKS:
+        report.ranks[line.rank] = stated
+
+
+def _join_fields(report: Report, line: Report) -> None:
+    if line.times and line.rates and not report.times:
+        report.rates = {}  # the speed that stands beside the step time belongs to it
+    again = line.shape == report.shape
     for name in _MERGED:
         value = getattr(line, name)
-        if value is not None and (getattr(report, name) is None or line.shape == report.shape):
+        if value is not None and (getattr(report, name) is None or again):
             setattr(report, name, value)
-            if name == "rate":
-                report.unit = line.unit
-    if line.loss_rank < report.loss_rank or (line.loss_rank == report.loss_rank and line.shape == report.shape):
+    report.count_unit = report.count_unit or line.count_unit
+    report.times = _united(report.times, line.times, again)
+    report.rates = _united(report.rates, line.rates, again)
+    if line.loss_rank < report.loss_rank or (line.loss_rank == report.loss_rank and again):
         report.loss, report.loss_rank = line.loss, line.loss_rank
-    report.line, report.offset, report.time, report.text = line.line, line.offset, line.time, line.text
+
+
+def _united(old: dict[str, float], new: dict[str, float], again: bool) -> dict[str, float]:
+    """Return both; of two values of one name the newer where the line was printed `again`, else the older."""
+    both = {**old, **new} if again else {**new, **old}
+    return dict(list(both.items())[:_TIMES])
 
 
 def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
@@ -158,6 +205,11 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
     if window and joins(window[-1], line, fragment):
         join(window[-1], line)
         return
+    if line.rank is not None and line.step is not None:
+        for report in window[: -_LOOK_BACK - 1 : -1]:
+            if report.step == line.step and report.shape == line.shape and report.epoch == line.epoch:
+                join(report, line)
+                return
     if any(_falls_back(earlier, line) for earlier in window[-_LOOK_BACK:]):
         window.clear()
     window.append(line)
@@ -167,7 +219,7 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
 
 def _falls_back(earlier: Report, later: Report) -> bool:
     """Return whether `later` belongs to another run than `earlier`: its counters are lower."""
-    if earlier.shape != later.shape:
+    if earlier.shape != later.shape or earlier.rank != later.rank:
         return False
     if earlier.epoch is not None and later.epoch is not None and earlier.epoch != later.epoch:
         return later.epoch < earlier.epoch

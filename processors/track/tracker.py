@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import msgspec
 
-from processors.grammar import names, table
+from processors.grammar import names, stamps, table
 from processors.grammar.extractor import Extractor, Reading
 from processors.grammar.fields import Plan, Slot
 from processors.grammar.names import Meaning
@@ -27,6 +27,8 @@ _MORE = 8
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
 
 _TABLE_STARTS = re.compile(r"(?<=[^p])p")
+_MONITOR = (("l", Meaning.DONE), ("t", Meaning.CLOCK))
+"""Columns of the episode monitors that Gym and Stable-Baselines3 write: length in steps, seconds since the start."""
 _LETTER = re.compile("[A-Za-z]")
 _HEADER_LENGTH = 400
 _OF_A_NUMBER = frozenset("0123456789+-.")
@@ -98,16 +100,32 @@ class MetricTracker:
         if view.classes.startswith(PROGRESS) and state.pending:
             self._take_header(state.pending, view.lines[0], state)
         for start in starts:
-            self._take_header(view.lines[start - 1], view.lines[start], state)
-        last = view.lines[-1] if view.lines and view.classes[-1] != PROGRESS else ""
-        state.pending = last if last and len(last) <= _HEADER_LENGTH and table.is_header(peel(last).body) else ""
+            above = start - 1
+            if above and view.classes[above - 1] != PROGRESS and table.is_separator(view.lines[above]):
+                above -= 1
+            elif not above and state.pending and table.is_separator(view.lines[0]):
+                self._take_header(state.pending, view.lines[start], state)
+            self._take_header(view.lines[above], view.lines[start], state)
+        self._keep_pending(view, state)
+
+    @staticmethod
+    def _keep_pending(view: ChunkView, state: TrackState) -> None:
+        """Keep the last line where it may be a header, or a separator below one."""
+        before = [state.pending, *view.lines[-2:-1]][-1] if len(view.lines) < 2 or view.classes[-2] != PROGRESS else ""
+        state.pending = ""
+        if view.lines and view.classes[-1] != PROGRESS:
+            last = view.lines[-1]
+            last = before if table.is_separator(last) else last
+            if len(last) <= _HEADER_LENGTH and table.is_header(peel(last).body):
+                state.pending = last
 
     @staticmethod
     def _take_header(line: str, below: str, state: TrackState) -> None:
         if len(line) > _HEADER_LENGTH or below.lstrip(" |\t")[:1] not in _OF_A_NUMBER:
             return
         body = peel(line).body
-        if table.is_header(body) and len(table.cells(body)) == len(table.cells(peel(below).body)):
+        row = peel(below)
+        if table.is_header(body) and len(table.cells(body)) == len(table.cells(row.body)) + row.cell:
             state.header = table.cells(body)
 
     def _scan(self, view: ChunkView, state: TrackState) -> tuple[list[tuple[Report, bool]], bool]:
@@ -197,20 +215,23 @@ def _row(line: str, header: Sequence[str]) -> Reading:
     slots, shape = _columns(tuple(header))
     if not slots:
         return Reading(Plan(()), [], None)
-    cells = table.cells(peel(line).body)
+    peeled = peel(line)
+    cells = [peeled.stamp, *table.cells(peeled.body)] if peeled.cell else table.cells(peeled.body)
     if len(cells) != len(header):
         return Reading(Plan(()), [], None)
     read_off = [(slot, table.value(cells[slot.index])) for slot in slots]
     values = [(slot, value * slot.scale) for slot, value in read_off if value is not None]
-    return Reading(Plan(slots, shape=shape), values, None)
+    return Reading(Plan(slots, shape=shape), values, stamps.seconds(peeled.stamp) if peeled.cell else None)
 
 
 @lru_cache(maxsize=256)
 def _columns(header: tuple[str, ...]) -> tuple[tuple[Slot, ...], int]:
     """Return what the columns mean, where that is known, and a checksum of their names."""
-    slots = []
+    slots = (
+        [Slot(header.index(name), meaning, name) for name, meaning in _MONITOR] if header[:3] == ("r", "l", "t") else []
+    )
     for index, name in enumerate(header):
         known = names.meaning(name)
-        if known is not None and known[0] is not Meaning.MEASURE:
+        if known is not None and known[0] not in (Meaning.MEASURE, Meaning.TOTAL):
             slots.append(Slot(index, known[0], name, known[1], known[2]))
     return tuple(slots), zlib.crc32("\0".join(header).encode("utf-8", "replace"))

@@ -1,0 +1,185 @@
+"""What the printed times may mean, and which reading the evidence favours.
+
+A name alone proves little: `time` may be of a step, of the fifty steps since the last report, of one part of a step, or since the
+start. So every printed time is a candidate. A candidate that agrees with a clock (printed stamps, elapsed times, the arrival of lines)
+gains; one that contradicts it is dropped, whatever its name says; below a threshold nothing is said.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .pace import Pace, growing
+from .reports import Report
+from .robust import robust_median, spread
+
+CLOSE = (0.8, 1.2)
+"""Stated over clock: agreement."""
+
+_AGREES = (0.5, 1.35)
+"""Stated over clock: work outside steps (evaluation, checkpoints) makes the clock's time longer, hardly ever shorter."""
+
+_FEW = 4
+"""One report in so many must hold a field before it speaks for all: a summary at the end may call anything a speed."""
+
+THRESHOLD = 0.5
+"""Score below which a reading is not given."""
+
+_STEADY = 0.3
+"""Spread below which a clock is steady enough to contradict."""
+
+_ENOUGH = 3
+"""Differences that a clock must rest on before it is listened to."""
+
+_PART = re.compile(
+    r"(?i)(?:^|[^a-z])(?:data|load\w*|read\w*|fwd|forward|bwd|backward|optim\w*|opt|comm|sync|wait\w*|h2d|io|ckpt|save\w*|gen"
+    r"|rollout|reward|actor|critic|ref|adv|update_\w+|loader|batch_?gen\w*|all_?reduce|allgather|grad\w*|preprocess\w*|compile)"
+    r"(?:[^a-z]|$)"
+)
+_WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)")
+_PRIOR = {"step": 0.8, "time": 0.6, "clock": 0.0, "span": 0.35}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read seconds per step off the reports.
+
+    Attributes:
+        what: The field and how it is read, for a person.
+        method: As in `records.JobMetric`.
+        seconds: Per step.
+        score: How likely it is right, 0 to 1.
+        why: What speaks for or against it.
+        agrees: A clock agrees with it.
+    """
+
+    what: str
+    method: str
+    seconds: float
+    score: float
+    why: str
+    agrees: bool = False
+
+
+def reference(paces: Sequence[Pace]) -> Pace | None:
+    """Return the clock that the others are held against: the first that rests on enough."""
+    return next((pace for pace in paces if pace.count >= _ENOUGH), None)
+
+
+def readings(window: Sequence[Report], paces: Sequence[Pace]) -> list[Reading]:
+    """Return all readings of seconds per step, the most likely first."""
+    clock = reference(paces)
+    found = [reading for key in _keys(window) if (reading := _stated(window, key, clock))]
+    found = _sums(found)
+    rates = [1 / report.step_rate for report in window if report.step_rate]
+    seconds = robust_median(rates)
+    if seconds is not None and len(rates) * _FEW >= len(window):
+        found.append(_against(Reading("steps a second", "rate", seconds, 0.75, "printed"), clock, interval=False))
+    found += [_of_clock(pace, clock) for pace in paces]
+    return sorted(found, key=lambda reading: -reading.score)
+
+
+def _keys(window: Sequence[Report]) -> list[str]:
+    """Return the printed times that may be of a step: not those that only grow."""
+    clocks = growing(window)
+    return list(dict.fromkeys(key for report in window for key in report.times if key not in clocks))
+
+
+def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading | None:
+    role, name = key.split(":", 1)
+    counted = [report for report in window if role == "step" or report.step is not None or report.rank is not None]
+    values = [report.times[key] for report in counted if report.times.get(key)]
+    seconds = robust_median(values)
+    if not seconds or len(values) * _FEW < len(window):
+        return None
+    if role != "step" and len(values) < _ENOUGH:
+        return None  # a total, most likely
+    score, why = _PRIOR[role], "printed"
+    if role == "span" and sum(len(report.times) for report in counted) == len(values):
+        score += 0.15  # the only time there is
+    if name and not name.isdigit():
+        if _PART.search(name):
+            score, why = score - 0.3, "its name is that of a part"
+        elif _WHOLE.search(name):
+            score += 0.15
+    what = f"`{name}`" if name and not name.isdigit() else "a time without a name"
+    if len(values) >= 4 and _counts(values):
+        return Reading(what, "stated", seconds, 0.0, "grows like a counter: no time of a step")
+    return _against(Reading(what, "stated", seconds, score, why), clock, interval=True)
+
+
+def _counts(values: Sequence[float]) -> bool:
+    """Return whether whole numbers grow by the same step each time."""
+    steps = {later - earlier for earlier, later in pairwise(values)}
+    return len(steps) == 1 and steps.pop() > 0 and all(value == int(value) for value in values)
+
+
+def _against(reading: Reading, clock: Pace | None, interval: bool) -> Reading:
+    """Return `reading` held against a clock."""
+    if clock is None:
+        return reading
+    source = "arrival of lines" if clock.method == "arrival" else "printed timestamps"
+    ratio = reading.seconds / clock.seconds
+    apart = f"{abs(ratio - 1):.0%}"
+    if CLOSE[0] <= ratio <= CLOSE[1]:
+        return _with(reading, min(1.0, reading.score + 0.3), f"agrees with the {source} within {apart}")
+    if _AGREES[0] <= ratio <= _AGREES[1]:
+        return _with(reading, reading.score + 0.05, f"near the {source}: {ratio:.0%} of their time")
+    per_step = ratio / clock.stride
+    if interval and clock.stride > 1 and _AGREES[0] <= per_step <= _AGREES[1]:
+        bonus = 0.25 if CLOSE[0] <= per_step <= CLOSE[1] else 0.05
+        spread_over = Reading(
+            f"{reading.what} over {clock.stride:g} steps", reading.method, reading.seconds / clock.stride, 0, ""
+        )
+        return _with(spread_over, reading.score + bonus, f"agrees with the {source} as the time of an interval")
+    why = f"contradicts the {source}: {ratio:.3g} times their time"
+    if ratio > _AGREES[1]:
+        slow = (
+            clock.method == "arrival" and ratio > 3 and clock.unsteady > _STEADY
+        )  # lines that were held back, or replayed
+        return _with(reading, reading.score * (0.8 if slow else 0.2), why, agrees=False)
+    return _with(
+        reading, reading.score - (0.6 if clock.unsteady <= _STEADY and ratio < 0.2 else 0.1), why, agrees=False
+    )
+
+
+def _with(reading: Reading, score: float, why: str, agrees: bool = True) -> Reading:
+    return Reading(reading.what, reading.method, reading.seconds, score, why, agrees)
+
+
+def _sums(found: list[Reading]) -> list[Reading]:
+    """Give credit to the one time that is the sum of two or more others."""
+    stated = [reading for reading in found if reading.method == "stated"]
+    if len(stated) < 3:
+        return found
+    largest = max(stated, key=lambda reading: reading.seconds)
+    rest = sum(reading.seconds for reading in stated if reading is not largest)
+    if not 0.9 <= rest / largest.seconds <= 1.02:
+        return found
+    whole = _with(largest, largest.score + 0.25, f"{largest.why}; the others add up to it", largest.agrees)
+    return [
+        whole if reading is largest else _with(reading, reading.score - 0.3, "a part of another") for reading in found
+    ]
+
+
+def _of_clock(pace: Pace, clock: Pace | None) -> Reading:
+    what = {"arrival": "arrival of lines"}.get(
+        pace.method, f"`{pace.name.split(':', 1)[-1]}`" if pace.name else "printed timestamps"
+    )
+    score = {"arrival": 0.55}.get(pace.method, 0.7) - (0.3 if pace.count < 2 else 0.0)
+    why = f"{pace.count} differences over {pace.stride:g} steps each"
+    reading = Reading(what, pace.method, pace.seconds, score, why)
+    if clock is None or clock is pace:
+        return reading
+    held = _against(reading, clock, interval=False)
+    return _with(reading, min(score, held.score), f"{why}; {held.why}", held.agrees)
+
+
+def unsteady(window: Sequence[Report]) -> bool:
+    """Return whether what the reports state varies wildly."""
+    values = [
+        next(iter(report.times.values()), 0.0) or report.step_rate or next(iter(report.rates.values()), 0.0)
+        for report in window
+    ]
+    return spread(values) > 0.5
