@@ -24,6 +24,7 @@ class Clock:
             machine's noise hides below it.
         batch: Samples of one step over all ranks; 0 where the framework has none (boosting rounds).
         tokens: Tokens of one step over all ranks; 0 where the log has none.
+        world: Ranks, for rates that are told of each.
         interval: Steps from report to report.
         slow_start: Seconds that the first step takes longer, as compilation does.
         pause: Seconds for which the training stands still in its middle.
@@ -38,6 +39,7 @@ class Clock:
         pace: float = 0.03,
         batch: int = 0,
         tokens: int = 0,
+        world: int = 1,
         interval: int = 1,
         slow_start: float = 0.0,
         pause: float = 0.0,
@@ -45,7 +47,7 @@ class Clock:
         now: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.pace, self.batch, self.tokens, self.interval = pace, batch, tokens, interval
+        self.pace, self.batch, self.tokens, self.world, self.interval = pace, batch, tokens, world, interval
         self._slow_start, self._pause, self._pause_after = slow_start, pause, pause_after
         self._now, self._sleep = now, sleep
         self._mark: float | None = None
@@ -99,6 +101,7 @@ class Clock:
             "samples_per_s": round(self.batch / median, 3) if self.batch else None,
             "tokens_per_s": round(self.tokens / median, 3) if self.tokens else None,
             "steps": self.steps,
+            "world": self.world,
             "interval": self.interval,
             "last_step": _several(step),
             "last_loss": [round(float(each), 8) for each in _several(loss)],

@@ -45,9 +45,13 @@ def environment(group: str, steps: list[list[str]], root: Path) -> Path:
 def versions(python: Path, packages: list[str]) -> dict[str, str]:
     """Return the installed versions of `packages` and of Python."""
     site = next((python.parent.parent / "lib").glob("python3*")) / "site-packages"
-    installed = {each.metadata["Name"].lower(): each.version for each in distributions(path=[str(site)])}
+    installed = {_normal(each.metadata["Name"]): each.version for each in distributions(path=[str(site)])}
     asked = subprocess.run([python, "-V"], capture_output=True, text=True, check=True).stdout.split()[1]
-    return {"python": asked} | {name: installed[name.lower()] for name in packages}
+    return {"python": asked} | {name: installed[_normal(name)] for name in packages}
+
+
+def _normal(name: str) -> str:
+    return name.lower().replace("_", "-").replace(".", "-")
 
 
 def generate(framework: Framework, setup: str, python: Path, root: Path) -> bool:

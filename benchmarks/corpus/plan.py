@@ -1,6 +1,5 @@
 """What there is to run: groups of packages, frameworks and their set-ups, as environments.toml says."""
 
-import hashlib
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ class Framework:
     Attributes:
         name: Its name: the program is runs/NAME.py.
         group: The group of packages that it needs.
+        development: Whether its formats may be looked at while the tracker is made; the others are held out. A hash of the name chose.
         packages: The packages whose versions are noted beside the logs.
         setups: The names of its logging set-ups, arguments of the program.
         ranks: Processes that torchrun starts, by set-up; 0 where the program is started plainly.
@@ -26,6 +26,7 @@ class Framework:
 
     name: str
     group: str
+    development: bool
     packages: list[str]
     setups: list[str]
     ranks: dict[str, int] = field(default_factory=dict)
@@ -35,16 +36,6 @@ class Framework:
     def program(self) -> Path:
         """The program that trains."""
         return HERE / "runs" / f"{self.name}.py"
-
-    @property
-    def development(self) -> bool:
-        """Whether formats may be looked at while the tracker is made; the others are held out. A hash of the name decides."""
-        return for_development(self.name)
-
-
-def for_development(framework: str) -> bool:
-    """Return whether a framework is on the half for development."""
-    return hashlib.sha256(framework.encode()).digest()[0] % 2 == 0
 
 
 def load() -> tuple[dict[str, list[list[str]]], dict[str, Framework]]:

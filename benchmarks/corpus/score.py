@@ -79,8 +79,16 @@ def judge(truth: dict[str, Any], progress: dict[str, Any], streamed: bool) -> di
     return {
         "speed": _speed(truth, progress, expected),
         "step": _one_of(progress["last_step"], truth["last_step"], 0.0, tells["step"]),
-        "loss": _one_of(progress["last_loss"], truth["last_loss"], LOSS_TOLERANCE, tells["loss"]),
+        "loss": _one_of(
+            progress["last_loss"], _printed(truth["last_loss"], progress["last_loss"]), LOSS_TOLERANCE, tells["loss"]
+        ),
     }
+
+
+def _printed(values: list[float], said: float | None) -> list[float]:
+    """Return `values`, and each as a log with as many decimals as `said` has would print it."""
+    decimals = len(str(said).partition(".")[2]) if said is not None else 0
+    return [*values, *(round(value, decimals) for value in values if decimals >= 2)]
 
 
 def _speed(truth: dict[str, Any], progress: dict[str, Any], expected: bool) -> Verdict:

@@ -42,7 +42,7 @@ def train(setup: str) -> None:
     clock.finish(
         step=None if setup == "table_no_bar" else [BATCHES, clock.steps],
         loss=[learner.recorder.values[-1][0]],
-        speed=False,
+        speed=setup != "table_no_bar",
     )
 
 

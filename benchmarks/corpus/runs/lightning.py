@@ -93,7 +93,7 @@ def train(setup: str) -> None:
         earlier.save_checkpoint("last.ckpt")
     trainer = lightning.Trainer(max_epochs=EPOCHS, **options)
     trainer.fit(module, loader, checks, ckpt_path="last.ckpt" if setup == "resumed" else None)
-    last = clock.losses[-1]
+    last = trainer.callback_metrics["train_loss"].item()
     clock.finish(step=[BATCHES, trainer.global_step, clock.steps], loss=last, speed=True)
 
 

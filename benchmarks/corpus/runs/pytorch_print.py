@@ -60,7 +60,9 @@ def train(setup: str) -> None:
             clock.begin()
             begun = time.time()
     say.end(setup)
-    clock.finish(step=told_step, loss=told_loss, speed=setup not in ("csv", "resumed"))
+    clock.finish(
+        step=None if setup == "accumulation_pause" else told_step, loss=told_loss, speed=setup not in ("csv", "resumed")
+    )
 
 
 class Speaker:

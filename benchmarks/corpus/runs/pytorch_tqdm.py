@@ -48,6 +48,8 @@ def train(setup: str) -> None:
             elif setup in ("postfix_evaluation", "slow_steps"):
                 bar.set_postfix(loss=f"{loss.item():.4f}", lr="5.0e-02")
         bar.close()
+        if setup == "epochs_outside":  # it leaves no last bar: the last one drawn tells
+            steps = [bar.last_print_n, epoch * batches + bar.last_print_n]
         if setup == "postfix_evaluation":
             for _ in tqdm(range(20), desc="Validating", leave=False):
                 time.sleep(0.02)

@@ -17,7 +17,7 @@ def train(setup: str) -> None:
     distributed.init_process_group("gloo")
     rank, world = distributed.get_rank(), distributed.get_world_size()
     tokens = BATCH * SEQUENCE * world if setup == "all_4_tokens" else 0
-    clock = Clock(pace=0.06, batch=BATCH * world, tokens=tokens, interval=INTERVAL, slow_start=1.0)
+    clock = Clock(pace=0.06, batch=BATCH * world, tokens=tokens, world=world, interval=INTERVAL, slow_start=1.0)
     logging.basicConfig(
         level=logging.INFO, stream=sys.stderr, format=f"[rank{rank}]: %(asctime)s %(levelname)s %(message)s"
     )
