@@ -72,6 +72,7 @@ class Bridging:
     ) -> None:
         self._producer = producer
         self._stop = stop
+        self._away = False
         self._next = 0.0
         self.bridge = Bridge(actuator, settings, self._publish, recall=history)
         for record in history():
@@ -85,6 +86,11 @@ class Bridging:
         if batch or time.monotonic() >= self._next:
             self._insist(self._advance)
 
+    def problems(self) -> list[str]:
+        """Return what is wrong, for the health check."""
+        said = {"Kafka does not acknowledge": self._away, "the scheduler does not answer": self.bridge.scheduler_away}
+        return [problem for problem, there in said.items() if there]
+
     def _advance(self) -> None:
         wait = self.bridge.advance()
         self._next = time.monotonic() + (float("inf") if wait is None else wait)
@@ -97,7 +103,6 @@ class Bridging:
 
     def _insist(self, work: Callable[[], None]) -> None:
         """Do `work` again until the broker takes it: every step of the bridge may be repeated."""
-        away = False
         while True:
             try:
                 work()
@@ -105,9 +110,10 @@ class Bridging:
             except TransportError as error:
                 if self._stop.is_set():
                     raise
-                if not away:
-                    log.warning("broker_away", error=str(error))
-                away = True
+                if not self._away:
+                    log.warning("broker away", error=str(error))
+                self._away = True
                 self._stop.wait(1.0)
-        if away:
-            log.info("broker_back")
+        if self._away:
+            log.info("broker back")
+        self._away = False

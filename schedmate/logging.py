@@ -33,6 +33,8 @@ def configure(settings: ServiceSettings) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *explain, renderer],
         )
     )
+    for chatty in ("kafka", "aiokafka"):  # they log every try while a broker is away; ours say so once
+        logging.getLogger(chatty).setLevel(logging.ERROR)
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(max(level, logging.WARNING))

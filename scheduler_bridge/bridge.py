@@ -100,6 +100,11 @@ class Bridge:
         self._away = False
         self._tidied = clock()
 
+    @property
+    def scheduler_away(self) -> bool:
+        """True from the first question that the scheduler did not answer until the next that it does."""
+        return self._away
+
     def remember(self, record: Decision | DecisionResult) -> None:
         """Take in one record of the history, in any order."""
         self._ledger.remember(record)

@@ -25,6 +25,7 @@ COMMANDS = {
     "worker": "Run the processors on Kafka (Faust).",
     "sink": "Write results from Kafka to ClickHouse and Redis.",
     "bridge": "Turn verdicts into decisions, and decisions into a scheduler's actions.",
+    "models": "Serve a language model, and check those that are configured.",
     "topics": "Create, list and check the topics.",
     "migrate": "Create ClickHouse's tables, or bring them up to date.",
     "query": "Ask ClickHouse one of the usual questions, or any other.",

@@ -27,6 +27,7 @@ def command(
     from schedmate.assembly import job_processor
     from schedmate.reading import shown
     from schedmate.report import report
+    from schedmate.tail import find_tail
     from streams.producers.stored import UnreadableLog
 
     loaded: Loaded = context.obj
@@ -34,7 +35,8 @@ def command(
     console, failed = Console(soft_wrap=True, highlight=False), False
     for file in files:
         try:
-            result = analyze(file, shown(file), processor)
+            tail = find_tail(file, processor, loaded.settings.processors.reports)
+            result = analyze(file, shown(file), processor, tail)
         except UnreadableLog as error:
             typer.echo(f"schedmate: {error}", err=True)
             failed = True

@@ -34,6 +34,7 @@ def command(context: typer.Context) -> None:
         group = f"{settings.kafka.group}-bridge"
         with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s) as consumer:
             pump = Pump(consumer, producer, bridging.handle)
+            running.telemetry.health = bridging.problems
             running.telemetry.watch("bridge", bridging.bridge.counters)
             running.telemetry.watch("pump", pump.counters)
             pump.run(running.stop)

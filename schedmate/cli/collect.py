@@ -11,7 +11,7 @@ from schedmate.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
-SLURM = r"slurm-(?P<job>\d+)\.(?P<stream>out|err)$"
+SLURM = r"slurm-(?P<job>\d+(?:_\d+)?)\.(?P<stream>out|err)$"
 """What Slurm calls a job's output unless it is told otherwise."""
 
 

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 from pydantic import SecretStr
-from rich.console import Console
 from rich.table import Table
 
+from schedmate.cli.console import console
 from schedmate.settings import Loaded, Settings
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -30,7 +30,7 @@ def command(
             if changed and origin == "default":
                 continue
             table.add_row(f"{section}.{name}", _shown(getattr(values, name)), origin, field.description)
-    Console(soft_wrap=True).print(table)
+    console().print(table)
 
 
 def _shown(value: object) -> str:

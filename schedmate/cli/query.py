@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from schedmate.cli.console import console
 from schedmate.settings import Loaded
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ def _value(argument: str) -> tuple[str, str]:
 
 
 def _list() -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from sinks.clickhouse import queries
@@ -71,11 +71,10 @@ def _list() -> None:
             for parameter in query.parameters
         ]
         table.add_row(query.name, query.title, " ".join(takes))
-    Console(soft_wrap=True).print(table, markup=False)
+    console().print(table, markup=False)
 
 
 def _table(answer: "Answer") -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from schedmate.cli.cells import cell
@@ -86,7 +85,7 @@ def _table(answer: "Answer") -> None:
     table = Table(*answer.columns, box=None, pad_edge=False)
     for row in answer.rows:
         table.add_row(*(cell(value) for value in row))
-    Console(soft_wrap=not sys.stdout.isatty()).print(table)
+    console().print(table)
 
 
 def _json(answer: "Answer") -> None:

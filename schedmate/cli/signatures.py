@@ -1,12 +1,12 @@
 """`schedmate signatures`: what failures are known by their lines."""
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from schedmate.cli.console import console
 from schedmate.settings import Loaded
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ def list_all(
     if json:
         _json(known)
         return
-    from rich.console import Console
     from rich.table import Table
 
     from schedmate.cli.cells import cell
@@ -42,7 +41,7 @@ def list_all(
         table.add_row(
             *map(cell, (one.name, one.error_type, one.component, one.restartable, one.confidence, one.example))
         )
-    Console(soft_wrap=not sys.stdout.isatty()).print(table)
+    console().print(table)
 
 
 @app.command()

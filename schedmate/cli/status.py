@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from schedmate.cli.console import console
 from schedmate.settings import Loaded, SettingsError
 
 if TYPE_CHECKING:
@@ -55,7 +56,6 @@ def command(
 
 
 def _all(statuses: "list[JobStatus]") -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from schedmate.cli.cells import cell
@@ -87,11 +87,10 @@ def _all(statuses: "list[JobStatus]") -> None:
             status.loss,
         )
         table.add_row(*map(cell, values), cell(_verdict(status)), cell(decision))
-    Console(soft_wrap=True).print(table if statuses else "no jobs")
+    console().print(table if statuses else "no jobs")
 
 
 def _one(status: "JobStatus") -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from schedmate.cli.cells import cell, moment
@@ -118,7 +117,7 @@ def _one(status: "JobStatus") -> None:
     for name, value in rows.items():
         if value not in ("", None):
             table.add_row(name, cell(value))
-    Console(soft_wrap=True).print(table)
+    console().print(table)
 
 
 def _joined(*parts: str) -> str:

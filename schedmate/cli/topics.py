@@ -3,10 +3,10 @@
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from records import BY_NAME
+from schedmate.cli.console import console
 from schedmate.connections import kafka_connection
 from schedmate.settings import Loaded
 from streams.kafka import check_topics, create_topics, list_topics
@@ -57,7 +57,7 @@ def list_command(context: typer.Context) -> None:
             else ("JobState", "The newest state of every job, for the workers alone.")
         )
         table.add_row(layout.name, str(present.get(layout.name, "missing")), *held)
-    Console(soft_wrap=True).print(table)
+    console().print(table)
 
 
 @app.command()

@@ -16,7 +16,7 @@ def command(context: typer.Context) -> None:
     from schedmate.assembly import job_processor
     from schedmate.connections import kafka_connection
     from schedmate.service import service
-    from streams.kafka import check_topics
+    from streams.kafka import check_topics, list_topics
     from streams.runtimes.engine import Engine
     from streams.runtimes.faust_worker import FaustWorker
     from streams.transport import TransportError
@@ -27,7 +27,7 @@ def command(context: typer.Context) -> None:
     problems = check_topics(connection)
     if problems:
         raise TransportError("; ".join(problems))
-    engine = Engine(job_processor(settings.processors))
+    engine = Engine(job_processor(settings.processors), list_topics(connection)["job-logs"])
     with service(settings, "worker", signals=False) as running:
         processor = engine.processor
         running.telemetry.watch("worker", engine.counters)

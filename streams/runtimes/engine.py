@@ -14,6 +14,7 @@ from processors.job import JobProcessor, decode_state, encode_state
 from processors.state import JobState
 from records import DeadLetter, InvalidRecord, JobEvent, LogChunk, Record
 from streams.accept import accept, refuse
+from streams.partition import partition_of
 from streams.topics import STATE_TOPIC
 from streams.transport import Message, Outgoing, outgoing
 
@@ -33,6 +34,8 @@ class Counters:
     """Messages whose position a state included already."""
     dead_letters: int = 0
     """Messages that could not be read or processed."""
+    misplaced: int = 0
+    """Messages in another partition than their job's: their producer places keys in its own way, which splits the job's state."""
     made: dict[str, int] = field(default_factory=dict)
     """Records made, by topic."""
     jobs: int = 0
@@ -60,8 +63,10 @@ class _Entry:
 class Engine:
     """Keeps the states of the jobs of some partitions and runs the processors over their messages."""
 
-    def __init__(self, processor: JobProcessor | None = None) -> None:
+    def __init__(self, processor: JobProcessor | None = None, partitions: int | None = None) -> None:
+        """Set up; `partitions` is how many the inputs have, to notice misplaced messages, or None."""
         self.processor = processor or JobProcessor()
+        self._count = partitions
         self.counters = Counters()
         self._entries: dict[int, dict[str, _Entry]] = {}
 
@@ -116,6 +121,7 @@ class Engine:
                 made.append(self._refuse(message, str(error)))
                 continue
             if isinstance(record, LogChunk | JobEvent):
+                self._check_place(message, record.job)
                 groups.setdefault((message.position.partition, record.job), []).append((message, record))
         states = []
         for (partition, job), group in groups.items():
@@ -161,6 +167,18 @@ class Engine:
                     break
             else:
                 return made
+
+    def _check_place(self, message: Message, job: str) -> None:
+        if self._count is None or partition_of(job.encode(), self._count) == message.position.partition:
+            return
+        if not self.counters.misplaced:
+            log.warning(
+                "message in another partition than its job's",
+                job=job,
+                position=message.position,
+                then="set the producer's partitioner to murmur2 (librdkafka: partitioner=murmur2_random)",
+            )
+        self.counters.misplaced += 1
 
     def _refuse(self, message: Message, reason: str, stage: str = "decode") -> DeadLetter:
         self.counters.dead_letters += 1

@@ -58,6 +58,7 @@ class Pump:
             except InvalidRecord as error:
                 self.counters.dead_letters += 1
                 self.producer.send(outgoing(refuse(message, str(error)))).result()
+        self.counters.behind = sum(self.consumer.lag().values()) + len(messages)
         self.handle(batch)
         if messages:
             self.consumer.commit()

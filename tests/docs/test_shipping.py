@@ -52,7 +52,6 @@ def test_job_and_node_come_from_the_variables_that_are_named() -> None:
     ("path", "whose"),
     [
         ("/logs/4711/rank3.err", ("4711", 3, "stderr", "here")),
-        ("/home/ada/slurm-4711_3.out", ("4711_3", 0, "stdout", "here")),
         ("logs/n7/slurm-4711.out", ("4711", 0, "stdout", "n7")),
     ],
 )

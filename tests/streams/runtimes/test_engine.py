@@ -7,6 +7,7 @@ import pytest
 from processors.job import JobProcessor
 from processors.state import JobState
 from records import DeadLetter, EventKind, JobEvent, JobMetric, LogChunk, Position, Record, decode, encode
+from streams.partition import partition_of
 from streams.runtimes.engine import Engine, Results
 from streams.topics import STATE_TOPIC
 from streams.transport import Message
@@ -122,3 +123,13 @@ def test_a_forgotten_partition_is_gone() -> None:
     assert engine.jobs == 1
     engine.forget(0)
     assert engine.partitions == set()
+
+
+def test_a_message_in_a_wrong_partition_is_counted() -> None:
+    engine = Engine(partitions=4)
+    engine.handle([logs(0, steps(1, 5))])
+    assert engine.counters.misplaced == (partition_of(b"j", 4) != 0)
+    wrong = (partition_of(b"j", 4) + 1) % 4
+    message = logs(1, steps(6, 5), 6)
+    engine.handle([Message(Position("job-logs", wrong, 0), b"j", message.value, 1.0)])
+    assert engine.counters.misplaced == 1 + (partition_of(b"j", 4) != 0)
