@@ -87,7 +87,6 @@ def _environment(workdir: Path, interpreter: Path) -> dict[str, str]:
         "USER": "user",
         "LANG": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
         "OMP_NUM_THREADS": "1",
         "GLOO_SOCKET_IFNAME": "lo",
         "TP_SOCKET_IFNAME": "lo",
