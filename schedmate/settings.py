@@ -153,6 +153,24 @@ class BridgeSettings(_Section):
     actions_per_hour: NonNegativeInt = Field(20, description="Actions on the whole cluster within an hour.")
 
 
+class LanguageModelSettings(_WithPassword):
+    """Servers that speak OpenAI's protocol (vLLM), asked where grammar and signatures leave something open. Their key is the password."""
+
+    servers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        (), description="Addresses such as http://host:8000/v1, separated by commas; none: no model is asked."
+    )
+    model: str = Field("", description="Name of the model; empty: the first one that a server serves.")
+    concurrency: PositiveInt = Field(4, description="Questions under way at a time, all servers together.")
+    timeout_seconds: PositiveFloat = Field(30.0, description="For one attempt at a question.")
+    attempts: PositiveInt = Field(3, description="Times that a question is asked at most.")
+    questions_per_job_hour: NonNegativeInt = Field(20, description="Questions of one job within an hour.")
+    questions_per_hour: NonNegativeInt = Field(500, description="Questions of all jobs within an hour.")
+    answers_kept: PositiveInt = Field(10_000, description="Answers that are remembered.")
+    answers_file: Path | None = Field(
+        None, description="Where answers last (JSON lines), one file a process; none: in memory only."
+    )
+
+
 class ServiceSettings(_Section):
     """What long-running commands say about themselves."""
 
@@ -175,6 +193,7 @@ class Settings(BaseSettings):
     producer: ProducerSettings = ProducerSettings()
     processors: ProcessorSettings = ProcessorSettings()
     bridge: BridgeSettings = BridgeSettings()
+    language_model: LanguageModelSettings = LanguageModelSettings()
     service: ServiceSettings = ServiceSettings()
 
     @classmethod

@@ -1,0 +1,69 @@
+"""`schedmate models`: serve a language model, and check those that are configured."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from schedmate.settings import Loaded
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
+
+
+@app.callback()
+def models() -> None:
+    """Serve a language model with vLLM, and check the servers that the settings name. Example: `schedmate models check`."""
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def serve(  # noqa: PLR0917  # its options
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(help="Directory or name of the model.")],
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. vLLM asks nobody who they are: keep it private.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
+    name: Annotated[str, typer.Option(help="What requests call the model.", show_default="as MODEL")] = "",
+    longest: Annotated[
+        int, typer.Option("--max-model-len", min=512, help="Tokens of a question and its answer.")
+    ] = 16384,
+    python: Annotated[str, typer.Option(help="The Python whose environment holds vLLM.", show_default="this one")] = "",
+    patience: Annotated[float, typer.Option(min=1, help="Seconds until it must answer.")] = 900.0,
+) -> None:
+    """Start a vLLM server with the flags that SchedMate needs, say when it answers, and run until it is stopped.
+
+    Whatever follows `--` goes to vLLM. Example: `schedmate models serve Qwen/Qwen2.5-7B-Instruct -- --gpu-memory-utilization=0.8`
+    """
+    from schedmate import serving
+
+    asked = serving.Serving(model, name, host, port, longest, python or sys.executable, context.args)
+
+    def ready() -> None:
+        typer.echo(f"ready: {asked.url}")
+        typer.echo(f"to use it: SCHEDMATE_LANGUAGE_MODEL__SERVERS={asked.url}")
+
+    raise typer.Exit(serving.serve(asked, patience, ready))
+
+
+@app.command()
+def check(context: typer.Context) -> None:
+    """Ask every configured server one question with a closed schema; exit code 1 where one does not answer inside it.
+
+    Example: `schedmate --set language_model.servers=http://127.0.0.1:8000/v1 models check`
+    """
+    from schedmate.language_models import model_servers
+    from schedmate.model_check import check as ask
+
+    loaded: Loaded = context.obj
+    settings = loaded.settings.language_model
+    servers = model_servers(settings)
+    if not servers:
+        typer.echo(
+            "no server is configured: name some in language_model.servers, or start one with `schedmate models serve`"
+        )
+        raise typer.Exit(1)
+    results = [ask(server, settings.timeout_seconds) for server in servers]
+    for result in results:
+        typer.echo(str(result))
+    if not all(result.well for result in results):
+        raise typer.Exit(1)

@@ -1,0 +1,38 @@
+"""The language model as the settings say."""
+
+from processors.models.answers import AnswerStore
+from processors.models.pool import Limits, ModelPool
+from processors.models.server import ModelServer
+from schedmate.settings import LanguageModelSettings, SettingsError
+
+PATIENCE = 3
+"""A question may take so many times the limit of one attempt, waiting and pauses included."""
+
+
+def model_servers(settings: LanguageModelSettings) -> list[ModelServer]:
+    """Return the servers, without asking them. Raises `SettingsError` where an address is none or the key's file cannot be read."""
+    key = settings.secret()
+    try:
+        return [ModelServer(url, settings.model, key) for url in settings.servers]
+    except ValueError as error:
+        raise SettingsError(f"language_model.servers: {error}") from error
+
+
+def language_model(settings: LanguageModelSettings) -> ModelPool | None:
+    """Return what answers questions, or None where no server is configured. Raises `SettingsError` as `model_servers` does."""
+    servers = model_servers(settings)
+    if not servers:
+        return None
+    limits = Limits(
+        concurrency=settings.concurrency,
+        timeout_s=settings.timeout_seconds,
+        total_s=PATIENCE * settings.timeout_seconds,
+        attempts=settings.attempts,
+        per_job_hour=settings.questions_per_job_hour,
+        per_hour=settings.questions_per_hour,
+    )
+    try:
+        store = AnswerStore(settings.answers_kept, settings.answers_file)
+    except OSError as error:
+        raise SettingsError(f"language_model.answers_file: {error}") from error
+    return ModelPool(servers, limits, store, settings.model)

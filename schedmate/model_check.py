@@ -1,0 +1,55 @@
+"""One question with a closed schema, to see whether a model server is of use."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from processors.models.language_model import ModelError, Question
+from processors.models.quoting import NumberedLine, quoted
+from processors.models.schema import closed, one_of, problem
+from processors.models.server import ModelServer
+
+QUESTION = Question(
+    kind="check",
+    version="1",
+    key="check",
+    instructions="You are given one line of a log between the marks <log> and </log>. Say whether it tells of progress or of an error.",
+    data=quoted([NumberedLine(1, "step 100 loss 2.31 0.42 s/it")]),
+    schema=closed({"class": one_of(["progress", "error"])}),
+    max_tokens=32,
+)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a server did.
+
+    Attributes:
+        url: The server.
+        well: It answered inside the schema.
+        said: Its model and answer and how long it took, or what went wrong.
+    """
+
+    url: str
+    well: bool
+    said: str
+
+    def __str__(self) -> str:
+        return f"{self.url}: {self.said}"
+
+
+def check(server: ModelServer, timeout: float, clock: Callable[[], float] = time.monotonic) -> Checked:
+    """Ask `server`, for at most `timeout` seconds an attempt."""
+    try:
+        model = server.model(timeout)
+        began = clock()
+        content = server.complete(QUESTION, timeout)
+    except ModelError as error:
+        return Checked(server.url, False, str(error).removeprefix(f"{server.url}: "))
+    took = clock() - began
+    wrong = problem(content, QUESTION.schema)
+    if wrong:
+        return Checked(server.url, False, f"model {model} answered outside the schema: {wrong}")
+    return Checked(
+        server.url, True, f"model {model} answered inside the schema in {1000 * took:.0f} ms: {content['class']}"
+    )

@@ -1,0 +1,93 @@
+"""Questions beside the engine: never waiting, never doubled, never lost in a dead thread."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from processors.models.asker import Asker
+from processors.models.language_model import Answer, Question
+from tests.processors.models.questions import QUESTION
+
+
+class Gated:
+    """A model that answers once it is let to."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.asked: list[str] = []
+
+    def ask(self, question: Question) -> Answer | None:
+        self.asked.append(question.key)
+        self.gate.wait(20)
+        return None if question.key == "none" else Answer("gated", question.version, {"class": "a"})
+
+
+def until(met: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not met():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def named(key: str) -> Question:
+    return replace(QUESTION, key=key)
+
+
+def test_an_offer_never_waits_and_what_has_no_room_is_dropped() -> None:
+    model, given = Gated(), []
+    asker = Asker(model, lambda question, _: given.append(question.key), threads=1, waiting=2)
+    assert asker.offer(named("a"))
+    until(lambda: model.asked == ["a"])
+    began = time.monotonic()
+    assert [asker.offer(named(key)) for key in ("b", "c", "d", "a", "b")] == [True, True, False, False, False]
+    assert time.monotonic() - began < 5
+    assert (asker.counters.queued, asker.counters.dropped, asker.counters.doubled) == (3, 1, 2)
+    model.gate.set()
+    until(lambda: given == ["a", "b", "c"])
+    until(lambda: asker.offer(named("a")))
+    until(lambda: given == ["a", "b", "c", "a"])
+    asker.close()
+    assert not asker.offer(named("z"))
+
+
+def test_a_question_without_an_answer_is_not_delivered() -> None:
+    model, given = Gated(), []
+    model.gate.set()
+    asker = Asker(model, lambda question, _: given.append(question.key), threads=1)
+    asker.offer(named("none"))
+    asker.offer(named("b"))
+    until(lambda: given == ["b"])
+    asker.close()
+
+
+def test_a_failing_delivery_does_not_end_the_thread() -> None:
+    model, given = Gated(), []
+    model.gate.set()
+
+    def deliver(question: Question, _: Answer) -> None:
+        if question.key == "bad":
+            raise OSError("the broker is away")
+        given.append(question.key)
+
+    asker = Asker(model, deliver, threads=1)
+    asker.offer(named("bad"))
+    asker.offer(named("good"))
+    until(lambda: given == ["good"])
+    assert asker.counters.undelivered == 1
+    asker.close()
+
+
+def test_closing_drops_what_waits() -> None:
+    model, given = Gated(), []
+    asker = Asker(model, lambda question, _: given.append(question.key), threads=1)
+    for key in "abc":
+        asker.offer(named(key))
+    until(lambda: model.asked == ["a"])
+    closing = threading.Thread(target=asker.close)
+    closing.start()
+    until(lambda: asker._closed)
+    with asker._lock:  # held while the queue is emptied
+        model.gate.set()
+    closing.join(10)
+    assert given == ["a"]
