@@ -64,6 +64,9 @@ class Slot:
 _DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])")
 """What bars are drawn of: box and block characters, and `[===>...]`."""
 
+_TIME_UNIT = re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])")
+_NUMBERS = re.compile("\0+")
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -217,6 +220,12 @@ def plan(texts: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
     return _with_counter(slots, texts, counter, bar)
 
 
+def _shape(texts: Sequence[str]) -> str:
+    """Return what lines of one print statement have in common, however far a bar has grown and in which unit a time stands."""
+    bare = ("".join(_TIME_UNIT.sub("", _DRAWN.sub("", text)).split()) for text in texts)
+    return _NUMBERS.sub("\0", "\0".join(bare))
+
+
 def _goes_on(slots: list[Slot], index: int, before: str, after: str) -> bool:
     """Return whether number `index` belongs to the one before it: `N` of `k/N`, the end of a range, `100` of `5 s per 100 iters`."""
     last = slots[-1] if slots and slots[-1].index == index - 1 else None
@@ -249,5 +258,5 @@ def _with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: bo
     if counter >= 0 and not step and (drawn or timed):
         slots.append(Slot(counter, Meaning.STEP, ""))
         slots.append(Slot(counter + 1, Meaning.TOTAL, ""))
-    shape = zlib.crc32("\0".join("".join(_DRAWN.sub("", text).split()) for text in texts).encode("utf-8", "replace"))
+    shape = zlib.crc32(_shape(texts).encode("utf-8", "replace"))
     return Plan(tuple(slots), bar=drawn and counter >= 0, shape=shape, scope=texts[0])

@@ -4,7 +4,7 @@ Source: MLCommons logging package and the logging rules of MLPerf Training.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -14,7 +14,7 @@ from .names import Meaning
 
 _MODERN = re.compile(r":::MLLOG\s+(\{.*\})")
 _OLDER = re.compile(r":::MLL\s+(\d+\.\d+)\s+(\w+):\s+(\{.*\})")
-_FIRST = re.compile(r":::MLP\S*\s+\S+\s+(\d+(?:\.\d+)?)\s+\([^)]*\)\s+(\w+)")
+_FIRST = re.compile(r":::MLP\S*\s+\S+\s+(\d+(?:\.\d+)?)\s+\([^)]*\)\s+(\w+)(?::\s*(.*))?")
 
 _LOSS = re.compile(r"^(?:train_?)?loss$|^training_loss$")
 _RATE = re.compile(r"^(?:training_|train_)?(?:throughput|samples_per_sec(?:ond)?|images_per_sec(?:ond)?)$")
@@ -23,11 +23,21 @@ _STEP_TIME = re.compile(r"^(?:train_)?step_time$")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One line of the log: its key, its time in seconds since 1970, and the fields that report training."""
+    """One line of the log: its key, its time in seconds since 1970, the fields that report training, its value and its metadata."""
 
     key: str
     stamp: float | None
     values: tuple[tuple[Slot, float], ...]
+    value: object = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def number(self, *names: str) -> float | None:
+        """Return the first of `names` that the metadata, or a value of several, holds as a number."""
+        for held in (self.metadata, self.value if isinstance(self.value, dict) else {}):
+            for name in names:
+                if isinstance(found := held.get(name), int | float) and not isinstance(found, bool):
+                    return float(found)
+        return None
 
 
 def read(body: str) -> Event | None:
@@ -43,8 +53,15 @@ def read(body: str) -> Event | None:
     if found := _OLDER.match(body):
         return _event(found[2], _object(found[3]), float(found[1]))
     if found := _FIRST.match(body):
-        return Event(found[2], float(found[1]) or None, ())
+        return Event(found[2], float(found[1]) or None, (), _value(found[3] or ""))
     return Event("", None, ())
+
+
+def _value(text: str) -> object:
+    try:
+        return msgspec.json.decode(text.strip())
+    except msgspec.DecodeError:
+        return text
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -81,4 +98,4 @@ def _event(key: str, record: dict[str, Any], stamp: float | None) -> Event:
             number = next((metadata[name] for name in names if isinstance(metadata.get(name), int | float)), None)
             if number is not None:
                 values.append((Slot(0, meaning, str(meaning)), float(number)))
-    return Event(key, stamp or None, tuple(values))
+    return Event(key, stamp or None, tuple(values), value, metadata if isinstance(metadata, dict) else {})

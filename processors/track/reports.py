@@ -45,6 +45,7 @@ class Report(msgspec.Struct, array_like=True):
         unnamed: `step` is a bare `k/N`, which may count something else.
         rank: Rank that a launcher printed before the line.
         ranks: Stated seconds per step of other ranks that report the same step in the same stream.
+        rank_rates: Their stated things a second, of the first unit.
     """
 
     line: int
@@ -66,6 +67,7 @@ class Report(msgspec.Struct, array_like=True):
     unnamed: bool = False
     rank: int | None = None
     ranks: dict[int, float] = {}
+    rank_rates: dict[int, float] = {}
 
     @property
     def has_loss(self) -> bool:
@@ -177,6 +179,9 @@ def _join_rank(report: Report, line: Report) -> None:
     stated = next(iter(line.times.values()), None) or (1 / line.step_rate if line.step_rate else None)
     if stated is not None and line.rank is not None and len(report.ranks) < _RANKS:
         report.ranks[line.rank] = stated
+    unit = next(iter(report.rates), "")
+    if unit in line.rates and line.rank is not None and len(report.rank_rates) < _RANKS:
+        report.rank_rates[line.rank] = line.rates[unit]
 
 
 def _join_fields(report: Report, line: Report) -> None:
@@ -205,9 +210,10 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
     if window and joins(window[-1], line, fragment):
         join(window[-1], line)
         return
-    if line.rank is not None and line.step is not None:
+    if line.rank is not None and (line.step is not None or line.epoch is not None):
         for report in window[: -_LOOK_BACK - 1 : -1]:
-            if report.step == line.step and report.shape == line.shape and report.epoch == line.epoch:
+            same = report.step == line.step and report.shape == line.shape and report.epoch == line.epoch
+            if same and report.rank is not None:
                 join(report, line)
                 return
     if any(_falls_back(earlier, line) for earlier in window[-_LOOK_BACK:]):

@@ -90,7 +90,17 @@ def _throughput(window: Sequence[Report]) -> tuple[float | None, str | None]:
         return None, None
     newest = {unit: place for place, report in enumerate(window) for unit in report.rates}
     unit = max(units, key=lambda name: (units[name], newest[name]))
-    return robust_median([report.rates[unit] for report in window if unit in report.rates]), unit
+    counted = [report for report in window if unit in report.rates]
+    if unit.endswith("/gpu"):
+        return robust_median([report.rates[unit] for report in counted]), unit
+    most = max(len(report.rank_rates) for report in counted)
+    return robust_median([_of_all(report, unit) for report in counted if len(report.rank_rates) == most]), unit
+
+
+def _of_all(report: Report, unit: str) -> float:
+    """Return the speed of all ranks that report beside each other: their sum, or what each of them prints alike."""
+    own, others = report.rates[unit], list(report.rank_rates.values())
+    return own if unit != next(iter(report.rates)) or all(other == own for other in others) else own + sum(others)
 
 
 def _counted(

@@ -13,9 +13,12 @@ from processors.grammar.extractor import Extractor, Reading
 from processors.grammar.fields import Plan, Slot
 from processors.grammar.names import Meaning
 from processors.grammar.prefix import peel
+from processors.grammar.units import SAMPLES
 from processors.view import PROGRESS, ChunkView
 from records import Evidence, JobMetric, derived_id
 
+from . import events
+from .events import EventState
 from .reports import Report, add, read
 from .scan import Scan
 from .summary import Summary, summarise
@@ -43,6 +46,7 @@ class TrackState(msgspec.Struct):
         pending: The last line, where it may be the header of a table that begins in the next chunk.
         named: A report has named its step. Bars without a loss are left out from then on: they may be those of an evaluation.
         loss: The newest loss; null where none was printed, or no number.
+        events: What events said, in a log that prints when training begins and ends.
     """
 
     window: list[Report] = []
@@ -50,6 +54,7 @@ class TrackState(msgspec.Struct):
     pending: str = ""
     named: bool = False
     loss: float | None = None
+    events: EventState = msgspec.field(default_factory=EventState)
 
 
 @dataclass
@@ -81,6 +86,13 @@ class MetricTracker:
     def observe(self, view: ChunkView, state: TrackState) -> JobMetric | None:
         """Take in a chunk; return what is known now, or None where it holds no new report. `state` moves on."""
         self._find_header(view, state)
+        ended = events.observe(view, state.events)
+        reported = self._observe_reports(view, state)
+        if reported is not None and (reported.step_time_s is not None or reported.throughput is not None):
+            return reported
+        return self._of_events(view, state, ended, reported) or reported
+
+    def _observe_reports(self, view: ChunkView, state: TrackState) -> JobMetric | None:
         if PROGRESS not in view.classes:
             return None
         lines, whole = self._scan(view, state)
@@ -171,6 +183,37 @@ class MetricTracker:
                     state.loss = report.loss
                     return
             place = view.classes.rfind(PROGRESS, 0, place)
+
+    def _of_events(
+        self, view: ChunkView, state: TrackState, ended: int | None, reported: JobMetric | None
+    ) -> JobMetric | None:
+        """Return the speed that events tell, where reports tell none."""
+        seconds, rate = state.events.speed()
+        if (ended is None and reported is None) or (seconds is None and rate is None):
+            return None
+        count = len(state.events.spans)
+        measured = JobMetric(
+            id=derived_id("metric", view.job, view.position, view.numbers[ended or 0]),
+            job=view.job,
+            attempt=view.attempt,
+            node=view.node,
+            rank=view.rank,
+            time=view.times[ended or 0],
+            step=state.events.step,
+            loss=state.loss,
+            reports=count,
+            evidence=[view.evidence(ended)] if ended is not None else [],
+        )
+        if reported is None:
+            self.counters.metrics += 1
+        return msgspec.structs.replace(
+            reported or measured,
+            step_time_s=seconds,
+            throughput=rate,
+            throughput_unit=SAMPLES if rate is not None else None,
+            method="timestamps" if seconds is not None else "unknown",
+            confidence=round(0.8 * min(1.0, (count + 1) / 4), 3),
+        )
 
     @staticmethod
     def _metric(view: ChunkView, state: TrackState, summary: Summary) -> JobMetric:
