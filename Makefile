@@ -4,10 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test bench docs clean
+.PHONY: help install demo test bench corpus-score docs clean
 
 help:  ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "SchedMate needs Python 3.11 or newer; this is %s. Say which to use: make PYTHON=python3.12" % sys.version.split()[0])'
@@ -35,6 +35,9 @@ test: $(VENV)/.developing  ## lint, types and all tests, on real servers
 bench: $(VENV)/.developing  ## speed, memory and latency, side by side in one run
 	PYTHON=$(BIN)/python tests/servers/install.sh
 	$(BIN)/python -m benchmarks
+
+corpus-score: $(VENV)/.installed  ## what the tracker gets right on logs of real runs, by framework
+	$(BIN)/python -m benchmarks.corpus.score
 
 docs: $(VENV)/.installed  ## write docs/ again from the code
 	$(BIN)/python -m schedmate.document docs

@@ -75,6 +75,7 @@ def generate(framework: Framework, setup: str, python: Path, root: Path) -> bool
             "OMP_NUM_THREADS": "1",
             "HF_HUB_OFFLINE": "1",
             "TOKENIZERS_PARALLELISM": "false",
+            "TORCH_EXTENSIONS_DIR": str(root / "extensions"),  # what a framework compiles, it compiles once
             "CUDA_VISIBLE_DEVICES": "",
             "TERM": "xterm-256color" if setup in framework.terminal else "dumb",
             "COLUMNS": "120",

@@ -6,11 +6,12 @@ import torch
 import toy
 from clock import Clock
 from fastai.callback.core import Callback
+from fastai.callback.progress import ProgressCallback
 from fastai.data.core import DataLoaders
 from fastai.learner import Learner
 from fastai.metrics import accuracy
 
-SETUPS = ("table_no_bar", "bars")
+SETUPS = ("table_no_bar", "bars_terminal")
 BATCH, BATCHES, EPOCHS = 16, 30, 5
 
 
@@ -34,6 +35,7 @@ def train(setup: str) -> None:
     learner = Learner(
         loaders, toy.model(), loss_func=torch.nn.functional.cross_entropy, metrics=accuracy, cbs=Hook(clock)
     )
+    assert ProgressCallback  # without this import, learners have neither bars nor `no_bar`
     if setup == "table_no_bar":
         with learner.no_bar():
             learner.fit(EPOCHS, 1e-3)

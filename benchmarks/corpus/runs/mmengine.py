@@ -1,5 +1,6 @@
 """MMEngine: its runner's log lines, by epochs and by iterations."""
 
+import os
 import sys
 
 import torch
@@ -46,6 +47,7 @@ class Hook(MMHook):
 
 
 def train(setup: str) -> None:
+    os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] = "1"  # its checkpoints hold more than weights
     clock = Clock(pace=0.05, batch=BATCH, interval=10, slow_start=1.0 if setup == "by_epoch" else 0.0)
     epochs = setup != "by_iteration"
     loop = {"by_epoch": True, "max_epochs": EPOCHS} if epochs else {"by_epoch": False, "max_iters": BATCHES * EPOCHS}

@@ -51,7 +51,7 @@ def train(setup: str) -> None:
     trainer.add_event_handler(Events.STARTED, lambda _: clock.begin())
     trainer.add_event_handler(Events.ITERATION_COMPLETED, lambda engine: clock.step(engine.state.output[0]["loss"]))
     trainer.run()
-    clock.finish(step=[BATCHES, clock.steps], loss=clock.losses[-1], speed=setup != "stats_handler")
+    clock.finish(step=[BATCHES, clock.steps], loss=clock.losses[-1])
 
 
 if __name__ == "__main__":

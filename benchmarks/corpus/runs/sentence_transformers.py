@@ -59,7 +59,7 @@ def train(setup: str) -> None:
     trainer = SentenceTransformerTrainer(model, args=arguments, train_dataset=data, loss=loss, callbacks=[hook])
     trainer.train()
     final = [each["train_loss"] for each in trainer.state.log_history if "train_loss" in each]
-    clock.finish(step=[hook.step], loss=[hook.loss, *final], speed=True)
+    clock.finish(step=None if setup == "no_bar" else [hook.step], loss=[hook.loss, *final], speed=True)
 
 
 if __name__ == "__main__":

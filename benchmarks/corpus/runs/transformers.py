@@ -53,7 +53,6 @@ def train(setup: str) -> None:
         batch=BATCH * micro,
         tokens=BATCH * micro * LENGTH,
         interval=options.get("logging_steps", 1),
-        slow_start=1.5 if setup == "no_bar" else 0.0,
         pause=4.0 if setup == "default_bar" else 0.0,
         pause_after=50,
     )
@@ -91,9 +90,10 @@ def train(setup: str) -> None:
         Trainer(tiny_language.model(len(words)), **(made | {"args": short})).train()
     trainer = Trainer(tiny_language.model(len(words)), **made, callbacks=[hook])
     trainer.train(resume_from_checkpoint="out/checkpoint-40" if setup == "resumed" else None)
-    step = {hook.step, steps} if setup != "no_bar" else {hook.step}
     final = [each["train_loss"] for each in trainer.state.log_history if "train_loss" in each]
-    clock.finish(step=sorted(step), loss=[hook.loss, *final] if hook.step else final)
+    # Without a bar nothing says the step: the dicts hold the epoch only.
+    step = None if setup == "no_bar" else sorted({hook.step, steps})
+    clock.finish(step=step, loss=[hook.loss, *final] if hook.step else final)
 
 
 if __name__ == "__main__":

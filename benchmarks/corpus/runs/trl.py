@@ -1,5 +1,6 @@
 """TRL: supervised fine-tuning and preference optimisation, with their wide dicts of metrics."""
 
+import copy
 import sys
 
 import datasets
@@ -56,7 +57,12 @@ def train(setup: str) -> None:
     if setup == "dpo":
         data = datasets.Dataset.from_dict({"prompt": text, "chosen": text[::-1], "rejected": text[1:] + text[:1]})
         trainer = DPOTrainer(
-            model, args=DPOConfig(**options), train_dataset=data, processing_class=words, callbacks=[hook]
+            model,
+            copy.deepcopy(model),
+            args=DPOConfig(**options),
+            train_dataset=data,
+            processing_class=words,
+            callbacks=[hook],
         )
     else:
         data = datasets.Dataset.from_dict({"text": text})
@@ -65,7 +71,7 @@ def train(setup: str) -> None:
         )
     trainer.train()
     final = [each["train_loss"] for each in trainer.state.log_history if "train_loss" in each]
-    clock.finish(step=[hook.step], loss=[hook.loss, *final])
+    clock.finish(step=None if setup == "sft_no_bar" else [hook.step], loss=[hook.loss, *final])
 
 
 if __name__ == "__main__":
