@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from processors.diagnose.locate import CHUNK_LINES
 from processors.job import JobProcessor
 from processors.state import JobState
 from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position
+from schedmate.tail import Tail
 
 
 @dataclass
@@ -19,12 +21,16 @@ class Analysis:
         lines: Lines in it, counted at newlines.
         metric: The newest progress; null where the log reports none.
         failure: The verdict; null for a run that did not fail.
+        located_by: `end` where the end of the log decided; `whole` where it was read from its start.
+        chunks_read: Chunks of 20 lines that were read.
     """
 
     file: str
     lines: int = 0
     metric: JobMetric | None = None
     failure: Failure | None = None
+    located_by: str = "whole"
+    chunks_read: int = 0
 
     def contract(self) -> dict[str, Any]:
         """Return the JSON object that `analyze --json` prints."""
@@ -32,6 +38,9 @@ class Analysis:
         return {
             "file": self.file,
             "lines": self.lines,
+            "located_by": self.located_by,
+            "chunks_read": self.chunks_read,
+            "linear": self.located_by == "whole",
             "progress": {
                 "step_time_s": metric and metric.step_time_s,
                 "throughput": metric and metric.throughput,
@@ -58,15 +67,17 @@ class Analysis:
         }
 
 
-def analyze(file: Path, chunks: Iterable[LogChunk], processor: JobProcessor) -> Analysis:
-    """Run `processor` over the `chunks` of one log and conclude; how the job ended is not known."""
+def analyze(file: Path, chunks: Iterable[LogChunk], processor: JobProcessor, tail: Tail | None = None) -> Analysis:
+    """Run `processor` over the `chunks` of one log, or over its `tail` alone, and conclude; how the job ended is not known."""
     result = Analysis(str(file))
     state = JobState(job=file.name)
     end = 0.0
-    for offset, chunk in enumerate(chunks):
+    for offset, chunk in enumerate(tail.chunks if tail else chunks):
         _take(result, processor.process(state, Position(file.name, 0, offset), chunk))
         result.lines = last_line(chunk)
         end = chunk.time
+    result.located_by = "end" if tail else "whole"
+    result.chunks_read = tail.chunks_read if tail else -(-result.lines // CHUNK_LINES)
     ended = JobEvent(id="end", job=file.name, kind=EventKind.ENDED, time=end)
     _take(result, processor.process(state, Position(file.name, 1, 0), ended))
     return result

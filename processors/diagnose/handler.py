@@ -66,6 +66,10 @@ class FailureHandler:
         self.counters = DiagnoseCounters()
         self._reader = Reader(self.signatures)
 
+    def quiet(self, lines: Sequence[str], classes: str) -> bool:
+        """Return whether `lines`, whose classes are `classes`, hold no sign of a failure, not even of one survived."""
+        return self._reader.quiet(lines, classes)
+
     def observe(self, view: ChunkView, state: DiagnoseState) -> list[Failure]:
         """Take a chunk; return a verdict where the chunk makes or betters one, or one that takes it back where the job went on."""
         if not _current(view.attempt, state) or not view.lines:

@@ -80,6 +80,14 @@ class Reader:
         elif name in feeds or len(feeds) < FEEDS:
             feeds[name] = feed
 
+    def quiet(self, lines: Sequence[str], classes: str) -> bool:
+        """Return whether nothing in `lines` makes a candidate, opens a traceback or tells of a loss that is no number."""
+        text = "\n".join(lines)
+        if ERROR in classes or mentioned(text) or HEADER in text:
+            return False
+        others = [line for line, letter in zip(lines, classes, strict=True) if letter != PROGRESS]
+        return not any(self._matcher.find(others))
+
     def _made(self, view: ChunkView, name: str, state: TracebackState, kept: list[Candidate], *, glued: bool) -> None:
         lines, classes = view.lines, view.classes
         wanted = [i for i, letter in enumerate(classes) if letter != PROGRESS or (glued and HEADER in lines[i])]
