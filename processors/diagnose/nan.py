@@ -37,7 +37,9 @@ class NanWatch(msgspec.Struct):
         return self.first is not None and self.ends and self.reports <= REPORTS
 
     def read(self, view: ChunkView) -> None:
-        """Take the progress lines of `view`."""
+        """Take the progress lines of `view`. Where the newest loss is a number, those before it do not count: a look at one line."""
+        if self.first is None and not _newest_is_nan(view):
+            return
         for index, letter in enumerate(view.classes):
             if letter != PROGRESS:
                 continue
@@ -50,6 +52,19 @@ class NanWatch(msgspec.Struct):
                 self.first = None
         last = next((line for line in reversed(view.lines) if line.strip()), "")
         self.ends = bool(_NAN.search(last[:READ])) if last else self.ends
+
+
+def _newest_is_nan(view: ChunkView) -> bool:
+    place = view.classes.rfind(PROGRESS)
+    while place >= 0:
+        line = view.lines[place][:READ]
+        if "oss" in line or "OSS" in line:
+            if _NAN.search(line):
+                return True
+            if _LOSS.search(line):
+                return False
+        place = view.classes.rfind(PROGRESS, 0, place)
+    return False
 
 
 def mentioned(text: str) -> bool:

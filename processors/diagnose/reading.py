@@ -66,7 +66,7 @@ class Reader:
         feed = feeds.get(name) or Feed()
         progress = view.classes.count(PROGRESS)
         text = "\n".join(view.lines) if progress else ""
-        if feed.nan.first is not None or mentioned(text):
+        if progress or feed.nan.first is not None:
             feed.nan.read(view)
         glued = HEADER in text
         if progress < len(view.lines) or feed.traceback.open or glued:
