@@ -11,6 +11,10 @@ MADE, INJECTED, WRITTEN = "made", "injected", "written"
 `written`: real progress, then lines written from a vendor's documented formats, because the cause needs hardware."""
 
 
+class UnexpectedEnd(Exception):
+    """A case that did not end as it must; the message says how it ended."""
+
+
 @dataclass(frozen=True)
 class Truth:
     """What is known by construction. Words as in `records.ErrorType` and `records.Component`.

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.corpus.failures import cases as families
-from benchmarks.corpus.failures.case import Case
+from benchmarks.corpus.failures.case import Case, UnexpectedEnd
 from benchmarks.corpus.failures.environments import python
 from benchmarks.corpus.failures.label import UnexpectedLog, label
-from benchmarks.corpus.failures.run import UnexpectedEnd, run
+from benchmarks.corpus.failures.run import run
 
 LOGS = Path(__file__).with_name("logs")
 VERSIONS = LOGS / "versions.json"
@@ -45,10 +45,11 @@ def make(family: str, case: Case) -> None:
         FileNotFoundError: What it needs is not there.
     """
     text = run(case)
-    new = label(family, case, text)
     folder = LOGS / family
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / new["file"]).write_bytes(text.encode())
+    # Written first: where the mark is missing, the log shows what the program printed instead.
+    (folder / f"{case.name}.log").write_bytes(text.encode())
+    new = label(family, case, text)
     _write(family, [*(old for old in labels(family) if old["file"] != new["file"]), new])
 
 
@@ -86,7 +87,7 @@ def _versions(environments: set[str]) -> None:
             known[name]["packages"] = [line for line in listed.stdout.splitlines() if line.startswith(wanted)]
         if name == "slurm":
             known[name]["slurm"] = subprocess.run(
-                ["sinfo", "--version"], capture_output=True, text=True, check=True
+                ["slurmd", "-V"], capture_output=True, text=True, check=True
             ).stdout.strip()
     VERSIONS.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
 

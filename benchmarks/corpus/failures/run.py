@@ -7,16 +7,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from benchmarks.corpus.failures.case import Case
+from benchmarks.corpus.failures.case import Case, UnexpectedEnd
 from benchmarks.corpus.failures.environments import python
 from benchmarks.corpus.failures.scrub import scrub
+from benchmarks.corpus.failures.slurm import run_on_slurm
 
 PROGRAMS = Path(__file__).with_name("programs")
 DATA_BYTES = 12 << 30
-
-
-class UnexpectedEnd(Exception):
-    """A case that did not end as it must; the message says how it ended."""
 
 
 def run(case: Case) -> str:
@@ -31,8 +28,9 @@ def run(case: Case) -> str:
         raise FileNotFoundError(f"{case.name} needs {', '.join(missing)} on PATH")
     interpreter = python(case.environment)
     workdir = Path(tempfile.mkdtemp(prefix="run-"))
+    _fill(case, workdir)
     try:
-        code, text = _run(case, workdir, interpreter)
+        code, text = run_on_slurm(case, workdir) if case.environment == "slurm" else _run(case, workdir, interpreter)
     finally:
         shutil.rmtree(workdir, ignore_errors=True)
     if (code == 0) != (case.truth is None):
@@ -41,17 +39,19 @@ def run(case: Case) -> str:
     return scrub(text, workdir, interpreter)
 
 
-def _run(case: Case, workdir: Path, interpreter: Path) -> tuple[int, str]:
+def _fill(case: Case, workdir: Path) -> None:
     for program in PROGRAMS.iterdir():
         if program.is_file():
             shutil.copy(program, workdir)
     for name, content in case.files.items():
-        (workdir / name).parent.mkdir(parents=True, exist_ok=True)
         (workdir / name).write_text(content)
     (workdir / "job.sh").write_text(case.run.strip() + "\n")
     workdir.chmod(0o777)
-    for each in workdir.rglob("*"):
+    for each in workdir.iterdir():
         each.chmod(0o777)
+
+
+def _run(case: Case, workdir: Path, interpreter: Path) -> tuple[int, str]:
     with (workdir.parent / f"{workdir.name}.out").open("w+b") as output:
         Path(output.name).unlink()
         process = subprocess.Popen(

@@ -163,7 +163,6 @@ CASES = [
             r"failed to pass monitoredBarrier",
             "rank 1 never reaches the barrier",
             restartable=None,
-            begin=r"\| step |Traceback",
             also_types=("infrastructure", "framework", "other", "unknown"),
         ),
     ),
@@ -182,7 +181,6 @@ CASES = [
         user_script(
             r"op\.preamble\.length <= op\.nbytes|Connection closed by peer|invalid.*size|Read error|Connection reset by peer",
             "the ranks reduce tensors of different sizes: a mismatch of the program",
-            begin=TRACEBACK,
             repeated=True,
             also_types=("framework", "infrastructure"),
         ),
