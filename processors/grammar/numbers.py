@@ -21,6 +21,13 @@ def parse(text: str) -> float:
     Raises:
         ValueError: `text` is no such number.
     """
+    try:
+        return float(text)
+    except ValueError:
+        return _special(text)
+
+
+def _special(text: str) -> float:
     if ":" in text:
         seconds = 0.0
         for part in text.split(":"):

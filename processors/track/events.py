@@ -9,7 +9,7 @@ Source: MLCommons, logging rules of MLPerf Training 0.5 to 4.0.
 """
 
 import math
-from collections.abc import Sequence
+import re
 from statistics import median
 
 import msgspec
@@ -17,7 +17,7 @@ import msgspec
 from processors.grammar import mllog
 from processors.grammar.mllog import Event
 from processors.grammar.prefix import clean, peel
-from processors.view import ChunkView
+from processors.view import OTHER, ChunkView
 
 MARK = ":::ML"
 """What every line of the log holds."""
@@ -26,6 +26,7 @@ SPANS = 20
 _MANY = 50
 """Epochs in one block beyond which they are not epochs."""
 
+_OTHERS = re.compile(OTHER)
 _SAMPLES = ("train_samples", "preproc_num_train_examples", "train_num_samples")
 _OPENS = ("epoch_start", "block_start")
 _CLOSES = ("epoch_stop", "block_stop", "eval_start")
@@ -89,15 +90,18 @@ class EventState(msgspec.Struct):
 def observe(view: ChunkView, state: EventState) -> int | None:
     """Take in the events of a chunk; return the index of the newest line that ended a stretch of training, or None."""
     ended = None
-    for place in _places(view.lines):
+    if OTHER not in view.classes:
+        return None
+    for place in _places(view):
         event = mllog.read(peel(clean(view.lines[place])).body)
         if event is not None and _take(event, state):
             ended = place
     return ended
 
 
-def _places(lines: Sequence[str]) -> list[int]:
-    return [place for place, line in enumerate(lines) if MARK in line]
+def _places(view: ChunkView) -> list[int]:
+    lines = view.lines
+    return [place for place in map(re.Match.start, _OTHERS.finditer(view.classes)) if MARK in lines[place]]
 
 
 def _take(event: Event, state: EventState) -> bool:

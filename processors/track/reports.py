@@ -1,6 +1,8 @@
 """Reports: what one or several lines together say about one moment of the training."""
 
-import math
+from collections.abc import Callable
+from functools import lru_cache
+from math import inf, isfinite
 
 import msgspec
 
@@ -17,6 +19,9 @@ _LOOK_BACK = 4
 
 _RANKS = 64
 """Ranks in one stream whose step times a report keeps."""
+
+_MOST = 1e15
+"""No training has more steps: it is an id, or no number."""
 
 _SINCE_1970 = 1e9
 """A "time" above this is a date, not a duration."""
@@ -80,6 +85,7 @@ _TIMES = 6
 """Times that a report keeps; lines that print the times of dozens of parts are known."""
 
 
+@lru_cache(maxsize=4096)
 def key_of(slot: Slot) -> str:
     """Return the reading that a printed time stands for: what its name makes it, and its name (or its place, without one)."""
     return f"{_ROLES[slot.meaning]}:{slot.name[:24] or slot.index}"
@@ -90,43 +96,48 @@ def read(reading: Reading, line: int, offset: int, time: float, text: str) -> Re
     report = Report(line, offset, time, text[:TEXT].strip(), reading.plan.shape, stamp=reading.stamp, rank=reading.rank)
     found = False
     for slot, value in reading.values:
-        found |= _take(report, slot, value)
+        take = _TAKE.get(slot.meaning)
+        if take is not None:
+            found |= take(report, slot, value)
     return report if found else None
 
 
-def _take(report: Report, slot: Slot, value: float) -> bool:
-    """Put one field into `report`; the first of a kind counts. Returns whether it is a field of reports."""
-    if slot.meaning is Meaning.LOSS:
-        rank = loss_rank(slot.name)
-        if rank < report.loss_rank:
-            report.loss, report.loss_rank = (value if math.isfinite(value) else None), rank
-        return True
-    if not math.isfinite(value) or value < 0:
+def _take_loss(report: Report, slot: Slot, value: float) -> bool:
+    rank = loss_rank(slot.name)
+    if rank < report.loss_rank:
+        report.loss, report.loss_rank = (value if isfinite(value) else None), rank
+    return True
+
+
+def _take_step(report: Report, slot: Slot, value: float) -> bool:
+    if not 0 <= value < _MOST:
         return False
-    if slot.meaning is Meaning.STEP:
-        if report.step is None or not slot.name:
-            report.step, report.unnamed = (int(value) if value < 1e15 else None), not slot.name
-        return True
-    return _take_other(report, slot, value)
+    if report.step is None or not slot.name:
+        report.step, report.unnamed = int(value), not slot.name
+    return True
 
 
-def _take_other(report: Report, slot: Slot, value: float) -> bool:
-    if slot.meaning is Meaning.EPOCH:
-        report.epoch = value if report.epoch is None else report.epoch
-    elif slot.meaning is Meaning.RATE:
-        _take_rate(report, slot, value)
-    elif slot.meaning is Meaning.COUNT:
+def _take_epoch(report: Report, _: Slot, value: float) -> bool:
+    if report.epoch is None and 0 <= value < _MOST:
+        report.epoch = value
+    return True
+
+
+def _take_count(report: Report, slot: Slot, value: float) -> bool:
+    if 0 <= value < inf:
         report.count, report.count_unit = value, slot.unit
-    elif slot.meaning is Meaning.DONE:
+    return True
+
+
+def _take_done(report: Report, _: Slot, value: float) -> bool:
+    if 0 <= value < inf:
         report.done = value
-    elif slot.meaning in _ROLES:
-        return _take_time(report, slot, value)
-    else:
-        return False
     return True
 
 
 def _take_time(report: Report, slot: Slot, value: float) -> bool:
+    if not 0 <= value < inf:
+        return False
     if value > _SINCE_1970:
         report.stamp = value / 1000 if value > 1000 * _SINCE_1970 else value
     elif len(report.times) < _TIMES:
@@ -134,12 +145,26 @@ def _take_time(report: Report, slot: Slot, value: float) -> bool:
     return slot.meaning is not Meaning.SPAN
 
 
-def _take_rate(report: Report, slot: Slot, value: float) -> None:
+def _take_rate(report: Report, slot: Slot, value: float) -> bool:
+    if not 0 < value < inf:
+        return value == 0
     if slot.unit.startswith(STEPS):
-        report.step_rate = report.step_rate or value or None
-    elif value and len(report.rates) < _TIMES:
+        report.step_rate = report.step_rate or value
+    elif len(report.rates) < _TIMES:
         report.rates.setdefault(slot.unit, value)
+    return True
 
+
+_TAKE: dict[Meaning, Callable[[Report, Slot, float], bool]] = {
+    Meaning.LOSS: _take_loss,
+    Meaning.STEP: _take_step,
+    Meaning.EPOCH: _take_epoch,
+    Meaning.RATE: _take_rate,
+    Meaning.COUNT: _take_count,
+    Meaning.DONE: _take_done,
+    **dict.fromkeys(_ROLES, _take_time),
+}
+"""How a field of each meaning goes into a report; each returns whether it is a field of reports."""
 
 _MERGED = ("epoch", "step_rate", "stamp", "count", "done")
 
@@ -216,8 +241,10 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
             if same and report.rank is not None:
                 join(report, line)
                 return
-    if any(_falls_back(earlier, line) for earlier in window[-_LOOK_BACK:]):
-        window.clear()
+    for earlier in window[-_LOOK_BACK:]:
+        if earlier.shape == line.shape and _falls_back(earlier, line):
+            window.clear()
+            break
     window.append(line)
     if len(window) > limit:
         del window[: len(window) - limit]
@@ -225,7 +252,7 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
 
 def _falls_back(earlier: Report, later: Report) -> bool:
     """Return whether `later` belongs to another run than `earlier`: its counters are lower."""
-    if earlier.shape != later.shape or earlier.rank != later.rank:
+    if earlier.rank != later.rank:
         return False
     if earlier.epoch is not None and later.epoch is not None and earlier.epoch != later.epoch:
         return later.epoch < earlier.epoch

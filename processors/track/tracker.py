@@ -26,7 +26,7 @@ from .summary import Summary, summarise
 REPORTS = 20
 """Newest reports that numbers rest on."""
 
-_MORE = 8
+_MORE = 5
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
 
 _TABLE_STARTS = re.compile(r"(?<=[^p])p")
@@ -34,6 +34,7 @@ _MONITOR = (("l", Meaning.DONE), ("t", Meaning.CLOCK))
 """Columns of the episode monitors that Gym and Stable-Baselines3 write: length in steps, seconds since the start."""
 _LETTER = re.compile("[A-Za-z]")
 _HEADER_LENGTH = 400
+_OF_A_ROW = frozenset("0123456789+-. |\t")
 _OF_A_NUMBER = frozenset("0123456789+-.")
 
 
@@ -108,7 +109,9 @@ class MetricTracker:
 
     def _find_header(self, view: ChunkView, state: TrackState) -> None:
         """Keep the names of columns that stand right before rows."""
+        lines = view.lines
         starts = [found.start() for found in _TABLE_STARTS.finditer(view.classes)]
+        starts = [start for start in starts if lines[start][:1] in _OF_A_ROW]
         if view.classes.startswith(PROGRESS) and state.pending:
             self._take_header(state.pending, view.lines[0], state)
         for start in starts:
