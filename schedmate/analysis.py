@@ -1,15 +1,21 @@
 """What a stored log holds: the processors over one file, without any server."""
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from processors.diagnose.locate import CHUNK_LINES
 from processors.job import JobProcessor
 from processors.state import JobState
+from processors.track.readings import THRESHOLD, Reading
+from processors.track.series import Point, points, template_of
+from processors.track.summary import summarise
 from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position
 from schedmate.tail import Tail
+
+MOST_POINTS, MOST_TEMPLATES = 512, 64
 
 
 @dataclass
@@ -23,6 +29,9 @@ class Analysis:
         failure: The verdict; null for a run that did not fail.
         located_by: `end` where the end of the log decided; `whole` where it was read from its start.
         chunks_read: Chunks of 20 lines that were read.
+        points: Step time and loss by step, thinned: at most a few hundred.
+        templates: Templates of the reports that were read, and how many of each.
+        readings: What the printed times may mean, the one that was given first.
     """
 
     file: str
@@ -31,6 +40,9 @@ class Analysis:
     failure: Failure | None = None
     located_by: str = "whole"
     chunks_read: int = 0
+    points: list[Point] = field(default_factory=list)
+    templates: Counter[str] = field(default_factory=Counter)
+    readings: tuple[Reading, ...] = ()
 
     def contract(self) -> dict[str, Any]:
         """Return the JSON object that `analyze --json` prints."""
@@ -74,6 +86,7 @@ def analyze(file: Path, chunks: Iterable[LogChunk], processor: JobProcessor, tai
     end = 0.0
     for offset, chunk in enumerate(tail.chunks if tail else chunks):
         _take(result, processor.process(state, Position(file.name, 0, offset), chunk))
+        _follow(result, state)
         result.lines = last_line(chunk)
         end = chunk.time
     result.located_by = "end" if tail else "whole"
@@ -81,6 +94,27 @@ def analyze(file: Path, chunks: Iterable[LogChunk], processor: JobProcessor, tai
     ended = JobEvent(id="end", job=file.name, kind=EventKind.ENDED, time=end)
     _take(result, processor.process(state, Position(file.name, 1, 0), ended))
     return result
+
+
+def _follow(result: Analysis, state: JobState) -> None:
+    """Keep what a person sees of the newest reports."""
+    windows = [source.track.window for source in state.sources.values() if source.track.window]
+    if not windows:
+        return
+    window = max(windows, key=lambda reports: reports[-1].line)
+    seen = result.points[-1].line if result.points else 0
+    if window[-1].line <= seen:
+        return
+    result.readings = summarise(window).readings
+    best = result.readings[0] if result.readings and result.readings[0].score >= THRESHOLD else None
+    fresh = [point for point in points(window, best) if point.line > seen]
+    result.points += fresh
+    for report in window[-len(fresh) :]:
+        result.templates[template_of(report)] += 1
+    if len(result.points) > MOST_POINTS:
+        result.points = result.points[::2]
+    if len(result.templates) > MOST_TEMPLATES:
+        result.templates = Counter(dict(result.templates.most_common(MOST_TEMPLATES // 2)))
 
 
 def last_line(chunk: LogChunk) -> int:

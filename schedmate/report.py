@@ -3,8 +3,13 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from processors.track.readings import THRESHOLD
 from records import Failure, JobMetric
 from schedmate.analysis import Analysis
+from schedmate.sparkline import sparkline
+
+_TEMPLATES = 3
+"""Templates of reports that are shown."""
 
 METHODS = {
     "stated": "printed in the log",
@@ -14,10 +19,16 @@ METHODS = {
 }
 
 
-def report(analysis: Analysis) -> RenderableType:
-    """Return what a person should know of a log: progress, speed, verdict and the quoted lines."""
+def report(analysis: Analysis, explain: bool = False) -> RenderableType:
+    """Return what a person should know of a log: progress, speed, how it went, verdict and the quoted lines.
+
+    With `explain`, also the readings of the step time that lost, and why.
+    """
     parts: list[RenderableType] = [Text(f"{analysis.file}  {analysis.lines:,} lines", style="bold")]
     parts += [_row("progress", _progress(analysis.metric)), _row("speed", _speed(analysis.metric))]
+    parts += [*_how(analysis), *_curves(analysis)]
+    if explain:
+        parts += _explained(analysis)
     failure = analysis.failure
     if failure is None:
         parts.append(_row("verdict", "no failure seen"))
@@ -67,6 +78,41 @@ def _speed(metric: JobMetric | None) -> str:
     if metric.throughput is not None:
         parts.append(f"{metric.throughput:.5g} {metric.throughput_unit or ''}".strip())
     return f"{', '.join(parts)} ({METHODS.get(metric.method, metric.method)}, median of {metric.reports} reports)"
+
+
+def _how(analysis: Analysis) -> list[RenderableType]:
+    """Say how the step time was obtained, and which templates were taken as progress."""
+    rows: list[RenderableType] = []
+    if analysis.metric is not None and analysis.metric.step_time_s is not None and analysis.readings:
+        best = analysis.readings[0]
+        rows.append(_row("how", f"{best.what}: {best.why}"))
+    total = sum(analysis.templates.values())
+    for place, (template, count) in enumerate(analysis.templates.most_common(_TEMPLATES)):
+        rows.append(_row("" if place else "reports", f"{count} of {total} read: {template}"))
+    return rows
+
+
+def _curves(analysis: Analysis) -> list[RenderableType]:
+    """Draw step time and loss over the reports; nothing where they are fewer than five."""
+    rows: list[RenderableType] = []
+    times = [point.seconds for point in analysis.points if point.seconds is not None]
+    losses = [point.loss for point in analysis.points if point.loss is not None]
+    for name, values, shown in (("step time", times, seconds), ("loss", losses, lambda value: f"{value:.4g}")):
+        if curve := sparkline(values):
+            rows.append(_row(name, f"{curve}  {shown(min(values))} to {shown(max(values))}"))
+    return rows
+
+
+def _explained(analysis: Analysis) -> list[RenderableType]:
+    """List the readings of the step time that were weighed, with their scores."""
+    rows: list[RenderableType] = []
+    for place, reading in enumerate(analysis.readings):
+        given = " (given)" if not place and reading.score >= THRESHOLD else ""
+        text = (
+            f"{seconds(reading.seconds)} from {reading.what}, score {max(reading.score, 0.0):.2f}{given}: {reading.why}"
+        )
+        rows.append(_row("" if place else "readings", text))
+    return rows or [_row("readings", "none: no time, rate or clock beside a step")]
 
 
 def _row(name: str, value: str) -> Text:

@@ -7,7 +7,7 @@ gains; one that contradicts it is dropped, whatever its name says; below a thres
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from .pace import Pace, growing
@@ -52,6 +52,8 @@ class Reading:
         score: How likely it is right, 0 to 1.
         why: What speaks for or against it.
         agrees: A clock agrees with it.
+        key: The printed time that it rests on (`reports.key_of`); empty where it is another.
+        stride: Steps over which that time is spread.
     """
 
     what: str
@@ -60,6 +62,14 @@ class Reading:
     score: float
     why: str
     agrees: bool = False
+    key: str = ""
+    stride: float = 1.0
+
+    def of(self, report: Report) -> float | None:
+        """Return seconds per step as `report` alone states them; None where it does not."""
+        if self.key:
+            return report.times[self.key] / self.stride if self.key in report.times else None
+        return 1 / report.step_rate if self.method == "rate" and report.step_rate else None
 
 
 def reference(paces: Sequence[Pace]) -> Pace | None:
@@ -105,8 +115,8 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
             score += 0.15
     what = f"`{name}`" if name and not name.isdigit() else "a time without a name"
     if len(values) >= 4 and _counts(values):
-        return Reading(what, "stated", seconds, 0.0, "grows like a counter: no time of a step")
-    return _against(Reading(what, "stated", seconds, score, why), clock, interval=True)
+        return Reading(what, "stated", seconds, 0.0, "grows like a counter: no time of a step", key=key)
+    return _against(Reading(what, "stated", seconds, score, why, key=key), clock, interval=True)
 
 
 def _counts(values: Sequence[float]) -> bool:
@@ -130,7 +140,13 @@ def _against(reading: Reading, clock: Pace | None, interval: bool) -> Reading:
     if interval and clock.stride > 1 and _AGREES[0] <= per_step <= _AGREES[1]:
         bonus = 0.25 if CLOSE[0] <= per_step <= CLOSE[1] else 0.05
         spread_over = Reading(
-            f"{reading.what} over {clock.stride:g} steps", reading.method, reading.seconds / clock.stride, 0, ""
+            f"{reading.what} over {clock.stride:g} steps",
+            reading.method,
+            reading.seconds / clock.stride,
+            0,
+            "",
+            key=reading.key,
+            stride=clock.stride,
         )
         return _with(spread_over, reading.score + bonus, f"agrees with the {source} as the time of an interval")
     why = f"contradicts the {source}: {ratio:.3g} times their time"
@@ -145,7 +161,7 @@ def _against(reading: Reading, clock: Pace | None, interval: bool) -> Reading:
 
 
 def _with(reading: Reading, score: float, why: str, agrees: bool = True) -> Reading:
-    return Reading(reading.what, reading.method, reading.seconds, score, why, agrees)
+    return replace(reading, score=score, why=why, agrees=agrees)
 
 
 def _sums(found: list[Reading]) -> list[Reading]:

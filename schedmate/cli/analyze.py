@@ -16,6 +16,9 @@ def command(
     context: typer.Context,
     files: Annotated[list[Path], typer.Argument(help="Logs, plain, gz or zst; - for standard input.")],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file, a line each.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show every reading of the step time that was weighed, and why it lost.")
+    ] = False,
 ) -> None:
     """Say what stored logs hold: progress, speed, the verdict on a failure, and the lines it rests on. No server is needed.
 
@@ -44,6 +47,6 @@ def command(
         if as_json:
             typer.echo(json.dumps(result.contract(), ensure_ascii=False))
         else:
-            console.print(report(result))
+            console.print(report(result, explain))
     if failed:
         raise typer.Exit(2)

@@ -1,0 +1,48 @@
+"""How step time and loss went, report by report: what a person wants to see drawn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from processors.grammar.numbers import NUMBER
+from processors.grammar.prefix import peel
+from processors.grammar.stamps import difference
+
+from .readings import Reading
+from .reports import Report
+
+_LONGEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One report: its training step, seconds per step, and loss; None where it does not say."""
+
+    line: int
+    step: int | None
+    seconds: float | None
+    loss: float | None
+
+
+def points(window: Sequence[Report], best: Reading | None) -> list[Point]:
+    """Return a point for each report. Where no time is printed, it is the time since the report before, by step."""
+    apart = {id(later): _apart(earlier, later) for earlier, later in pairwise(window)}
+    clocked = best is not None and best.method in ("timestamps", "arrival")
+    found = []
+    for report in window:
+        seconds = best.of(report) if best is not None and not clocked else apart.get(id(report)) if clocked else None
+        found.append(Point(report.line, report.step, seconds, report.loss))
+    return found
+
+
+def _apart(earlier: Report, later: Report) -> float | None:
+    if earlier.step is None or later.step is None or later.step <= earlier.step or earlier.shape != later.shape:
+        return None
+    stamped = earlier.stamp is not None and later.stamp is not None
+    passed = difference(earlier.stamp or 0.0, later.stamp or 0.0) if stamped else later.time - earlier.time
+    return passed / (later.step - earlier.step) if passed > 0 else None
+
+
+def template_of(report: Report) -> str:
+    """Return the text of a report's newest line with its numbers left out."""
+    return NUMBER.sub("{}", peel(report.text).body.strip())[:_LONGEST]
