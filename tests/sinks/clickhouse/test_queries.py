@@ -238,3 +238,34 @@ def test_sql_of_ones_own(week: Client) -> None:
     assert (list(answer.columns), [tuple(row) for row in answer.rows]) == (["job", "n"], [("b", 2)])
     with pytest.raises(SinkRejected):
         ask(week, "SELEC 1")
+
+
+def test_nodes_behind_several_failures(asked: Ask) -> None:
+    assert pick(asked("shared_nodes"), "node", "failed_jobs", "failures", "infrastructure", "causes", "some_jobs") == [
+        ("n1", 2, 2, 2, ["xid-79"], ["a", "d"])
+    ]
+    assert asked("shared_nodes", jobs="3") == []
+
+
+def test_top_causes_with_their_share_and_cost(asked: Ask) -> None:
+    rows = asked("top_causes")
+    assert pick(rows, "signature", "failures", "share", "jobs", "nodes", "gpu_hours") == [
+        ("xid-79", 2, 0.667, 2, 1, 82.0),
+        ("ValueError", 1, 0.333, 1, 1, 6.0),
+    ]
+
+
+def test_verdicts_that_were_revised_or_taken_back(asked: Ask) -> None:
+    rows = asked("revised")
+    assert sorted(pick(rows, "job", "revisions", "first_signature", "last_error_type", "last_signature")) == [
+        ("b", 2, "nccl-timeout", "user_script", "ValueError"),
+        ("c", 2, "xid-31", "none", ""),
+    ]
+    assert pick(asked("revised", job="b"), "job") == [("b",)]
+
+
+def test_all_that_was_said_of_a_job(asked: Ask) -> None:
+    assert pick(asked("history", job="b"), "attempt", "revision", "signature", "root_text") == [
+        (0, 1, "nccl-timeout", "Xid 79"),
+        (0, 2, "ValueError", "Xid 79"),
+    ]

@@ -1,0 +1,13 @@
+-- title: Everything that was said of a job's failure
+-- about: All revisions of the verdicts on a job, newest attempt first, in the order in which they were made.
+-- param job String = : only this job; empty for all
+-- param limit UInt32 = 100: rows at most
+
+SELECT
+    job, attempt, revision, time, error_type, faulty_component, node, rank, restartable, confidence, source, signature, final,
+    exit_code, signal, message, root_topic, root_partition, root_offset, root_line, root_text, evidence
+FROM failures
+WHERE {job:String} = '' OR job = {job:String}
+ORDER BY job, attempt DESC, revision, id
+LIMIT 1 BY job, attempt, revision
+LIMIT {limit:UInt32}
