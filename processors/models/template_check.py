@@ -4,11 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
+from typing import Any
+
+import msgspec
 
 from processors.grammar.names import Meaning
 from processors.grammar.numbers import NUMBER, parse
 from processors.grammar.prefix import peel
 from processors.grammar.units import STEPS
+from records import JobMetric
 
 from .template_reading import LONGEST, Sample, TemplateReading, texts_of
 
@@ -18,6 +22,9 @@ _AGREES = (0.7, 1.35)
 """Stated over arrival time per step: what lies outside is dropped."""
 _SHARE = 0.75
 """Of the intervals between samples, this many must agree."""
+
+_SURE = 0.6
+"""Confidence of numbers from a model's reading when the clock agrees all the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,17 @@ def confirmed(read: TemplateReading, samples: Sequence[Sample]) -> Confirmed | N
     losses = [slot for slot in read.slots if slot.meaning is Meaning.LOSS]
     loss = rows[-1][0].get(Meaning.LOSS) if len(losses) == 1 else None
     return Confirmed(int(points[-1][0]), median(seconds for _, seconds, _ in points), loss, share)
+
+
+def completed(metric: JobMetric, known: Confirmed) -> JobMetric:
+    """Return `metric` with what it leaves open filled from `known`; what it says stays as it is."""
+    found = {"step": known.step, "step_time_s": known.step_time_s, "loss": known.loss}
+    filled: dict[str, Any] = {
+        name: value for name, value in found.items() if value is not None and getattr(metric, name) is None
+    }
+    if "step_time_s" in filled:
+        filled |= {"method": "stated", "confidence": max(metric.confidence, round(_SURE * known.share, 3))}
+    return msgspec.structs.replace(metric, **filled)
 
 
 def _step_seconds(values: Mapping[Meaning, float]) -> float | None:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from processors.grammar.names import Meaning
 from processors.models.language_model import Answer, Question
 from processors.models.schema import problem
-from processors.models.template_check import confirmed
+from processors.models.template_check import Confirmed, completed, confirmed
 from processors.models.template_reading import UNITS, Sample, question, read_template, reading, texts_of
+from records import JobMetric
 
 STEP_S, EVERY = 0.05, 10
 
@@ -175,6 +176,16 @@ def test_counters_of_samples_are_not_taken_for_steps(content: dict[str, Any]) ->
     if kept is not None:
         assert kept.step == 19
         assert kept.step_time_s == pytest.approx(STEP_S, rel=0.35)
+
+
+def test_what_the_tracker_says_stays_and_what_it_leaves_open_is_filled() -> None:
+    known = Confirmed(190, 0.05, 0.1, 1.0)
+    open_ = JobMetric(id="i", job="j", time=1.0, loss=0.7, confidence=0.2)
+    new = completed(open_, known)
+    assert (new.step, new.step_time_s, new.loss, new.method, new.confidence) == (190, 0.05, 0.7, "stated", 0.6)
+    sure = JobMetric(id="i", job="j", time=1.0, step=7, step_time_s=0.2, method="timestamps", confidence=0.8)
+    new = completed(sure, known)
+    assert (new.step, new.step_time_s, new.loss, new.method, new.confidence) == (7, 0.2, 0.1, "timestamps", 0.8)
 
 
 @given(st.text(max_size=80))
