@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test bench corpus-score docs clean
+.PHONY: help install demo test bench corpus-score failures-score docs clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ bench: $(VENV)/.developing  ## speed, memory and latency, side by side in one ru
 
 corpus-score: $(VENV)/.installed  ## what the tracker gets right on logs of real runs, by framework
 	$(BIN)/python -m benchmarks.corpus.score
+
+failures-score: $(VENV)/.installed  ## what the failure handler gets right on failures provoked on purpose
+	$(BIN)/python -m benchmarks.corpus.failures.score
 
 docs: $(VENV)/.installed  ## write docs/ again from the code
 	$(BIN)/python -m schedmate.document docs

@@ -1,4 +1,4 @@
-"""Scores the failure handler on the corpus, short and long, as stored logs and as streams cut into chunks of random size.
+"""Scores the failure handler on the corpus, short and long, as stored logs and as streams cut anywhere.
 
 `python -m benchmarks.corpus.failures.score`; `--verbose` lists each wrong verdict, `--half` takes one half, names take some families.
 """
@@ -20,6 +20,7 @@ from benchmarks.corpus.failures.longform import lengthen
 from processors.job import JobProcessor
 from records import LogChunk
 from schedmate.analysis import analyze
+from schedmate.tail import find_tail
 from streams.producers.stored import read_chunks
 
 LARGEST = 120
@@ -44,7 +45,7 @@ class Score:
     restart_asked: int = 0
     restart_right: int = 0
     alarms: int = 0
-    unlike_stream: int = 0
+    unlike: int = 0
     wrong: list[str] = field(default_factory=list)
 
     def add(self, label: dict[str, Any], failure: dict[str, Any] | None, where: str) -> None:
@@ -112,7 +113,7 @@ class Score:
             _share(self.component, self.infrastructure),
             _share(self.restart_right, self.restart_asked),
             f"{self.alarms} of {self.healthy}",
-            f"{self.unlike_stream} of {self.failures + self.healthy}",
+            f"{self.unlike} of {self.failures + self.healthy}",
         ]
 
 
@@ -123,7 +124,7 @@ ROWS = (
     "component of infrastructure failures",
     "restartable",
     "false alarms on healthy runs",
-    "another verdict as a stream",
+    "another verdict as a stream, or from the end",
 )
 
 
@@ -140,11 +141,15 @@ def score(wanted: Iterable[dict[str, Any]], form: str, processor: JobProcessor, 
                 label = _shifted(known, more)
             stored = analyze(file, read_chunks(file), processor).contract()["failure"]
             streamed = analyze(file, recut(read_chunks(file), chance), processor).contract()["failure"]
+            # With limits this low the end of a log of a few hundred KB is looked at alone, as is that of a log of many MB.
+            tail = find_tail(file, processor, long=128 << 10, block=16 << 10) if form == "long" else None
+            ended = analyze(file, read_chunks(file), processor, tail).contract()["failure"] if tail else stored
             where = f"{label['family']}/{label['kind']} ({form})"
             result.add(label, stored, where)
-            if _verdict(stored) != _verdict(streamed):
-                result.unlike_stream += 1
-                result.wrong.append(f"{where}: as a stream {_verdict(streamed)}, as a stored log {_verdict(stored)}")
+            if not _verdict(stored) == _verdict(streamed) == _verdict(ended):
+                result.unlike += 1
+                ways = f"whole {_verdict(stored)}, as a stream {_verdict(streamed)}, from the end {_verdict(ended)}"
+                result.wrong.append(f"{where}: {ways}")
     return result
 
 

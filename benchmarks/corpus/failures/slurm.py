@@ -18,10 +18,6 @@ ACT_AT = "step 5012/"
 _MORE = """\
 PreemptType=preempt/partition_prio
 PreemptMode=CANCEL
-JobAcctGatherType=jobacct_gather/linux
-JobAcctGatherFrequency=1
-JobAcctGatherParams=OverMemoryKill
-DefMemPerNode=500
 """
 _PARTITIONS = (
     "PartitionName=low Nodes=n[1-3] PriorityTier=1 PreemptMode=CANCEL",
@@ -73,7 +69,7 @@ def run_on_slurm(case: Case, workdir: Path) -> tuple[int, str]:
 
 @contextmanager
 def _cluster() -> Iterator[Slurm]:
-    """Start a cluster with preemption and memory limits, and end it."""
+    """Start a cluster with preemption, and end it."""
     root = Path(tempfile.mkdtemp(prefix="slurm-"))
     cluster = Slurm(root)
     with cluster.configuration.open("a") as more:

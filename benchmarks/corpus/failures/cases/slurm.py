@@ -1,4 +1,4 @@
-"""A real Slurm on loopback: time limit, cancel, preemption, node failure, requeue, memory limit, failing and killed steps."""
+"""A real Slurm on loopback: time limit, cancel, preemption, node failure, requeue, failing and killed tasks."""
 
 from textwrap import dedent
 
@@ -33,8 +33,8 @@ CASES = [
             r"DUE TO TIME LIMIT",
             "the job's time limit, seen by a step too",
             restartable=None,
-            begin=r"srun: Job step aborted|DUE TO",
-            repeated=True,
+            begin=r"srun: Job step aborted",
+            end=r"forcing job termination",
         ),
         options="--time=1",
     ),
@@ -45,8 +45,8 @@ CASES = [
         other(
             r"\*\*\* (JOB|STEP) [\d.]+ ON \w+ CANCELLED AT",
             "its owner cancels it",
-            begin=r"srun: Job step aborted|CANCELLED AT",
-            repeated=True,
+            begin=r"srun: Job step aborted",
+            end=r"forcing job termination",
         ),
         act="scancel $JOB",
     ),
@@ -72,14 +72,13 @@ CASES = [
             r"DUE TO NODE FAILURE|Node failure on|error: .*[Nn]ode failure",
             "one node of two is declared dead",
             restartable=True,
-            begin=r"srun: Job step aborted|NODE FAILURE|Node failure",
-            repeated=True,
+            end=r"JOB \d+ ON .* DUE TO NODE FAILURE",
         ),
         options="--nodes=2 --ntasks=2 --no-requeue",
         act="scontrol update NodeName=n2 State=DOWN Reason='not responding'",
     ),
     _case(
-        "requeued_then_cancelled",
+        "requeued",
         _LONG,
         other(
             r"CANCELLED AT .* DUE TO JOB REQUEUE|DUE TO JOB REQUEUE|\*\*\* JOB",
@@ -87,19 +86,6 @@ CASES = [
             repeated=True,
         ),
         act="scontrol requeuehold $JOB",
-    ),
-    _case(
-        "memory_limit",
-        "STEPS=100000 GROW=8000000 srun python slow.py\n",
-        infrastructure(
-            "node",
-            r"[Ee]xceeded (job|step|its)? ?memory limit|oom-kill|Out Of Memory",
-            "the step grows past its memory limit",
-            restartable=False,
-            also_types=("user_script", "other"),
-            also_components=("none",),
-        ),
-        options="--mem=120M",
     ),
     _case(
         "task_fails",
