@@ -84,6 +84,7 @@ class Clock:
         step: int | Iterable[int] | None = None,
         loss: float | Iterable[float] | None = None,
         speed: bool = True,
+        unsaid: Iterable[str] = (),
     ) -> dict[str, object]:
         """Return the truth, ready for JSON.
 
@@ -92,6 +93,7 @@ class Clock:
                 the log tells no step.
             loss: Training loss of the last report; several where it prints two (of the step, and smoothed). None where it tells none.
             speed: The log itself tells the speed: a rate, a duration or times, from which it follows without arrival times.
+            unsaid: Of `step` and `loss`, those of which null is right as well: the log tells them only to who guesses.
         """
         newest = self.durations[-NEWEST * self.interval :]
         median = statistics.median(newest)
@@ -105,7 +107,11 @@ class Clock:
             "interval": self.interval,
             "last_step": _several(step),
             "last_loss": [round(float(each), 8) for each in _several(loss)],
-            "tells": {"speed": speed, "step": step is not None, "loss": loss is not None},
+            "tells": {
+                "speed": speed,
+                "step": step is not None and "step" not in unsaid,
+                "loss": loss is not None and "loss" not in unsaid,
+            },
             "step_ms": [round(each * 1000, 1) for each in self.durations],
             "step_loss": [None if each is None else round(each, 6) for each in self.losses],
         }
@@ -115,11 +121,12 @@ class Clock:
         step: int | Iterable[int] | None = None,
         loss: float | Iterable[float] | None = None,
         speed: bool = True,
+        unsaid: Iterable[str] = (),
     ) -> None:
         """Write the truth where the generator wants it (`CORPUS_TRUTH`); of several ranks, the first does. See `truth`."""
         target = os.environ.get("CORPUS_TRUTH")
         if target and os.environ.get("RANK", "0") == "0":
-            Path(target).write_text(json.dumps(self.truth(step, loss, speed)))
+            Path(target).write_text(json.dumps(self.truth(step, loss, speed, unsaid)))
 
 
 def _several(value: object) -> list:  # type: ignore[type-arg]  # ints or floats, as they came

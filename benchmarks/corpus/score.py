@@ -106,8 +106,8 @@ def _speed(truth: dict[str, Any], progress: dict[str, Any], expected: bool) -> V
             else "samples"
         )
         rates = {
-            "tokens": [truth["tokens_per_s"]],
-            "samples": [truth["samples_per_s"]],
+            "tokens": [truth["tokens_per_s"] * times[0] / time for time in times if truth["tokens_per_s"]],
+            "samples": [truth["samples_per_s"] * times[0] / time for time in times if truth["samples_per_s"]],
             "steps": [1 / time for time in times],
         }
         known = [each for each in rates[things] if each]

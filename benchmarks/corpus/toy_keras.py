@@ -56,5 +56,6 @@ def train(setup: str) -> None:
     callbacks = [Hook(clock), *([Printer()] if setup == "lambda_prints" else [])]
     epochs = 12 if setup == "one_line_an_epoch" else EPOCHS
     history = model.fit(points, labels, batch_size=BATCH, epochs=epochs, verbose=verbose, callbacks=callbacks, **more)
-    step = None if setup == "one_line_an_epoch" else [BATCHES, clock.steps]
-    clock.finish(step=step, loss=[history.history["loss"][-1]], speed=setup != "lambda_prints")
+    unsaid = ["step"] if setup == "one_line_an_epoch" else []
+    loss = history.history["loss"][-1]
+    clock.finish(step=[BATCHES, clock.steps], loss=loss, speed=setup != "lambda_prints", unsaid=unsaid)

@@ -46,7 +46,7 @@ def train(setup: str) -> None:
     clock = Clock(pace=0.06, batch=BATCH, interval=10 if console else 1)
     model = Classifier()
     trainer = Trainer(
-        model,
+        model=model,
         train_dataloader=toy.loader(BATCH * BATCHES, BATCH),
         optimizers=torch.optim.Adam(model.parameters()),
         max_duration=f"{EPOCHS}ep",
