@@ -29,6 +29,7 @@ COMMANDS = {
     "topics": "Create, list and check the topics.",
     "migrate": "Create ClickHouse's tables, or bring them up to date.",
     "query": "Ask ClickHouse one of the usual questions, or any other.",
+    "explain": "Explain why a job failed, on a page for a colleague.",
     "status": "Show the present state of a job, or of all.",
     "decisions": "Show decisions and what became of them.",
     "config": "Show the settings in force and where each came from.",

@@ -1,0 +1,38 @@
+"""`schedmate explain`: one job's failure as a page for a colleague."""
+
+from typing import Annotated
+
+import typer
+
+from schedmate.settings import Loaded
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+
+@app.command()
+def command(
+    context: typer.Context,
+    job: Annotated[str, typer.Argument(help="The job's id.")],
+    *,
+    attempt: Annotated[int | None, typer.Option(min=0, help="Which attempt; the newest by default.")] = None,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Markdown, for a ticket.")] = False,
+) -> None:
+    """Explain why a job failed: verdict, quoted lines, what speaks for and against, what was done, what to do.
+
+    Exit code 1 where nothing is known of the job. Example: `schedmate explain 4711 --markdown > ticket.md`
+    """
+    from schedmate.assembly import signatures
+    from schedmate.explain import gather, markdown, plain
+    from schedmate.sinking import clickhouse_opener
+
+    loaded: Loaded = context.obj
+    client = clickhouse_opener(loaded.settings.clickhouse)()
+    try:
+        facts = gather(client, job, attempt)
+    finally:
+        client.close()
+    if facts is None:
+        typer.echo(f"schedmate: nothing is on record of job {job!r}", err=True)
+        raise typer.Exit(1)
+    known = {one.name: one for one in signatures(loaded.settings.processors)}
+    typer.echo((markdown if as_markdown else plain)(facts, known))

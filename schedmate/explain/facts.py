@@ -1,0 +1,84 @@
+"""What is on record of an attempt of a job, from ClickHouse."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from clickhouse_connect.driver.client import Client
+
+from sinks.clickhouse import Answer, ask, run
+
+Row = Mapping[str, Any]
+
+_ATTEMPT = "SELECT * FROM attempts WHERE job = {job:String} AND attempt = {attempt:Int64}"
+_NEWEST = (
+    "SELECT max(attempt) AS attempt, count() AS known FROM (SELECT attempt FROM failures WHERE job = {job:String} "
+    "UNION ALL SELECT attempt FROM job_events WHERE job = {job:String})"
+)
+_PROGRESS = (
+    "SELECT max(m.step) AS step, argMax(m.step_time_s, m.time) AS step_time_s, argMax(m.loss, m.time) AS loss, max(m.time) AS time "
+    "FROM job_metrics AS m WHERE m.job = {job:String} AND m.attempt = {attempt:Int64}"
+)
+_NEIGHBOURS = (
+    "SELECT job, attempt, time, signature, message FROM node_failures WHERE node = {node:String} AND job != {job:String} "
+    "AND time > now() - INTERVAL 7 DAY ORDER BY time DESC LIMIT 10"
+)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known. Rows have the names of the tables' columns.
+
+    Attributes:
+        job: The job.
+        attempt: The attempt that the page is about.
+        verdicts: All revisions of its verdict, first said first; empty where nothing was said.
+        ran: When and where it ran and how it ended; None where no scheduler told.
+        progress: The last progress; None where none was reported.
+        decisions: What the bridge decided on the job, newest first, and what became of it.
+        neighbours: Failures of other jobs on the node that the verdict names, within a week.
+    """
+
+    job: str
+    attempt: int
+    verdicts: Sequence[Row] = field(default_factory=list)
+    ran: Row | None = None
+    progress: Row | None = None
+    decisions: Sequence[Row] = field(default_factory=list)
+    neighbours: Sequence[Row] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Row | None:
+        """The verdict in force; None where there is none, or where it was taken back."""
+        return self.verdicts[-1] if self.verdicts and self.verdicts[-1]["error_type"] != "none" else None
+
+
+def gather(client: Client, job: str, attempt: int | None = None) -> Facts | None:
+    """Return what is on record of `attempt` of `job` (its newest where None); None where nothing is known of the job.
+
+    Raises:
+        SinkRejected: The database has no tables.
+        SinkUnavailable: The server is away.
+    """
+    (known,) = _rows(ask(client, _NEWEST, {"job": job}))
+    if not known["known"]:
+        return None
+    chosen = known["attempt"] if attempt is None else attempt
+    values = {"job": job, "attempt": str(chosen)}
+    verdicts = [row for row in _rows(run(client, "history", {"job": job})) if row["attempt"] == chosen]
+    progress = next(iter(_rows(ask(client, _PROGRESS, values))), None)
+    node = verdicts[-1]["node"] if verdicts else ""
+    return Facts(
+        job=job,
+        attempt=chosen,
+        verdicts=[{**row, "evidence": json.loads(row["evidence"] or "[]")} for row in verdicts],
+        ran=next(iter(_rows(ask(client, _ATTEMPT, values))), None),
+        progress=progress if progress and progress["step"] is not None else None,
+        decisions=[row for row in _rows(run(client, "bridge", {"job": job})) if row["attempt"] == chosen],
+        neighbours=_rows(ask(client, _NEIGHBOURS, {"node": node, "job": job})) if node else [],
+    )
+
+
+def _rows(answer: Answer) -> list[dict[str, Any]]:
+    return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]

@@ -1,0 +1,214 @@
+"""The page: headings, sentences and quoted lines, as plain text or Markdown."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from processors.diagnose import Signature
+
+from .facts import Facts
+
+_TOPICS = {"node-logs": "the node's own log", "gpu-metrics": "the samples of its GPUs"}
+_SAYS = {
+    "signature": "a known signature",
+    "traceback": "the program's traceback",
+    "exit": "how the attempt ended",
+    "model": "the language model",
+    **_TOPICS,
+}
+_BY_TYPE = {
+    "infrastructure": "Look at the node and part that the verdict names; keep the job away from there until its cause is known.",
+    "framework": "Look at the versions of the libraries in the traceback; starting again as it is will hardly help.",
+    "user_script": "Mend the program, its configuration or its data; starting again as it is will fail again.",
+    "other": "It was ended from outside: ask who or what did; nothing is wrong with the job itself.",
+    "unknown": "Nothing on record explains it: look at the end of its log, and at the kernel log of its nodes.",
+}
+
+
+@dataclass
+class Section:
+    """A heading, and what stands below it: (`text`, sentence) or (`quote`, line)."""
+
+    title: str
+    parts: list[tuple[str, str]] = field(default_factory=list)
+
+    def say(self, text: str) -> None:
+        """Add a sentence."""
+        self.parts.append(("text", clean(text)))
+
+    def quote(self, place: str, text: str) -> None:
+        """Add a line of a log, with its place."""
+        self.parts.append(("quote", f"{clean(place)} | {clean(text)}"))
+
+
+def clean(text: str) -> str:
+    """Return `text` as one printable line: what a job printed neither marks up nor moves the terminal's cursor."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def plain(facts: Facts, signatures: Mapping[str, Signature]) -> str:
+    """Return the page as plain text."""
+    lines: list[str] = []
+    for section in _sections(facts, signatures):
+        lines += [section.title, "=" * len(section.title) if not lines else "-" * len(section.title)]
+        lines += [f"    {text}" if kind == "quote" else text for kind, text in section.parts] + [""]
+    return "\n".join(lines)
+
+
+def markdown(facts: Facts, signatures: Mapping[str, Signature]) -> str:
+    """Return the page as Markdown; quoted lines stand as code, and words of a job mark nothing up."""
+    lines: list[str] = []
+    for section in _sections(facts, signatures):
+        lines += [f"{'##' if lines else '#'} {_escaped(section.title)}", ""]
+        before = ""
+        for kind, text in section.parts:
+            lines += [""] if kind != before == "text" or (kind == "text" and before == "quote") else []
+            lines.append(f"    {text}" if kind == "quote" else f"- {_escaped(text)}")
+            before = kind
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in text)
+
+
+def _sections(facts: Facts, signatures: Mapping[str, Signature]) -> Iterator[Section]:
+    makers: tuple[Callable[..., Section], ...] = (_head, _verdict, _for, _against, _done, _todo)
+    for make in makers:
+        section = make(facts, signatures)
+        if section.parts:
+            yield section
+
+
+def _head(facts: Facts, _: Mapping[str, Signature]) -> Section:
+    section = Section(clean(f"Job {facts.job}, attempt {facts.attempt}"))
+    if facts.ran:
+        ran = facts.ran
+        nodes = ", ".join(ran["nodes"]) or "nodes not known"
+        ended = f"ended {_moment(ran['ended'])}" if ran["ended"] else "still running"
+        how = ", ".join(
+            part
+            for part in (
+                ran["state"] or "",
+                _some("exit code", ran["exit_code"]),
+                _some("signal", ran["signal"] or None),
+            )
+            if part
+        )
+        who = f", of {ran['user']}" if ran["user"] else ""
+        section.say(f"Started {_moment(ran['started'])} on {nodes}{who}; {ended}{f' ({how})' if how else ''}.")
+    else:
+        section.say("No scheduler told of this attempt.")
+    if facts.progress:
+        last = facts.progress
+        speed = f", {last['step_time_s']:.4g} s a step" if last["step_time_s"] is not None else ""
+        loss = f", loss {last['loss']:.4g}" if last["loss"] is not None else ""
+        section.say(f"Last progress {_moment(last['time'])}: step {last['step']}{speed}{loss}.")
+    return section
+
+
+def _verdict(facts: Facts, _: Mapping[str, Signature]) -> Section:
+    section, row = Section("Verdict"), facts.verdict
+    if row is None:
+        taken = bool(facts.verdicts)
+        section.say(
+            "None in force: the last one was taken back." if taken else "None: nothing on record shows a failure."
+        )
+        if taken:
+            section.say(f"{facts.verdicts[-1]['message']}.")
+        return section
+    component = f" ({row['faulty_component']})" if row["faulty_component"] != "none" else ""
+    at = f" on {row['node']}" if row["node"] else ""
+    section.say(f"{row['error_type'].replace('_', ' ')}{component}{at}: {row['message']}")
+    again = {True: "should help", False: "will not help", None: "may or may not help"}[row["restartable"]]
+    section.say(f"Cause {row['signature']}, confidence {row['confidence']:.2f}. Starting again {again}.")
+    if row["root_line"] is None:
+        section.say("No line explains it.")
+    for one in row["evidence"]:
+        section.quote(_place(one), one["text"])
+    return section
+
+
+def _for(facts: Facts, _: Mapping[str, Signature]) -> Section:
+    section, row = Section("What speaks for it"), facts.verdict
+    if row is None:
+        return section
+    first, *more = str(row["source"]).replace("-gpu-metrics", "").replace("-node-logs", "").split("+")
+    section.say(f"It rests on {_says(row['source'], first)}.")
+    for topic in more:
+        section.say(f"Confirmed by {_TOPICS.get(topic, topic)}.")
+    before = [one for one in facts.verdicts[:-1] if one["signature"] == row["signature"]]
+    if before:
+        section.say(f"Said first {_moment(before[0]['time'])}, and again in {len(before)} later revision(s).")
+    if row["final"] and (row["exit_code"] or row["signal"]):
+        section.say(
+            f"The attempt did end badly ({_some('exit code', row['exit_code'])} {_some('signal', row['signal'])})."
+        )
+    for one in facts.neighbours if row["error_type"] in {"infrastructure", "unknown"} else ():
+        section.say(f"The same node failed job {one['job']} {_moment(one['time'])}: {one['signature']}.")
+    return section
+
+
+def _says(source: object, first: str) -> str:
+    whole = str(source)
+    return _SAYS.get(whole, _SAYS.get(first, first or "nothing that is on record"))
+
+
+def _against(facts: Facts, _: Mapping[str, Signature]) -> Section:
+    section, row = Section("What speaks against it"), facts.verdict
+    if row is None:
+        return section
+    for topic, words in _TOPICS.items():
+        if f"-{topic}" in str(row["source"]):
+            section.say(f"It is not borne out by {words}.")
+    others = {one["signature"]: one for one in facts.verdicts[:-1] if one["signature"] not in {row["signature"], ""}}
+    for one in others.values():
+        section.say(
+            f"Revision {one['revision']} said {one['error_type'].replace('_', ' ')}, {one['signature']}: {one['message']}"
+        )
+    if row["confidence"] < 0.6:
+        section.say("Its confidence is low.")
+    if not row["final"]:
+        section.say("The attempt had not ended when it was said.")
+    return section
+
+
+def _done(facts: Facts, _: Mapping[str, Signature]) -> Section:
+    section = Section("What was done")
+    for one in reversed(facts.decisions):
+        mode = "" if one["mode"] == "act" else " (published only)"
+        detail = f": {one['detail']}" if one["detail"] else ""
+        section.say(f"{_moment(one['time'])} {one['action']}{mode}, because {one['reason']}. {one['outcome']}{detail}.")
+    if not section.parts:
+        section.say("Nothing was decided.")
+    return section
+
+
+def _todo(facts: Facts, signatures: Mapping[str, Signature]) -> Section:
+    section, row = Section("What to do"), facts.verdict
+    if row is None:
+        return section
+    known = signatures.get(row["signature"])
+    section.say(known.action if known else _BY_TYPE.get(row["error_type"], _BY_TYPE["unknown"]))
+    if known:
+        section.say(f"Source: {known.source}.")
+    if facts.neighbours and row["error_type"] in {"infrastructure", "unknown"}:
+        section.say(
+            f"Take {row['node']} out until it is checked: {len(facts.neighbours)} other failure(s) there within a week."
+        )
+    return section
+
+
+def _place(one: Mapping[str, Any]) -> str:
+    rank = f" rank {one['rank']}" if one.get("rank") is not None else ""
+    return f"{one['topic']}/{one['partition']}@{one['offset']}{rank} line {one['line']}"
+
+
+def _moment(value: object) -> str:
+    return value.isoformat(" ", "seconds") if isinstance(value, datetime) else str(value)
+
+
+def _some(name: str, value: object) -> str:
+    return f"{name} {value}" if value is not None else ""

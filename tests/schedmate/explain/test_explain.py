@@ -1,0 +1,135 @@
+"""The page on a job, from a database that the writer filled."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from processors.diagnose import load
+from records import (
+    Action,
+    Decision,
+    DecisionResult,
+    Evidence,
+    Failure,
+    JobEvent,
+    JobMetric,
+    Mode,
+    Outcome,
+    Position,
+    Record,
+)
+from schedmate.explain import gather, markdown, plain
+from sinks.clickhouse import ClickHouseWriter
+from tests.sinks.conftest import Embedded, embedded
+
+__all__ = ["embedded"]
+
+NOW = float(int(time.time()))
+SIGNATURES = {one.name: one for one in load()}
+XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242 \x1b[2J `rm` <b>|*x*"
+
+
+def quoted(text: str, line: int, topic: str = "job-logs") -> Evidence:
+    return Evidence(topic=topic, partition=1, offset=9, line=line, text=text, rank=3 if topic == "job-logs" else None)
+
+
+def failed(job: str, revision: int, **fields: Any) -> Failure:
+    known: dict[str, Any] = {
+        "error_type": "infrastructure", "faulty_component": "gpu", "signature": "xid_fallen_off_bus", "source": "signature",
+        "message": "the GPU is gone", "node": "n1", "rank": 3, "confidence": 0.9, "restartable": True, "root": quoted(XID, 77),
+        "evidence": [quoted(XID, 77)],
+    }  # fmt: skip
+    return Failure(id=f"{job}/{revision}", job=job, revision=revision, time=NOW - 100 + revision, **(known | fields))
+
+
+def event(job: str, kind: str, ago: float, **fields: Any) -> JobEvent:
+    return JobEvent(id=f"{job}/{kind}", job=job, kind=kind, time=NOW - ago, **fields)
+
+
+RECORDS: list[Record] = [
+    event("17", "started", 3600, nodes=["n1", "n2"], gpus=16.0, user="ada"),
+    JobMetric(id="m", job="17", time=NOW - 120, step=4200, step_time_s=0.31, loss=2.5),
+    failed("17", 1, signature="nccl_watchdog_timeout", faulty_component="network", message="a time-out", confidence=0.6),
+    failed("17", 2),
+    failed(
+        "17", 3, source="signature+node-logs", confidence=0.99, final=True, exit_code=1,
+        evidence=[quoted(XID, 77), quoted("NVRM: Xid 79", 5, "node-logs")],
+    ),
+    event("17", "ended", 60, state="FAILED", exit_code=1),
+    Decision(id="d", action=Action.RESTART, job="17", time=NOW - 50, expires=NOW, mode=Mode.ACT, policy="infra", reason="a lost GPU"),
+    DecisionResult(id="d/done", decision_id="d", action=Action.RESTART, job="17", time=NOW - 40, outcome=Outcome.DONE, detail="runs on n7"),
+    failed("16", 1, message="lost as well"),
+    failed("18", 1, error_type="user_script", faulty_component="none", signature="KeyError", source="traceback-node-logs",
+           confidence=0.5, restartable=False, node="n5"),
+    failed("19", 1), failed("19", 2, error_type="none", faulty_component="none", signature="", message="the job went on after it"),
+    event("20", "started", 10, nodes=["n3"]),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def site(embedded: Embedded) -> Embedded:
+    ClickHouseWriter(embedded.connect).write([(Position("any", 0, offset), one) for offset, one in enumerate(RECORDS)])
+    return embedded
+
+
+def test_the_whole_story_of_a_lost_gpu(site: Embedded) -> None:
+    facts = gather(site.client, "17")
+    assert facts is not None
+    page = plain(facts, SIGNATURES)
+    for words in (
+        "Job 17, attempt 0", "on n1, n2, of ada; ended", "(FAILED, exit code 1)", "step 4200, 0.31 s a step, loss 2.5",
+        "infrastructure (gpu) on n1: the GPU is gone", "confidence 0.99. Starting again should help",
+        "    job-logs/1@9 rank 3 line 77 | NVRM: Xid", "    node-logs/1@9 line 5 | NVRM: Xid 79",
+        "It rests on a known signature.", "Confirmed by the node's own log.", "The same node failed job 16",
+        "Revision 1 said infrastructure, nccl_watchdog_timeout: a time-out",
+        "restart, because a lost GPU. done: runs on n7.", SIGNATURES["xid_fallen_off_bus"].action, "Take n1 out",
+    ):  # fmt: skip
+        assert words in page
+    assert "\x1b" not in page
+
+
+def test_markdown_is_not_marked_up_by_a_jobs_words(site: Embedded) -> None:
+    facts = gather(site.client, "17")
+    assert facts is not None
+    page = markdown(facts, SIGNATURES)
+    assert page.startswith("# Job 17, attempt 0\n")
+    assert "## What to do" in page
+    quotes = [line for line in page.splitlines() if "`rm`" in line]
+    assert quotes
+    assert all(line.startswith("    ") for line in quotes)
+
+
+def test_what_speaks_against(site: Embedded) -> None:
+    facts = gather(site.client, "18")
+    assert facts is not None
+    page = plain(facts, SIGNATURES)
+    for words in ("It rests on the program's traceback.", "not borne out by the node's own log", "confidence is low", "had not ended",
+                  "Mend the program", "Nothing was decided.", "No scheduler told", "will not help"):  # fmt: skip
+        assert words in page
+
+
+def test_withdrawn_absent_and_unknown(site: Embedded) -> None:
+    withdrawn, healthy = gather(site.client, "19"), gather(site.client, "20")
+    assert withdrawn is not None
+    assert healthy is not None
+    assert "taken back" in plain(withdrawn, SIGNATURES)
+    assert "the job went on after it" in plain(withdrawn, SIGNATURES)
+    assert "nothing on record shows a failure" in plain(healthy, SIGNATURES)
+    assert "still running" in plain(healthy, SIGNATURES)
+    assert gather(site.client, "nobody") is None
+    assert gather(site.client, "' OR 1=1 --") is None
+
+
+def test_the_command(site: Embedded, tmp_path: Path) -> None:
+    url = f"--set=clickhouse.url=chdb://{tmp_path / 'empty'}"
+    environment = {**os.environ, "SCHEDMATE_CONFIG": "/dev/null"}
+    main = [sys.executable, "-c", "from schedmate.cli import main; main()", url]
+    subprocess.run([*main, "migrate"], check=True, capture_output=True, env=environment)
+    done = subprocess.run([*main, "explain", "17"], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 1
+    assert "nothing is on record of job '17'" in done.stderr
