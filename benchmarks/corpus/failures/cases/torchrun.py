@@ -181,6 +181,7 @@ CASES = [
         user_script(
             r"op\.preamble\.length <= op\.nbytes|Connection closed by peer|invalid.*size|Read error|Connection reset by peer",
             "the ranks reduce tensors of different sizes: a mismatch of the program",
+            begin=r"terminate called|Traceback",
             repeated=True,
             also_types=("framework", "infrastructure"),
         ),
@@ -341,7 +342,7 @@ CASES = [
         "from ddp import train\n\nfor job in train():\n    pass\n",
         infrastructure(
             "network",
-            r"RendezvousTimeoutError",
+            r"^torch\.\S*RendezvousTimeoutError",
             "the second node never comes to the rendezvous",
             restartable=None,
             begin=TRACEBACK,
