@@ -85,6 +85,7 @@ class Clock:
         loss: float | Iterable[float] | None = None,
         speed: bool = True,
         unsaid: Iterable[str] = (),
+        larger: Iterable[int] = (),
     ) -> dict[str, object]:
         """Return the truth, ready for JSON.
 
@@ -94,12 +95,14 @@ class Clock:
             loss: Training loss of the last report; several where it prints two (of the step, and smoothed). None where it tells none.
             speed: The log itself tells the speed: a rate, a duration or times, from which it follows without arrival times.
             unsaid: Of `step` and `loss`, those of which null is right as well: the log tells them only to who guesses.
+            larger: Where a log counts in larger steps too (an iteration of 64 steps of an environment), of how many clocked ones.
         """
         newest = self.durations[-NEWEST * self.interval :]
         median = statistics.median(newest)
         return {
             "step_time_s": round(median, 6),
             "step_time_mean_s": round(statistics.fmean(newest), 6),
+            "also_step_time_s": [round(statistics.fmean(newest) * each, 6) for each in larger],
             "samples_per_s": round(self.batch / median, 3) if self.batch else None,
             "tokens_per_s": round(self.tokens / median, 3) if self.tokens else None,
             "steps": self.steps,
@@ -122,11 +125,12 @@ class Clock:
         loss: float | Iterable[float] | None = None,
         speed: bool = True,
         unsaid: Iterable[str] = (),
+        larger: Iterable[int] = (),
     ) -> None:
         """Write the truth where the generator wants it (`CORPUS_TRUTH`); of several ranks, the first does. See `truth`."""
         target = os.environ.get("CORPUS_TRUTH")
         if target and os.environ.get("RANK", "0") == "0":
-            Path(target).write_text(json.dumps(self.truth(step, loss, speed, unsaid)))
+            Path(target).write_text(json.dumps(self.truth(step, loss, speed, unsaid, larger)))
 
 
 def _several(value: object) -> list:  # type: ignore[type-arg]  # ints or floats, as they came

@@ -29,7 +29,7 @@ class Scrubber:
         self._names = [
             (re.compile(rb"(?<![\w.-])" + re.escape(name.encode()) + rb"(?![\w-])"), stands)
             for name, stands in ((host, HOST), (user, USER))
-            if name
+            if name and name != "root"  # which names no one, and is a logger's name too
         ]
 
     def scrub(self, piece: bytes) -> bytes:

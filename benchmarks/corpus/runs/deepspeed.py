@@ -1,5 +1,6 @@
 """DeepSpeed on CPU: its engine's own report of steps and its throughput timer, beside the prints of a loop."""
 
+import logging
 import os
 import sys
 
@@ -24,6 +25,9 @@ def train(setup: str) -> None:
     import deepspeed  # noqa: PLC0415
 
     clock = Clock(pace=0.06, batch=BATCH, interval=INTERVAL)
+    log = logging.getLogger("DeepSpeed")
+    for each in (log, *log.handlers):
+        each.setLevel(logging.WARNING if setup == "loop_prints" else logging.INFO)
     torch.distributed.init_process_group("gloo")
     config = {
         "train_batch_size": BATCH,

@@ -45,6 +45,7 @@ def train(setup: str) -> None:
         step=None if setup == "table_no_bar" else [BATCHES, clock.steps],
         loss=[learner.recorder.values[-1][0]],
         speed=setup != "table_no_bar",
+        unsaid=["loss"] if setup == "table_no_bar" else [],
     )
 
 

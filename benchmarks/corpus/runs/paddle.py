@@ -47,7 +47,7 @@ def train(setup: str) -> None:
         paddle.nn.CrossEntropyLoss(),
         paddle.metric.Accuracy(),
     )
-    data = [(points[i], labels[i]) for i in range(len(points))]
+    data = paddle.io.TensorDataset([paddle.to_tensor(points), paddle.to_tensor(labels)])
     hook = Hook(clock)
     model.fit(
         data,

@@ -41,7 +41,9 @@ def train(setup: str) -> None:
     epochs = 20 if setup == "bar_epochs" else 4
     clock = Clock(pace=0.04, batch=BATCH, interval=TRIPLES // BATCH)
     model = pykeen.models.TransE(triples_factory=factory, embedding_dim=8, random_seed=0)
-    loop = pykeen.training.SLCWATrainingLoop(model, factory, torch.optim.Adam(model.parameters()))
+    loop = pykeen.training.SLCWATrainingLoop(
+        model=model, triples_factory=factory, optimizer=torch.optim.Adam(model.parameters())
+    )
     hook = Hook(clock)
     clock.begin()
     loop.train(

@@ -40,7 +40,7 @@ def train(setup: str) -> None:
 
     def batch_end(trainer: object) -> None:
         clock.step(float(trainer.loss))  # type: ignore[attr-defined]
-        told[:] = [float(each) for each in trainer.tloss]  # type: ignore[attr-defined]
+        told[:] = [float(each) for each in trainer.tloss.values()]  # type: ignore[attr-defined]
 
     model.add_callback("on_train_batch_end", batch_end)
     epochs = 2 if setup == "bars" else 3
