@@ -71,7 +71,7 @@ def require_vllm(python: str) -> None:
 
 
 def serve(serving: Serving, patience_s: float, ready: Callable[[], None]) -> int:
-    """Run the server until it ends, and return its exit code; SIGINT and SIGTERM go on to it.
+    """Run the server until it ends, and return its exit code, or 0 where it was stopped: SIGINT and SIGTERM go on to it.
 
     Args:
         serving: What to serve.
@@ -106,7 +106,7 @@ def serve(serving: Serving, patience_s: float, ready: Callable[[], None]) -> int
                 f"the server ended with exit code {child.returncode} before it answered: see what it printed"
             )
         code = child.wait()
-        return 0 if stopped and code in (-signal.SIGINT, -signal.SIGTERM) else code
+        return 0 if stopped else code
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

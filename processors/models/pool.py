@@ -131,7 +131,8 @@ class ModelPool:
             return None
         deadline = self.clock() + self.limits.total_s
         if not self._places.acquire(timeout=self.limits.total_s):
-            self.counters.crowded += 1
+            with self._lock:
+                self.counters.crowded += 1
             return None
         with self._lock:
             self.counters.under_way += 1
@@ -203,7 +204,10 @@ class ModelPool:
     def _try(self, member: _Member, question: Question, timeout: float) -> Answer:
         began = self.clock()
         name = member.server.model(timeout)
-        content = member.server.complete(question, timeout)
+        left = timeout - (self.clock() - began)  # the first question to a server also asks for its model's name
+        if left <= 0:
+            raise ModelError(f"{member.server.url}: no answer within {timeout:g} s")
+        content = member.server.complete(question, left)
         wrong = problem(content, question.schema)
         if wrong:
             with self._lock:

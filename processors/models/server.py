@@ -100,6 +100,9 @@ class ModelServer:
         try:
             with _cut_off(connection, timeout) as late:
                 try:
+                    connection.connect()
+                    if late.is_set():  # the cut came before there was a connection
+                        raise TimeoutError
                     connection.request(method, self._path + path, body, self._headers)
                     response = connection.getresponse()
                     content = response.read(LARGEST + 1)

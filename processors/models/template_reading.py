@@ -113,19 +113,19 @@ def read_template(model: LanguageModel, samples: Sequence[Sample], job: str = ""
 
 
 def reading(content: Mapping[str, Any], line: str, model: str) -> TemplateReading | None:
-    """Return the reading that `content`, an answer inside the schema, gives; None where it contradicts itself.
+    """Return the reading that `content`, an answer inside the schema, gives; None where it names two steps or two step times, or nothing.
 
-    It does where it gives a time a unit of speed, or the other way round, or names two steps or two step times.
+    A number whose unit contradicts its meaning (a time in `it/s`, a step in seconds) is left out.
     """
     texts = texts_of(line)
     slots: list[Slot] = []
     for index, text in enumerate(texts[:-1]):
         said = content[f"number_{index + 1}"]
         meaning = _MEANINGS.get(said["meaning"])
-        if meaning is None:
+        slot = _slot(index, meaning, name_before(text), said["unit"]) if meaning else None
+        if slot is None:
             continue
-        slot = _slot(index, meaning, name_before(text), said["unit"])
-        if slot is None or (meaning in _ONCE and any(one.meaning is meaning for one in slots)):
+        if meaning in _ONCE and any(one.meaning is meaning for one in slots):
             return None
         slots.append(slot)
     return TemplateReading(tuple(slots), model) if slots else None

@@ -86,17 +86,27 @@ def test_lines_without_numbers_or_with_too_many_are_not_asked_about() -> None:
     assert question([Sample("1 2 3 " * 20, 0)]) is None
 
 
+def test_an_answer_with_two_steps_or_none_of_interest_is_no_reading() -> None:
+    assert reading(RIGHT | {"number_2": {"meaning": "step", "unit": "none"}}, samples()[0].text, "m") is None
+    assert reading(RIGHT | {"number_4": {"meaning": "step_time", "unit": "s"}}, samples()[0].text, "m") is None
+    other = {"meaning": "other", "unit": "none"}
+    assert reading(dict.fromkeys(RIGHT, other), samples()[0].text, "m") is None
+
+
 @pytest.mark.parametrize(
     "changes",
     [
-        {"number_2": {"meaning": "step", "unit": "none"}},
         {"number_5": {"meaning": "step_time", "unit": "it/s"}},
         {"number_5": {"meaning": "rate", "unit": "ms"}},
         {"number_1": {"meaning": "step", "unit": "s"}},
+        {"number_3": {"meaning": "loss", "unit": "tokens/h"}},
     ],
 )
-def test_an_answer_that_contradicts_itself_is_none(changes: dict[str, Any]) -> None:
-    assert reading(RIGHT | changes, samples()[0].text, "m") is None
+def test_a_number_whose_unit_contradicts_its_meaning_is_left_out(changes: dict[str, Any]) -> None:
+    given = reading(RIGHT | changes, samples()[0].text, "m")
+    assert given is not None
+    left_out = int(next(iter(changes)).removeprefix("number_")) - 1
+    assert [slot.index for slot in given.slots] == [place for place in (0, 1, 2, 4) if place != left_out]
 
 
 @pytest.mark.parametrize(
