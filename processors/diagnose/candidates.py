@@ -7,7 +7,7 @@ import msgspec
 from processors.view import PROGRESS, ChunkView
 from records import Component, ErrorType, Evidence
 
-from .kinds import WEAK, explained
+from .kinds import CHILD, STARVED, WEAK, explained
 
 KEPT = 10
 """Candidates remembered per attempt: the earliest of each cause."""
@@ -78,7 +78,13 @@ def choose(kept: Iterable[Candidate], *, ended_badly: bool) -> list[Candidate]:
     """
     alive = sorted((one for one in kept if one.alive), key=lambda one: one.order)
     if not ended_badly:
-        alive = [one for one in alive if one.kind not in WEAK]
+        # What waited in vain for a helper shows that the helper's error mattered.
+        starved = max((one.order for one in alive if one.kind == STARVED), default=None)
+        alive = [
+            one
+            for one in alive
+            if one.kind not in WEAK or (one.kind == CHILD and starved is not None and one.order < starved)
+        ]
     roots = [
         one
         for index, one in enumerate(alive)

@@ -21,18 +21,19 @@ COLLECTIVE = "collective"  # a collective timed out or was aborted
 PEER = "peer"  # the other end of a connection went away
 LAUNCHER = "launcher"  # a launcher reports, or passes on a signal
 CHILD = "child"  # an error of a helper process or thread that need not end the job
+STARVED = "starved"  # a part of the program waited in vain for another part of it
 HINT = "hint"  # a line that calls itself an error and says no more
 BENIGN = "benign"  # a line that looks like a failure and says that the program goes on: makes no candidate
 
 KINDS = (
     NODE, DEVICE, FABRIC, STORAGE, SERVICE, EXCEPTION, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
-    COLLECTIVE, PEER, LAUNCHER, CHILD, HINT, BENIGN,
+    COLLECTIVE, PEER, LAUNCHER, CHILD, STARVED, HINT, BENIGN,
 )  # fmt: skip
 
 WEAK = frozenset({CHILD, HINT})
 """Kinds that make a verdict only where the attempt is known to have ended badly."""
 
-_NOISE = frozenset({PEER, LAUNCHER, CHILD, HINT, CANCEL, KILL})
+_NOISE = frozenset({PEER, LAUNCHER, CHILD, STARVED, HINT, CANCEL, KILL})
 _DEATH = _NOISE | {EXCEPTION, NATIVE, ABORT, COLLECTIVE, SERVICE}
 
 AFTER: dict[str, frozenset[str]] = {
@@ -50,7 +51,8 @@ AFTER: dict[str, frozenset[str]] = {
     COLLECTIVE: _NOISE | {EXCEPTION, NATIVE, ABORT, COLLECTIVE},
     PEER: _NOISE | {COLLECTIVE, ABORT},
     LAUNCHER: _NOISE,
-    CHILD: frozenset({CHILD, HINT}),
+    CHILD: frozenset({CHILD, STARVED, HINT}),
+    STARVED: frozenset({LAUNCHER, HINT}),
     HINT: frozenset({HINT}),
     BENIGN: frozenset(),
 }
@@ -71,6 +73,7 @@ BEFORE: dict[str, frozenset[str]] = {
     PEER: frozenset({CHILD, HINT}),
     LAUNCHER: frozenset({CHILD, HINT}),
     CHILD: frozenset({HINT}),
+    STARVED: frozenset({LAUNCHER, HINT}),
     HINT: frozenset(),
     BENIGN: frozenset(),
 }

@@ -28,6 +28,10 @@ _TRACEBACK = (
 _EXCEPTION = r"(?:^|[\s:\]|)>\t])[A-Za-z_][\w.]*(?:Error|Exception|NotFound)[\w]*(?::\s|\s*$)"
 _CERTAIN = frozenset({kinds.NODE, kinds.DEVICE, kinds.FABRIC, kinds.STORAGE, kinds.SCHEDULE})
 _MILD = re.compile(r"(?:^|[\s\[|:])(?:INFO|DEBUG|TRACE|NOTICE)\b")
+_QUOTATION = re.compile(
+    r"""(?!.{0,40}(?i:err|message|msg|reason|exception|detail|std|fail|log|status|cause))[\w ./\[\]-]{1,40}[:=]\s*(["'`]).*\1\s*"""
+)
+"""A line that gives one name and one text in quotation marks: what is in it is data (a sample, a prompt)."""
 _DOUBTFUL = frozenset({kinds.EXCEPTION, kinds.NATIVE, kinds.ABORT, kinds.SERVICE, kinds.PEER, kinds.HINT})
 """Kinds that a line which calls itself mere information does not make."""
 _VAGUE = frozenset(
@@ -166,7 +170,11 @@ def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
     """Return whether the line says itself that it is no failure: by its words, or by its level where it raises nothing."""
     if signature.kind == kinds.BENIGN:
         return True
-    return raised is None and signature.kind in _DOUBTFUL and _MILD.search(line[:120]) is not None
+    if raised is not None:
+        return False
+    return _QUOTATION.fullmatch(line) is not None or (
+        signature.kind in _DOUBTFUL and _MILD.search(line[:120]) is not None
+    )
 
 
 def _outdate(kept: list[Candidate], name: str, line: int, signature: Signature | None, raised: Raised | None) -> None:

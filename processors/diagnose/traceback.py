@@ -27,6 +27,8 @@ _CERTAIN = re.compile(
 )
 _LIKELY = re.compile(r"((?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{1,80})(?::(?:\s(.*)|$)|\s*$)")
 _GLUED = re.compile(r"((?:[a-z_]\w*\.){0,8}[A-Z]\w{2,60}?(?:Error|Exception))(?:\1)+")
+_SPOKEN = re.compile(r"\W{0,3}[ ,]\s?[a-z]")
+"""What follows the words of a header where they stand in a sentence."""
 _CAUSE = "The above exception was the direct cause"
 _HANDLING = "During handling of the above exception"
 _SIDE = re.compile(
@@ -98,7 +100,7 @@ def feed(state: TracebackState, line: str, place: Evidence, time: float) -> tupl
     """Take one line. Return whether it belongs to a traceback, and the exception that it completes."""
     tag, text = peel(line)
     at = text.find(HEADER)
-    if at >= 0:
+    if at >= 0 and not _SPOKEN.match(text, at + len(HEADER)):
         _begin(state, tag, at, place, time)
         return True, None
     if _remark(state, text, place.line):
