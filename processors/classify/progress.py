@@ -14,7 +14,7 @@ _BOOKKEEPING = re.compile(
     r"|expected|total (?:number|params)|compil\w+)"
 )
 _NOT_TRAINING_BAR = re.compile(
-    r"(?i)\b(?:map|mapping|filter\w*|download\w*|load\w*|sav\w+|fetch\w*|generat\w+|tokeniz\w*|process\w*"
+    r"(?i)^\W*(?!train|fine)[a-z]+ing\b|\b(?:map|mapping|filter\w*|download\w*|load\w*|sav\w+|fetch\w*|generat\w+|tokeniz\w*|process\w*"
     r"|extract\w*|sampl(?:e|ing)\b|pars\w+|read\w*|prepar\w+|eval\w*|valid\w*|test\w*|"
     r"predict\w*|infer\w*|resolving|convert\w*|quantiz\w*|captur\w*|cach\w+|index\w*|build\w*|encod\w*|batches"
     r"|shards|files|flattening|packing|sanity|scann?ing|weights|unpack\w*|computing|upload\w*|score)\b"

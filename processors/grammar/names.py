@@ -60,7 +60,7 @@ _STEP_TIME = re.compile(
 )
 _LOSS_NOT = re.compile(r"^final loss|loss[ _-]?(?:scale|scaling|weight|fn|mask|coef|val|gain)|scale")
 _LOSS = re.compile(
-    r"^learn$|(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|objective|bpb|bpc|elbo|perplexity loss|score)(?:$"
+    r"^learn$|cross[ -]?entropy$|(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|objective|bpb|bpc|elbo|perplexity loss|score)(?:$"
     r"|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\\btr(?:n|ain)? ?loss"
 )
 _CLOCK = re.compile(
@@ -146,5 +146,9 @@ def loss_rank(name: str) -> int:
     )
     for place, pattern in enumerate(ranked):
         if re.search(pattern, text):
-            return place + (2 if re.search(r"avg|average|mean|smooth|running|final", text) else 0)
+            return (
+                place
+                + (2 if re.search(r"avg|average|mean|smooth|running|final", text) else 0)
+                + (4 if re.search(r"entropy loss|\bkl\b|\baux|\breg\b|regulari", text) else 0)
+            )
     return 9

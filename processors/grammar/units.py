@@ -25,6 +25,8 @@ _RATE = {
     )
     for kind, things in _THINGS.items()
 }
+_THOUSANDS = re.compile(r"[kKM](?=(?:it|img|image|im|tok|token|sample|ex|example|seq|step|record|item)s?/)")
+_PREFIX = {"k": 1e3, "K": 1e3, "M": 1e6}
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHORT = {"fps": SAMPLES, "ips": SAMPLES, "sps": SAMPLES, "wps": TOKENS, "tps": TOKENS, "tgs": TOKENS, "qps": SAMPLES}
 _PERIOD = re.compile(rf"(?i)(?:^|[^A-Za-z])({_UNIT}){_PER}(?:global[ _]?)?(?:{_THINGS[STEPS]})(?![A-Za-z])")
@@ -42,6 +44,9 @@ class Rate:
 
 def rate(text: str) -> Rate | None:
     """Return the rate that `text` names (`images/sec`, `tokens_per_second`, `it/s`), or None."""
+    if thousands := _THOUSANDS.match(text):
+        plain = rate(text[1:])
+        return Rate(plain.unit, plain.scale * _PREFIX[thousands[0]]) if plain else None
     spaced = _HUMP.sub("_", text)
     for kind in (TOKENS, SAMPLES, STEPS):
         if found := _RATE[kind].search(spaced):

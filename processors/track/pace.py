@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
+from statistics import fmean, median
 
 from processors.grammar.stamps import difference
 
@@ -15,6 +15,11 @@ _ENOUGH = 10
 
 _BURST = 1e-3
 """Seconds between two reports below which they arrived in one burst: read late, or replayed."""
+
+_PAIRED = 0.35
+"""Share of long gaps from which lines arrive a few at a time; evaluations are rarer."""
+_PAUSE = 4
+"""Times the mean beyond which a difference is a pause."""
 
 GROWING = 4
 """Values of a field that must grow, one after the other, before it is taken for a clock whatever its name."""
@@ -127,6 +132,9 @@ def _pace(
     each = [seconds / steps for seconds, steps in passed]
     kept = without_outliers(each)
     middle = median(kept)
+    if method == "arrival" and sum(value > 2 * middle for value in each) >= _PAIRED * len(each):
+        kept = [value for value in each if value <= _PAUSE * fmean(each)]
+        middle = fmean(kept)  # lines that arrive in pairs: the median is the gap within one
     return Pace(middle, method, stride, len(kept), name, spread(each)) if middle > 0 else None
 
 

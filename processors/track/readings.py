@@ -6,6 +6,7 @@ gains; one that contradicts it is dropped, whatever its name says; below a thres
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -31,6 +32,9 @@ _STEADY = 0.3
 
 _ENOUGH = 3
 """Differences that a clock must rest on before it is listened to."""
+
+_MANY = 8
+"""Differences from which a steady clock is better than the smoothed rate of a bar that it is only near to."""
 
 _PART = re.compile(
     r"(?i)(?:^|[^a-z])(?:data|load\w*|read\w*|fwd|forward|bwd|backward|optim\w*|opt|comm|sync|wait\w*|h2d|io|ckpt|save\w*|gen"
@@ -101,10 +105,13 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
     counted = [report for report in window if role == "step" or report.step is not None or report.rank is not None]
     values = [report.times[key] for report in counted if report.times.get(key)]
     seconds = robust_median(values)
-    if not seconds or len(values) * _FEW < len(window):
+    if not seconds:
         return None
-    if role != "step" and len(values) < _ENOUGH:
+    if role != "step" and (len(values) < _ENOUGH or len(values) * 2 < len(counted)):
         return None  # a total, most likely
+    if len(values) * _FEW < len(window):
+        once = Reading(f"`{name}`", "stated", seconds, THRESHOLD, "printed in few reports", key=key)
+        return once if role == "step" and _WHOLE.search(name) and not _PART.search(name) else None
     score, why = _PRIOR[role], "printed"
     if role == "span" and sum(len(report.times) for report in counted) == len(values):
         score += 0.15  # the only time there is
@@ -120,9 +127,11 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
 
 
 def _counts(values: Sequence[float]) -> bool:
-    """Return whether whole numbers grow by the same step each time."""
-    steps = {later - earlier for earlier, later in pairwise(values)}
-    return len(steps) == 1 and steps.pop() > 0 and all(value == int(value) for value in values)
+    """Return whether whole numbers grow by the same step nearly each time."""
+    if any(value != int(value) for value in values):
+        return False
+    (usual, often), *_ = Counter(later - earlier for earlier, later in pairwise(values)).most_common(1)
+    return usual > 0 and often * 4 >= 3 * (len(values) - 1)  # it may begin anew at an epoch
 
 
 def _against(reading: Reading, clock: Pace | None, interval: bool) -> Reading:
@@ -135,7 +144,10 @@ def _against(reading: Reading, clock: Pace | None, interval: bool) -> Reading:
     if CLOSE[0] <= ratio <= CLOSE[1]:
         return _with(reading, min(1.0, reading.score + 0.3), f"agrees with the {source} within {apart}")
     if _AGREES[0] <= ratio <= _AGREES[1]:
-        return _with(reading, reading.score + 0.05, f"near the {source}: {ratio:.0%} of their time")
+        smoothed = reading.method == "rate" and clock.unsteady <= _STEADY and clock.count >= _MANY
+        return _with(
+            reading, reading.score + (-0.3 if smoothed else 0.05), f"near the {source}: {ratio:.0%} of their time"
+        )
     per_step = ratio / clock.stride
     if interval and clock.stride > 1 and _AGREES[0] <= per_step <= _AGREES[1]:
         bonus = 0.25 if CLOSE[0] <= per_step <= CLOSE[1] else 0.05

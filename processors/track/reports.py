@@ -48,6 +48,7 @@ class Report(msgspec.Struct, array_like=True):
         loss: Training loss; null where it is printed but no number.
         loss_rank: How much it is the loss of the step (`names.loss_rank`); 99 where no loss is printed.
         unnamed: `step` is a bare `k/N`, which may count something else.
+        step_name: Name of the counter.
         rank: Rank that a launcher printed before the line.
         ranks: Stated seconds per step of other ranks that report the same step in the same stream.
         rank_rates: Their stated things a second, of the first unit.
@@ -70,6 +71,7 @@ class Report(msgspec.Struct, array_like=True):
     loss: float | None = None
     loss_rank: int = 99
     unnamed: bool = False
+    step_name: str = ""
     rank: int | None = None
     ranks: dict[int, float] = {}
     rank_rates: dict[int, float] = {}
@@ -113,7 +115,7 @@ def _take_step(report: Report, slot: Slot, value: float) -> bool:
     if not 0 <= value < _MOST:
         return False
     if report.step is None or not slot.name:
-        report.step, report.unnamed = int(value), not slot.name
+        report.step, report.unnamed, report.step_name = int(value), not slot.name, slot.name[:24]
     return True
 
 
@@ -180,14 +182,19 @@ def joins(report: Report, line: Report, fragment: bool) -> bool:
     if line.rank != report.rank and line.step is None:
         return False
     if line.step is not None:
+        if fragment and report.step is not None and line.step_name != report.step_name:
+            return True  # a table counts episodes, updates and steps side by side
         return line.step == report.step and (line.epoch == report.epoch or line.epoch is None or report.epoch is None)
-    if fragment:
-        return True
+    return fragment or not _repeats(report, line)
+
+
+def _repeats(report: Report, line: Report) -> bool:
+    """Return whether `line` says again what `report` has said."""
     if line.has_loss and report.has_loss:
-        return False
+        return True
     if any(getattr(line, name) is not None and getattr(report, name) is not None for name in ("step_rate", "count")):
-        return False
-    return not (line.times.keys() & report.times.keys() or line.rates.keys() & report.rates.keys())
+        return True
+    return bool(line.times.keys() & report.times.keys() or line.rates.keys() & report.rates.keys())
 
 
 def join(report: Report, line: Report) -> None:
@@ -213,6 +220,8 @@ def _join_fields(report: Report, line: Report) -> None:
     if line.times and line.rates and not report.times:
         report.rates = {}  # the speed that stands beside the step time belongs to it
     again = line.shape == report.shape
+    if "timestep" in line.step_name and line.step_name != report.step_name:
+        report.step, report.step_name = line.step, line.step_name  # what the speed beside it counts
     for name in _MERGED:
         value = getattr(line, name)
         if value is not None and (getattr(report, name) is None or again):

@@ -5,7 +5,10 @@ from .reports import Report
 
 def bare_bar(line: str) -> bool:
     """Return whether `line` is a progress bar without a loss: its step and speed may be those of an evaluation."""
-    return ("it/s" in line or "s/it" in line) and "oss" not in line
+    if "oss" in line or not ("it/s" in line or "s/it" in line):
+        return False
+    head = line[: max(line.find("%"), 0)]
+    return "poch" not in head and "rain" not in head
 
 
 class Scan:

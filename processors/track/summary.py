@@ -12,6 +12,7 @@ from .readings import THRESHOLD, Reading, readings, unsteady
 from .reports import Report
 from .robust import robust_median
 
+_ENOUGH = 3
 _SURE = {"stated": 0.95, "rate": 0.9, "timestamps": 0.8, "arrival": 0.6, "unknown": 0.0}
 
 
@@ -39,9 +40,10 @@ def summarise(window: Sequence[Report]) -> Summary:
     shape = _main_shape(window)
     main = [report for report in window if report.shape == shape]
     ordered = [*main[::-1], *window[::-1]]
-    samples = _counts_samples(main)
+    by_sample = all(report.unnamed and report.rates and not report.step_rate for report in main)
+    samples = _counts_samples(main) and not by_sample
     clocks = paces(window)
-    weighed = readings(window, [] if samples else clocks)
+    weighed = readings(window, [] if samples or by_sample else clocks)
     best = weighed[0] if weighed and weighed[0].score >= THRESHOLD else None
     throughput, unit = _throughput(window)
     if throughput is None:
@@ -91,6 +93,8 @@ def _throughput(window: Sequence[Report]) -> tuple[float | None, str | None]:
     newest = {unit: place for place, report in enumerate(window) for unit in report.rates}
     unit = max(units, key=lambda name: (units[name], newest[name]))
     counted = [report for report in window if unit in report.rates]
+    if len(counted) < _ENOUGH:
+        return counted[-1].rates[unit], unit  # summaries: the newest is of this run
     if unit.endswith("/gpu"):
         return robust_median([report.rates[unit] for report in counted]), unit
     most = max(len(report.rank_rates) for report in counted)

@@ -100,7 +100,7 @@ TRAINER = [
     line
     for i in range(1, 40)
     for line in (
-        f"  {i}%|▏  | {i}/100 [00:{i:02}<01:10,  2.00it/s]\r",
+        f"  {i}%|▏  | {i}/100 [00:{i // 2:02}<01:10,  2.00it/s]\r",
         f"{{'loss': {3 - i / 50:.4f}, 'grad_norm': 0.91, 'learning_rate': 4.2e-05, 'epoch': {i / 50:.2f}}}",
     )
 ]
