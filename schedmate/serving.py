@@ -82,16 +82,19 @@ def serve(serving: Serving, patience_s: float, ready: Callable[[], None]) -> int
         ModelError: There is no vLLM, or the server ended or was silent for too long at its start.
     """
     require_vllm(serving.python)
-    child = subprocess.Popen(serving.command(), start_new_session=True)
-    stopped = False
+    stopped, child = False, None
 
     def stop(number: int, _: FrameType | None) -> None:
         nonlocal stopped
         stopped = True
-        child.send_signal(number)
+        if child is not None:
+            child.send_signal(number)
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
+        child = subprocess.Popen(
+            serving.command(), start_new_session=True
+        )  # a terminal's Ctrl-C comes through us, once
         deadline = time.monotonic() + patience_s
         while child.poll() is None and not stopped and not _answers(serving.url):
             if time.monotonic() > deadline:
@@ -105,12 +108,15 @@ def serve(serving: Serving, patience_s: float, ready: Callable[[], None]) -> int
             raise ModelError(
                 f"the server ended with exit code {child.returncode} before it answered: see what it printed"
             )
+        if stopped and child.poll() is None:
+            child.terminate()  # the signal may have come before there was a child
         code = child.wait()
         return 0 if stopped else code
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        _end(child)
+        if child is not None:
+            _end(child)
 
 
 def _end(child: "subprocess.Popen[bytes]") -> None:

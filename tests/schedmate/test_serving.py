@@ -18,7 +18,7 @@ from schedmate.serving import STRUCTURED, Serving
 from tests.servers import free_port
 
 STAND_IN = """
-import http.server, json, os, pathlib, sys
+import http.server, json, os, pathlib, sys, threading
 pathlib.Path(os.environ["SEEN"]).write_text(json.dumps(sys.argv[1:]))
 behaviour = os.environ["BEHAVIOUR"]
 if behaviour == "dies":
@@ -30,7 +30,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(200 if well else 503)
         self.end_headers()
         if well and behaviour == "ends later":
-            os._exit(7)
+            threading.Timer(2, os._exit, (7,)).start()
     def log_message(self, *_): pass
 http.server.HTTPServer(("127.0.0.1", port), Handler).serve_forever()
 """
