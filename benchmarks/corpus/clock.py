@@ -99,9 +99,12 @@ class Clock:
         """
         newest = self.durations[-NEWEST * self.interval :]
         median = statistics.median(newest)
+        larger = list(larger)
+        # What is no step of its own (a slow start, a pause) stays out of the mean, but not what each larger step ends with.
+        steady = newest if larger else [each for each in newest if each <= 2 * median]
         return {
             "step_time_s": round(median, 6),
-            "step_time_mean_s": round(statistics.fmean(newest), 6),
+            "step_time_mean_s": round(statistics.fmean(steady), 6),
             "also_step_time_s": [round(statistics.fmean(newest) * each, 6) for each in larger],
             "samples_per_s": round(self.batch / median, 3) if self.batch else None,
             "tokens_per_s": round(self.tokens / median, 3) if self.tokens else None,

@@ -9,7 +9,7 @@ import tempfile
 from importlib.metadata import distributions
 from pathlib import Path
 
-from . import capture
+from . import capture, label
 from .plan import ENVIRONMENTS, HERE, LOGS, PROJECT, Framework, load
 from .scrub import Scrubber
 
@@ -107,6 +107,7 @@ def generate(framework: Framework, setup: str, python: Path, root: Path) -> bool
         (folder / "truth.json").write_text(json.dumps(known | json.loads(truth.read_text()), indent=None) + "\n")
         noted = versions(python, framework.packages)
         (folder / "versions.json").write_text(json.dumps(noted, indent=1) + "\n")
+        label.write(folder, label.load_rules())
     return True
 
 

@@ -63,20 +63,20 @@ def text_of(folder: Path) -> str:
     return b"".join(piece for piece, _ in capture.read(folder).pieces).decode("utf-8", "backslashreplace")
 
 
+def write(folder: Path, rules: dict[str, list[Rule]]) -> int:
+    """Write the labels of the log in `folder`; return how many lines have one."""
+    lines = sample(text_of(folder), rules.get(folder.parent.name, rules[""]))
+    target = folder / "labels.tsv"
+    target.unlink(missing_ok=True)
+    if lines:
+        rows = (f"{number}\t{label}\t{text.replace(chr(9), ' ')}" for number, label, text in lines)
+        target.write_text("\n".join(["line\tlabel\ttext", *rows]) + "\n")
+    return len(lines)
+
+
 def main() -> None:
-    rules, total = load_rules(), 0
-    for path in sorted(LOGS.glob("*/*/truth.json")):
-        folder = path.parent
-        lines = sample(text_of(folder), rules.get(folder.parent.name, rules[""]))
-        target = folder / "labels.tsv"
-        target.unlink(missing_ok=True)
-        if lines:
-            rows = [
-                "line\tlabel\ttext",
-                *(f"{number}\t{label}\t{text.replace(chr(9), ' ')}" for number, label, text in lines),
-            ]
-            target.write_text("\n".join(rows) + "\n")
-        total += len(lines)
+    rules = load_rules()
+    total = sum(write(path.parent, rules) for path in sorted(LOGS.glob("*/*/truth.json")))
     print(f"{total} lines labelled")
 
 

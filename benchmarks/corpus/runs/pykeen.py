@@ -56,7 +56,8 @@ def train(setup: str) -> None:
     )
     batches = clock.steps // epochs
     # The bar counts epochs: neither its count nor its rate is that of training steps.
-    step = None if setup == "bar_epochs" else [batches, clock.steps]
+    # The bar of batches is wiped before it is drawn full: the last count to be seen is one of the last three.
+    step = None if setup == "bar_epochs" else [each - late for each in (batches, clock.steps) for late in range(3)]
     clock.finish(step=step, loss=[hook.epoch_loss], speed=setup == "bars_batches")
 
 

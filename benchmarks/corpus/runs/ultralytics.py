@@ -39,7 +39,7 @@ def train(setup: str) -> None:
     model.add_callback("on_train_epoch_start", lambda _: clock.begin())
 
     def batch_end(trainer: object) -> None:
-        clock.step(float(trainer.loss))  # type: ignore[attr-defined]
+        clock.step(trainer.loss.detach().sum().item())  # type: ignore[attr-defined]
         told[:] = [float(each) for each in trainer.tloss.values()]  # type: ignore[attr-defined]
 
     model.add_callback("on_train_batch_end", batch_end)

@@ -1,9 +1,8 @@
 import sys
 import time
-from itertools import pairwise
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.corpus import capture
@@ -27,7 +26,10 @@ def test_pieces_come_with_their_times(tmp_path) -> None:
     text = b"".join(piece for piece, _ in found.pieces)
     assert text == b"step 0\nstep 1\nstep 2\nstep 3\nstep 4\nbar 1\rbar 2\r\nend"
     steps = [arrived for piece, arrived in found.pieces if piece.startswith(b"step")]
-    assert all(later - earlier > 0.09 for earlier, later in pairwise(steps))
+    assert steps == sorted(steps)
+    # However late a busy machine reads, never before the line was written.
+    assert all(arrived >= 0.1 * step for step, arrived in enumerate(steps))
+    assert steps[-1] < time.time() - found.start
 
 
 def test_a_terminal_is_seen_as_one(tmp_path) -> None:
@@ -47,6 +49,7 @@ def test_a_failing_program_keeps_its_output_and_code(tmp_path) -> None:
     assert (found.code, found.pieces[0][0]) == (3, b"so far\n")
 
 
+@settings(deadline=None)  # each example writes files
 @given(
     st.lists(st.tuples(st.binary(max_size=30), st.integers(0, 10_000)), max_size=20).map(
         lambda pieces: sorted(pieces, key=lambda piece: piece[1])

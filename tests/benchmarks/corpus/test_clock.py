@@ -92,3 +92,14 @@ def test_the_first_rank_writes(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("RANK", "0")
     tested.finish(step=1)
     assert json.loads(target.read_text())["last_step"] == [1]
+
+
+def test_the_mean_leaves_out_what_is_no_step_of_its_own() -> None:
+    tested = clock(Time(), pace=0.1, pause=3.0, pause_after=5)
+    tested.begin()
+    for _ in range(10):
+        tested.step()
+    assert tested.truth()["step_time_mean_s"] == pytest.approx(0.1)
+    larger = tested.truth(larger=[5])
+    assert larger["step_time_mean_s"] == pytest.approx(0.4)
+    assert larger["also_step_time_s"] == pytest.approx([2.0])

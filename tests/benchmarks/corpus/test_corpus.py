@@ -1,0 +1,114 @@
+"""The corpus as it is committed."""
+
+import getpass
+import gzip
+import json
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+from benchmarks.corpus import capture
+from benchmarks.corpus.label import load_rules, rule_of, text_of
+from benchmarks.corpus.plan import LOGS, PROJECT, load
+
+FOLDERS = sorted(path.parent for path in LOGS.glob("*/*/truth.json"))
+NUMBER = re.compile(r"\d+\.?\d*(?:[eE][-+]?\d+)?")
+
+
+@pytest.fixture(params=FOLDERS, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
+def folder(request) -> Path:
+    return request.param
+
+
+def truth_of(folder: Path) -> dict:
+    return json.loads((folder / "truth.json").read_text())
+
+
+def test_every_set_up_that_is_planned_has_its_log_and_no_other() -> None:
+    _, frameworks = load()
+    planned = {f"{name}/{setup}" for name, each in frameworks.items() for setup in each.setups}
+    assert {f"{each.parent.name}/{each.name}" for each in FOLDERS} == planned
+    assert {f"{path.parent.parent.name}/{path.parent.name}" for path in LOGS.glob("*/*/log.txt*")} == planned
+
+
+def test_there_are_enough_frameworks_and_each_has_its_program() -> None:
+    _, frameworks = load()
+    assert len(frameworks) >= 25
+    assert all(each.program.exists() for each in frameworks.values())
+    halves = [each.development for each in frameworks.values()]
+    assert 0.3 < sum(halves) / len(halves) < 0.7
+
+
+def test_the_whole_is_small() -> None:
+    assert sum(path.stat().st_size for path in LOGS.rglob("*") if path.is_file()) < 8e6
+
+
+def test_a_log_is_small_and_complete(folder: Path) -> None:
+    captured = capture.read(folder)
+    assert sum(len(piece) for piece, _ in captured.pieces) == len(text_of_bytes(folder))
+    assert all(path.stat().st_size <= 100_000 for path in folder.iterdir())
+    assert captured.pieces[-1][1] < 300
+    assert captured.start > 1.7e9
+
+
+def text_of_bytes(folder: Path) -> bytes:
+    path = next(folder.glob("log.txt*"))
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+def test_truth_and_versions_stand_beside_a_log(folder: Path) -> None:
+    _, frameworks = load()
+    truth, framework = truth_of(folder), frameworks[folder.parent.name]
+    assert (truth["framework"], truth["setup"]) == (folder.parent.name, folder.name)
+    assert truth["development"] is framework.development
+    assert truth["step_time_s"] > 0
+    assert truth["steps"] == len(truth["step_ms"])
+    versions = json.loads((folder / "versions.json").read_text())
+    assert set(versions) == {"python", *framework.packages}
+    assert all(re.match(r"(Python )?\d+\.\d", version) for version in versions.values())
+
+
+def test_the_log_tells_what_the_truth_says_that_it_tells(folder: Path) -> None:
+    truth = truth_of(folder)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text_of(folder))
+    numbers = [*NUMBER.findall(text), *NUMBER.findall(text.replace(",", ""))]
+    if truth["tells"]["step"]:
+        assert {str(step) for step in truth["last_step"]} & set(numbers)
+    if truth["tells"]["loss"]:
+        assert any(near(number, loss) for loss in truth["last_loss"] for number in numbers)
+
+
+def near(number: str, loss: float) -> bool:
+    decimals = len(number.partition(".")[2])
+    return abs(float(number) - loss) <= max(0.02 * abs(loss), 0.5 * 10**-decimals if 2 <= decimals < 9 else 0)
+
+
+def test_no_name_of_host_person_or_path_stays(folder: Path) -> None:
+    text = text_of(folder)
+    names = [socket.gethostname(), str(PROJECT), str(Path.home())]
+    if getpass.getuser() not in ("root", "user"):
+        names.append(getpass.getuser())
+    assert not [name for name in names if len(name) > 3 and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
+    assert not re.search(r"/root/|/tmp/(?!run)\w|/home/(?!user\b)\w", text)
+    assert not re.search(r"\b(?!user@example\.org)[\w.+-]+@[\w-]+\.(com|org|net|io|edu)\b", text)
+
+
+def test_labels_name_lines_that_their_rules_cover(folder: Path) -> None:
+    labels = folder / "labels.tsv"
+    if not labels.exists():
+        pytest.skip("no line of this log is labelled")
+    all_rules, lines = load_rules(), text_of(folder).split("\n")
+    rules = all_rules.get(folder.parent.name, all_rules[""])
+    for row in labels.read_text().splitlines()[1:]:
+        number, label, _ = row.split("\t", 2)
+        at = rule_of(lines[int(number) - 1], rules)
+        assert at is not None
+        assert rules[at][0] == label
+
+
+def test_there_are_enough_labels() -> None:
+    rows = [row for path in LOGS.glob("*/*/labels.tsv") for row in path.read_text().splitlines()[1:]]
+    assert len(rows) >= 500
+    assert {row.split("\t")[1] for row in rows} >= {"progress", "warning", "other"}
