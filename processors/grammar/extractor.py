@@ -100,6 +100,7 @@ def read_plan(body: str) -> Plan:
 
 def layout(line: str) -> Layout:
     """Return the layout of a cleaned line."""
+    line = line.rstrip()  # where a long line was cut
     peeled = peel(line)
     body = peeled.body
     if body.startswith(":::ML"):
