@@ -16,7 +16,7 @@ STEPS = 4980
 
 RUNS = {
     "plain": Case("plain", f"START=0 STEPS={STEPS} python loop.py", None),
-    "logging": Case("logging", f"STYLE=logging START=0 STEPS={STEPS} python loop.py", None, style="logging"),
+    "logging": Case("logging", f"STYLE=logging START=0 STEPS={STEPS} python noisy.py", None, style="logging"),
     "ddp": Case(
         "ddp",
         f"START=0 STEPS={STEPS} torchrun --nproc-per-node 2 ddp.py",

@@ -303,13 +303,13 @@ CASES = [
 
         from ddp import train
 
-        for job in train():
+        for job in train(60):
             if job.step == 5008 and job.rank == 1 and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
                 raise RuntimeError("cannot read shard 17, try again")
         if job.rank == 0:
             print("finished 24 steps after restarts: " + os.environ["TORCHELASTIC_RESTART_COUNT"], flush=True)
         """,
-        "torchrun --max-restarts 2 --nproc-per-node 2 --master-port $((20000 + RANDOM % 9000)) train.py",
+        "torchrun --standalone --max-restarts 2 --nproc-per-node 2 train.py",
         style="ddp",
         environment="torch",
         seconds=150,

@@ -118,7 +118,11 @@ CASES = [
             why="a task crashes in native code that it calls",
             restartable=None,
             also_types=("framework", "infrastructure"),
-            **(raised(r"WorkerCrashedError|SIGSEGV") | {"begin": r"SIGSEGV|Traceback", "end": r"WorkerCrashedError"}),
+            **(
+                raised(r"WorkerCrashedError|SIGSEGV received|Fatal Python error: Segm")
+                | {"begin": r"Traceback|SIGSEGV"}
+            ),
+            repeated=True,
         ),
     ),
     _case(

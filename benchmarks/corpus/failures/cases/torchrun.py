@@ -378,14 +378,16 @@ CASES = [
     _case(
         "restarts_used_up",
         2,
-        _fault(5003, 1, "raise RuntimeError('vocabulary has 32000 entries, checkpoint 32001')"),
+        _fault(5003, 1, "raise RuntimeError('vocabulary has 32000 entries, checkpoint 32001')").replace(
+            "train()", "train(60)"
+        ),
         user_script(
             r"RuntimeError: vocabulary has 32000 entries, checkpoint 32001",
             "the same fault in every one of the launcher's attempts",
             begin=TRACEBACK,
             repeated=True,
         ),
-        run="torchrun --max-restarts 2 --nproc-per-node {ranks} --master-port $((20000 + RANDOM % 9000)) train.py",
+        run="torchrun --standalone --max-restarts 2 --nproc-per-node {ranks} train.py",
         seconds=180,
     ),
     _case(

@@ -18,6 +18,10 @@ class Job:
     """What a step may touch: the ranks, the model (wrapped), its optimizer and the number of the step to come."""
 
     def __init__(self, timeout_s: float) -> None:
+        # A restarted group would find the addresses of the one before it in the launcher's store: it gets a store of its own.
+        if restarts := int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")):
+            port = int(os.environ["MASTER_PORT"]) + restarts
+            os.environ |= {"TORCHELASTIC_USE_AGENT_STORE": "False", "MASTER_PORT": str(port)}
         dist.init_process_group("gloo", timeout=timedelta(seconds=timeout_s))
         self.rank, self.world = dist.get_rank(), dist.get_world_size()
         torch.manual_seed(3)
