@@ -1,13 +1,14 @@
 """The lines that may explain a failure, and which of them is the root."""
 
 from collections.abc import Iterable
+from math import inf
 
 import msgspec
 
 from processors.view import PROGRESS, ChunkView
 from records import Component, ErrorType, Evidence
 
-from .kinds import CHILD, STARVED, WEAK, explained
+from .kinds import CHILD, EXIT, HINT, STARVED, WEAK, explained
 
 KEPT = 10
 """Candidates remembered per attempt: the earliest of each cause."""
@@ -78,13 +79,9 @@ def choose(kept: Iterable[Candidate], *, ended_badly: bool) -> list[Candidate]:
     """
     alive = sorted((one for one in kept if one.alive), key=lambda one: one.order)
     if not ended_badly:
-        # What waited in vain for a helper shows that the helper's error mattered.
-        starved = max((one.order for one in alive if one.kind == STARVED), default=None)
-        alive = [
-            one
-            for one in alive
-            if one.kind not in WEAK or (one.kind == CHILD and starved is not None and one.order < starved)
-        ]
+        # What waited in vain for a helper shows that the helper's error mattered; a process that ended itself, that its words did.
+        shown = {CHILD: _last(alive, STARVED), HINT: _last(alive, EXIT)}
+        alive = [one for one in alive if one.kind not in WEAK or one.order < shown[one.kind]]
     roots = [
         one
         for index, one in enumerate(alive)
@@ -96,6 +93,10 @@ def choose(kept: Iterable[Candidate], *, ended_badly: bool) -> list[Candidate]:
     firsts = [one for one in roots if not any(_beside(other, one) for other in roots)]
     root = (firsts or roots or alive)[:1]
     return root + [one for one in alive if one is not root[0]]
+
+
+def _last(alive: Iterable[Candidate], kind: str) -> tuple[float, int, str, int]:
+    return max((one.order for one in alive if one.kind == kind), default=(-inf, 0, "", 0))
 
 
 def _beside(cause: Candidate, one: Candidate) -> bool:

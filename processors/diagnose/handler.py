@@ -22,6 +22,7 @@ from records import ErrorType, Failure, Position
 from .candidates import Candidate, choose, survive_elsewhere
 from .catalogue import Signature, load
 from .ending import Ending, by_ending
+from .kinds import EXIT
 from .reading import Feed, Reader, close
 from .verdict import Said, informed, taken_back, verdict
 
@@ -103,7 +104,7 @@ class FailureHandler:
         alone = by_ending(ending)
         ranked = [] if ending.well else choose(kept + ([alone] if alone else []), ended_badly=alone is not None)
         if ranked:
-            ranked[0] = informed(ranked[0], alone)
+            ranked[0] = informed(ranked[0], alone or next((one for one in ranked if one.kind == EXIT), None))
             if again and state.said is not None and state.said.same(ranked[0]):
                 return []
             return [self._say(ranked, state, ending.job, position, ending)]

@@ -20,6 +20,7 @@ KILL = "kill"  # SIGKILL from somebody
 COLLECTIVE = "collective"  # a collective timed out or was aborted
 PEER = "peer"  # the other end of a connection went away
 LAUNCHER = "launcher"  # a launcher reports, or passes on a signal
+EXIT = "exit"  # a launcher tells that a process ended itself with a code of its own: what it printed last is why
 CHILD = "child"  # an error of a helper process or thread that need not end the job
 STARVED = "starved"  # a part of the program waited in vain for another part of it
 HINT = "hint"  # a line that calls itself an error and says no more
@@ -27,13 +28,13 @@ BENIGN = "benign"  # a line that looks like a failure and says that the program 
 
 KINDS = (
     NODE, DEVICE, FABRIC, STORAGE, SERVICE, EXCEPTION, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
-    COLLECTIVE, PEER, LAUNCHER, CHILD, STARVED, HINT, BENIGN,
+    COLLECTIVE, PEER, LAUNCHER, EXIT, CHILD, STARVED, HINT, BENIGN,
 )  # fmt: skip
 
 WEAK = frozenset({CHILD, HINT})
 """Kinds that make a verdict only where the attempt is known to have ended badly."""
 
-_NOISE = frozenset({PEER, LAUNCHER, CHILD, STARVED, HINT, CANCEL, KILL})
+_NOISE = frozenset({PEER, LAUNCHER, EXIT, CHILD, STARVED, HINT, CANCEL, KILL})
 _DEATH = _NOISE | {EXCEPTION, NATIVE, ABORT, COLLECTIVE, SERVICE}
 
 AFTER: dict[str, frozenset[str]] = {
@@ -51,9 +52,10 @@ AFTER: dict[str, frozenset[str]] = {
     COLLECTIVE: _NOISE | {EXCEPTION, NATIVE, ABORT, COLLECTIVE},
     PEER: _NOISE | {COLLECTIVE, ABORT},
     LAUNCHER: _NOISE,
+    EXIT: _NOISE - {EXIT},
     CHILD: frozenset({CHILD, STARVED, HINT}),
     STARVED: frozenset({LAUNCHER, HINT}),
-    HINT: frozenset({HINT}),
+    HINT: frozenset({HINT, EXIT}),
     BENIGN: frozenset(),
 }
 
@@ -72,6 +74,7 @@ BEFORE: dict[str, frozenset[str]] = {
     COLLECTIVE: frozenset({LAUNCHER, CHILD, HINT}),
     PEER: frozenset({CHILD, HINT}),
     LAUNCHER: frozenset({CHILD, HINT}),
+    EXIT: frozenset({LAUNCHER, CHILD, STARVED, PEER}),
     CHILD: frozenset({HINT}),
     STARVED: frozenset({LAUNCHER, HINT}),
     HINT: frozenset(),
