@@ -267,3 +267,42 @@ def test_a_line_that_says_that_it_goes_on_is_harmless(handler: FailureHandler) -
     ]
     assert run(handler, lines)[0] == []
     assert run(handler, [*lines, *BUG])[0][-1].signature == "KeyError"
+
+
+def test_text_in_quotation_marks_is_data_but_a_message_field_is_not(handler: FailureHandler) -> None:
+    quoted = [
+        'sample: "the disk was full: No space left on device"',
+        'sample: "Traceback (most recent call last): is what it prints"',
+    ]
+    assert run(handler, [*PROGRESS, *quoted])[0] == []
+    said, _ = run(handler, [*PROGRESS, 'message: "write failed: No space left on device"'])
+    assert said[-1].signature == "no_space"
+
+
+@pytest.mark.parametrize(
+    ("number", "component"),
+    [(5, Component.STORAGE), (107, Component.STORAGE), (2, Component.NONE), (13, Component.NONE)],
+)
+def test_numbers_of_errors_are_told_apart(handler: FailureHandler, number: int, component: Component) -> None:
+    said, _ = run(handler, [*PROGRESS, *BUG[:-1], f"OSError: [Errno {number}] 'ckpt/last.pt'"])
+    assert said[-1].faulty_component is component
+
+
+def test_a_helpers_error_counts_where_the_program_waited_for_it_in_vain(handler: FailureHandler) -> None:
+    helper = ["Exception in thread Thread-3 (prefetch):", *BUG]
+    assert run(handler, [*PROGRESS, *helper])[0] == []
+    said, _ = run(handler, [*PROGRESS, *helper, *BUG[:-1], "_queue.Empty"])
+    assert said[-1].signature == "KeyError"
+    said, _ = run(handler, [*PROGRESS, *BUG[:-1], "_queue.Empty"])
+    assert said[-1].signature == "Empty"
+
+
+def test_a_code_of_ones_own_shows_that_the_last_words_mattered(handler: FailureHandler) -> None:
+    words = [*PROGRESS, "ERROR: schedule has no entry for step 60"]
+    reset = "RuntimeError: gloo: Connection closed by peer [10.0.0.7]:2345"
+    assert run(handler, words)[0] == []
+    said, _ = run(handler, [*words, reset, "failed (exitcode: 7) local_rank: 1 (pid: 4477) of binary: python", *CHILD])
+    assert said[-1].root is not None
+    assert (said[-1].root.line, said[-1].error_type, said[-1].restartable) == (60, ErrorType.USER_SCRIPT, False)
+    said, _ = run(handler, [*words, reset, "failed (exitcode: 1) local_rank: 1 (pid: 4477) of binary: python", *CHILD])
+    assert said[-1].error_type is ErrorType.INFRASTRUCTURE
