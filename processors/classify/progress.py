@@ -18,7 +18,7 @@ _NOT_TRAINING_BAR = re.compile(
     r"|extract\w*|sampl(?:e|ing)\b|pars\w+|read\w*|prepar\w+|eval\w*|valid\w*|test\w*|"
     r"predict\w*|infer\w*|resolving|convert\w*|quantiz\w*|captur\w*|cach\w+|index\w*|build\w*|encod\w*|batches"
     r"|shards|files|flattening|packing|sanity|scann?ing|weights|unpack\w*|computing|upload\w*|score)\b"
-    r"|[kKMG]?i?B/s|B/s"
+    r"|\bmAP(?:\d|\b)|[kKMG]?i?B/s|B/s"
 )
 _TABLE_CELL = re.compile(r"^\s*\|\s+[\w/ ]+?\s*\|\s*[-+\d.e]+\s*\|$")
 _FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")

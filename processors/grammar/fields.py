@@ -19,6 +19,7 @@ _LONGEST_NAME = 100
 _OPENING = " \t\"'([{<*"
 _SEPARATOR = re.compile(r"(?:[:=|]|->|=>|\bis|\bof|^\s*-)\s*$")
 _NAME = re.compile(r"[A-Za-z_\u00aa-\uffff][^,;|\t{}\[\]\"'=:<>]*$")
+_LETTER = re.compile(r"[^\W\d_]")
 _SCOPE = re.compile(r"(?i)\((?:train|training|global|avg|mean|smoothed)\)$")
 _TAIL = re.compile(r"(?:^|\s)(?:at|for|of|in|after|on|from|the)\s+(?=[A-Za-z_])")
 _AT = re.compile(r"^(.*?)\s+(?:at|for|after|of|in)\s+\S.*$")
@@ -65,6 +66,7 @@ _DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])")
 """What bars are drawn of: box and block characters, and `[===>...]`."""
 
 _TIME_UNIT = re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])")
+_EPOCHS_PER = re.compile(r"\s?(?:epochs?/s|s/epochs?)\b")
 _NUMBERS = re.compile("\0+")
 
 
@@ -99,7 +101,7 @@ def name_before(text: str) -> str:
     if text.endswith(")"):
         text = _SCOPE.sub("", text)
     found = _NAME.search(text)
-    if not found:
+    if not found or not _LETTER.search(found[0]):
         return ""
     name = found[0].strip(" .-\"'*")
     if len(name.split()) == 1:
@@ -136,6 +138,8 @@ def _slot(index: int, name: str, unit: str) -> Slot | None:
     if known is None:
         return None
     what, scale, kind = known
+    if what is Meaning.RATE and units.time_after(unit) is not None and unit != "m":
+        return None  # `Speed: 0.2ms preprocess`
     if what in (Meaning.STEP_TIME, Meaning.TIME, Meaning.CLOCK) and (seconds := units.time_after(unit)) is not None:
         scale = seconds
     return Slot(index, what, name, scale, kind)
@@ -256,7 +260,8 @@ def _with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: bo
             slots.insert(0, Slot(0, Meaning.STEP, FIRST))
     timed = any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE, Meaning.EPOCH, Meaning.LOSS) for slot in slots)
     if counter >= 0 and not step and (drawn or timed):
-        slots.append(Slot(counter, Meaning.STEP, ""))
+        epochs = any(_EPOCHS_PER.match(text) for text in texts[counter:])
+        slots.append(Slot(counter, Meaning.EPOCH if epochs else Meaning.STEP, ""))
         slots.append(Slot(counter + 1, Meaning.TOTAL, ""))
     shape = zlib.crc32(_shape(texts).encode("utf-8", "replace"))
     return Plan(tuple(slots), bar=drawn and counter >= 0, shape=shape, scope=texts[0])

@@ -37,6 +37,7 @@ class Pace:
         stride: Steps between two reports (median).
         count: Differences that it rests on.
         name: The field that is the clock; empty for printed stamps and for arrival.
+        mean: Seconds per step in all, pauses left out: lines that arrive a few at a time have a misleading median.
         unsteady: Spread of the differences over their median.
     """
 
@@ -45,6 +46,7 @@ class Pace:
     stride: float
     count: int
     name: str = ""
+    mean: float = 0.0
     unsteady: float = 0.0
 
 
@@ -135,7 +137,13 @@ def _pace(
     if method == "arrival" and sum(value > 2 * middle for value in each) >= _PAIRED * len(each):
         kept = [value for value in each if value <= _PAUSE * fmean(each)]
         middle = fmean(kept)  # lines that arrive in pairs: the median is the gap within one
-    return Pace(middle, method, stride, len(kept), name, spread(each)) if middle > 0 else None
+    return Pace(middle, method, stride, len(kept), name, _mean(passed), spread(each)) if middle > 0 else None
+
+
+def _mean(passed: list[tuple[float, float]]) -> float:
+    usual = fmean(seconds / steps for seconds, steps in passed)
+    kept = [(seconds, steps) for seconds, steps in passed if seconds / steps <= _PAUSE * usual]
+    return sum(seconds for seconds, _ in kept) / sum(steps for _, steps in kept)
 
 
 def _coarse(passed: list[tuple[float, float]], tick: float, method: str, name: str, stride: float) -> Pace | None:
@@ -145,4 +153,4 @@ def _coarse(passed: list[tuple[float, float]], tick: float, method: str, name: s
     total, steps = sum(seconds for seconds, _ in kept), sum(steps for _, steps in kept)
     if total < _ENOUGH * tick or not steps:
         return None
-    return Pace(total / steps, method, stride, len(kept), name)
+    return Pace(total / steps, method, stride, len(kept), name, total / steps)

@@ -140,6 +140,8 @@ def _against(reading: Reading, clock: Pace | None, interval: bool) -> Reading:
         return reading
     source = "arrival of lines" if clock.method == "arrival" else "printed timestamps"
     ratio = reading.seconds / clock.seconds
+    if clock.method == "arrival" and CLOSE[0] <= reading.seconds / clock.mean <= CLOSE[1]:
+        ratio = reading.seconds / clock.mean
     apart = f"{abs(ratio - 1):.0%}"
     if CLOSE[0] <= ratio <= CLOSE[1]:
         return _with(reading, min(1.0, reading.score + 0.3), f"agrees with the {source} within {apart}")

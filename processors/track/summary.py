@@ -12,7 +12,7 @@ from .readings import THRESHOLD, Reading, readings, unsteady
 from .reports import Report
 from .robust import robust_median
 
-_ENOUGH = 3
+_ENOUGH, _FEW = 3, 4
 _SURE = {"stated": 0.95, "rate": 0.9, "timestamps": 0.8, "arrival": 0.6, "unknown": 0.0}
 
 
@@ -45,7 +45,7 @@ def summarise(window: Sequence[Report]) -> Summary:
     clocks = paces(window)
     weighed = readings(window, [] if samples or by_sample else clocks)
     best = weighed[0] if weighed and weighed[0].score >= THRESHOLD else None
-    throughput, unit = _throughput(window)
+    throughput, unit = _throughput(window, alone=best is None)
     if throughput is None:
         throughput, unit = _counted(window, clocks if samples else [], best)
     counted = next((report for report in ordered if report.step is not None and not samples), None)
@@ -86,13 +86,15 @@ def _main_shape(window: Sequence[Report]) -> int:
     return max(counts, key=lambda shape: (shape in counted, counts[shape], newest[shape]))
 
 
-def _throughput(window: Sequence[Report]) -> tuple[float | None, str | None]:
+def _throughput(window: Sequence[Report], alone: bool) -> tuple[float | None, str | None]:
     units = Counter(unit for report in window for unit in report.rates)
     if not units:
         return None, None
     newest = {unit: place for place, report in enumerate(window) for unit in report.rates}
     unit = max(units, key=lambda name: (units[name], newest[name]))
     counted = [report for report in window if unit in report.rates]
+    if not alone and len(counted) * _FEW < len(window):
+        return None, None  # a summary, over a slow start perhaps
     if len(counted) < _ENOUGH:
         return counted[-1].rates[unit], unit  # summaries: the newest is of this run
     if unit.endswith("/gpu"):
