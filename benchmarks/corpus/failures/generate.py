@@ -68,7 +68,7 @@ def _versions(environments: set[str]) -> None:
     """Note which versions made the logs of `environments`."""
     known = json.loads(VERSIONS.read_text()) if VERSIONS.exists() else {}
     for name in environments:
-        known[name] = {"python": platform.python_version(), "kernel": platform.release()}
+        known[name] = {"python": platform.python_version(), "kernel": platform.release().partition("-")[0]}
         if name == "torch":
             listed = subprocess.run([python(name), "-m", "pip", "freeze"], capture_output=True, text=True, check=True)
             wanted = (

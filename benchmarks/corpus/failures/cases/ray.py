@@ -1,8 +1,8 @@
-"""Ray: tasks and actors that fail or die, a cluster that is not there."""
+"""Ray: tasks and actors that fail or die, and a call that never returns."""
 
 from textwrap import dedent
 
-from benchmarks.corpus.failures.case import Case, Truth, infrastructure, other, raised, user_script
+from benchmarks.corpus.failures.case import Case, Truth, other, raised, user_script
 
 _START = "ray.init(num_cpus=2, include_dashboard=False)"
 
@@ -133,27 +133,6 @@ CASES = [
             restartable=None,
             also_types=("infrastructure", "framework", "other", "unknown"),
             **raised(r"GetTimeoutError"),
-        ),
-    ),
-    _case(
-        "no_cluster",
-        """
-        import ray
-        from loop import train
-
-        print("connecting to the cluster", flush=True)
-        ray.init(address="127.0.0.1:6399")
-        """,
-        infrastructure(
-            "network",
-            why="no Ray cluster listens at the address",
-            restartable=None,
-            also_types=("user_script",),
-            also_components=("node", "none"),
-            **(
-                raised(r"^(ConnectionError|RuntimeError|ray\.\S+Error): |Failed to connect to GCS|Unable to connect")
-                | {"begin": r"Traceback|Failed|Unable"}
-            ),
         ),
     ),
 ]

@@ -104,7 +104,7 @@ CASES = [
             why="a worker of the data loader ends itself",
             also_types=("infrastructure", "framework", "other"),
             restartable=None,
-            **raised(r"DataLoader worker \(pid\(s\) .*exited unexpectedly"),
+            **(raised(r"DataLoader worker \(pid.*exited unexpectedly") | {"end": r"\(pid\(s\) .*exited unexpectedly"}),
         ),
     ),
     _case(
@@ -275,7 +275,9 @@ CASES = [
             restartable=None,
             also_types=("user_script",),
             also_components=("node", "none"),
-            **raised(r"no GPUs found|requires at least one CUDA device|NCCL.*GPU|Found no NVIDIA driver"),
+            **raised(
+                r"^\S*Error: .*(no GPUs found|requires at least one CUDA device|NCCL.*GPU|Found no NVIDIA driver)"
+            ),
         ),
     ),
     _case(
