@@ -20,6 +20,7 @@ _NOT_TRAINING_BAR = re.compile(
     r"|shards|files|flattening|packing|sanity|scann?ing|weights|unpack\w*|computing|upload\w*|score)\b"
     r"|\bmAP(?:\d|\b)|[kKMG]?i?B/s|B/s"
 )
+_UNKNOWN_RATE = re.compile(r"\?\s?\w+/s\b|\bs/\w+\?")
 _TABLE_CELL = re.compile(r"^\s*\|\s+[\w/ ]+?\s*\|\s*[-+\d.e]+\s*\|$")
 _FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")
 _EVALUATING = re.compile(
@@ -45,7 +46,7 @@ def is_report(body: str, plan: Plan) -> bool:  # noqa: C901, PLR0911  # a decisi
     if not plan.slots or _evaluates(body, plan):
         return False
     if plan.bar:
-        if "?it/s" in body:
+        if _UNKNOWN_RATE.search(body):
             return False  # nothing is known yet
         return _NOT_TRAINING_BAR.search(body) is None or plan.has(Meaning.LOSS)
     if _TABLE_CELL.match(body):

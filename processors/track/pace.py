@@ -142,7 +142,7 @@ def _pace(
 
 def _mean(passed: list[tuple[float, float]]) -> float:
     usual = fmean(seconds / steps for seconds, steps in passed)
-    kept = [(seconds, steps) for seconds, steps in passed if seconds / steps <= _PAUSE * usual]
+    kept = [(seconds, steps) for seconds, steps in passed if seconds / steps <= 2 * _PAUSE * usual]
     return sum(seconds for seconds, _ in kept) / sum(steps for _, steps in kept)
 
 

@@ -39,7 +39,7 @@ def summarise(window: Sequence[Report]) -> Summary:
     """Return what the reports of one run, oldest first, say together. `window` is not empty."""
     shape = _main_shape(window)
     main = [report for report in window if report.shape == shape]
-    ordered = [*main[::-1], *window[::-1]]
+    ordered = [*_alike(window, main), *main[::-1], *window[::-1]]
     by_sample = all(report.unnamed and report.rates and not report.step_rate for report in main)
     samples = _counts_samples(main) and not by_sample
     clocks = paces(window)
@@ -49,7 +49,8 @@ def summarise(window: Sequence[Report]) -> Summary:
     if throughput is None:
         throughput, unit = _counted(window, clocks if samples else [], best)
     counted = next((report for report in ordered if report.step is not None and not samples), None)
-    lossy = next((report for report in ordered if report.has_loss), None)
+    best_loss = min(report.loss_rank for report in window)
+    lossy = next((report for report in reversed(window) if report.has_loss and report.loss_rank == best_loss), None)
     return Summary(
         step=counted.step if counted else None,
         epoch=next((report.epoch for report in ordered if report.epoch is not None), None),
@@ -84,6 +85,22 @@ def _main_shape(window: Sequence[Report]) -> int:
     counted = {report.shape for report in window if report.step is not None}
     newest = {report.shape: place for place, report in enumerate(window)}
     return max(counts, key=lambda shape: (shape in counted, counts[shape], newest[shape]))
+
+
+def _alike(window: Sequence[Report], main: Sequence[Report]) -> list[Report]:
+    """Return the newer reports that count on where the main ones stop, in other words: the last line of a bar."""
+    last = main[-1]
+    if last.step is None:
+        return []
+    alike = [
+        report
+        for report in window[-2:]
+        if report.step is not None
+        and report.step >= last.step
+        and report.step_name == last.step_name
+        and not report.has_loss
+    ]
+    return alike[::-1]
 
 
 def _throughput(window: Sequence[Report], alone: bool) -> tuple[float | None, str | None]:
