@@ -206,6 +206,7 @@ def main() -> None:
     parser.add_argument("--half", choices=["development", "held-out"], help="one half only")
     parser.add_argument("--form", choices=["short", "long"], help="one form only")
     parser.add_argument("--verbose", action="store_true", help="list every wrong verdict")
+    parser.add_argument("--markdown", action="store_true", help="the table for README.md")
     options = parser.parse_args()
     found = [
         label for family in load() if not options.families or family in options.families for label in labels(family)
@@ -219,11 +220,16 @@ def main() -> None:
         wanted = [label for label in found if label["development"] == (half == "development")]
         for form in forms:
             scores[f"{half}, {form}"] = score(wanted, form, processor, random.Random(5))
-    table = Table("measure", *scores, box=None, pad_edge=False)
-    for name, *cells in zip(ROWS, *(one.cells() for one in scores.values()), strict=True):
-        table.add_row(name, *cells)
+    rows = [(name, *cells) for name, *cells in zip(ROWS, *(one.cells() for one in scores.values()), strict=True)]
     console = Console(width=200)
-    console.print(table)
+    if options.markdown:
+        for row in [("measure", *scores), ("---",) * (len(scores) + 1), *rows]:
+            print("| " + " | ".join(row) + " |")
+    else:
+        table = Table("measure", *scores, box=None, pad_edge=False)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
     if options.verbose:
         for one in scores.values():
             for line in one.wrong:

@@ -1,5 +1,6 @@
-"""Takes this machine out of a log: its directories, host name, addresses and user."""
+"""Takes this machine out of a log: its directories, host name, addresses, kernel and user."""
 
+import platform
 import re
 import socket
 import sys
@@ -15,6 +16,7 @@ def scrub(text: str, workdir: Path, python: Path) -> str:
         text = text.replace(prefix, "/opt/python")
     text = text.replace(str(Path(__file__).resolve().parents[3]), "/opt/project")
     text = re.sub(rf"(?<![\w.-]){re.escape(socket.gethostname())}(?![\w-])", "node1", text)
+    text = text.replace(platform.release(), platform.release().partition("-")[0])
     for address in _addresses():
         text = text.replace(address, "10.0.0.1")
     return re.sub(r"\broot@", "user@", text)

@@ -170,7 +170,8 @@ CASES = [
     ),
     _hf(
         "hf_corrupt_weights",
-        'from safetensors.torch import load_file\n\ntrainer(max_steps=5).train()\nopen("model.safetensors", "wb").write(b"x" * 500)\n'
+        "from safetensors.torch import "
+        'load_file\n\ntrainer(max_steps=5).train()\nopen("model.safetensors", "wb").write(b"x" * 500)\n'
         'load_file("model.safetensors")',
         _user(
             r"SafetensorError|HeaderTooLarge",

@@ -399,4 +399,75 @@ CASES = [
         environment="torch",
         seconds=180,
     ),
+    _case(
+        "hf_finished",
+        """
+        from hf import Tokens, tiny, trainer
+        from transformers import BertConfig, BertModel
+
+        BertModel(BertConfig(vocab_size=200, hidden_size=16, num_hidden_layers=1, num_attention_heads=2)).save_pretrained("base")
+        model = type(tiny()).from_pretrained("base", num_labels=2, ignore_mismatched_sizes=True)
+        trainer(Tokens(), model).train()
+        print("eval_error_rate = 0.31, saved", flush=True)
+        """,
+        style="hf",
+        environment="torch",
+        seconds=150,
+    ),
+    _case(
+        "keras_finished",
+        """
+        import keras
+        from fit import data, model
+
+        net = model()
+        net.compile("sgd", "mse", metrics=["mean_absolute_error", "mean_squared_logarithmic_error"])
+        net.fit(*data(), epochs=6, verbose=2)
+        """,
+        "KERAS_BACKEND=jax python train.py",
+        style="keras",
+        environment="torch",
+        seconds=150,
+    ),
+    _case(
+        "loader_with_bad_samples",
+        """
+        import torch
+        from loop import train
+        from torch.utils.data import DataLoader, Dataset
+
+
+        class Samples(Dataset):
+            def __len__(self):
+                return 4000
+
+            def __getitem__(self, index):
+                try:
+                    if index % 90 == 7:
+                        raise OSError(f"image file is truncated (sample {index})")
+                except OSError as error:
+                    print(f"ERROR reading sample {index}: {error}; using the next one", flush=True)
+                return torch.ones(8)
+
+
+        if __name__ == "__main__":
+            batches = iter(DataLoader(Samples(), batch_size=16, num_workers=2))
+            for step in train():
+                next(batches)
+            print("training finished", flush=True)
+        """,
+        environment="torch",
+        seconds=120,
+    ),
+    _case(
+        "nan_validation",
+        """
+        from loop import train
+
+        for step in train():
+            if step % 6 == 0:
+                print(f"validation: auc nan (only one class in the batch), accuracy 0.81, best so far 0.8{step % 10}", flush=True)
+        print("done, best accuracy 0.84")
+        """,
+    ),
 ]

@@ -7,7 +7,7 @@ from benchmarks.corpus.failures.case import Case, Truth, other, raised, user_scr
 _RUN = "mpirun --allow-run-as-root --oversubscribe -n {ranks} python -m mpi4py train.py"
 
 
-def _case(name: str, ranks: int, fault: str, truth: Truth) -> Case:
+def _case(name: str, ranks: int, fault: str, truth: Truth | None, run: str = _RUN) -> Case:
     lines = fault.replace("\n", "\n                ")
     program = f"""
         import ctypes
@@ -32,7 +32,7 @@ def _case(name: str, ranks: int, fault: str, truth: Truth) -> Case:
                 print(f"step {{step}}/20000 | loss {{(weights**2).sum():.4f}} | {{taken:.3f}} ms/step", flush=True)
         """
     return Case(
-        name, _RUN.format(ranks=ranks), truth, {"train.py": dedent(program).lstrip()}, environment="torch", seconds=90
+        name, run.format(ranks=ranks), truth, {"train.py": dedent(program).lstrip()}, environment="torch", seconds=90
     )
 
 
@@ -79,4 +79,12 @@ CASES = [
         "print('FATAL: checkpoint of rank 1 has 63 values, expected 64', flush=True)\nos._exit(9)",
         user_script(r"FATAL: checkpoint of rank 1", "a rank refuses its checkpoint and exits"),
     ),
+    _case(
+        "tagged_raise",
+        2,
+        "raise ValueError('cell 91 lies outside the domain')",
+        user_script(why="a rank raises; mpirun puts the rank before each line", **raised(r"ValueError: cell 91")),
+        _RUN.replace("mpirun", "mpirun --tag-output"),
+    ),
+    _case("finished", 2, "print('WARNING: residual error 3.1e-7 above 1e-7 in 2 cells', flush=True)", None),
 ]

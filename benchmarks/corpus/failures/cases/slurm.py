@@ -97,6 +97,16 @@ CASES = [
         options="--ntasks=2",
     ),
     _case(
+        "labelled_task_fails",
+        "srun --label --ntasks=2 --kill-on-bad-exit=1 python fails.py\n",
+        user_script(
+            why="one task of two raises; srun puts the task before each line",
+            **raised(r"ValueError: shard 1 holds no samples"),
+        ),
+        options="--ntasks=2",
+    ),
+    _case("labelled_and_finished", "srun --label --ntasks=2 python loop.py\necho done\n", None, options="--ntasks=2"),
+    _case(
         "task_killed",
         "srun --ntasks=2 --kill-on-bad-exit=1 bash -c "
         "'if [ $SLURM_PROCID = 1 ]; then sleep 2; kill -9 $$; fi; STEPS=100000 python slow.py'\n",

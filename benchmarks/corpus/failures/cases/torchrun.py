@@ -397,4 +397,50 @@ CASES = [
         user_script(r"can't open file", "the script's name is misspelt", repeated=True),
         run="torchrun --nproc-per-node 2 --master-port $((20000 + RANDOM % 9000)) trian.py",
     ),
+    _case(
+        "tee_raise_4",
+        4,
+        _fault(5010, 2, "raise ValueError('rank 2 reads shard 5010 twice')"),
+        user_script(
+            why="rank 2 raises; the launcher puts the rank before each line",
+            **raised(r"ValueError: rank 2 reads shard 5010 twice"),
+        ),
+        run="torchrun --tee 3 --nproc-per-node {ranks} --master-port $((20000 + RANDOM % 9000)) train.py",
+    ),
+    _case(
+        "agent_killed",
+        2,
+        _fault(5012, 1, "os.kill(os.getppid(), 9)\nos.kill(os.getpid(), 9)"),
+        other(
+            r"\bKilled\b",
+            "the launcher of one node of two is killed with its rank; the other node loses its peer",
+            also_types=("infrastructure", "user_script"),
+            also_components=("node", "network"),
+        ),
+        run=(
+            "port=$((20000 + RANDOM % 9000))\n"
+            "node() {{ torchrun --nnodes 2 --nproc-per-node 1 --node-rank $1 --master-addr 127.0.0.1 "
+            "--master-port $port train.py; }}\n"
+            "node 1 & peer=$!\nsleep 1\nnode 0 & host=$!\nwait $peer; code=$?\nwait $host || code=$?\nexit $code"
+        ),
+        seconds=150,
+    ),
+    _case(
+        "worker_memory_limit",
+        2,
+        _fault(
+            5009,
+            1,
+            "resource.setrlimit(resource.RLIMIT_DATA, (1 << 20, 1 << 20))\njob.batch = job.batch.repeat(100_000, 1)",
+            "import resource",
+        ),
+        infrastructure(
+            "node",
+            why="the memory limit of rank 1 is met",
+            restartable=False,
+            also_types=("user_script",),
+            also_components=("none",),
+            **raised(r"can't allocate memory|MemoryError"),
+        ),
+    ),
 ]
