@@ -107,11 +107,7 @@ _HEAD = "| signature | means | starting again helps | what to do | a line | sour
 
 def _signatures() -> str:
     known = families()
-    parts = [
-        _SIGNATURES.format(
-            count=sum(map(len, known.values())), families=len(known), kinds=", ".join(k for k in KINDS if k != "benign")
-        )
-    ]
+    parts = [_SIGNATURES.format(count=sum(map(len, known.values())), families=len(known), kinds=", ".join(KINDS))]
     for family, entries in known.items():
         parts.append(f"\n## {family}\n\n{_HEAD}")
         for one in entries:

@@ -25,10 +25,11 @@ CHILD = "child"  # an error of a helper process or thread that need not end the 
 STARVED = "starved"  # a part of the program waited in vain for another part of it
 HINT = "hint"  # a line that calls itself an error and says no more
 BENIGN = "benign"  # a line that looks like a failure and says that the program goes on: makes no candidate
+WELL = "well"  # a line that says that the job ended well: what its stream printed before was not the end of it
 
 KINDS = (
     NODE, DEVICE, FABRIC, STORAGE, SERVICE, EXCEPTION, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
-    COLLECTIVE, PEER, LAUNCHER, EXIT, CHILD, STARVED, HINT, BENIGN,
+    COLLECTIVE, PEER, LAUNCHER, EXIT, CHILD, STARVED, HINT, BENIGN, WELL,
 )  # fmt: skip
 
 WEAK = frozenset({CHILD, HINT})
@@ -57,6 +58,7 @@ AFTER: dict[str, frozenset[str]] = {
     STARVED: frozenset({LAUNCHER, HINT}),
     HINT: frozenset({HINT, EXIT}),
     BENIGN: frozenset(),
+    WELL: frozenset(),
 }
 
 BEFORE: dict[str, frozenset[str]] = {
@@ -79,6 +81,7 @@ BEFORE: dict[str, frozenset[str]] = {
     STARVED: frozenset({LAUNCHER, HINT}),
     HINT: frozenset(),
     BENIGN: frozenset(),
+    WELL: frozenset(),
 }
 
 

@@ -10,7 +10,7 @@ from records import Component, ErrorType, Evidence
 
 from . import kinds
 from . import traceback as tracebacks
-from .candidates import Candidate, add, survive
+from .candidates import SURVIVED, Candidate, add, survive
 from .catalogue import Signature
 from .exceptions import Meaning, meaning
 from .matcher import READ, Matcher
@@ -142,6 +142,7 @@ class Reader:
         signature = self._matcher.signature(found, line)
         if signature is not None and _harmless(signature, line, raised):
             if raised is None:
+                _outlive(signature, kept, name)
                 return None
             signature = None
         if raised is None and signature is None:
@@ -168,13 +169,20 @@ def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
 
 def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
     """Return whether the line says itself that it is no failure: by its words, or by its level where it raises nothing."""
-    if signature.kind == kinds.BENIGN:
+    if signature.kind in {kinds.BENIGN, kinds.WELL}:
         return True
     if raised is not None:
         return False
     return _QUOTATION.fullmatch(line) is not None or (
         signature.kind in _DOUBTFUL and _MILD.search(line[:120]) is not None
     )
+
+
+def _outlive(signature: Signature, kept: list[Candidate], name: str) -> None:
+    """Where the line says that the job ended well: count what stream `name` printed before as survived, but for what is certain."""
+    for one in kept if signature.kind == kinds.WELL else ():
+        if one.feed == name and one.kind not in _CERTAIN:
+            survive(one, SURVIVED)
 
 
 def _outdate(kept: list[Candidate], name: str, line: int, signature: Signature | None, raised: Raised | None) -> None:

@@ -306,3 +306,12 @@ def test_a_code_of_ones_own_shows_that_the_last_words_mattered(handler: FailureH
     assert (said[-1].root.line, said[-1].error_type, said[-1].restartable) == (60, ErrorType.USER_SCRIPT, False)
     said, _ = run(handler, [*words, reset, "failed (exitcode: 1) local_rank: 1 (pid: 4477) of binary: python", *CHILD])
     assert said[-1].error_type is ErrorType.INFRASTRUCTURE
+
+
+def test_a_job_that_says_that_it_ended_well_did_not_fail_before(handler: FailureHandler) -> None:
+    for words in ("training complete, model saved", "exit status 0", "Training finished in 3 s"):
+        assert run(handler, [*PROGRESS, *BUG, words])[0] == []
+        assert run(handler, [*BUG, words], size=6)[0][-1].error_type is ErrorType.NONE
+        assert run(handler, [*PROGRESS, FALLEN, words])[0][-1].signature == "xid_fallen_off_bus"
+    for words in ("training finished with 3 failed ranks", "exit status 1", "cleaning up"):
+        assert run(handler, [*PROGRESS, *BUG, words])[0][-1].signature == "KeyError"
