@@ -186,7 +186,8 @@ def span(index: int, name: str, before: str, after: str, clock: bool = False) ->
 
 
 def _clock_of_bar(texts: Sequence[str], index: int) -> bool:
-    return texts[index].rstrip(" ").endswith("[") and texts[index + 1].startswith("<")
+    before = texts[index]
+    return texts[index + 1].startswith("<") and (before.rstrip(" ").endswith("[") or (index >= 2 and before == " "))
 
 
 def plan(texts: Sequence[str]) -> Plan:  # noqa: C901  # a decision list

@@ -4,8 +4,10 @@ import re
 
 from .numbers import parse
 
-_CELL = re.compile(r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)|#na#|None|")
-_LETTERS = re.compile(r"[-+\d.,;|:eEnaifNo#\s]*")
+_CELL = re.compile(
+    r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)(?:ms|[smh%])?|#na#|None|"
+)
+_LETTERS = re.compile(r"[-+\d.,;|:eEnaifNo#smh%\s]*")
 _WIDEST = 64
 _LONGEST_HEADER = 400
 _SPLIT = re.compile(r"\s*[,;\t|]\s*|\s+")
@@ -17,8 +19,9 @@ _PIPE_HEADER = re.compile(
 )
 
 
-_WIDE_HEADER = re.compile(r"\s*(?:[A-Za-z#][\w/#%.-]*(?: [\w/#%.-]+)?(?:\s{2,}|\s*$)){4,30}")
+_WIDE_HEADER = re.compile(r"\s*(?:[A-Za-z#][\w/#%.-]*(?: [\w/#%.-]+)?(?:\s{2,}|\s*$)){3,30}")
 _SEPARATOR = re.compile(r"[\s|+]*[-=]{2,}[-=\s|+:]*")
+_UNIT = re.compile(r"(?<=\d)(?:ms|[smh%])$")
 _GAP = re.compile(r"\s{2,}")
 
 
@@ -64,6 +67,6 @@ def _words(body: str) -> set[str]:
 def value(cell: str) -> float | None:
     """Return the number that a cell holds; None where it holds none."""
     try:
-        return parse(cell)
+        return parse(_UNIT.sub("", cell))
     except ValueError:
         return None

@@ -12,9 +12,9 @@ from processors.grammar import names, stamps, table
 from processors.grammar.extractor import Extractor, Reading
 from processors.grammar.fields import Plan, Slot
 from processors.grammar.names import Meaning
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import clean, peel
 from processors.grammar.units import SAMPLES
-from processors.view import PROGRESS, ChunkView
+from processors.view import OTHER, PROGRESS, ChunkView
 from records import Evidence, JobMetric, derived_id
 
 from . import events
@@ -29,13 +29,16 @@ REPORTS = 20
 _MORE = 5
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
 
-_TABLE_STARTS = re.compile(r"(?<=[^p])p")
+_TABLE_STARTS = re.compile(r"(?:^|(?<=[^p]))p")
+_HEADERS = 8
+"""Newest lines of a chunk among which a header is remembered for rows in the next chunks."""
 _MONITOR = (("l", Meaning.DONE), ("t", Meaning.CLOCK))
 """Columns of the episode monitors that Gym and Stable-Baselines3 write: length in steps, seconds since the start."""
 _LETTER = re.compile("[A-Za-z]")
 _HEADER_LENGTH = 400
-_OF_A_ROW = frozenset("0123456789+-. |\t")
-_OF_A_NUMBER = frozenset("0123456789+-.")
+_OF_A_ROW = frozenset("0123456789+-. |\t\x1b")
+_NOT_OF_A_ROW = re.compile("[B-DG-HJ-MO-RT-Zb-dgj-lo-rt-z]")
+"""Letters that no number, no unit of time and no date in a row has."""
 
 
 class TrackState(msgspec.Struct):
@@ -108,40 +111,35 @@ class MetricTracker:
         return self._metric(view, state, summarise(state.window))
 
     def _find_header(self, view: ChunkView, state: TrackState) -> None:
-        """Keep the names of columns that stand right before rows."""
+        """Keep the names of columns: those that stand right above rows, or the last ones before where these do not fit."""
         lines = view.lines
         starts = [found.start() for found in _TABLE_STARTS.finditer(view.classes)]
-        starts = [start for start in starts if lines[start][:1] in _OF_A_ROW]
-        if view.classes.startswith(PROGRESS) and state.pending:
-            self._take_header(state.pending, view.lines[0], state)
-        for start in starts:
-            above = start - 1
-            if above and view.classes[above - 1] != PROGRESS and table.is_separator(view.lines[above]):
-                above -= 1
-            elif not above and state.pending and table.is_separator(view.lines[0]):
-                self._take_header(state.pending, view.lines[start], state)
-            self._take_header(view.lines[above], view.lines[start], state)
-        self._keep_pending(view, state)
+        for start in [start for start in starts if lines[start][:1] in _OF_A_ROW]:
+            self._look_above(view, state, start)
+        others: list[str] = []
+        place = view.classes.rfind(OTHER)
+        while place >= 0 and len(others) < _HEADERS:
+            if len(lines[place]) <= _HEADER_LENGTH:
+                others.append(lines[place])
+            place = view.classes.rfind(OTHER, 0, place)
+        if newest := _last_header(others[::-1]):
+            state.pending = newest
 
-    @staticmethod
-    def _keep_pending(view: ChunkView, state: TrackState) -> None:
-        """Keep the last line where it may be a header, or a separator below one."""
-        before = [state.pending, *view.lines[-2:-1]][-1] if len(view.lines) < 2 or view.classes[-2] != PROGRESS else ""
-        state.pending = ""
-        if view.lines and view.classes[-1] != PROGRESS:
-            last = view.lines[-1]
-            last = before if table.is_separator(last) else last
-            if len(last) <= _HEADER_LENGTH and table.is_header(peel(last).body):
-                state.pending = last
-
-    @staticmethod
-    def _take_header(line: str, below: str, state: TrackState) -> None:
-        if len(line) > _HEADER_LENGTH or below.lstrip(" |\t")[:1] not in _OF_A_NUMBER:
+    def _look_above(self, view: ChunkView, state: TrackState, start: int) -> None:
+        row = view.lines[start]
+        if _NOT_OF_A_ROW.search(row if row[0] != "\x1b" else clean(row)):
             return
-        body = peel(line).body
-        row = peel(below)
-        if table.is_header(body) and len(table.cells(body)) == len(table.cells(row.body)) + row.cell:
-            state.header = table.cells(body)
+        peeled = peel(row)
+        width = len(table.cells(peeled.body)) + peeled.cell
+        above = view.lines[max(0, start - 2) : start][::-1]
+        header = _last_header([line for line in above[:1] if not table.is_separator(line)] or above[1:])
+        if not header and len(state.header) != width:
+            header = _last_header(view.lines[:start]) or state.pending
+        elif not header and start <= 1:
+            header = state.pending if all(map(table.is_separator, above)) else ""
+        cells = table.cells(peel(header).body) if header else []
+        if len(cells) == width:
+            state.header = cells
 
     def _scan(self, view: ChunkView, state: TrackState) -> tuple[list[tuple[Report, bool]], bool]:
         """Read progress lines from the newest backwards until enough reports are found.
@@ -242,6 +240,22 @@ class MetricTracker:
             since_step=oldest.step if summary.step is not None else None,
             evidence=[_evidence(report, view) for report in resting],
         )
+
+
+def _last_header(lines: Sequence[str]) -> str:
+    """Return the last of `lines` that names columns; empty without one."""
+    for line in reversed(lines):
+        named = (
+            "oss" in line
+            or "LOSS" in line
+            or "poch" in line
+            or "ter" in line
+            or "tep" in line
+            or line.startswith("r,l,t")
+        )
+        if named and len(line) <= _HEADER_LENGTH and table.is_header(peel(line).body):
+            return line
+    return ""
 
 
 def _evidence(report: Report, view: ChunkView) -> Evidence:
