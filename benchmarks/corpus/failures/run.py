@@ -44,10 +44,11 @@ def _fill(case: Case, workdir: Path) -> None:
         if program.is_file():
             shutil.copy(program, workdir)
     for name, content in case.files.items():
+        (workdir / name).parent.mkdir(parents=True, exist_ok=True)
         (workdir / name).write_text(content)
     (workdir / "job.sh").write_text(case.run.strip() + "\n")
     workdir.chmod(0o777)
-    for each in workdir.iterdir():
+    for each in workdir.rglob("*"):
         each.chmod(0o777)
 
 

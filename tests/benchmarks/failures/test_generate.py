@@ -35,10 +35,11 @@ def test_a_case_made_again_shows_the_same_truth(family, name):
         assert new[each] == old[each]
 
 
-def test_an_injected_error_is_met_by_the_real_program():
+@pytest.mark.parametrize(("family", "name"), [("files", "quota"), ("versions", "undefined_symbol")])
+def test_a_case_that_compiles_something_is_made_again(family, name):
     if not shutil.which("gcc"):
         pytest.skip("gcc is not here: apt-get install gcc")
-    new, old = _again("files", "quota")
+    new, old = _again(family, name)
     assert new["root_line"] == old["root_line"]
 
 
