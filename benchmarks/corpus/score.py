@@ -15,12 +15,13 @@ from typing import Any
 
 from processors.classify.classifier import LineClassifier
 from processors.job import JobProcessor
-from records import LogChunk
+from processors.state import JobState
+from records import JobMetric, LogChunk, Position
 from schedmate.analysis import Analysis, analyze
 from schedmate.assembly import job_processor
 from schedmate.classes import classes
 from schedmate.settings import Settings
-from streams.producers.chunker import Chunker
+from streams.producers.chunker import Chunker, Limits
 from streams.producers.pieces import PieceSplitter
 from streams.producers.stored import read_chunks
 
@@ -30,6 +31,8 @@ from .plan import LOGS
 SPEED_TOLERANCE = 0.10
 """Of a step time or a rate: what a report averages over and what the clock averages over are never quite the same steps."""
 LOSS_TOLERANCE = 0.02
+SHIPPED = Limits()
+"""As producers ship."""
 LETTERS = {"progress": "p", "warning": "w", "error": "e", "other": "o"}
 
 Verdict = str  # right, wrong, missing
@@ -37,7 +40,18 @@ Verdict = str  # right, wrong, missing
 
 @dataclass
 class Scored:
-    """What one log scored: `speed`, `step` and `loss`, each once as stream and once as stored file; (label, found) of labelled lines."""
+    """What one log scored.
+
+    Attributes:
+        framework: Its framework.
+        setup: Its set-up.
+        development: Whether it is for development.
+        verdicts: Of `speed`, `step` and `loss`, each once as stream and once as stored file.
+        said: What was said of progress, as stream and as stored file.
+        lines: (label, found) of labelled lines.
+        alarms: Failures that were found, where there are none.
+        first: Reports that the first speed rested on, line by line; None where none was ever given.
+    """
 
     framework: str
     setup: str
@@ -46,13 +60,14 @@ class Scored:
     said: dict[str, dict[str, Any]] = field(default_factory=dict)
     lines: list[tuple[str, str]] = field(default_factory=list)
     alarms: int = 0
+    first: int | None = None
 
 
-def stream_chunks(folder: Path) -> Iterator[LogChunk]:
+def stream_chunks(folder: Path, limits: Limits = SHIPPED) -> Iterator[LogChunk]:
     """Yield a log's chunks as `schedmate pipe` would have shipped them."""
     captured = capture.read(folder)
     splitter, name = PieceSplitter(), str(folder.name)
-    chunker = Chunker(LogChunk(job=name, producer=name, lines=[], time=0.0))
+    chunker = Chunker(LogChunk(job=name, producer=name, lines=[], time=0.0), limits=limits)
     arrived = captured.start
     for piece, after in captured.pieces:
         arrived = captured.start + after
@@ -67,6 +82,16 @@ def stream_chunks(folder: Path) -> Iterator[LogChunk]:
 def log_file(folder: Path) -> Path:
     """Return the log in `folder`, plain or compressed."""
     return next(folder.glob("log.txt*"))
+
+
+def first_speed(folder: Path, processor: JobProcessor) -> int | None:
+    """Return on how many reports the first speed rests, where every piece is looked at as it comes; None where none is ever given."""
+    state = JobState(job=folder.name)
+    for offset, chunk in enumerate(stream_chunks(folder, Limits(pieces=1))):
+        for record in processor.process(state, Position(folder.name, 0, offset), chunk):
+            if isinstance(record, JobMetric) and (record.step_time_s or record.throughput):
+                return record.reports
+    return None
 
 
 def judge(truth: dict[str, Any], progress: dict[str, Any], streamed: bool) -> dict[str, Verdict]:
@@ -143,6 +168,7 @@ def score(folder: Path, processor: JobProcessor, classifier: LineClassifier) -> 
         for aspect, verdict in judge(truth, progress, mode == "stream").items():
             scored.verdicts[f"{mode} {aspect}"] = verdict
         scored.alarms += result.failure is not None
+    scored.first = first_speed(folder, processor)
     labels = folder / "labels.tsv"
     if labels.exists():
         found = [letter for letter, _ in classes(read_chunks(log_file(folder)), classifier)]
@@ -170,7 +196,7 @@ def table(scores: list[Scored]) -> str:
     head = (
         f"{'framework':<24}{'logs':>5} "
         + "".join(f"{aspect:>15}" for aspect in ASPECTS)
-        + f"{'lines':>8}{'F1':>7}{'alarms':>8}"
+        + f"{'by 3rd':>9}{'lines':>8}{'F1':>7}{'alarms':>8}"
     )
     rows = [head]
     for title, half in (("development", True), ("held out", False)):
@@ -193,11 +219,14 @@ def _row(name: str, scores: list[Scored]) -> str:
             if len(scores) < 40
             else f"{counts['right'] / len(scores):.1%}{wrong}"
         )
+    given = [each.first for each in scores if each.first]
+    early = f"{sum(first <= 3 for first in given)}/{len(given)}"
     pairs = [pair for each in scores for pair in each.lines]
     lines = f"{len(pairs):>8}{macro_f1(pairs):>7.3f}" if pairs else f"{'':>15}"
     return (
         f"{name:<24}{len(scores):>5} "
         + "".join(f"{cell:>15}" for cell in cells)
+        + f"{early:>9}"
         + lines
         + f"{sum(each.alarms for each in scores):>8}"
     )

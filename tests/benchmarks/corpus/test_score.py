@@ -48,6 +48,8 @@ def test_a_run_scores_by_its_own_clock(run: Path) -> None:
         scored.said["stored"]["step_time_s"] is None
     )  # a stored file has no arrival times, and this log prints no time
     assert scored.lines == [("p", "p"), ("p", "p")]
+    assert scored.first is not None
+    assert 2 <= scored.first <= 20
 
 
 def test_the_stream_holds_every_line_with_its_time(run: Path) -> None:
