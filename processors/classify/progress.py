@@ -20,6 +20,7 @@ _NOT_TRAINING_BAR = re.compile(
     r"|shards|files|flattening|packing|sanity|scann?ing|weights|unpack\w*|computing|upload\w*|score)\b"
     r"|\bmAP(?:\d|\b)|[kKMG]?i?B/s|B/s"
 )
+_TRAINING_BAR = re.compile(r"(?i)^\W*train(?:ing)? batches\b")
 _UNKNOWN_RATE = re.compile(r"\?\s?\w+/s\b|\bs/\w+\?")
 _TABLE_CELL = re.compile(r"^\s*\|\s+[\w/ ]+?\s*\|\s*[-+\d.e]+\s*\|$")
 _FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")
@@ -48,7 +49,7 @@ def is_report(body: str, plan: Plan) -> bool:  # noqa: C901, PLR0911  # a decisi
     if plan.bar:
         if _UNKNOWN_RATE.search(body):
             return False  # nothing is known yet
-        return _NOT_TRAINING_BAR.search(body) is None or plan.has(Meaning.LOSS)
+        return _NOT_TRAINING_BAR.search(_TRAINING_BAR.sub("", body)) is None or plan.has(Meaning.LOSS)
     if _TABLE_CELL.match(body):
         return True
     speed = plan.has(Meaning.RATE, Meaning.STEP_TIME)

@@ -66,6 +66,7 @@ _DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])")
 """What bars are drawn of: box and block characters, and `[===>...]`."""
 
 _TIME_UNIT = re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])")
+_OPEN_BAR = re.compile(r"^(?:/\?|it|batch(?:es)?|steps?)\s+\[$")
 _EPOCHS_PER = re.compile(r"\s?(?:epochs?/s|s/epochs?)\b")
 _NUMBERS = re.compile("\0+")
 
@@ -187,6 +188,8 @@ def span(index: int, name: str, before: str, after: str, clock: bool = False) ->
 
 def _clock_of_bar(texts: Sequence[str], index: int) -> bool:
     before = texts[index]
+    if index and _OPEN_BAR.match(before):
+        return texts[index + 1].startswith((",", "<"))
     return texts[index + 1].startswith("<") and (before.rstrip(" ").endswith("[") or (index >= 2 and before == " "))
 
 
@@ -218,7 +221,7 @@ def plan(texts: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
         elif _clock_of_bar(texts, index):
             slots.append(Slot(index, Meaning.CLOCK, "elapsed"))
             bar = True
-        elif _OF.match(after) and not bar and not unit:
+        elif not bar and ((_OF.match(after) and not unit) or _OPEN_BAR.match(after)):
             counter = index  # the last one before the elapsed time: bars may name the epoch first
         elif slot := span(index, name, before, after):
             slots.append(slot)
@@ -263,6 +266,7 @@ def _with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: bo
     if counter >= 0 and not step and (drawn or timed):
         epochs = any(_EPOCHS_PER.match(text) for text in texts[counter:])
         slots.append(Slot(counter, Meaning.EPOCH if epochs else Meaning.STEP, ""))
-        slots.append(Slot(counter + 1, Meaning.TOTAL, ""))
+        if _OF.match(texts[counter + 1]):
+            slots.append(Slot(counter + 1, Meaning.TOTAL, ""))
     shape = zlib.crc32(_shape(texts).encode("utf-8", "replace"))
     return Plan(tuple(slots), bar=drawn and counter >= 0, shape=shape, scope=texts[0])

@@ -21,6 +21,8 @@ _PAIRED = 0.35
 _PAUSE = 4
 """Times the mean beyond which a difference is a pause."""
 
+_NEARLY, _FAR, _LONGEST_STEP = 0.05, 10, 600.0
+
 GROWING = 4
 """Values of a field that must grow, one after the other, before it is taken for a clock whatever its name."""
 
@@ -94,9 +96,23 @@ def growing(window: Sequence[Report]) -> list[str]:
     for key in keys:
         role = key.split(":", 1)[0]
         values = [report.times[key] for report in window if key in report.times]
-        if role == "clock" or (role != "step" and len(values) >= GROWING and all(a < b for a, b in pairwise(values))):
+        grows = role != "step" and len(values) >= GROWING and all(a < b for a, b in pairwise(values))
+        if role == "clock" or (grows and not _creeps(window, key)):
             found.append(key)
     return sorted(found, key=lambda key: not key.startswith("clock"))
+
+
+def _creeps(window: Sequence[Report], key: str) -> bool:
+    """Return whether a time that grows is one of a step all the same: nearly constant, and far too long for time since the start."""
+    counted = [(report.step, report.times[key]) for report in window if key in report.times and report.step]
+    if len(counted) < GROWING:
+        return False
+    (begin, first), (end, last) = counted[0], counted[-1]
+    if end <= begin:
+        return False
+    return (
+        last < _LONGEST_STEP and last - first < _NEARLY * first and last / end > _FAR * (last - first) / (end - begin)
+    )
 
 
 def _field(key: str) -> Clock:

@@ -5,9 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
+
 from processors.grammar.units import SAMPLES
 
-from .pace import Pace, clocked, paces, pairs
+from .pace import GROWING, Pace, clocked, paces, pairs
 from .readings import THRESHOLD, Reading, readings, unsteady
 from .reports import Report
 from .robust import robust_median
@@ -37,6 +39,7 @@ class Summary:
 
 def summarise(window: Sequence[Report]) -> Summary:
     """Return what the reports of one run, oldest first, say together. `window` is not empty."""
+    window = _tagged(window)
     shape = _main_shape(window)
     main = [report for report in window if report.shape == shape]
     ordered = [*_alike(window, main), *main[::-1], *window[::-1]]
@@ -63,6 +66,14 @@ def summarise(window: Sequence[Report]) -> Summary:
         confidence=_confidence(window, best, throughput),
         readings=tuple(weighed),
     )
+
+
+def _tagged(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` with the number before each line as its step, where it grows from line to line: then it is no rank."""
+    tags = [report.rank for report in window if report.rank is not None and report.step is None]
+    if len(tags) < max(GROWING, len(window)) or any(a >= b for a, b in pairwise(tags)):
+        return window
+    return [msgspec.structs.replace(report, step=report.rank, rank=None) for report in window]
 
 
 def _counts_samples(reports: Sequence[Report]) -> bool:

@@ -125,6 +125,26 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"step {i} train time/batch: {i} loss {loss(i):.3f}"),
         {"step": 40, "step_time_s": None},
     ),
+    "a bar without an end": (
+        lines(
+            lambda i: (
+                f"Epoch 2: |          | {16 * i}/? [00:{i:02}<00:00, 16.00it/s, v_num=0, train_loss={loss(i):.3f}]\r"
+            )
+        ),
+        {"step": 640, "step_time_s": 0.0625, "loss": 2.2},
+    ),
+    "a bar that only counts": (
+        lines(lambda i: f"train: {16 * i}it [00:{i:02}, 16.00it/s, loss={loss(i):.3f}]\r"),
+        {"step": 640, "step_time_s": 0.0625, "loss": 2.2},
+    ),
+    "a number before each line": (
+        lines(
+            lambda i: (
+                f" {i}: {loss(i) + 0.1:.6f}, {loss(i):.6f} avg loss, 0.001000 rate, 2.{500 + i} seconds, {64 * i} images"
+            )
+        ),
+        {"step": 40, "step_time_s": 2.53, "loss": 2.2},
+    ),
     "an epoch's time": (
         lines(
             lambda i: f"{i - 1}         {loss(i):.6f}    0.9         0.71      00:12     ",
