@@ -52,8 +52,7 @@ def summarise(window: Sequence[Report]) -> Summary:
     if throughput is None:
         throughput, unit = _counted(window, clocks if samples else [], best)
     counted = next((report for report in ordered if report.step is not None and not samples), None)
-    best_loss = min(report.loss_rank for report in window)
-    lossy = next((report for report in reversed(window) if report.has_loss and report.loss_rank == best_loss), None)
+    lossy = _newest_loss(window, next((report for report in ordered if report.has_loss), None))
     return Summary(
         step=counted.step if counted else None,
         epoch=next((report.epoch for report in ordered if report.epoch is not None), None),
@@ -96,6 +95,17 @@ def _main_shape(window: Sequence[Report]) -> int:
     counted = {report.shape for report in window if report.step is not None}
     newest = {report.shape: place for place, report in enumerate(window)}
     return max(counts, key=lambda shape: (shape in counted, counts[shape], newest[shape]))
+
+
+def _newest_loss(window: Sequence[Report], found: Report | None) -> Report | None:
+    """Return the newest report of a loss of the same kind as `found`, of those printed again and again: summaries are not."""
+    if found is None:
+        return None
+    shapes = Counter(report.shape for report in window if report.loss_rank == found.loss_rank)
+    alike = (
+        report for report in reversed(window) if report.loss_rank == found.loss_rank and shapes[report.shape] >= _ENOUGH
+    )
+    return next(alike, found)
 
 
 def _alike(window: Sequence[Report], main: Sequence[Report]) -> list[Report]:
