@@ -12,7 +12,7 @@ from pykeen.training.callbacks import TrainingCallback
 from pykeen.triples import TriplesFactory
 
 SETUPS = ("bar_epochs", "bars_batches")
-TRIPLES, BATCH = 320, 32
+TRIPLES, BATCH = 1280, 32
 
 
 class Hook(TrainingCallback):
@@ -36,9 +36,9 @@ def train(setup: str) -> None:
     logging.basicConfig(level=logging.INFO)
     torch.set_num_threads(1)
     random = np.random.default_rng(0)
-    graph = {tuple(map(str, each)) for each in random.integers(0, 20, size=(4000, 3)) % (20, 3, 20)}
+    graph = {tuple(map(str, each)) for each in random.integers(0, 60, size=(4000, 3)) % (60, 3, 60)}
     factory = TriplesFactory.from_labeled_triples(np.array(sorted(graph)[:TRIPLES]))
-    epochs = 20 if setup == "bar_epochs" else 4
+    epochs = 10 if setup == "bar_epochs" else 4
     clock = Clock(pace=0.04, batch=BATCH, interval=TRIPLES // BATCH)
     model = pykeen.models.TransE(triples_factory=factory, embedding_dim=8, random_seed=0)
     loop = pykeen.training.SLCWATrainingLoop(
