@@ -67,6 +67,7 @@ _DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])")
 
 _TIME_UNIT = re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])")
 _OPEN_BAR = re.compile(r"^(?:/\?|it|batch(?:es)?|steps?)\s+\[$")
+_UNIT_FIRST = re.compile(r"^(?:us|ms|s|secs?|seconds|min|h)\s+(?=[A-Za-z])")
 _EPOCHS_PER = re.compile(r"\s?(?:epochs?/s|s/epochs?)\b")
 _NUMBERS = re.compile("\0+")
 
@@ -151,6 +152,8 @@ def _name(index: int, before: str, carried: str) -> str:
     name = name_before(before)
     if index and name and before.startswith(name):
         name = ""  # the unit of the number before, as in `61.20s : 14705.90`
+    elif index and name and before.lstrip().startswith(name):
+        name = _UNIT_FIRST.sub("", name)  # as in `data 0.2 s step time: 1.0`
     if not name and carried and _GLUE.match(before):
         name = carried
     if len(name) == 1 and not before.rstrip().endswith((":", "=")):

@@ -1,0 +1,78 @@
+"""What a person sees of a log."""
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from processors.job import JobProcessor
+from schedmate.analysis import MOST_POINTS, MOST_TEMPLATES, Analysis, analyze
+from schedmate.report import report
+from schedmate.sparkline import BLOCKS, FEWEST, WIDTH, sparkline
+from streams.producers.stored import read_chunks
+
+
+def analysed(folder: Path, lines: list[str]) -> Analysis:
+    log = folder / "train.log"
+    log.write_text("\n".join(lines) + "\n")
+    return analyze(log, read_chunks(log), JobProcessor())
+
+
+def shown(analysis: Analysis, explain: bool = False) -> str:
+    console = Console(width=200, soft_wrap=True)
+    with console.capture() as held:
+        console.print(report(analysis, explain))
+    return held.get()
+
+
+LINES = [
+    f"2031-02-03 04:{i // 60:02}:{i % 60:02} INFO step {i} loss {5 - i / 100:.3f} data time: 0.020 s step time: {1 + i % 2 / 50:.2f} s"
+    for i in range(200)
+]
+
+
+def test_curves_and_where_the_number_comes_from(tmp_path: Path) -> None:
+    analysis = analysed(tmp_path, LINES)
+    text = shown(analysis)
+    assert "`step time`: agrees with the printed timestamps within" in text
+    assert "step {} loss {} data time: {} s step time: {} s" in text
+    curves = [line for line in text.splitlines() if BLOCKS[-1] in line]
+    assert [line.split()[0] for line in curves] == ["step", "loss"]
+    assert "readings" not in text
+
+
+def test_the_readings_that_lost(tmp_path: Path) -> None:
+    text = shown(analysed(tmp_path, LINES), explain=True)
+    given, lost = (
+        next(line for line in text.splitlines() if name in line and "score" in line)
+        for name in ("`step time`", "`data time`")
+    )
+    assert "(given)" in given
+    assert "(given)" not in lost
+    assert "contradicts" in lost
+
+
+def test_few_reports_draw_nothing(tmp_path: Path) -> None:
+    text = shown(analysed(tmp_path, LINES[:4]))
+    assert not set(text) & set(BLOCKS)
+
+
+def test_what_is_kept_of_a_long_log_is_bounded(tmp_path: Path) -> None:
+    words = [f"{a}{b}" for a in "abcdefghijklmnop" for b in "abcdefghijklmnop"]
+    lines = [f"step {i} loss 2.0 {words[i // 80 % 256]}" for i in range(20_000)]
+    analysis = analysed(tmp_path, lines)
+    assert 5 <= len(analysis.points) <= MOST_POINTS
+    assert len(analysis.templates) <= MOST_TEMPLATES
+
+
+@given(st.lists(st.floats(-1e9, 1e9), max_size=300))
+def test_a_curve_is_as_wide_as_its_values_or_the_terminal_allows(values: list[float]) -> None:
+    curve = sparkline(values)
+    assert len(curve) == (0 if len(values) < FEWEST else min(len(values), WIDTH))
+    assert set(curve) <= set(BLOCKS)
+
+
+def test_a_curve_falls_as_its_values_do() -> None:
+    assert sparkline([8, 7, 6, 5, 4, 3, 2, 1]) == BLOCKS[::-1]
+    assert sparkline([1.0] * 6) == BLOCKS[0] * 6
