@@ -15,7 +15,7 @@ PRELUDES = Path(__file__).with_name("preludes")
 STEPS = 4980
 
 RUNS = {
-    "plain": Case("plain", f"START=0 STEPS={STEPS} python loop.py", None),
+    "plain": Case("plain", f"START=0 STEPS={STEPS} python noisy.py", None),
     "logging": Case("logging", f"STYLE=logging START=0 STEPS={STEPS} python noisy.py", None, style="logging"),
     "ddp": Case(
         "ddp",

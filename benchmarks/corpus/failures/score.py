@@ -5,6 +5,7 @@
 
 import argparse
 import random
+import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +25,10 @@ from schedmate.tail import find_tail
 from streams.producers.stored import read_chunks
 
 LARGEST = 120
+KEYWORDS = re.compile(
+    r"error|exception|traceback|fail|fatal|abort|killed|cancelled|segmentation|no space left|timed? ?out", re.IGNORECASE
+)
+"""What a script of one line would look for, to compare with: its first match is the root."""
 
 
 @dataclass
@@ -46,6 +51,8 @@ class Score:
     restart_right: int = 0
     alarms: int = 0
     unlike: int = 0
+    keyword_located: int = 0
+    keyword_alarms: int = 0
     wrong: list[str] = field(default_factory=list)
 
     def add(self, label: dict[str, Any], failure: dict[str, Any] | None, where: str) -> None:
@@ -102,6 +109,15 @@ class Score:
             return []
         return [f"restartable {failure and failure['restartable']}, not {label['restartable']}"]
 
+    def compare(self, label: dict[str, Any], text: str) -> None:
+        """Count what `KEYWORDS` alone would say of the log `text`."""
+        found = next((number for number, line in enumerate(text.split("\n"), 1) if KEYWORDS.search(line)), None)
+        if label["error_type"] == "none":
+            self.keyword_alarms += found is not None
+        else:
+            places = [label["acceptable_lines"], *label.get("alt_ranges", [])]
+            self.keyword_located += any(low <= (found or 0) <= high for low, high in places)
+
     def cells(self) -> list[str]:
         """Return the figures as text, in the order of `ROWS`."""
         precision, recall = _share(self.said_right, self.said), _share(self.said_right, self.infrastructure)
@@ -114,6 +130,8 @@ class Score:
             _share(self.restart_right, self.restart_asked),
             f"{self.alarms} of {self.healthy}",
             f"{self.unlike} of {self.failures + self.healthy}",
+            _share(self.keyword_located, self.failures),
+            f"{self.keyword_alarms} of {self.healthy}",
         ]
 
 
@@ -125,6 +143,8 @@ ROWS = (
     "restartable",
     "false alarms on healthy runs",
     "another verdict as a stream, or from the end",
+    "by keywords alone: root line",
+    "by keywords alone: false alarms",
 )
 
 
@@ -146,6 +166,7 @@ def score(wanted: Iterable[dict[str, Any]], form: str, processor: JobProcessor, 
             ended = analyze(file, read_chunks(file), processor, tail).contract()["failure"] if tail else stored
             where = f"{label['family']}/{label['kind']} ({form})"
             result.add(label, stored, where)
+            result.compare(label, file.read_bytes().decode())
             if not _verdict(stored) == _verdict(streamed) == _verdict(ended):
                 result.unlike += 1
                 ways = f"whole {_verdict(stored)}, as a stream {_verdict(streamed)}, from the end {_verdict(ended)}"

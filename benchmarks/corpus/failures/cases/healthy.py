@@ -470,4 +470,71 @@ CASES = [
         print("done, best accuracy 0.84")
         """,
     ),
+    _case(
+        "lightning_finished",
+        """
+        import lightning
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset
+
+
+        class Model(lightning.LightningModule):
+            def __init__(self):
+                super().__init__()
+                self.layer = torch.nn.Linear(8, 1)
+
+            def training_step(self, batch, index):
+                inputs, targets = batch
+                loss = (self.layer(inputs) - targets).pow(2).mean()
+                self.log("train_error", loss, prog_bar=True)
+                print(f"step {self.global_step} loss {loss.item():.4f}", flush=True)
+                return loss
+
+            def configure_optimizers(self):
+                return torch.optim.SGD(self.parameters(), 0.01)
+
+
+        data = DataLoader(TensorDataset(torch.randn(200, 8), torch.randn(200, 1)), batch_size=8)
+        lightning.Trainer(max_epochs=2, logger=False).fit(Model(), data)
+        """,
+        environment="torch",
+        seconds=150,
+    ),
+    _case(
+        "ray_finished",
+        """
+        import ray
+        from loop import train
+
+        ray.init(num_cpus=2, include_dashboard=False)
+
+
+        @ray.remote
+        def score(step):
+            print(f"WARNING score of step {step}: error bound not reached", flush=True)
+            return step
+
+
+        for step in train():
+            ray.get(score.remote(step))
+        print("all tasks done", flush=True)
+        """,
+        environment="torch",
+        seconds=150,
+    ),
+    _case(
+        "two_attempts_in_one_log",
+        """
+        import os
+
+        from loop import train
+
+        for step in train(9 if "FIRST" in os.environ else 24):
+            pass
+        if "FIRST" in os.environ:
+            raise ConnectionResetError(104, "Connection reset by peer")
+        print("Training completed.")
+        """,
+        "FIRST=1 python train.py || true\necho 'starting again'\npython train.py",
+    ),
 ]
