@@ -227,12 +227,11 @@ CASES = [
     _jax(
         "jax_no_cuda",
         "jax.devices('cuda')",
-        infrastructure(
-            "gpu",
+        user_script(
             why="CUDA is asked for on a machine without it",
             restartable=None,
-            also_types=("user_script", "framework"),
-            also_components=("node", "none"),
+            also_types=("infrastructure", "framework"),
+            also_components=("gpu", "node"),
             **raised(r"^RuntimeError: .*(cuda|backend)"),
         ),
     ),

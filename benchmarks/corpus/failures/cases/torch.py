@@ -269,12 +269,11 @@ CASES = [
 
         dist.init_process_group("nccl", init_method="tcp://127.0.0.1:29731", rank=0, world_size=1)
         """,
-        infrastructure(
-            "gpu",
+        user_script(
             why="NCCL is asked for on a machine without GPUs",
             restartable=None,
-            also_types=("user_script",),
-            also_components=("node", "none"),
+            also_types=("infrastructure",),
+            also_components=("gpu", "node"),
             **raised(
                 r"^\S*Error: .*(no GPUs found|requires at least one CUDA device|NCCL.*GPU|Found no NVIDIA driver)"
             ),
