@@ -35,6 +35,8 @@ QUIET_CHUNKS = 3
 QUIET_PROGRESS = 5
 """Progress lines in them."""
 COUNTING = 8 << 20
+EVENTS, HEAD = b":::MLL", 256 << 10
+"""A log of MLPerf's events says at its head what one of them counts; it is read whole."""
 
 _NUMBERS_ALONE = re.compile(r"[^A-Za-z]*\d[^A-Za-z]*")
 
@@ -69,7 +71,7 @@ def find_tail(
     read = 0
     with path.open("rb") as stream:
         size, head = path.stat().st_size, stream.read(4)
-        if head == ZSTANDARD or head[:2] == GZIP:
+        if head == ZSTANDARD or head[:2] == GZIP or EVENTS in head + stream.read(HEAD):
             return None
         while block <= size // 2:
             stream.seek(size - block)
