@@ -32,6 +32,7 @@ class Stack:
     environment: dict[str, str]
     clickhouse_url: str
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    jobs: list[str] = field(default_factory=list)
 
     def start(self, *arguments: str) -> None:
         """Start `schedmate` with `arguments` in the background."""
@@ -66,7 +67,9 @@ class Stack:
         )
         exports = " ".join(f"{name}={self.environment[name]}" for name in kept)
         script = f"cd {ROOT} && {exports} exec {sys.executable} -m schedmate pipe --node $SLURMD_NODENAME -- {sys.executable} {program}"
-        return self.slurm.submit(script, "--output=/dev/null", *options)
+        job = self.slurm.submit(script, "--output=/dev/null", *options)
+        self.jobs.append(job)
+        return job
 
     def sql(self, statement: str, **parameters: object) -> list[tuple[Any, ...]]:
         """Ask ClickHouse."""
@@ -105,6 +108,9 @@ class Stack:
         return "\n".join(rows)
 
     def stop(self) -> None:
+        """End all jobs and commands; what a failed test leaves running would slow every test after it."""
+        for job in self.jobs:
+            self.slurm.run("scancel", job, check=False)
         for process in self.processes.values():
             process.send_signal(signal.SIGTERM)
         for process in self.processes.values():
