@@ -1,6 +1,7 @@
 """Opening ClickHouse: a server over HTTP, or the embedded engine at a directory. The same code runs on both afterwards."""
 
 import logging
+import signal
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -73,9 +74,14 @@ def _embedded(directory: Path, database: str) -> Client:
         raise ValueError("expected chdb:///directory, got no directory")
     with speaking(f"opening the embedded ClickHouse at {directory}"):
         directory.mkdir(parents=True, exist_ok=True)
-        client = clickhouse_connect.get_client(
-            interface="chdb", path=str(directory), show_clickhouse_errors="scrub", tz_mode="aware"
-        )
+        # The engine blocks SIGPIPE in the thread that opens it, and processes started from there would inherit that.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+        try:
+            client = clickhouse_connect.get_client(
+                interface="chdb", path=str(directory), show_clickhouse_errors="scrub", tz_mode="aware"
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         client.command("CREATE DATABASE IF NOT EXISTS {name:Identifier}", parameters={"name": database})
         client.database = database
     return client

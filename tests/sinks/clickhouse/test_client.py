@@ -1,3 +1,7 @@
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from sinks import SinkRejected, SinkUnavailable
@@ -31,3 +35,14 @@ def test_a_server_without_our_database_says_what_to_do(clickhouse: ClickHouseSer
     writer = ClickHouseWriter(lambda: open_client(clickhouse.url))
     with pytest.raises(SinkRejected, match="schedmate migrate"):
         writer.write([metric(1)])
+
+
+def test_opening_the_engine_leaves_signals_alone(tmp_path: Path) -> None:
+    program = (
+        "import signal, sys; from sinks.clickhouse import open_client; client = open_client('chdb://' + sys.argv[1]); "
+        "client.query('SELECT 1'); print(signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "set()", "a job started beside it would not die of a closed pipe"
