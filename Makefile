@@ -26,14 +26,14 @@ demo: $(VENV)/.installed  ## live jobs, verdicts and decisions in one process, n
 	$(BIN)/schedmate demo
 
 test: $(VENV)/.developing  ## lint, types and all tests, on real servers
-	PYTHON=$(BIN)/python tests/servers/install.sh
+	tests/servers/install.sh
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
 bench: $(VENV)/.developing  ## speed, memory and latency, side by side in one run
-	PYTHON=$(BIN)/python tests/servers/install.sh
+	tests/servers/install.sh
 	$(BIN)/python -m benchmarks
 
 corpus-score: $(VENV)/.installed  ## what the tracker gets right on logs of real runs, by framework
