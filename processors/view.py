@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from records import Evidence, Position
 
+CHUNK_LINES = 20
+"""Lines of a chunk as the failure handler counts them (SchedMate §3.3)."""
+
 QUOTE = 400
 """Characters of a line that evidence quotes."""
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from processors.diagnose.locate import CHUNK_LINES
 from processors.job import JobProcessor
 from processors.state import JobState
 from processors.track.readings import THRESHOLD, Reading
 from processors.track.series import Point, points, template_of
 from processors.track.summary import summarise
+from processors.view import CHUNK_LINES
 from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position
 from schedmate.tail import Tail
 

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from processors.classify.context import ClassifyContext
-from processors.diagnose.locate import CHUNK_LINES
 from processors.diagnose.nan import mentioned
 from processors.job import JobProcessor
 from processors.state import JobState
 from processors.track.tracker import REPORTS, TrackState
-from processors.view import PROGRESS
+from processors.view import CHUNK_LINES, PROGRESS
 from records import LogChunk, Position
 from streams.producers.chunker import Chunker
 from streams.producers.pieces import Mark, PieceSplitter
