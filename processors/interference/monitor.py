@@ -14,8 +14,10 @@ PACKINGS = 8
 """Packings of one job watched at once; further ones are untrackable."""
 RANKS = 4
 """Ranks whose newest metrics are remembered; the first ones that report."""
-NEWEST = 4
-"""Metrics remembered of a rank: a packing event may arrive after metrics that are later than it."""
+NEWEST = 6
+SPACED_S = 5.0
+"""Metrics remembered of a rank: the newest, and older ones so many seconds apart. A packing event arrives after metrics that are later
+than it, of which a chatty job makes several a second; and schedulers round its time down to a second."""
 
 
 class Measure(msgspec.Struct, frozen=True):
@@ -40,7 +42,7 @@ class Pace(msgspec.Struct):
 
 
 class Packing(msgspec.Struct):
-    """A packing whose effect has not been measured yet. `step` is the step at which it came, from the pace until then."""
+    """A packing that is watched. `step` is the step at which it came, from the pace until then; `measured`: at least once since."""
 
     id: str
     packed_job: str
@@ -50,6 +52,7 @@ class Packing(msgspec.Struct):
     before_s: float
     step: int | None
     before: Evidence | None
+    measured: bool = False
 
 
 class InterferenceState(msgspec.Struct):
@@ -79,13 +82,19 @@ class InterferenceCounters:
 class InterferenceMonitor:
     """Compares step times before and after a packing. Only the job that was there first is watched.
 
+    A newcomer loads and compiles before it takes its share, so every measurement after the warm-up counts, not only the first, until
+    one is too slow, the packing ends, or it has been watched for long.
+
     Args:
         threshold: Throughput after over throughput before, below which a packing is a slowdown.
         warmup_steps: Steps after the packing that no measurement may touch.
         warmup_s: Seconds after the packing that no measurement may touch where steps are not known.
+        watched_s: Seconds after the packing beyond which a slowdown is no longer laid to it.
     """
 
-    def __init__(self, threshold: float = 0.65, warmup_steps: int = 30, warmup_s: float = 60.0) -> None:
+    def __init__(
+        self, threshold: float = 0.65, warmup_steps: int = 30, warmup_s: float = 60.0, watched_s: float = 1800.0
+    ) -> None:
         if not 0 < threshold <= 1:
             raise ValueError(f"expected a threshold above 0 and at most 1, got {threshold}")
         if warmup_steps < 0 or warmup_s < 0:
@@ -93,6 +102,7 @@ class InterferenceMonitor:
         self.threshold = threshold
         self.warmup_steps = warmup_steps
         self.warmup_s = warmup_s
+        self.watched_s = watched_s
         self.counters = InterferenceCounters()
 
     def packed(self, event: JobEvent, position: Position, state: InterferenceState) -> None:
@@ -138,12 +148,15 @@ class InterferenceMonitor:
         for one in list(state.packings):
             if one.rank != metric.rank or not self._after_warmup(one, metric):
                 continue
-            state.packings.remove(one)
-            self.counters.measured += 1
+            self.counters.measured += not one.measured
+            one.measured = True
             ratio = one.before_s / metric.step_time_s
             if ratio < self.threshold and slowdown is None:
+                state.packings.remove(one)
                 self.counters.slowed += 1
                 slowdown = self._slowdown(one, metric, ratio)
+            elif metric.time > one.time + self.watched_s:
+                state.packings.remove(one)
         self._remember(metric, state)
         return slowdown
 
@@ -190,4 +203,7 @@ class InterferenceMonitor:
             pace = Pace(metric.rank)
             state.paces.append(pace)
         pace.reports += 1
-        pace.newest = sorted([*pace.newest, measure], key=lambda one: one.time)[-NEWEST:]
+        *older, newest = sorted([*pace.newest, measure], key=lambda one: one.time)
+        if len(older) > 1 and older[-1].time - older[-2].time < SPACED_S:
+            older.pop()
+        pace.newest = [*older, newest][-NEWEST:]

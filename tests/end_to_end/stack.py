@@ -98,14 +98,16 @@ class Stack:
             "failures": "job, attempt, revision, error_type, restartable, confidence, final, signature, message",
             "decisions": "id, mode",
             "decision_results": "id, detail",
-            "job_events": "job, attempt, kind, exit_code, state, packed_with",
+            "job_events": "job, attempt, kind, exit_code, state, packed_with, time",
+            "slowdowns": "job, packed_job, before_s, after_s, ratio",
         }
         rows = [
             f"{table}: {row}"
             for table, columns in asked.items()
             for row in self.sql(f"SELECT {columns} FROM {table} ORDER BY time")
         ]
-        return "\n".join(rows)
+        paces = "SELECT job, time, step, since_step, step_time_s, method FROM job_metrics ORDER BY time DESC LIMIT 1 BY job, intDiv(toUInt32(time), 5)"
+        return "\n".join([*rows, *(f"job_metrics: {row}" for row in self.sql(paces))])
 
     def stop(self) -> None:
         """End all jobs and commands; what a failed test leaves running would slow every test after it."""

@@ -109,9 +109,54 @@ def test_a_slowdown_follows_from_reports_before_and_after_a_packing() -> None:
     assert sum(isinstance(each, JobMetric) for each in made) == 3
 
 
+@pytest.mark.parametrize(("slow_after_s", "found"), [(60.0, True), (3600.0, False)])
+def test_a_newcomer_that_takes_its_share_late_is_found_while_it_is_watched(slow_after_s: float, found: bool) -> None:
+    def steps(first: int, seconds: float, begin: float) -> LogChunk:
+        lines = [f"step {step} | loss 1.0 | step_time {seconds:.4f} s" for step in range(first, first + 60)]
+        after = [round(index * seconds * 1000) for index in range(60)]
+        return LogChunk(
+            job="7",
+            node="n1",
+            producer="p",
+            lines=lines,
+            time=begin,
+            after_ms=after,
+            first_line=first,
+            first_piece=first,
+        )
+
+    packed = JobEvent(id="packed", job="7", kind=EventKind.PACKED, time=110.0, packed_with="8")
+    loading = [steps(61, 0.1, 111.0), steps(121, 0.1, 117.0), steps(181, 0.1, 110.0 + slow_after_s)]
+    made = run([steps(1, 0.1, 100.0), packed, *loading, steps(241, 0.3, 120.0 + slow_after_s)])
+    assert any(isinstance(each, Slowdown) for each in made) is found
+
+
 def test_a_new_attempt_starts_anew() -> None:
     second = LogChunk(job="7", attempt=1, node="n2", producer="q", lines=STEPS, time=300.0, first_line=1, first_piece=1)
     made = run([chunk([*STEPS, XID], 100.0), ended(1), second])
     metric = made[-1]
     assert isinstance(metric, JobMetric)
     assert (metric.attempt, metric.node, metric.step) == (1, "n2", 40)
+
+
+def test_a_packing_event_that_comes_late_to_a_chatty_job_still_finds_its_speed_before() -> None:
+    def steps(first: int, count: int, seconds: float, begin: float) -> list[LogChunk]:
+        return [
+            LogChunk(
+                job="7",
+                node="n1",
+                producer="p",
+                lines=[f"step {step} | loss 1.0 | step_time {seconds:.4f} s" for step in range(start, start + 10)],
+                time=begin + (start - first) * seconds,
+                after_ms=[round(index * seconds * 1000) for index in range(10)],
+                first_line=start,
+                first_piece=start,
+            )
+            for start in range(first, first + count, 10)
+        ]
+
+    packed = JobEvent(id="packed", job="7", kind=EventKind.PACKED, time=112.0, packed_with="8")
+    before = steps(1, 2400, 0.005, 100.0)
+    made = run([*before, *steps(2401, 100, 0.02, 112.0), packed, *steps(2501, 200, 0.02, 114.0)])
+    (slowdown,) = [each for each in made if isinstance(each, Slowdown)]
+    assert slowdown.ratio == pytest.approx(0.25)
