@@ -106,7 +106,10 @@ class Stack:
             for table, columns in asked.items()
             for row in self.sql(f"SELECT {columns} FROM {table} ORDER BY time")
         ]
-        paces = "SELECT job, time, step, since_step, step_time_s, method FROM job_metrics ORDER BY time DESC LIMIT 1 BY job, intDiv(toUInt32(time), 5)"
+        paces = (
+            "SELECT job, time, step, since_step, step_time_s, method FROM job_metrics "
+            "ORDER BY time DESC LIMIT 1 BY job, intDiv(toUInt32(time), 5)"
+        )
         return "\n".join([*rows, *(f"job_metrics: {row}" for row in self.sql(paces))])
 
     def stop(self) -> None:
