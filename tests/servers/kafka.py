@@ -75,7 +75,8 @@ class Kafka:
             PROPERTIES.format(port=self.port, controller=self.controller, directory=self.directory)
         )
         (self.directory / "log4j2.yaml").write_text(LOG4J)
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        # An id that began with a hyphen would be taken for an option.
+        cluster = "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")[1:]
         subprocess.run(
             [
                 *self._java(),
