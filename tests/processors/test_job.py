@@ -55,6 +55,21 @@ def verdict(records: Iterable[LogChunk | JobEvent]) -> Failure | None:
     return said[-1] if said and said[-1].error_type is not ErrorType.NONE else None
 
 
+def steps(first: int, seconds: float, begin: float) -> LogChunk:
+    lines = [f"step {step} | loss 1.0 | step_time {seconds:.4f} s" for step in range(first, first + 60)]
+    after = [round(index * seconds * 1000) for index in range(60)]
+    return LogChunk(
+        job="7",
+        node="n1",
+        producer="p",
+        lines=lines,
+        time=begin,
+        after_ms=after,
+        first_line=first,
+        first_piece=first,
+    )
+
+
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_the_order_in_which_streams_and_events_arrive_does_not_matter(order: tuple[int, ...]) -> None:
     parts = [chunk([*STEPS, XID], 100.0), chunk([CUDA], 100.001, "stderr"), ended(1)]
@@ -87,20 +102,6 @@ def test_a_good_end_before_the_log_stays_good() -> None:
 
 
 def test_a_slowdown_follows_from_reports_before_and_after_a_packing() -> None:
-    def steps(first: int, seconds: float, begin: float) -> LogChunk:
-        lines = [f"step {step} | loss 1.0 | step_time {seconds:.4f} s" for step in range(first, first + 60)]
-        after = [round(index * seconds * 1000) for index in range(60)]
-        return LogChunk(
-            job="7",
-            node="n1",
-            producer="p",
-            lines=lines,
-            time=begin,
-            after_ms=after,
-            first_line=first,
-            first_piece=first,
-        )
-
     packed = JobEvent(id="packed", job="7", kind=EventKind.PACKED, time=110.0, packed_with="8")
     made = run([steps(1, 0.1, 100.0), packed, steps(61, 0.25, 111.0), steps(121, 0.25, 127.0)])
     (slowdown,) = [each for each in made if isinstance(each, Slowdown)]
@@ -111,20 +112,6 @@ def test_a_slowdown_follows_from_reports_before_and_after_a_packing() -> None:
 
 @pytest.mark.parametrize(("slow_after_s", "found"), [(60.0, True), (3600.0, False)])
 def test_a_newcomer_that_takes_its_share_late_is_found_while_it_is_watched(slow_after_s: float, found: bool) -> None:
-    def steps(first: int, seconds: float, begin: float) -> LogChunk:
-        lines = [f"step {step} | loss 1.0 | step_time {seconds:.4f} s" for step in range(first, first + 60)]
-        after = [round(index * seconds * 1000) for index in range(60)]
-        return LogChunk(
-            job="7",
-            node="n1",
-            producer="p",
-            lines=lines,
-            time=begin,
-            after_ms=after,
-            first_line=first,
-            first_piece=first,
-        )
-
     packed = JobEvent(id="packed", job="7", kind=EventKind.PACKED, time=110.0, packed_with="8")
     loading = [steps(61, 0.1, 111.0), steps(121, 0.1, 117.0), steps(181, 0.1, 110.0 + slow_after_s)]
     made = run([steps(1, 0.1, 100.0), packed, *loading, steps(241, 0.3, 120.0 + slow_after_s)])
