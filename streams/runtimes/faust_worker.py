@@ -60,6 +60,8 @@ class FaustWorker:
             broker_commit_interval=0.5,
             broker_max_poll_records=500,
             consumer_auto_offset_reset="earliest",
+            # A broker that has just come back may let the group form before it knows its topics: look again soon, and rebalance.
+            consumer_metadata_max_age_ms=5000,
             consumer_max_fetch_size=16 << 20,
             producer_compression_type="lz4",
             producer_linger=0.002,
