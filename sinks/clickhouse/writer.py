@@ -1,6 +1,7 @@
 """Batches of records into tables: every record once, whatever is repeated and whoever dies."""
 
 import hashlib
+import uuid
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ class WriterCounters:
     """Calls of `write` that returned."""
     inserts: int = 0
     """Inserts acknowledged."""
+    swallowed: int = 0
+    """Inserts that the server acknowledged and did not keep, so that they were sent again."""
     failures: int = 0
     """Calls of `write` that raised."""
 
@@ -46,7 +49,9 @@ class ClickHouseWriter:
 
     What is exact, and why. A record that may be in its table is asked for, and dropped where it is (`present`). What is left for
     a table is one insert, one block, whole or not there. It carries a token made of its places and ids, so that
-    a request that the driver replays, or that the server finishes after we gave up on it, changes nothing. Where rows were
+    a request that the driver replays, or that the server finishes after we gave up on it, changes nothing. An engine notes the
+    token before the block: killed in between, it takes the next try for a repeat and drops it with a success. So the
+    table is asked once more after the insert, and what is still missing goes in under a fresh token. Where rows were
     found to be there, the roll-up is counted again (`rollup`). So a `write` that failed may be repeated with other batch
     boundaries, in another process.
 
@@ -117,7 +122,11 @@ class ClickHouseWriter:
         self.counters.repeats += len(rows) - len(new)
         for start in range(0, len(new), _INSERT_ROWS):
             block = new[start : start + _INSERT_ROWS]
-            _insert(client, table, block)
+            _insert(client, table, block, _token(block))
+            missing = _once(block, present(client, table, [record for _, record in block]))
+            if missing:
+                self.counters.swallowed += 1
+                _insert(client, table, missing, uuid.uuid4().hex)
             self.counters.inserts += 1
             self.counters.rows += len(block)
 
@@ -144,7 +153,7 @@ def _by_table(batch: Sequence[Row]) -> dict[Table, list[Row]]:
     return {BY_RECORD[kind]: rows for kind, rows in kinds.items()}
 
 
-def _insert(client: Client, table: Table, block: Sequence[Row]) -> None:
+def _insert(client: Client, table: Table, block: Sequence[Row], token: str) -> None:
     places = [position for position, _ in block]
     rows = [record for _, record in block]
     columns = [column.values(rows) for column in table.columns]
@@ -157,7 +166,7 @@ def _insert(client: Client, table: Table, block: Sequence[Row]) -> None:
             column_type_names=[*(column.type for column in table.columns), *_SOURCE_TYPES],
             column_oriented=True,
             settings={
-                "insert_deduplication_token": _token(block),
+                "insert_deduplication_token": token,
                 "deduplicate_blocks_in_dependent_materialized_views": 1,
                 # The server must not gather our batch with others, nor answer before it is written.
                 "async_insert": 0,

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from clickhouse_connect.driver.client import Client
@@ -84,6 +85,23 @@ def test_killed_between_insert_and_answer_then_replayed_by_another_process(
     assert held(connect(), job) == implied(rows)
     assert second.counters.rows == 100
     assert second.counters.repeats == 200
+
+
+def test_killed_between_the_name_of_a_block_and_the_block_itself(tmp_path: Path) -> None:
+    """The engine then knows the block's token, has none of its rows, and answers the second try with a success."""
+    rows = [metric(step, "named") for step in range(200)]
+    with clickhouse_server(tmp_path) as server:
+        client = open_client(server.url)
+        migrate(client)
+        ClickHouseWriter(lambda: client).write(rows)
+        server.kill()
+        server.lose_parts()
+        server.start()
+        assert held(client, "named") == ([], [])
+        second = ClickHouseWriter(lambda: client)
+        second.write(rows)
+        assert held(client, "named") == implied(rows)
+        assert (second.counters.swallowed, second.counters.rows) == (1, 200)
 
 
 def test_a_writer_that_lives_on_writes_the_same_batch_again(

@@ -11,7 +11,7 @@ from sinks.clickhouse import open_client
 from streams.memory import MemoryBroker
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import Message, outgoing
-from tests.servers.clickhouse import ClickHouseServer
+from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.servers.kafka import Kafka
 from tests.streams.runtimes.workers import command, endings, send, start, training, wait_for
 
@@ -109,6 +109,32 @@ def test_killed_workers_leave_exactly_the_right_rows(
     assert by_id(found) == expected
     assert len(found) < 2 * len(expected), "what repeats is what was in flight at a kill, not everything"
     assert sorted(rows) == sorted(expected), "each record is one row, and nothing else is there"
+
+
+@pytest.mark.kafka
+@pytest.mark.clickhouse
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_a_killed_broker_leaves_exactly_the_right_rows(own_kafka: Kafka, tmp_path: Path) -> None:
+    """SIGKILL of the broker while a worker and a sink are at work; it comes back on the same data."""
+    logs, log = training(jobs=8, chunks=30), tmp_path / "commands.log"
+    expected = locally(logs)
+    with clickhouse_server(tmp_path) as clickhouse:
+        stored = {"SCHEDMATE_CLICKHOUSE__URL": clickhouse.url, "SCHEDMATE_REDIS__URL": ""}
+        with command(own_kafka, "migrate", log=log, **stored) as migrating:
+            assert migrating.wait(60) == 0
+        with command(own_kafka, "worker", log=log), command(own_kafka, "sink", log=log, **stored):
+            half = len(logs) // 2
+            for part in (logs[:half], logs[half:]):
+                send(own_kafka, part)
+                time.sleep(1.5)
+                own_kafka.kill()
+                time.sleep(2.0)
+                own_kafka.start()
+            found = wait_for(own_kafka, RESULTS, len(expected), log, seconds=90)
+            rows = _rows(clickhouse, len(expected))
+    assert by_id(found) == expected
+    assert sorted(rows) == sorted(expected)
 
 
 def _rows(clickhouse: ClickHouseServer, wanted: int) -> list[str]:
