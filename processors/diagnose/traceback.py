@@ -7,9 +7,9 @@ import re
 
 import msgspec
 
+from processors.grammar.prefix import peel
 from records import Evidence
 
-from .prefix import peel
 
 HEADER = "Traceback (most recent call last)"
 OPEN = 8
@@ -35,6 +35,8 @@ _SIDE = re.compile(
     r'Exception in thread (?!"main")|Exception ignored in|Error in atexit|--- Logging error ---|Exception in callback'
     r"|Exception while exporting"
 )
+_GROUP = re.compile(r"\s*[|+]\ (?=\s|\w)(?:-+\ ?)?")
+"""The bar before the lines of an exception group."""
 _LIBRARY = re.compile(r"(?:site|dist)-packages[/\\]|[/\\]lib[/\\]python\d|<frozen |^<__array_function__")
 _PACKAGE = re.compile(r".*(?:site|dist)-packages[/\\]([\w-]+)")
 
@@ -98,7 +100,7 @@ def package(path: str) -> str:
 
 def feed(state: TracebackState, line: str, place: Evidence, time: float) -> tuple[bool, Raised | None]:
     """Take one line. Return whether it belongs to a traceback, and the exception that it completes."""
-    tag, text = peel(line)
+    tag, text = _own(line)
     at = text.find(HEADER)
     if at >= 0 and not _SPOKEN.match(text, at + len(HEADER)):
         _begin(state, tag, at, place, time)
@@ -111,9 +113,18 @@ def feed(state: TracebackState, line: str, place: Evidence, time: float) -> tupl
     return _continue(state, mine, text, place.line)
 
 
+def _own(line: str) -> tuple[str, str]:
+    """Return the tag of the process that printed `line`, and what it printed; the bars of exception groups belong to the tag."""
+    peeled = peel(line)
+    tag, text = peeled.tag, peeled.text
+    while found := _GROUP.match(text):
+        tag, text = tag + "|", text[found.end() :]
+    return tag, text
+
+
 def bare(line: str, number: int) -> Raised | None:
     """Return the exception that `line` names without a traceback before it, if any."""
-    text = peel(line)[1].strip()
+    text = _own(line)[1].strip()
     found = _GLUED.match(text) or _CERTAIN.match(text)
     if not found:
         return None

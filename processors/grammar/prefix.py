@@ -1,7 +1,7 @@
 r"""What stands before a message: colours, rank, time stamp, level, logger. Peeled off before a line is read.
 
 The forms: `[rank3]: `, `0: ` (srun -l), `[1,0]<stdout>:` (mpirun), `(RayTrainWorker pid=12, ip=10.0.0.1) `, `[default0]:` (torchrun),
-`stdout F ` (containerd); ISO and American dates, times of day, `I1212 16:13:33.676 12 file.cc:8] ` (glog, absl); Python, Java and
+`stdout F ` (containerd), `stderr | `; ISO and American dates, times of day, `I1212 16:13:33.676 12 file.cc:8] ` (glog, absl); Python, Java and
 DeepSpeed loggers.
 """
 
@@ -22,23 +22,25 @@ _RANK = re.compile(
     r"(?:\[(?:rank|default)?(\d+)\]:[ ]?"
     r"|\s*(\d{1,6}): "
     r"|\[\d+,(\d+)\]<std(?:out|err)>:[ ]?"
-    r"|\(\w+(?:\([^)]*\))? pid=\d+(?:, [^)]*)?\)[ ]?"
-    r"|std(?:out|err) [FP] "
+    r"|\((?:[\w.:<>()-]+ )?pid=\d+(?:, [^)]*)?\)[ ]?(?:\[[^\]]{0,60}\][ ])?"
+    r"|std(?:out|err)(?: [FP]|:| \|) "
     r"|[A-Za-z][\w.-]*-\d[\w.-]*: "
     r"|[\w.-]+-\d+ +\| )"
 )
-_TIME = re.compile(rf"\s*[\[(<]?({_STAMP})[\])>]?(?=[\s,;|:\]-]|$)[ \t]*[,;|:-]?[ \t]?")
+_TIME = re.compile(rf"\s*[\[(<]?({_STAMP})[\])>]?(?=[\s,;|:\]-]|$)(?:[ \t]*[,;|:-])?[ \t]?")
 _GLOG = re.compile(r"\[?([IWEF])(\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\s+(?:\d+\s+)?[\w./<>-]+:\d+\][ ]?")
 _STANDARD = re.compile(rf"({_LEVEL}):[\w.]+:")
-_NAMED = re.compile(rf"(?:\s*[\[(<]?\b({_LEVEL})\b[\])>]?)(?:[ \t]*(?:[:|-](?=\s|\w)|(?=\s)))[ \t]?")
+_NAMED = re.compile(rf"(?:\s*[\[(<]?\b({_LEVEL})\b[\])>]?)(?:[ \t]*[:|-](?=\s|\w)|(?=\s))[ \t]?")
 _NAMED_LATER = re.compile(
-    rf"(?:\S{{1,80}}[ \t]+){{0,4}}?(?:[\[(<]?\b({_LEVEL})\b[\])>]?)(?=[\s:|\]-])[ \t]*[:|-]?[ \t]?"
+    rf"[ \t]*(?:\S{{1,80}}[ \t]+){{0,4}}?(?:[\[(<]?\b({_LEVEL})\b[\])>]?)(?=[\s:|\]-])(?:[ \t]*[:|-])?[ \t]?"
 )
 _LOGGER = re.compile(
     r"(?:\[[\w./<>-]+:\d+(?::[\w<>]+)?\][ ]?|\[(?:pid[ =:])?\d{4,}\][ ]?(?=\S)|/?(?:[\w.-]+/)+[\w.-]+:\d+:\s"
     r"|(?:\w+\.)+[\w$]+(?::\d+)?(?::\s"
     r"|\s+-\s|\]\s))"
 )
+_TAG = 80
+"""Characters of a tag that are kept."""
 _LETTERS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
 
 
@@ -52,6 +54,8 @@ class Peeled:
         stamp: Time stamp as printed; empty without one.
         cell: The stamp is the first cell of a row: a comma or a tab follows.
         rank: Begin and end, in the cleaned line, of the rank that a launcher printed; None without one.
+        tag: All that launchers put before the line: lines of one process have one tag.
+        text: What the process itself printed after stamp and level: its indentation and the logger's name kept.
     """
 
     body: str
@@ -59,6 +63,8 @@ class Peeled:
     stamp: str
     rank: tuple[int, int] | None = None
     cell: bool = False
+    tag: str = ""
+    text: str = ""
 
 
 def clean(line: str) -> str:
@@ -75,21 +81,22 @@ def clean(line: str) -> str:
 
 
 def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
-    """Return the message of `line`, with the level and the time stamp that stood before it."""
+    """Return the message of `line`, with what stood before it."""
     line = clean(line)
-    place, level, stamp, cell = 0, "", "", False
+    place, level, stamp, cell, tag = 0, "", "", False, ""
     rank: tuple[int, int] | None = None
     for _ in range(2):
         if found := _RANK.match(line, place):
-            place = found.end()
+            place, tag = found.end(), tag + found[0].strip()
             rank = rank or (found.span(found.lastindex) if found.lastindex else None)
     if found := _GLOG.match(line, place):
-        return Peeled(line[found.end() :], _LETTERS[found[1]], found[2], rank)
+        body = line[found.end() :]
+        return Peeled(body, _LETTERS[found[1]], found[2], rank, tag=tag[:_TAG], text=body)
     if found := _TIME.match(line, place):
         stamp, place = found[1], found.end()
         cell = line[found.end(1) : found.end(1) + 1] in (",", ";", "\t")
         if found := _RANK.match(line, place):
-            place = found.end()
+            place, tag = found.end(), tag + found[0].strip()
         found = _NAMED_LATER.match(line, place)
     else:
         found = _STANDARD.match(line, place) or _NAMED.match(line, place)
@@ -97,8 +104,10 @@ def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
         level, place = found[1].upper(), found.end()
         if not stamp and (clock := _TIME.match(line, place)):
             stamp, place = clock[1], clock.end()
+    text = body = line[place:]
     if stamp or level:
         for _ in range(2):
-            if found := _LOGGER.match(line, place):
-                place = found.end()
-    return Peeled(line[place:], "WARNING" if level == "WARN" else level, stamp, rank, cell)
+            body = body.lstrip(" \t")
+            if found := _LOGGER.match(body):
+                body = body[found.end() :]
+    return Peeled(body, "WARNING" if level == "WARN" else level, stamp, rank, cell, tag[:_TAG], text)

@@ -1,6 +1,5 @@
 import pytest
 
-from processors.diagnose.prefix import peel
 from processors.diagnose.traceback import OPEN, Raised, TracebackState, bare, feed
 from records import Evidence
 
@@ -117,8 +116,3 @@ def test_bare_and_glued_exceptions() -> None:
     assert found is not None
     assert (found.name, found.message) == ("ValueError", "bad")
     assert bare("errors: 3", 1) is None
-
-
-def test_peel_keeps_indentation() -> None:
-    assert peel("[rank12]:   File") == ("[rank12]:", "  File")
-    assert peel("    return x") == ("", "    return x")

@@ -208,3 +208,18 @@ def test_the_cache_keeps_what_is_used_and_forgets_the_rest() -> None:
     assert len(cache) <= 6
     with pytest.raises(ValueError, match="at least 1"):
         GenerationCache(0)
+
+
+@pytest.mark.parametrize(
+    ("line", "tag", "text"),
+    [
+        ("    return x", "", "    return x"),
+        ("[rank12]:   File", "[rank12]:", "  File"),
+        ("(pid=7) 2031-02-03 04:05:06,789 ERROR   File", "(pid=7)", "  File"),
+        ("stderr | 1: [2031-02-03 04:05:06]   File", "stderr |1:", "  File"),
+        ("2031-02-03 04:05:06 ERROR a.b.BadError: no", "", "a.b.BadError: no"),
+    ],
+)
+def test_what_a_process_printed_itself_is_kept_whole(line: str, tag: str, text: str) -> None:
+    peeled = peel(line)
+    assert (peeled.tag, peeled.text) == (tag, text)
