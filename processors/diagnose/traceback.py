@@ -10,7 +10,6 @@ import msgspec
 from processors.grammar.prefix import peel
 from records import Evidence
 
-
 HEADER = "Traceback (most recent call last)"
 OPEN = 8
 """Tracebacks of one stream that may be open at once (ranks that print into one file)."""

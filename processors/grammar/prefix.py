@@ -1,8 +1,8 @@
 r"""What stands before a message: colours, rank, time stamp, level, logger. Peeled off before a line is read.
 
 The forms: `[rank3]: `, `0: ` (srun -l), `[1,0]<stdout>:` (mpirun), `(RayTrainWorker pid=12, ip=10.0.0.1) `, `[default0]:` (torchrun),
-`stdout F ` (containerd), `stderr | `; ISO and American dates, times of day, `I1212 16:13:33.676 12 file.cc:8] ` (glog, absl); Python, Java and
-DeepSpeed loggers.
+`stdout F ` (containerd), `stderr | `; ISO and American dates, times of day, `I1212 16:13:33.676 12 file.cc:8] ` (glog, absl); Python,
+Java and DeepSpeed loggers.
 """
 
 import re
