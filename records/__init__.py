@@ -1,5 +1,6 @@
 """The typed structures that move between the rooms, and their ids. Imports nothing of ours."""
 
+from .alarm import Alarm, AlarmKind
 from .base import VERSION, Evidence, Position, Record
 from .codec import InvalidRecord, decode, encode
 from .dead_letter import DeadLetter
@@ -11,7 +12,7 @@ from .failure import Component, ErrorType, Failure
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
 from .job_event import EventKind, JobEvent
-from .job_metric import JobMetric
+from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .slowdown import Slowdown
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic
@@ -22,6 +23,8 @@ __all__ = [
     "TOPICS",
     "VERSION",
     "Action",
+    "Alarm",
+    "AlarmKind",
     "Component",
     "DeadLetter",
     "Decision",
@@ -42,6 +45,7 @@ __all__ = [
     "Mode",
     "NodeLogChunk",
     "Outcome",
+    "OverRanks",
     "Position",
     "Record",
     "Slowdown",

@@ -1,6 +1,26 @@
 """Topic `job-metrics`: what the metric tracker found."""
 
+import msgspec
+
 from .base import Evidence, Record
+
+
+class OverRanks(msgspec.Struct, frozen=True, kw_only=True):
+    """Step times over the ranks of a job.
+
+    Attributes:
+        ranks: How many ranks were measured lately.
+        step_time_s: Of the job: the median over the ranks.
+        spread: Longest less shortest, over the median.
+        slowest: The rank with the longest step time.
+        lag: Its step time over the median; ranks that wait for one another all show 1.
+    """
+
+    ranks: int
+    step_time_s: float
+    spread: float
+    slowest: int
+    lag: float
 
 
 class JobMetric(Record, frozen=True, kw_only=True):
@@ -18,12 +38,14 @@ class JobMetric(Record, frozen=True, kw_only=True):
         step_time_s: Seconds per training iteration: the median over the newest reports, outliers out.
         throughput: Median throughput, in `throughput_unit`.
         throughput_unit: `samples/s`, `tokens/s`, `it/s`, with `/gpu` where the log says that it is per device.
-        loss: Training loss of the newest report.
+        loss: Training loss of the newest report; null also where it is no number.
+        loss_not_finite: The newest loss is printed and is NaN or infinite.
         confidence: 0 to 1.
         method: How step time was obtained: `stated`, `rate`, `timestamps`, `arrival` or `unknown`.
         reports: Number of reports that the medians rest on.
         since: Arrival of the oldest of those reports, in seconds since 1970.
         since_step: Its training step.
+        over_ranks: The job's step time over all its ranks; null for one rank, and in most records of many ranks.
         evidence: The newest report's line (and the oldest, where the number is a difference).
     """
 
@@ -39,9 +61,11 @@ class JobMetric(Record, frozen=True, kw_only=True):
     throughput: float | None = None
     throughput_unit: str | None = None
     loss: float | None = None
+    loss_not_finite: bool = False
     confidence: float = 0.0
     method: str = "unknown"
     reports: int = 0
     since: float | None = None
     since_step: int | None = None
+    over_ranks: OverRanks | None = None
     evidence: list[Evidence] = []

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from .alarm import Alarm
 from .base import Record
 from .dead_letter import DeadLetter
 from .decision import Decision
@@ -37,6 +38,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("job-metrics", JobMetric, "job", "Step, step time, throughput and loss of running jobs."),
     Topic("failures", Failure, "job", "Why jobs fail, line by line."),
     Topic("slowdowns", Slowdown, "job", "Jobs that run slower since another was packed beside them."),
+    Topic("alarms", Alarm, "job", "What goes wrong with running jobs: hangs, losses that are no numbers, stragglers."),
     Topic("estimates", Estimate, "job", "What jobs will probably take."),
     Topic("decisions", Decision, "job", "What the scheduler should do."),
     Topic("decision-results", DecisionResult, "job", "What became of each decision."),

@@ -130,6 +130,7 @@ class ProcessorSettings(_Section):
         0.65, description="Throughput after over before, below which it is a slowdown."
     )
     warmup_steps: NonNegativeInt = Field(30, description="Steps after a packing that are not measured.")
+    hang_seconds: PositiveFloat = Field(300.0, description="A job that reports nothing for less than this never hangs.")
 
 
 def _listed(value: Any) -> Any:

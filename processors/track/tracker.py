@@ -19,6 +19,7 @@ from records import Evidence, JobMetric, derived_id
 
 from . import events
 from .events import EventState
+from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan
 from .summary import Summary, summarise
@@ -50,6 +51,7 @@ class TrackState(msgspec.Struct):
         pending: The last line, where it may be the header of a table that begins in the next chunk.
         named: A report has named its step. Bars without a loss are left out from then on: they may be those of an evaluation.
         loss: The newest loss; null where none was printed, or no number.
+        loss_not_finite: The newest loss is no number.
         events: What events said, in a log that prints when training begins and ends.
     """
 
@@ -58,6 +60,7 @@ class TrackState(msgspec.Struct):
     pending: str = ""
     named: bool = False
     loss: float | None = None
+    loss_not_finite: bool = False
     events: EventState = msgspec.field(default_factory=EventState)
 
 
@@ -172,8 +175,9 @@ class MetricTracker:
 
     def _remember_loss(self, view: ChunkView, state: TrackState, reports: Sequence[Report]) -> None:
         """Keep the newest loss, which may stand further back than the newest reports (a bar redrawn between two of them)."""
-        if any(report.has_loss for report in reports):
-            state.loss = next(report.loss for report in reversed(reports) if report.has_loss)
+        newest = next((report for report in reversed(reports) if report.has_loss), None)
+        if newest is not None:
+            state.loss, state.loss_not_finite = newest.loss, newest.loss is None
             return
         place = view.classes.rfind(PROGRESS)
         while place >= 0:
@@ -181,7 +185,7 @@ class MetricTracker:
             if "oss" in line or "LOSS" in line:
                 report, _ = self._read(view, state, place)
                 if report is not None and report.has_loss:
-                    state.loss = report.loss
+                    state.loss, state.loss_not_finite = report.loss, report.loss is None
                     return
             place = view.classes.rfind(PROGRESS, 0, place)
 
@@ -202,6 +206,7 @@ class MetricTracker:
             time=view.times[ended or 0],
             step=state.events.step,
             loss=state.loss,
+            loss_not_finite=state.loss_not_finite,
             reports=count,
             evidence=[view.evidence(ended)] if ended is not None else [],
         )
@@ -233,11 +238,13 @@ class MetricTracker:
             throughput=summary.throughput,
             throughput_unit=summary.throughput_unit,
             loss=summary.loss if summary.has_loss else state.loss,
+            loss_not_finite=summary.loss is None if summary.has_loss else state.loss_not_finite,
             confidence=summary.confidence,
             method=summary.method,
             reports=len(state.window),
             since=oldest.time,
             since_step=oldest.step if summary.step is not None else None,
+            over_ranks=of_stream(state.window, summary.step_time_s),
             evidence=[_evidence(report, view) for report in resting],
         )
 

@@ -106,6 +106,7 @@ def _one(status: "JobStatus") -> None:
         "speed": _joined(_some("{:.6g} s/step", status.step_time_s), _speed(status)),
         "slowest rank": _slowest(status),
         "last report": moment(status.metric_time),
+        "alarms": "; ".join(filter(None, _alarms(status))),
         "slowed by": _some("{}, to {:.0%}", status.slowed_by, status.slowdown_ratio),
         "verdict": _joined(_verdict(status), status.verdict_message),
         "line": _some("{}  [{}]", status.verdict_line, status.verdict_place),
@@ -118,6 +119,16 @@ def _one(status: "JobStatus") -> None:
         if value not in ("", None):
             table.add_row(name, cell(value))
     console().print(table)
+
+
+def _alarms(status: "JobStatus") -> tuple[str, ...]:
+    return (
+        status.alarm_hang,
+        status.alarm_loss_not_finite,
+        status.alarm_loss_spike,
+        status.alarm_slower,
+        status.alarm_straggler,
+    )
 
 
 def _joined(*parts: str) -> str:

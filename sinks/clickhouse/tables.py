@@ -139,6 +139,11 @@ def _of_root(part: str, missing: Any) -> Callable[[Any], Any]:
     return lambda failure: missing if failure.root is None else get(failure.root)
 
 
+def _over_ranks(part: str) -> Callable[[Any], Any]:
+    get = attrgetter(part)
+    return lambda metric: None if metric.over_ranks is None else get(metric.over_ranks)
+
+
 def _made(name: str, type_: str, get: Callable[[Any], Any]) -> Column:
     return Column(name, type_, lambda rows: list(map(get, rows)))
 
@@ -161,11 +166,17 @@ TABLES: tuple[Table, ...] = (
             _maybe_real("throughput"),
             _plain("throughput_unit", "Nullable(String)"),
             _maybe_real("loss"),
+            _plain("loss_not_finite", "Bool"),
             _real("confidence"),
             _text("method"),
             _whole("reports"),
             _maybe_time("since"),
             _maybe_whole("since_step"),
+            _maybe_whole("ranks", _over_ranks("ranks")),
+            _made("job_step_time_s", "Nullable(Float64)", _over_ranks("step_time_s")),
+            _made("rank_spread", "Nullable(Float64)", _over_ranks("spread")),
+            _maybe_whole("slowest_rank", _over_ranks("slowest")),
+            _made("rank_lag", "Nullable(Float64)", _over_ranks("lag")),
             _encoded("evidence"),
         ),
         key="job",
@@ -211,6 +222,25 @@ TABLES: tuple[Table, ...] = (
             _real("ratio"),
             _real("threshold"),
             _whole("steps_after"),
+            _encoded("evidence"),
+        ),
+        key="job",
+    ),
+    Table(
+        "alarms",
+        records.Alarm,
+        (
+            *_ATTEMPT,
+            _text("node"),
+            _maybe_whole("rank"),
+            _text("kind"),
+            _plain("raised", "Bool"),
+            _time("time"),
+            _time("since"),
+            _maybe_real("value"),
+            _maybe_real("usual"),
+            _maybe_real("limit"),
+            _text("detail"),
             _encoded("evidence"),
         ),
         key="job",

@@ -151,6 +151,12 @@ def _metric(place: Position, metric: records.JobMetric) -> list[Change]:
     ]
 
 
+def _alarm(place: Position, alarm: records.Alarm) -> list[Change]:
+    at = _position(alarm.attempt, _micros(alarm.time), place.offset)
+    fields = {f"alarm_{alarm.kind}": alarm.detail if alarm.raised else ""}
+    return [Change("job", alarm.job, f"alarm_{alarm.kind}_at", at, fields, newest_only=True)]
+
+
 def _failure(_: Position, failure: records.Failure) -> list[Change]:
     root = failure.root
     fields = _fields(
@@ -232,6 +238,7 @@ _MAKERS: dict[type[Record], Callable[[Position, Any], list[Change]]] = {
     records.JobMetric: _metric,
     records.Failure: _failure,
     records.Slowdown: _slowdown,
+    records.Alarm: _alarm,
     records.Estimate: _estimate,
     records.Decision: _decision,
     records.DecisionResult: _result,

@@ -64,6 +64,11 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         slowdown_ratio: Throughput after over before.
         slowdown_time: When that was measured.
         slowdown_attempt: The attempt that was slowed.
+        alarm_loss_not_finite: The alarm that stands, in words; empty where none does. So the next ones.
+        alarm_loss_spike: See above.
+        alarm_hang: See above.
+        alarm_slower: See above.
+        alarm_straggler: See above.
         estimate_duration_s: Expected duration.
         estimate_low_s: Lower end.
         estimate_high_s: Upper end.
@@ -131,6 +136,11 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     slowdown_ratio: float | None = None
     slowdown_time: float | None = None
     slowdown_attempt: int | None = None
+    alarm_loss_not_finite: str = ""
+    alarm_loss_spike: str = ""
+    alarm_hang: str = ""
+    alarm_slower: str = ""
+    alarm_straggler: str = ""
     estimate_duration_s: float | None = None
     estimate_low_s: float | None = None
     estimate_high_s: float | None = None

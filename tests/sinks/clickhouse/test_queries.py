@@ -8,7 +8,19 @@ from typing import Any
 import pytest
 from clickhouse_connect.driver.client import Client
 
-from records import Action, DeadLetter, Decision, DecisionResult, Failure, JobEvent, Outcome, Position, Record, Slowdown
+from records import (
+    Action,
+    Alarm,
+    DeadLetter,
+    Decision,
+    DecisionResult,
+    Failure,
+    JobEvent,
+    Outcome,
+    Position,
+    Record,
+    Slowdown,
+)
 from sinks import SinkRejected
 from sinks.clickhouse import Answer, ClickHouseWriter, ask, migrate, queries, run
 from tests.sinks.conftest import Embedded
@@ -84,6 +96,10 @@ WEEK: list[Record] = [
     decision("d", 3.6),
     Slowdown(id="s1", job="a", packed_job="c", node="", time=NOW - 90, before_s=1.0, after_s=2.5, ratio=0.4, threshold=0.65, steps_after=9),
     Slowdown(id="s2", job="a", packed_job="c", node="", time=NOW - 60, before_s=1.0, after_s=2.0, ratio=0.5, threshold=0.65, steps_after=9),
+    Alarm(id="al1", job="a", kind="hang", raised=True, time=NOW - 500, since=NOW - 900, value=400.0, usual=2.0,
+        detail="no report for 400 s"),
+    Alarm(id="al2", job="a", kind="hang", raised=False, time=NOW - 100, since=NOW - 900, detail="reports come again"),
+    Alarm(id="al3", job="c", kind="straggler", raised=True, time=NOW - 2000, since=NOW - 2100, rank=5, detail="rank 5 takes 0.8 s a step"),
     *(DeadLetter(id=f"x{i}", topic="job-logs", partition=1, offset=i, time=NOW + i, reason="not JSON", value=b"{..") for i in range(3)),
     DeadLetter(id="y", topic="job-events", partition=0, offset=9, time=NOW, reason="no field kind", stage="process"),
 ]  # fmt: skip
@@ -188,6 +204,17 @@ def test_dead_letters_by_reason(asked: Ask) -> None:
     ]
 
 
+def test_alarms_that_stand_come_first(asked: Ask) -> None:
+    rows = asked("alarms")
+    assert pick(rows, "job", "kind", "rank", "detail") == [
+        ("c", "straggler", 5, "rank 5 takes 0.8 s a step"),
+        ("a", "hang", None, "no report for 400 s"),
+    ]
+    assert rows[0]["over"] is None
+    assert (rows[1]["over"] - rows[1]["since"]).total_seconds() == pytest.approx(800)
+    assert pick(asked("alarms", job="a"), "job") == [("a",)]
+
+
 def test_slowdowns_by_pair(asked: Ask) -> None:
     assert pick(asked("slowdowns"), "slowed_job", "packed_job", "packings", "worst_ratio", "after_step_time_s") == [
         ("a", "c", 2, 0.4, 2.0)
@@ -223,7 +250,7 @@ def test_a_value_never_becomes_sql(asked: Ask) -> None:
 @pytest.mark.parametrize(
     ("name", "given", "says"),
     [
-        ("troughput", {}, "expected one of bridge, dead_letters"),
+        ("troughput", {}, "expected one of alarms, bridge, dead_letters"),
         ("throughput", {}, "needs job"),
         ("throughput", {"job": "x", "day": "1"}, "takes job, hours, limit; got day"),
         ("throughput", {"job": "x", "hours": "many"}, "hours"),

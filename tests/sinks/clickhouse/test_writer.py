@@ -64,6 +64,10 @@ EVERY_KIND: list[Row] = [
         root=line(9, 8, "boom"), evidence=[line(9, 8, "boom")], restartable=True, exit_code=-9, signal=9)),
     (Position("slowdowns", 0, 1), records.Slowdown(id="k", job="kind", packed_job="p", time=5.0, before_s=1, after_s=2, ratio=0.5,
         threshold=0.65, steps_after=30)),
+    (Position("alarms", 0, 1), records.Alarm(id="k", job="kind", kind="hang", raised=True, time=5.0, since=1.0, value=4.0,
+        detail="no report")),
+    (Position("job-metrics", 0, 2), records.JobMetric(id="l", job="kind", time=6.0, loss_not_finite=True,
+        over_ranks=records.OverRanks(ranks=8, step_time_s=0.5, spread=0.7, slowest=3, lag=1.6))),
     (Position("gpu-metrics", 0, 1), records.GpuSample(id="k", node="kind", gpu=0, time=5.0)),
     (Position("gpu-metrics", 0, 2), records.GpuSample(id="l", node="kind", gpu=1, time=5.0, utilisation=99, power_watts=650.5, xids=[79],
         throttle_reasons=["sw_power_cap"], processes=[records.GpuProcess(pid=1, job="kind", rank=0)])),
@@ -86,13 +90,22 @@ def test_every_kind_of_record_is_stored_once(embedded: Embedded) -> None:
     ClickHouseWriter(embedded.connect).write(batch)
     assert (writer.counters.rows, writer.counters.repeats) == (len(batch), len(batch))
     for topic, key in [("job_metrics", "job"), ("failures", "job"), ("slowdowns", "job"), ("gpu_metrics", "node"), ("job_events", "job"),
-                       ("estimates", "job"), ("decisions", "job"), ("decision_results", "job"), ("dead_letters", "topic")]:  # fmt: skip
+                       ("alarms", "job"), ("estimates", "job"),
+                       ("decisions", "job"), ("decision_results", "job"), ("dead_letters", "topic")]:  # fmt: skip
         rows = sum(records.BY_RECORD[type(record)].name.replace("-", "_") == topic for _, record in batch)
         assert embedded.one(f"SELECT count() FROM {topic} WHERE {key} = 'kind'") == rows, topic
     assert embedded.one("SELECT hex(value) FROM dead_letters WHERE id = 'k'") == "FF00"
     assert embedded.one("SELECT hex(key) FROM dead_letters WHERE id = 'l'") == "FE"
     assert embedded.one("SELECT root_line FROM failures WHERE id = 'l'") == 9
     assert embedded.one("SELECT root_line FROM failures WHERE id = 'k'") is None
+    assert embedded.one("SELECT (kind, raised, value, usual) FROM alarms WHERE id = 'k'") == ("hang", True, 4.0, None)
+    assert embedded.one(
+        "SELECT (slowest_rank, ranks, loss_not_finite) FROM job_metrics WHERE id = 'l' AND job = 'kind'"
+    ) == (3, 8, True)
+    assert embedded.one("SELECT (slowest_rank, loss_not_finite) FROM job_metrics WHERE id = 'k' AND job = 'kind'") == (
+        None,
+        False,
+    )
     assert embedded.one("SELECT jobs FROM gpu_metrics WHERE id = 'l'") == ["kind"]
     assert embedded.one("SELECT seen['state'] FROM decision_results WHERE id = 'k'") == "RUNNING"
 

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from records import (
+    Alarm,
     Component,
     Decision,
     DecisionResult,
@@ -217,6 +218,20 @@ def test_slowdowns_estimates_and_warnings(store: Store) -> None:
         "similar",
     )
     assert (status.warning, status.lines_lost, status.warning_detail) == ("lines_lost", 120, "the spool is full")
+
+
+def test_an_alarm_stands_until_it_is_over(store: Store) -> None:
+    def alarm(kind: str, time: float, *, raised: bool) -> Alarm:
+        return Alarm(
+            id=f"{kind}{time}", job="7", kind=kind, raised=raised, time=T0 + time, since=T0, detail=f"{kind} at {time}"
+        )
+
+    store.update(alarm("hang", 1, raised=True), alarm("straggler", 2, raised=True))
+    assert (store.job().alarm_hang, store.job().alarm_straggler) == ("hang at 1", "straggler at 2")
+    store.update(alarm("hang", 3, raised=False))
+    assert (store.job().alarm_hang, store.job().alarm_straggler) == ("", "straggler at 2")
+    store.update(alarm("hang", 2, raised=True))
+    assert store.job().alarm_hang == "", "one that comes late raises nothing again"
 
 
 def test_nodes_show_the_newest_sample_of_each_gpu(store: Store) -> None:

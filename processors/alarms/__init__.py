@@ -1,0 +1,4 @@
+"""Alarms: what goes wrong with a running job, from the numbers that the tracker makes of its log.
+
+They are told to people. Nothing acts on them, and none is a verdict: the job runs.
+"""

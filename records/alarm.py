@@ -1,0 +1,56 @@
+"""Topic `alarms`: a running job whose numbers are not as they were."""
+
+from enum import StrEnum
+
+from .base import Evidence, Record
+
+
+class AlarmKind(StrEnum):
+    """What is wrong. The unit of an alarm's numbers stands behind each."""
+
+    LOSS_NOT_FINITE = "loss_not_finite"
+    """The loss is NaN or infinite. No number."""
+    LOSS_SPIKE = "loss_spike"
+    """The loss stands far above its own past. Loss."""
+    HANG = "hang"
+    """No report for many times as long as reports took before. Seconds."""
+    SLOWER = "slower"
+    """Steps take longer than they did before. Seconds per step."""
+    STRAGGLER = "straggler"
+    """One rank is slower than the others. Its seconds per step, and the median of all ranks."""
+
+
+class Alarm(Record, frozen=True, kw_only=True):
+    """Something that begins to be wrong with a running job, or is over. Key: the job. Nothing acts on it by itself.
+
+    Attributes:
+        id: Follows from the input position.
+        job: The scheduler's job id.
+        attempt: Restart count.
+        node: Host of the rank that showed it; empty where not known.
+        rank: The rank that showed it; null where it is of the whole job.
+        kind: What is wrong.
+        raised: True where it begins, false where it is over.
+        time: Arrival of the line that shows the beginning or the end, in seconds since 1970.
+        since: When it began.
+        value: The number seen.
+        usual: What was usual before.
+        limit: The number beyond which `value` is an alarm.
+        detail: The same in a sentence.
+        evidence: The line that shows it, then one of before.
+    """
+
+    id: str
+    job: str
+    attempt: int = 0
+    node: str = ""
+    rank: int | None = None
+    kind: AlarmKind
+    raised: bool
+    time: float
+    since: float
+    value: float | None = None
+    usual: float | None = None
+    limit: float | None = None
+    detail: str
+    evidence: list[Evidence] = []

@@ -1,0 +1,15 @@
+-- title: Alarms of running jobs
+-- about: Hangs, losses that are no numbers, loss spikes, slower steps and stragglers; those that stand first.
+-- param job String = : one job; empty for all
+-- param days UInt32 = 7: how many days back
+-- param limit UInt32 = 100: rows at most
+
+SELECT
+    job, attempt, kind, rank, node,
+    since,
+    over,
+    detail
+FROM alarm_spans
+WHERE since > now() - toIntervalDay({days:UInt32}) AND ({job:String} = '' OR job = {job:String})
+ORDER BY over IS NULL DESC, since DESC
+LIMIT {limit:UInt32}
