@@ -30,6 +30,8 @@ def admit(chunk: Lines, state: SourceState) -> Fresh:
     earlier one: the gap is remembered, and the earlier one is taken when it comes.
     """
     count = len(chunk.lines)
+    if not count:  # says that the stream is silent
+        return Fresh([], [], [], 0)
     first = chunk.first_piece or state.next_piece
     numbers = _numbers(chunk, chunk.first_line or state.next_line)
     times = _times(chunk)
@@ -45,8 +47,7 @@ def admit(chunk: Lines, state: SourceState) -> Fresh:
     if last >= state.next_piece:
         state.next_piece = last + 1
         state.next_line = numbers[-1] + (not _continues(chunk, count - 1))
-    if count:
-        state.updated = max(state.updated, times[-1])
+    state.updated = max(state.updated, times[-1])
     if keep == slice(0, count):
         return Fresh(chunk.lines, numbers, times, 0)
     return Fresh(chunk.lines[keep], numbers[keep], times[keep], count - len(chunk.lines[keep]))

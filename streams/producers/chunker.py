@@ -1,4 +1,4 @@
-"""Gathers pieces into chunks: up to 500 pieces, 64 KB, or half a second."""
+"""Gathers pieces into chunks: up to 500 pieces, 64 KB, or half a second. A job's silence makes chunks too, without any piece."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -8,6 +8,9 @@ import msgspec
 from records import LogChunk, NodeLogChunk
 
 from .pieces import START, Mark, Pieces
+
+PULSES = 8
+"""Chunks that tell of one silence, each twice as long after the last piece as the one before: about four hours in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +24,15 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a chunk is closed: `pieces`, `size` in bytes, `seconds` since its first piece. Whichever comes first."""
+    """When a chunk is closed: `pieces`, `size` in bytes, `seconds` since its first piece. Whichever comes first.
+
+    After `silence` seconds without a piece a chunk without any says that the job is silent: a job that hangs prints nothing.
+    """
 
     pieces: int = 500
     size: int = 64 * 1024
     seconds: float = 0.5
+    silence: float = 60.0
 
 
 class Chunker:
@@ -50,12 +57,19 @@ class Chunker:
         self._seq = seq
         self._limits = limits
         self._start = self._after = start
+        self._heard: float | None = None
+        self._heard_time = 0.0
+        self._pulses = 0
         self._clear()
 
     @property
     def deadline(self) -> float | None:
-        """When the open chunk is due, on the clock of `add`; None where no chunk is open."""
-        return self._opened + self._limits.seconds if self._lines else None
+        """When the next chunk is due if no piece comes, on the clock of `add`; None where none will be."""
+        if self._lines:
+            return self._opened + self._limits.seconds
+        if self._heard is None or self._pulses >= PULSES:
+            return None
+        return self._heard + self._limits.silence * (1 << self._pulses)
 
     def add(self, pieces: Pieces, now: float) -> list[Ready]:
         """Take `pieces` in at `now` (a clock that never goes back) and return the chunks that they complete."""
@@ -78,9 +92,11 @@ class Chunker:
         return ready
 
     def due(self, now: float) -> list[Ready]:
-        """Return the open chunk where its time has come."""
+        """Return the open chunk where its time has come, or one without pieces where the silence has become too long."""
         deadline = self.deadline
-        return self.flush() if deadline is not None and now >= deadline else []
+        if deadline is None or now < deadline:
+            return []
+        return self.flush() or [self._pulse(now)]
 
     def flush(self) -> list[Ready]:
         """Return the open chunk, if there is one."""
@@ -102,6 +118,19 @@ class Chunker:
         self._clear()
         return [Ready(record, self._after, self._seq)]
 
+    def _pulse(self, now: float) -> Ready:
+        assert self._heard is not None
+        self._pulses += 1
+        record = msgspec.structs.replace(
+            self._template,
+            seq=self._seq,
+            first_line=self._after.line,
+            first_piece=self._after.piece,
+            time=self._heard_time + now - self._heard,
+        )
+        self._seq += 1
+        return Ready(record, self._after, self._seq)
+
     def _clear(self) -> None:
         self._lines: list[str] = []
         self._after_ms: list[int] = []
@@ -111,6 +140,8 @@ class Chunker:
 
     def _take(self, pieces: Pieces, start: int, end: int, now: float) -> None:
         first_time = pieces.first_time if start == 0 else pieces.time
+        if isinstance(self._template, LogChunk):
+            self._heard, self._heard_time, self._pulses = now, pieces.time, 0
         if not self._lines:
             self._opened, self._time = now, first_time
             self._first_line, self._first_piece = pieces.numbers[start], pieces.first + start

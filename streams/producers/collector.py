@@ -257,7 +257,8 @@ class Collector:
         total = 0
         for tail in tails[self._turn :] + tails[: self._turn]:
             idle = tail.idle_since is not None and now - tail.idle_since > IDLE_SECONDS
-            if idle and not everything and tail.deadline is None and not tail.ready:
+            due = tail.deadline is not None and tail.deadline <= now
+            if idle and not everything and not due and not tail.ready:
                 continue
             if not self._ship(tail):
                 break

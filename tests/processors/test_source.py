@@ -56,6 +56,14 @@ def test_without_numbers_the_state_counts() -> None:
     assert [list(admit(bare, state).numbers) for _ in range(3)] == [[1], [2], [3]]
 
 
+def test_a_silence_changes_nothing_even_where_it_overtakes_lines() -> None:
+    state = SourceState()
+    admit(chunk(1, ["a"]), state)
+    assert list(admit(chunk(5, []), state).lines) == []
+    assert list(admit(chunk(2, ["b", "c", "d"]), state).lines) == ["b", "c", "d"]
+    assert (state.next_piece, state.gaps) == (5, [])
+
+
 def test_arrival_times_follow_the_pieces() -> None:
     timed = LogChunk(job="j", producer="p", lines=["a", "b"], time=5.0, after_ms=[0, 1500], first_piece=1, first_line=1)
     assert list(admit(timed, SourceState()).times) == [5.0, 6.5]

@@ -1,7 +1,7 @@
 import hypothesis.strategies as st
 from hypothesis import given
 
-from records import LogChunk, encode
+from records import LogChunk, NodeLogChunk, encode
 from streams.producers.chunker import Chunker, Limits, Ready
 from streams.producers.pieces import LIMIT, PieceSplitter
 
@@ -43,7 +43,31 @@ def test_a_chunk_closes_half_a_second_after_its_first_piece() -> None:
     (ready,) = chunker.due(10.5)
     assert ready.record.lines == ["a", "b"]
     assert ready.record.after_ms == [0, 250]
-    assert chunker.due(99.0) == []
+    assert chunker.due(70.0) == []
+
+
+def test_a_silence_is_told_by_chunks_without_pieces_ever_more_seldom() -> None:
+    splitter, chunker = PieceSplitter(), Chunker(TEMPLATE)
+    assert chunker.due(1e9) == [], "nothing came yet, so nothing stopped"
+    chunker.add(splitter.feed(b"a\nb\n", 5000.0), now=10.0)
+    chunker.flush()
+    told = []
+    while (deadline := chunker.deadline) is not None:
+        (ready,) = chunker.due(deadline)
+        told.append((deadline - 10.0, ready.record.time - 5000.0))
+        assert ready.record.lines == []
+        assert (ready.record.first_line, ready.record.first_piece, ready.after.piece) == (3, 3, 3)
+    assert told == [(60.0 * 2**index,) * 2 for index in range(8)]
+    (later,) = [*chunker.add(splitter.feed(b"c\n", 90000.0), now=85010.0), *chunker.flush()]
+    assert (later.record.lines, later.record.first_piece, later.record.seq) == (["c"], 3, 9)
+    assert chunker.deadline == 85070.0
+
+
+def test_a_silent_node_is_nothing_to_tell() -> None:
+    splitter, chunker = PieceSplitter(), Chunker(NodeLogChunk(node="n1", producer="p", lines=[], time=0.0))
+    chunker.add(splitter.feed(b"a\n"), now=0.0)
+    chunker.flush()
+    assert chunker.deadline is None
 
 
 def test_a_clock_set_back_gives_no_negative_time() -> None:
