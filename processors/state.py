@@ -5,6 +5,8 @@ import msgspec
 from .classify.context import ClassifyContext
 from .diagnose.handler import DiagnoseState
 from .interference.monitor import InterferenceState
+from .keyed import KeyedState
+from .models.template_check import Template
 from .track.tracker import TrackState
 
 MAX_SOURCES = 4096
@@ -33,29 +35,25 @@ class SourceState(msgspec.Struct):
     track: TrackState = msgspec.field(default_factory=TrackState)
 
 
-class JobState(msgspec.Struct):
+class JobState(KeyedState, kw_only=True):
     """Everything remembered of one job.
 
     Attributes:
         job: The job.
         attempt: Newest attempt seen.
-        positions: Offset of the newest input included, by `topic/partition`. Input at or before it changes nothing.
         sources: By attempt, rank, stream and producer.
         writers: Producers of a rank's stream in the order in which they first wrote, to notice two jobs under one id.
         conflicts: Streams whose conflict was reported.
         diagnose: What the failure handler carries.
         interference: What the interference monitor carries.
+        templates: What language models explained of its log.
     """
 
     job: str
     attempt: int = 0
-    positions: dict[str, int] = {}
     sources: dict[str, SourceState] = {}
     writers: dict[str, list[str]] = {}
     conflicts: list[str] = []
     diagnose: DiagnoseState = msgspec.field(default_factory=DiagnoseState)
     interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
-
-    def progress(self) -> int:
-        """Return a number that grows with every input: of two states of a job, the one with the higher number is newer."""
-        return sum(offset + 1 for offset in self.positions.values())
+    templates: list[Template] = []

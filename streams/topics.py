@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from records import TOPICS
 
-STATE_TOPIC = "job-state"
-"""Compacted: the newest state of every job, keyed by job, in the same partition as the job's logs."""
+STATE_TOPICS = ("job-state",)
+"""Compacted: the newest state of every key of an engine, in the same partition as the key's input."""
 
 DAY_MS = 24 * 3600 * 1000
 
@@ -41,5 +41,5 @@ _DAYS = {"job-logs": 3, "node-logs": 3, "gpu-metrics": 1}
 
 LAYOUTS: tuple[Layout, ...] = (
     *(Layout(topic.name, 1 if topic.name in _SINGLE else None, _plain(_DAYS.get(topic.name, 14))) for topic in TOPICS),
-    Layout(STATE_TOPIC, None, _STATE),
+    *(Layout(name, None, _STATE) for name in STATE_TOPICS),
 )

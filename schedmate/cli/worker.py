@@ -27,15 +27,15 @@ def command(context: typer.Context) -> None:
     problems = check_topics(connection)
     if problems:
         raise TransportError("; ".join(problems))
-    engine = Engine(job_processor(settings.processors), list_topics(connection)["job-logs"])
+    processor = job_processor(settings.processors)
+    engine = Engine(processor, list_topics(connection)["job-logs"])
     with service(settings, "worker", signals=False) as running:
-        processor = engine.processor
         running.telemetry.watch("worker", engine.counters)
         running.telemetry.watch("processors", processor.counters)
         running.telemetry.watch("classifier", processor.classifier.counters)
         running.telemetry.watch("tracker", processor.tracker.counters)
         running.telemetry.watch("failure_handler", processor.handler.counters)
         running.telemetry.watch("interference_monitor", processor.monitor.counters)
-        worker = FaustWorker(connection, engine, f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s)
+        worker = FaustWorker(connection, [engine], f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s)
         running.telemetry.health = worker.problems
         worker.run()

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import kafka
 import structlog
-from kafka.errors import CommitFailedError, KafkaError
+from kafka.errors import CommitFailedError, KafkaError, KafkaTimeoutError
 
 from records import Position
 from streams.transport import Message, TransportError
@@ -74,11 +74,16 @@ class KafkaConsumer:
         return [_message(record) for records in batches.values() for record in records]
 
     def commit(self) -> None:
-        """Commit all that was polled. A partition that went to another member meanwhile is left to it."""
+        """Commit all that was polled. A partition that went to another member meanwhile is left to it.
+
+        While the broker is away nothing is committed: the next commit includes it, and a crash before that repeats the work.
+        """
         try:
             self._consumer.commit()
         except CommitFailedError:
             log.info("partitions moved before the commit; their new owner repeats the work")
+        except KafkaTimeoutError:
+            log.warning("the broker did not answer; the next commit includes this one")
         except KafkaError as error:
             raise TransportError(f"Kafka refused the commit: {error!r}") from error
 

@@ -6,22 +6,18 @@ waits again, and only then commits the input's offsets (docs/architecture.md: ho
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Generic
 
 import msgspec
 import structlog
 
-from processors.job import JobProcessor, decode_state, encode_state
-from processors.state import JobState
-from records import DeadLetter, InvalidRecord, JobEvent, LogChunk, Record
+from processors.keyed import KeyedProcessor, State
+from records import BY_NAME, DeadLetter, InvalidRecord, Record
 from streams.accept import accept, refuse
 from streams.partition import partition_of
-from streams.topics import STATE_TOPIC
 from streams.transport import Message, Outgoing, outgoing
 
 log = structlog.get_logger(__name__)
-
-INPUTS = ("job-logs", "job-events")
-"""What a job's state is made from. Equal partition counts keep a job's messages on one worker."""
 
 
 @dataclass
@@ -35,11 +31,11 @@ class Counters:
     dead_letters: int = 0
     """Messages that could not be read or processed."""
     misplaced: int = 0
-    """Messages in another partition than their job's: their producer places keys in its own way, which splits the job's state."""
+    """Messages in another partition than their key's: their producer places keys in its own way, which splits a job's or node's state."""
     made: dict[str, int] = field(default_factory=dict)
     """Records made, by topic."""
-    jobs: int = 0
-    """Jobs whose state is held now."""
+    states: int = 0
+    """States held now: one a job, or one a node."""
     behind: int = 0
     """Messages not yet handled now, all partitions of this worker together."""
 
@@ -53,40 +49,42 @@ class Results:
 
 
 @dataclass
-class _Entry:
-    """A job's state and the bytes it was last written as."""
+class _Entry(Generic[State]):
+    """A key's state and the bytes it was last written as."""
 
-    state: JobState
+    state: State
     saved: bytes
 
 
-class Engine:
-    """Keeps the states of the jobs of some partitions and runs the processors over their messages."""
+class Engine(Generic[State]):
+    """Keeps the states of the keys of some partitions and runs a processor over their messages."""
 
-    def __init__(self, processor: JobProcessor | None = None, partitions: int | None = None) -> None:
+    def __init__(self, processor: KeyedProcessor[State], partitions: int | None = None) -> None:
         """Set up; `partitions` is how many the inputs have, to notice misplaced messages, or None."""
-        self.processor = processor or JobProcessor()
+        self.processor = processor
         self._count = partitions
         self.counters = Counters()
-        self._entries: dict[int, dict[str, _Entry]] = {}
+        self._entries: dict[int, dict[str, _Entry[State]]] = {}
+        self._decoder = msgspec.json.Decoder(processor.state)
 
     def restore(self, partition: int, messages: Iterable[Message]) -> int:
-        """Take over the states that `messages` of the state topic hold, and return how many jobs they are.
+        """Take over the states that `messages` of the state topic hold, and return how many they are.
 
-        A worker that lost the partition may have written late: of two states of a job the one with more input wins.
+        A worker that lost the partition may have written late: of two states of a key the one with more input wins.
         """
-        entries: dict[str, _Entry] = {}
+        entries: dict[str, _Entry[State]] = {}
         for message in messages:
             if not message.value:
                 continue
             try:
-                state = decode_state(message.value)
+                state = self._decoder.decode(message.value)
             except msgspec.DecodeError as error:
-                log.error("state not readable; the job starts anew", position=message.position, reason=str(error))
+                log.error("state not readable; its key starts anew", position=message.position, reason=str(error))
                 continue
-            known = entries.get(state.job)
+            key = (message.key or b"").decode()
+            known = entries.get(key)
             if known is None or known.state.progress() < state.progress():
-                entries[state.job] = _Entry(state, message.value)
+                entries[key] = _Entry(state, message.value)
         self._entries[partition] = entries
         return len(entries)
 
@@ -99,60 +97,53 @@ class Engine:
         """The partitions whose states are here."""
         return set(self._entries)
 
-    @property
-    def jobs(self) -> int:
-        """Number of jobs remembered."""
-        return sum(map(len, self._entries.values()))
-
-    def state(self, partition: int, job: str) -> JobState | None:
-        """Return the state of `job`, if it is here."""
-        entry = self._entries.get(partition, {}).get(job)
-        return entry.state if entry else None
-
     def handle(self, messages: Sequence[Message]) -> Results:
         """Process `messages`, in order within each partition, and return what is to be written."""
         self.counters.messages += len(messages)
         made: list[Record] = []
-        groups: dict[tuple[int, str], list[tuple[Message, LogChunk | JobEvent]]] = {}
+        groups: dict[tuple[int, str], list[tuple[Message, Record]]] = {}
         for message in messages:
             try:
                 record = accept(message)
             except InvalidRecord as error:
                 made.append(self._refuse(message, str(error)))
                 continue
-            if isinstance(record, LogChunk | JobEvent):
-                self._check_place(message, record.job)
-                groups.setdefault((message.position.partition, record.job), []).append((message, record))
+            key = BY_NAME[message.position.topic].key_of(record)
+            self._check_place(message, key)
+            groups.setdefault((message.position.partition, key.decode()), []).append((message, record))
         states = []
-        for (partition, job), group in groups.items():
-            made += self._run(partition, job, group)
-            entry = self._entries[partition][job]
-            entry.saved = encode_state(entry.state)
-            states.append(Outgoing(STATE_TOPIC, job.encode(), entry.saved, partition))
-        self.counters.jobs = self.jobs
+        for (partition, name), group in groups.items():
+            made += self._run(partition, name, group)
+            entry = self._entries[partition][name]
+            entry.saved = msgspec.json.encode(entry.state)
+            states.append(Outgoing(self.processor.state_topic, name.encode(), entry.saved, partition))
+        self.counters.states = sum(map(len, self._entries.values()))
         results = [outgoing(record) for record in made]
         for result in results:
             self.counters.made[result.topic] = self.counters.made.get(result.topic, 0) + 1
         return Results(results, states)
 
-    def _run(self, partition: int, job: str, group: list[tuple[Message, LogChunk | JobEvent]]) -> list[Record]:
-        """Run the processors over one job's part of a batch.
+    def _run(self, partition: int, key: str, group: list[tuple[Message, Record]]) -> list[Record]:
+        """Run the processor over one key's part of a batch.
 
-        A message that makes a processor fail becomes a dead letter, and the others are run again from the state as it was before, so
-        that no half-made change stays.
+        A message that makes it fail becomes a dead letter, and the others are run again from the state as it was before, so that no
+        half-made change stays.
         """
         poison: dict[int, DeadLetter] = {}
         entries = self._entries.setdefault(partition, {})
-        entry = entries.setdefault(job, _Entry(JobState(job=job), encode_state(JobState(job=job))))
+        if key not in entries:
+            fresh = self.processor.fresh(key)
+            entries[key] = _Entry(fresh, msgspec.json.encode(fresh))
+        entry = entries[key]
         while True:
             made: list[Record] = []
             for index, (message, record) in enumerate(group):
                 place = message.position
-                key = f"{place.topic}/{place.partition}"
-                if place.offset <= entry.state.positions.get(key, -1):
+                part = f"{place.topic}/{place.partition}"
+                if place.offset <= entry.state.positions.get(part, -1):
                     self.counters.repeated += not poison
                     continue
-                entry.state.positions[key] = place.offset
+                entry.state.positions[part] = place.offset
                 if index in poison:
                     made.append(poison[index])
                     continue
@@ -163,18 +154,18 @@ class Engine:
                     poison[index] = self._refuse(
                         message, f"a processor failed with {error!r}; please report this", "process"
                     )
-                    entry.state = decode_state(entry.saved)
+                    entry.state = self._decoder.decode(entry.saved)
                     break
             else:
                 return made
 
-    def _check_place(self, message: Message, job: str) -> None:
-        if self._count is None or partition_of(job.encode(), self._count) == message.position.partition:
+    def _check_place(self, message: Message, key: bytes) -> None:
+        if self._count is None or partition_of(key, self._count) == message.position.partition:
             return
         if not self.counters.misplaced:
             log.warning(
-                "message in another partition than its job's",
-                job=job,
+                "message in another partition than its key's",
+                key=key.decode(),
                 position=message.position,
                 then="set the producer's partitioner to murmur2 (librdkafka: partitioner=murmur2_random)",
             )
@@ -183,3 +174,14 @@ class Engine:
     def _refuse(self, message: Message, reason: str, stage: str = "decode") -> DeadLetter:
         self.counters.dead_letters += 1
         return refuse(message, reason, stage)
+
+
+def by_topic(engines: Iterable[Engine[Any]]) -> dict[str, Engine[Any]]:
+    """Return the engine of each input topic. Raises `ValueError` where two engines read one topic."""
+    found: dict[str, Engine[Any]] = {}
+    for engine in engines:
+        for topic in engine.processor.inputs:
+            if topic in found:
+                raise ValueError(f"expected each topic to be read by one engine, got two for {topic!r}")
+            found[topic] = engine
+    return found

@@ -1,20 +1,23 @@
-"""The single-process runtime: the engine on a `MemoryBroker`, step by step."""
+"""The single-process runtime: the engines on a `MemoryBroker`, step by step."""
+
+from collections.abc import Sequence
+from typing import Any
 
 from streams.memory import MemoryBroker
-from streams.topics import STATE_TOPIC
+from streams.transport import Message, Outgoing
 
-from .engine import INPUTS, Engine
+from .engine import Engine, by_topic
 
 GROUP = "schedmate-worker"
 
 
 class LocalWorker:
-    """Reads `job-logs` and `job-events` of a broker in this process and writes what follows from them."""
+    """Reads the inputs of `engines` from a broker in this process and writes what follows from them."""
 
-    def __init__(self, broker: MemoryBroker, engine: Engine | None = None) -> None:
-        self.engine = engine or Engine()
+    def __init__(self, broker: MemoryBroker, engines: Sequence[Engine[Any]]) -> None:
+        self._engines = by_topic(engines)
         self._broker = broker
-        self._consumer = broker.consumer(GROUP, INPUTS)
+        self._consumer = broker.consumer(GROUP, tuple(self._engines))
         self._producer = broker.producer()
 
     def step(self, timeout: float = 0.0, limit: int = 50) -> int:
@@ -22,11 +25,18 @@ class LocalWorker:
         messages = self._consumer.poll(timeout, limit)
         if not messages:
             return 0
-        for partition in {message.position.partition for message in messages} - self.engine.partitions:
-            self.engine.restore(partition, self._broker.read(STATE_TOPIC, partition))
-        results = self.engine.handle(messages)
-        for batch in (results.records, results.states):
-            for written in [self._producer.send(message) for message in batch]:
-                written.result()
+        for engine in dict.fromkeys(self._engines[message.position.topic] for message in messages):
+            self._handle(engine, [each for each in messages if self._engines[each.position.topic] is engine])
         self._consumer.commit()
         return len(messages)
+
+    def _handle(self, engine: Engine[Any], messages: Sequence[Message]) -> None:
+        for partition in {message.position.partition for message in messages} - engine.partitions:
+            engine.restore(partition, self._broker.read(engine.processor.state_topic, partition))
+        results = engine.handle(messages)
+        self._write(results.records)
+        self._write(results.states)
+
+    def _write(self, batch: Sequence[Outgoing]) -> None:
+        for written in [self._producer.send(message) for message in batch]:
+            written.result()

@@ -1,4 +1,4 @@
-"""Reads the states of one partition back from the compacted topic."""
+"""Reads the states of one partition back from a compacted topic."""
 
 from typing import Any
 
@@ -6,12 +6,11 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from records import Position
 from streams.kafka import Connection
-from streams.topics import STATE_TOPIC
 from streams.transport import Message
 
 
-async def read_states(connection: Connection, partition: int) -> list[Message]:
-    """Return what the state topic holds in `partition`, the newest message of each key at least."""
+async def read_states(connection: Connection, topic: str, partition: int) -> list[Message]:
+    """Return what `topic` holds in `partition`, the newest message of each key at least."""
     config: dict[str, Any] = {}
     if connection.sasl_mechanism:
         config = {
@@ -30,7 +29,7 @@ async def read_states(connection: Connection, partition: int) -> list[Message]:
     )
     await consumer.start()
     try:
-        part = TopicPartition(STATE_TOPIC, partition)
+        part = TopicPartition(topic, partition)
         consumer.assign([part])
         await consumer.seek_to_beginning(part)
         end = (await consumer.end_offsets([part]))[part]
@@ -39,7 +38,7 @@ async def read_states(connection: Connection, partition: int) -> list[Message]:
             for records in (await consumer.getmany(part, timeout_ms=500)).values():
                 found += [
                     Message(
-                        Position(STATE_TOPIC, partition, record.offset),
+                        Position(topic, partition, record.offset),
                         record.key,
                         record.value or b"",
                         record.timestamp / 1000,

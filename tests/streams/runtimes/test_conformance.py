@@ -6,9 +6,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from processors.job import JobProcessor
 from records import Record
 from sinks.clickhouse import open_client
 from streams.memory import MemoryBroker
+from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import Message, outgoing
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
@@ -27,11 +29,11 @@ def locally(records: list[Record], batch: int = 50, restart_every: int = 0) -> d
     broker = MemoryBroker(partitions=4)
     for record in records:
         broker.append(outgoing(record))
-    worker, steps = LocalWorker(broker), 0
+    worker, steps = LocalWorker(broker, [Engine(JobProcessor())]), 0
     while worker.step(limit=batch):
         steps += 1
         if restart_every and steps % restart_every == 0:
-            worker = LocalWorker(broker)
+            worker = LocalWorker(broker, [Engine(JobProcessor())])
     return by_id([message for topic in RESULTS for message in broker.read(topic)])
 
 
@@ -52,7 +54,7 @@ def test_a_crash_before_the_commit_repeats_no_record(batches: int) -> None:
         broker.append(outgoing(record))
     for limit in (batches, 1000):
         broker.committed.clear()  # the worker before died right before its commit
-        worker = LocalWorker(broker)
+        worker = LocalWorker(broker, [Engine(JobProcessor())])
         for _ in range(limit):
             worker.step(limit=2)
     found = [message for topic in RESULTS for message in broker.read(topic)]
@@ -127,7 +129,10 @@ def test_a_killed_broker_leaves_exactly_the_right_rows(own_kafka: Kafka, tmp_pat
             half = len(logs) // 2
             for part in (logs[:half], logs[half:]):
                 send(own_kafka, part)
-                time.sleep(1.5)
+                wait_for(
+                    own_kafka, RESULTS, 1, log
+                )  # the worker is at work: one that finds no broker at its start ends
+                time.sleep(1.0)
                 own_kafka.kill()
                 time.sleep(2.0)
                 own_kafka.start()

@@ -9,7 +9,6 @@ from processors.state import JobState
 from records import DeadLetter, EventKind, JobEvent, JobMetric, LogChunk, Position, Record, decode, encode
 from streams.partition import partition_of
 from streams.runtimes.engine import Engine, Results
-from streams.topics import STATE_TOPIC
 from streams.transport import Message
 
 
@@ -33,16 +32,16 @@ def letters(results: Results) -> list[DeadLetter]:
 
 
 def test_a_metric_follows_from_progress_lines_with_an_id_from_the_input() -> None:
-    results = Engine().handle([logs(5, steps(1, 30))])
+    results = Engine(JobProcessor()).handle([logs(5, steps(1, 30))])
     (metric,) = metrics(results)
     assert (metric.step, metric.step_time_s, metric.id) == (30, 0.25, "metric/j/job-logs/0/5/30")
     assert metric.evidence[0].text == steps(30, 1)[0]
     (state,) = results.states
-    assert (state.topic, state.key, state.partition) == (STATE_TOPIC, b"j", 0)
+    assert (state.topic, state.key, state.partition) == (JobProcessor.state_topic, b"j", 0)
 
 
 def test_messages_that_a_state_includes_change_nothing() -> None:
-    engine = Engine()
+    engine = Engine(JobProcessor())
     engine.handle([logs(5, steps(1, 30)), logs(6, steps(31, 30), 31)])
     again = engine.handle([logs(5, steps(1, 30)), logs(6, steps(31, 30), 31)])
     assert again.records == []
@@ -51,11 +50,14 @@ def test_messages_that_a_state_includes_change_nothing() -> None:
 
 def test_a_restored_engine_goes_on_as_if_it_had_never_stopped() -> None:
     messages = [logs(offset, steps(offset * 10 + 1, 10), offset * 10 + 1) for offset in range(6)]
-    through = Engine()
+    through = Engine(JobProcessor())
     expected = [through.handle([message]) for message in messages]
-    first, second = Engine(), Engine()
+    first, second = Engine(JobProcessor()), Engine(JobProcessor())
     saved = [first.handle([message]).states[0] for message in messages[:3]]
-    stored = [Message(Position(STATE_TOPIC, 0, at), each.key, each.value or b"", 0.0) for at, each in enumerate(saved)]
+    stored = [
+        Message(Position(JobProcessor.state_topic, 0, at), each.key, each.value or b"", 0.0)
+        for at, each in enumerate(saved)
+    ]
     assert second.restore(0, [*stored, stored[0]]) == 1, "the state with the most input wins, whatever stands last"
     continued = second.handle(messages)
     assert [each.value for each in continued.records] == [
@@ -65,13 +67,13 @@ def test_a_restored_engine_goes_on_as_if_it_had_never_stopped() -> None:
 
 def test_batches_of_any_size_make_the_same_records() -> None:
     messages = [logs(offset, steps(offset * 10 + 1, 10), offset * 10 + 1) for offset in range(6)]
-    one_by_one = Engine()
+    one_by_one = Engine(JobProcessor())
     single = [record for message in messages for record in one_by_one.handle([message]).records]
-    assert Engine().handle(messages).records == single
+    assert Engine(JobProcessor()).handle(messages).records == single
 
 
 class Fragile(JobProcessor):
-    def process(self, state: JobState, position: Position, record: LogChunk | JobEvent) -> list[Record]:
+    def process(self, state: JobState, position: Position, record: Record) -> list[Record]:
         made = super().process(state, position, record)
         if isinstance(record, LogChunk) and "poison" in record.lines:
             raise ZeroDivisionError("half-way")
@@ -90,7 +92,7 @@ def test_poison_becomes_a_dead_letter_and_leaves_no_trace() -> None:
 
 def test_unreadable_messages_become_dead_letters_with_their_place() -> None:
     bad = Message(Position("job-events", 0, 3), b"j", b"{nonsense", 5.0)
-    engine = Engine()
+    engine = Engine(JobProcessor())
     (letter,) = letters(engine.handle([bad, logs(0, steps(1, 5))]))
     assert (letter.topic, letter.offset, letter.value) == ("job-events", 3, b"{nonsense")
     assert engine.counters.dead_letters == 1
@@ -103,7 +105,9 @@ def test_two_jobs_under_one_id_are_told() -> None:
         )
         return Message(Position("job-logs", 0, offset), b"j", encode(chunk), 1.0)
 
-    results = Engine().handle([by("host-a", 0), by("host-b", 1), by("host-a", 2), by("host-b", 3), by("host-a", 4)])
+    results = Engine(JobProcessor()).handle(
+        [by("host-a", 0), by("host-b", 1), by("host-a", 2), by("host-b", 3), by("host-a", 4)]
+    )
     (event,) = [decode(JobEvent, each.value or b"") for each in results.records if each.topic == "job-events"]
     assert event.kind is EventKind.ID_CONFLICT
     assert "host-a" in event.detail
@@ -111,22 +115,22 @@ def test_two_jobs_under_one_id_are_told() -> None:
 
 
 def test_an_unreadable_state_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
-    engine = Engine()
-    assert engine.restore(0, [Message(Position(STATE_TOPIC, 0, 0), b"j", b"{broken", 0.0)]) == 0
+    engine = Engine(JobProcessor())
+    assert engine.restore(0, [Message(Position(JobProcessor.state_topic, 0, 0), b"j", b"{broken", 0.0)]) == 0
     assert metrics(engine.handle([logs(0, steps(1, 5))]))
 
 
 def test_a_forgotten_partition_is_gone() -> None:
-    engine = Engine()
+    engine = Engine(JobProcessor())
     engine.handle([logs(0, steps(1, 5))])
     assert engine.partitions == {0}
-    assert engine.jobs == 1
+    assert engine.counters.states == 1
     engine.forget(0)
     assert engine.partitions == set()
 
 
 def test_a_message_in_a_wrong_partition_is_counted() -> None:
-    engine = Engine(partitions=4)
+    engine = Engine(JobProcessor(), partitions=4)
     engine.handle([logs(0, steps(1, 5))])
     assert engine.counters.misplaced == (partition_of(b"j", 4) != 0)
     wrong = (partition_of(b"j", 4) + 1) % 4

@@ -1,0 +1,50 @@
+"""What a runtime needs of a processor: records of some topics, kept apart by key, each key with a state of its own."""
+
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from records import Position, Record
+
+
+class KeyedState(msgspec.Struct, kw_only=True):
+    """What is remembered of one key, in a form that can be stored.
+
+    Attributes:
+        positions: Offset of the newest input included, by `topic/partition`. Input at or before it changes nothing.
+    """
+
+    positions: dict[str, int] = {}
+
+    def progress(self) -> int:
+        """Return a number that grows with every input: of two states of a key, the one with the higher number is newer."""
+        return sum(offset + 1 for offset in self.positions.values())
+
+
+State = TypeVar("State", bound=KeyedState)
+
+
+class KeyedProcessor(Protocol[State]):
+    """Takes the records of some topics one by one, each with the state of its key, and returns what follows.
+
+    It holds nothing of a key itself: the state goes in and is changed in place. The same records on the same state give the same
+    results, whoever calls and whenever.
+    """
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The topics that it reads. Their keys (`records.Topic.key`) mean the same; they have the same number of partitions."""
+
+    @property
+    def state_topic(self) -> str:
+        """The compacted topic that holds the states."""
+
+    @property
+    def state(self) -> type[State]:
+        """The type of a state."""
+
+    def fresh(self, key: str) -> State:
+        """Return the state of a key that nothing is known of."""
+
+    def process(self, state: State, position: Position, record: Record) -> list[Record]:
+        """Return what follows from `record`, which stands at `position`; `state` then includes it."""
