@@ -6,7 +6,6 @@ from .classify.context import ClassifyContext
 from .diagnose.handler import DiagnoseState
 from .interference.monitor import InterferenceState
 from .keyed import KeyedState
-from .models.template_check import Template
 from .track.tracker import TrackState
 
 MAX_SOURCES = 4096
@@ -46,7 +45,6 @@ class JobState(KeyedState, kw_only=True):
         conflicts: Streams whose conflict was reported.
         diagnose: What the failure handler carries.
         interference: What the interference monitor carries.
-        templates: What language models explained of its log.
     """
 
     job: str
@@ -56,4 +54,3 @@ class JobState(KeyedState, kw_only=True):
     conflicts: list[str] = []
     diagnose: DiagnoseState = msgspec.field(default_factory=DiagnoseState)
     interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
-    templates: list[Template] = []
