@@ -14,6 +14,7 @@ from .identity import decision_id, derived_id
 from .job_event import EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
+from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
 from .slowdown import Slowdown
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic
 
@@ -25,6 +26,7 @@ __all__ = [
     "Action",
     "Alarm",
     "AlarmKind",
+    "Certainty",
     "Component",
     "DeadLetter",
     "Decision",
@@ -43,11 +45,15 @@ __all__ = [
     "Lines",
     "LogChunk",
     "Mode",
+    "ModelAnswer",
     "NodeLogChunk",
+    "NumberMeaning",
     "Outcome",
     "OverRanks",
     "Position",
     "Record",
+    "Review",
+    "Sample",
     "Slowdown",
     "Topic",
     "decision_id",

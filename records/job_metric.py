@@ -41,7 +41,8 @@ class JobMetric(Record, frozen=True, kw_only=True):
         loss: Training loss of the newest report; null also where it is no number.
         loss_not_finite: The newest loss is printed and is NaN or infinite.
         confidence: 0 to 1.
-        method: How step time was obtained: `stated`, `rate`, `timestamps`, `arrival` or `unknown`.
+        method: How step time was obtained: `stated`, `rate`, `timestamps`, `arrival`, `model` (stated, by a language
+            model's reading that the clock confirms) or `unknown`.
         reports: Number of reports that the medians rest on.
         since: Arrival of the oldest of those reports, in seconds since 1970.
         since_step: Its training step.

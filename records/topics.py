@@ -13,6 +13,7 @@ from .gpu_sample import GpuSample
 from .job_event import JobEvent
 from .job_metric import JobMetric
 from .log_chunk import LogChunk, NodeLogChunk
+from .model_answer import ModelAnswer
 from .slowdown import Slowdown
 
 
@@ -35,6 +36,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("gpu-metrics", GpuSample, "node", "NVML samples, one GPU each."),
     Topic("node-logs", NodeLogChunk, "node", "Chunks of lines of nodes' kernel and system logs."),
     Topic("job-events", JobEvent, "job", "What schedulers did with jobs."),
+    Topic("model-answers", ModelAnswer, "job", "What language models said about jobs."),
     Topic("job-metrics", JobMetric, "job", "Step, step time, throughput and loss of running jobs."),
     Topic("failures", Failure, "job", "Why jobs fail, line by line."),
     Topic("slowdowns", Slowdown, "job", "Jobs that run slower since another was packed beside them."),

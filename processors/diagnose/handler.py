@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import msgspec
 
 from processors.view import ChunkView
-from records import ErrorType, Failure, Position
+from records import ErrorType, Failure, ModelAnswer, Position
 
 from .candidates import Candidate, choose, survive_elsewhere
 from .catalogue import Signature, load
@@ -43,6 +43,10 @@ class DiagnoseState(msgspec.Struct):
     benign: list[str] = []
     said: Said | None = None
     ending: Ending | None = None
+    verdict: Failure | None = None
+    """The newest verdict, as the record says it; a language model's answer may have revised it since."""
+    early: list[tuple[Position, ModelAnswer]] = []
+    """Answers that came before the verdict that they are about."""
 
 
 @dataclass
@@ -150,6 +154,6 @@ class FailureHandler:
 def _current(attempt: int, state: DiagnoseState) -> bool:
     """Return False for an attempt that is over; a newer one starts anew."""
     if attempt > state.attempt:
-        state.attempt, state.revision, state.said, state.ending = attempt, 0, None, None
+        state.attempt, state.revision, state.said, state.ending, state.verdict = attempt, 0, None, None, None
         state.candidates, state.feeds, state.benign = [], {}, []
     return attempt == state.attempt

@@ -1,7 +1,7 @@
 """Asks a language model in threads of its own, so that whoever thinks never waits for it.
 
 Questions wait in a bounded queue. One that finds it full is dropped and counted: a model's answer is a help, never a need. The same
-question is not queued twice at a time.
+question is not asked twice at a time: whoever asks it again (about the next verdict on the same lines) gets the same answer.
 """
 
 import queue
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from .inquiry import Inquiry
 from .language_model import Answer, LanguageModel, Question
 
 log = structlog.get_logger(__name__)
@@ -23,13 +24,15 @@ class AskerCounters:
     queued: int = 0
     """Questions taken."""
     doubled: int = 0
-    """Questions not taken because the same one was under way."""
+    """Questions that wait for the answer to the same one, which was under way."""
     dropped: int = 0
-    """Questions not taken because the queue was full."""
+    """Questions not taken because too many waited."""
     delivered: int = 0
     """Answers handed on."""
     undelivered: int = 0
     """Answers that could not be handed on."""
+    waiting: int = 0
+    """Questions that wait or are asked now."""
 
 
 class Asker:
@@ -45,44 +48,52 @@ class Asker:
     def __init__(
         self,
         model: LanguageModel,
-        deliver: Callable[[Question, Answer], None],
+        deliver: Callable[[Inquiry, Answer], None],
         threads: int = 2,
         waiting: int = 100,
     ) -> None:
         self.counters = AskerCounters()
         self._model, self._deliver = model, deliver
         self._queue: queue.Queue[Question | None] = queue.Queue(waiting)
-        self._pending: set[tuple[str, str, str, str]] = set()
+        self._waiting = waiting
+        self._pending: dict[tuple[str, str, str, str], list[Inquiry]] = {}
         self._lock = threading.Lock()
         self._closed = False
-        self._full = False
+        self._full = self._losing = False
         self._threads = [threading.Thread(target=self._run, name=f"asker-{n}", daemon=True) for n in range(threads)]
         for thread in self._threads:
             thread.start()
 
-    def offer(self, question: Question) -> bool:
-        """Take `question`, if there is room and it is not under way already. Returns whether it was taken; never waits."""
+    def offer(self, inquiry: Inquiry) -> bool:
+        """Take `inquiry`, if there is room. Returns whether it was taken; never waits."""
+        key = _key(inquiry.question)
         with self._lock:
             if self._closed:
                 return False
-            if _key(question) in self._pending:
+            if (alike := self._pending.get(key)) is not None and len(alike) < self._waiting:
                 self.counters.doubled += 1
-                return False
-            try:
-                self._queue.put_nowait(question)
-            except queue.Full:
-                self.counters.dropped += 1
-                full, self._full = self._full, True
-            else:
-                self._pending.add(_key(question))
-                self.counters.queued += 1
-                if self._full:
-                    log.info("questions to the language model are taken again")
-                self._full = False
+                alike.append(inquiry)
                 return True
-        if not full:
+            full, self._full = self._full, alike is not None or not self._put(inquiry.question)
+            if not self._full:
+                self._pending[key] = [inquiry]
+                self.counters.queued += 1
+            else:
+                self.counters.dropped += 1
+            self.counters.waiting = len(self._pending)
+            taken = not self._full
+        if taken and full:
+            log.info("questions to the language model are taken again")
+        elif not taken and not full:
             log.warning("questions to the language model are dropped: too many wait")
-        return False
+        return taken
+
+    def _put(self, question: Question) -> bool:
+        try:
+            self._queue.put_nowait(question)
+        except queue.Full:
+            return False
+        return True
 
     def close(self, timeout: float = 5.0) -> None:
         """Take no more questions, drop those that wait, and wait up to `timeout` seconds for those under way."""
@@ -97,17 +108,29 @@ class Asker:
 
     def _run(self) -> None:
         while (question := self._queue.get()) is not None:
+            answer = None
             try:
                 answer = self._model.ask(question)
-                if answer is not None:
-                    self._deliver(question, answer)
-                    self.counters.delivered += 1
             except Exception:  # the thread must live: the next question may fare better
-                self.counters.undelivered += 1
-                log.exception("an answer could not be handed on", kind=question.kind, job=question.job)
-            finally:
-                with self._lock:
-                    self._pending.discard(_key(question))
+                log.exception("a question could not be asked", kind=question.kind, job=question.job)
+            with self._lock:
+                alike = self._pending.pop(_key(question), [])
+            if answer is not None:
+                for inquiry in alike:
+                    self._hand_on(inquiry, answer)
+            with self._lock:
+                self.counters.waiting = len(self._pending)
+
+    def _hand_on(self, inquiry: Inquiry, answer: Answer) -> None:
+        try:
+            self._deliver(inquiry, answer)
+            self.counters.delivered += 1
+            self._losing = False
+        except Exception:  # the thread must live
+            self.counters.undelivered += 1
+            if not self._losing:
+                log.exception("answers cannot be handed on", job=inquiry.question.job)
+            self._losing = True
 
 
 def _key(question: Question) -> tuple[str, str, str, str]:

@@ -8,20 +8,18 @@
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from records import Component, ErrorType, Evidence, Failure, Position, derived_id
-
-from .quoting import NumberedLine
+from records import Certainty, Component, ErrorType, Evidence, Failure, Position, Review, derived_id
 
 CERTAIN = 0.8
 """Confidence from which a verdict is not touched; by default the bridge acts on such verdicts alone."""
 _MOST_RAISED = 0.79
 _RAISED, _LOWERED = 0.1, 0.8
-FILLED = {"low": 0.3, "medium": 0.4, "high": 0.5}
+FILLED = {Certainty.LOW: 0.3, Certainty.MEDIUM: 0.4, Certainty.HIGH: 0.5}
 """Confidence of what a model alone says, by how sure it calls itself."""
 
 _BAD = re.compile(
@@ -36,30 +34,22 @@ _ABOUT = {
 }
 
 
-def revised(
-    verdict: Failure,
-    content: Mapping[str, Any],
-    shown: Sequence[NumberedLine],
-    position: Position,
-    evidence: Callable[[NumberedLine], Evidence],
-) -> Failure | None:
-    """Return the verdict as `content`, an answer inside the schema, revises it; None where nothing changes.
+def revised(verdict: Failure, review: Review, lines: Sequence[Evidence], position: Position) -> Failure | None:
+    """Return the verdict as `review` revises it; None where nothing changes.
 
     Args:
         verdict: The newest verdict of the attempt.
-        content: The answer.
-        shown: The lines that the model was shown; a line outside of them counts for nothing.
+        review: What a model says.
+        lines: The lines that it rests on.
         position: Of the input that brought the answer; the revision's id follows from it.
-        evidence: Returns a shown line with its place.
     """
-    if verdict.confidence >= CERTAIN or verdict.error_type is ErrorType.NONE:
+    if verdict.confidence >= CERTAIN or ErrorType.NONE in (verdict.error_type, review.error_type):
         return None
-    said = ErrorType(content["error_type"])
-    if said is ErrorType.UNKNOWN:
+    if review.error_type is ErrorType.UNKNOWN:
         return None
-    changes = _filled(verdict, said, content, shown, evidence) if verdict.error_type is ErrorType.UNKNOWN else None
-    if changes is None and verdict.error_type is not ErrorType.UNKNOWN:
-        changes = _weighed(verdict, said, content, grounds(content, shown))
+    grounded = grounds(lines)
+    changed = _filled if verdict.error_type is ErrorType.UNKNOWN else _weighed
+    changes = changed(verdict, review, grounded)
     if not changes:
         return None
     return msgspec.structs.replace(
@@ -70,60 +60,48 @@ def revised(
     )
 
 
-def _weighed(
-    verdict: Failure, said: ErrorType, content: Mapping[str, Any], cited: Sequence[NumberedLine]
-) -> dict[str, Any]:
+def _weighed(verdict: Failure, review: Review, grounded: Sequence[Evidence]) -> dict[str, Any]:
     """Return what an answer changes in an uncertain verdict: its confidence, and what it leaves open."""
-    if said is not verdict.error_type:
+    if review.error_type is not verdict.error_type:
         return {"confidence": round(verdict.confidence * _LOWERED, 3)}
     raised = max(verdict.confidence, min(verdict.confidence + _RAISED, _MOST_RAISED))
     changes: dict[str, Any] = {"confidence": round(raised, 3)}
-    if verdict.restartable is None and content["restartable"] != "unknown":
-        changes["restartable"] = content["restartable"] == "yes"
-    component = Component(content["component"])
+    if verdict.restartable is None and review.restartable is not None:
+        changes["restartable"] = review.restartable
     if (
         verdict.error_type is ErrorType.INFRASTRUCTURE
         and verdict.faulty_component is Component.OTHER
-        and _speak(cited, component)
+        and _speak(grounded, review.faulty_component)
     ):
-        changes["faulty_component"] = component
+        changes["faulty_component"] = review.faulty_component
     return {} if raised == verdict.confidence and len(changes) == 1 else changes
 
 
-def _filled(
-    verdict: Failure,
-    said: ErrorType,
-    content: Mapping[str, Any],
-    shown: Sequence[NumberedLine],
-    evidence: Callable[[NumberedLine], Evidence],
-) -> dict[str, Any] | None:
-    """Return what an answer fills in an unknown verdict; None where the lines that it names do not bear it out."""
-    cited = grounds(content, shown)
-    component = Component(content["component"])
-    if not cited or (said is ErrorType.INFRASTRUCTURE) != (component in _ABOUT):
-        return None
-    if said is ErrorType.INFRASTRUCTURE and not _speak(cited, component):
-        return None
+def _filled(verdict: Failure, review: Review, grounded: Sequence[Evidence]) -> dict[str, Any]:
+    """Return what an answer fills in an unknown verdict; nothing where the lines that it names do not bear it out."""
+    infrastructure = review.error_type is ErrorType.INFRASTRUCTURE
+    if not grounded or infrastructure != (review.faulty_component in _ABOUT):
+        return {}
+    if infrastructure and not _speak(grounded, review.faulty_component):
+        return {}
     changes: dict[str, Any] = {
-        "error_type": said,
-        "faulty_component": component if said is ErrorType.INFRASTRUCTURE else Component.NONE,
-        "confidence": max(verdict.confidence, FILLED[content["confidence"]]),
+        "error_type": review.error_type,
+        "faulty_component": review.faulty_component if infrastructure else Component.NONE,
+        "confidence": max(verdict.confidence, FILLED[review.certainty]),
         "source": "model",
     }
-    if verdict.restartable is None and content["restartable"] != "unknown":
-        changes["restartable"] = content["restartable"] == "yes"
-    if verdict.root is None and (root := next((one for one in cited if one.number == content["root_line"]), None)):
-        place = evidence(root)
-        changes |= {"root": place, "rank": place.rank, "message": place.text, "evidence": [place, *verdict.evidence]}
+    if verdict.restartable is None and review.restartable is not None:
+        changes["restartable"] = review.restartable
+    if verdict.root is None and (root := next((one for one in grounded if one.line == review.root), None)):
+        changes |= {"root": root, "rank": root.rank, "message": root.text, "evidence": [root, *verdict.evidence]}
     return changes
 
 
-def _speak(cited: Sequence[NumberedLine], component: Component) -> bool:
+def _speak(lines: Sequence[Evidence], component: Component) -> bool:
     """Return whether one of the lines is about `component`."""
-    return component in _ABOUT and any(_ABOUT[component].search(each.text) for each in cited)
+    return component in _ABOUT and any(_ABOUT[component].search(each.text) for each in lines)
 
 
-def grounds(content: Mapping[str, Any], shown: Sequence[NumberedLine]) -> list[NumberedLine]:
-    """Return the lines that the answer names, as far as they were shown and call themselves something bad."""
-    named = {content["root_line"], *content["lines"]}
-    return [each for each in shown if each.number in named and _BAD.search(each.text)]
+def grounds(lines: Sequence[Evidence]) -> list[Evidence]:
+    """Return those of the lines that call themselves something bad."""
+    return [each for each in lines if _BAD.search(each.text)]

@@ -1,30 +1,76 @@
 """What of a model's reading of a template the clock confirms. The rest of it is not used."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
+from math import isfinite, nan
 from statistics import median
-from typing import Any
 
 import msgspec
 
+from processors.grammar import stamps
+from processors.grammar.fields import Slot
 from processors.grammar.names import Meaning
 from processors.grammar.numbers import NUMBER, parse
 from processors.grammar.prefix import peel
 from processors.grammar.units import STEPS
-from records import JobMetric
+from records import NumberMeaning
 
-from .template_reading import LONGEST, Sample, TemplateReading, texts_of
+from .template_reading import LONGEST, slots
 
-_FEWEST = 4
-"""Sample lines that a reading needs before it can be confirmed."""
+_FEWEST = 8
+"""Lines that a reading needs before it can be confirmed."""
 _AGREES = (0.7, 1.35)
-"""Stated over arrival time per step: what lies outside is dropped."""
+"""Stated over clocked time per step: what lies outside is dropped."""
 _SHARE = 0.75
-"""Of the intervals between samples, this many must agree."""
+"""Of the intervals between lines, this many must agree."""
 
-_SURE = 0.6
-"""Confidence of numbers from a model's reading when the clock agrees all the time."""
+
+class Template(msgspec.Struct, frozen=True):
+    """A template that a model explained.
+
+    Attributes:
+        key: Its checksum, as in the question.
+        texts: The texts around its numbers.
+        numbers: What the model says that they mean.
+    """
+
+    key: str
+    texts: tuple[str, ...]
+    numbers: tuple[NumberMeaning, ...]
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """What the model says in the grammar's terms; empty where it contradicts itself or names nothing of interest."""
+        return _slots(self)
+
+
+@lru_cache(maxsize=1024)
+def _slots(template: Template) -> tuple[Slot, ...]:
+    return slots(template.numbers, template.texts)
+
+
+class Point(msgspec.Struct, array_like=True, frozen=True):
+    """What a line says, read as a model says that it is to be read.
+
+    Attributes:
+        line: Its number.
+        offset: Kafka offset of its chunk.
+        time: Its arrival, in seconds since 1970.
+        stamp: The time printed on it, in seconds; null without one.
+        step: Training step.
+        seconds: Per step, as stated.
+        loss: Training loss; null where the reading names none, or several.
+    """
+
+    line: int
+    offset: int
+    time: float
+    stamp: float | None
+    step: float
+    seconds: float
+    loss: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +78,11 @@ class Confirmed:
     """What of a reading agrees with the clock.
 
     Attributes:
-        step: Training step of the newest sample.
+        step: Training step of the newest line.
         step_time_s: Median stated seconds per step.
-        loss: Loss of the newest sample; null where the reading names none, or several. The clock cannot confirm it: it rests on the rest
+        loss: Loss of the newest line; null where the reading names none, or several. The clock cannot confirm it: it rests on the rest
             of the same answer being right.
-        share: Share of the intervals between samples in which step, stated time and arrival agreed.
+        share: Share of the intervals between lines in which step, stated time and clock agreed.
     """
 
     step: int
@@ -45,57 +91,54 @@ class Confirmed:
     share: float
 
 
-def confirmed(read: TemplateReading, samples: Sequence[Sample]) -> Confirmed | None:
-    """Return what of `read` the arrival times of `samples`, oldest first, confirm; None where they do not.
+def point(template: Template, text: str, line: int, offset: int, time: float) -> Point | None:
+    """Return what the line `text` of `template` says; None where it states no step or no time per step."""
+    peeled = peel(text.strip("\r\n")[:LONGEST])
+    found = NUMBER.findall(peeled.body)
+    values: dict[Meaning, list[float]] = {}
+    for slot in template.slots:
+        if slot.index < len(found) and (slot.meaning is not Meaning.RATE or slot.unit == STEPS):
+            values.setdefault(slot.meaning, []).append(parse(found[slot.index]) * slot.scale)
+    (step, *_), seconds = values.get(Meaning.STEP, [nan]), _step_seconds(values)
+    if not isfinite(step) or not isfinite(seconds):
+        return None
+    losses = values.get(Meaning.LOSS, [])
+    loss = losses[0] if len(losses) == 1 and isfinite(losses[0]) else None
+    stamp = stamps.seconds(peeled.stamp) if peeled.stamp else None
+    return Point(line, offset, time, stamp, step, seconds, loss)
 
-    Needs a step that only grows, and a stated time per step (or steps a second) that, times the steps made, is the time that passed
-    between arrivals. A rate of samples or tokens cannot be confirmed without a batch size.
+
+def confirmed(points: Sequence[Point]) -> Confirmed | None:
+    """Return what the printed times of `points`, oldest first, or else their arrival confirm; None where they do not.
+
+    Needs a step that only grows, and a stated time per step (or steps a second) that, times the steps made, is the time that passed.
+    A rate of samples or tokens cannot be confirmed without a batch size.
     """
-    template = texts_of(samples[0].text) if samples else ()
-    alike = [each for each in samples if texts_of(each.text) == template]
-    rows = [(_values(read, each.text), each.time) for each in alike]
-    points = [
-        (values[Meaning.STEP], seconds, time)
-        for values, time in rows
-        if Meaning.STEP in values and (seconds := _step_seconds(values)) is not None
-    ]
-    if len(points) < _FEWEST or len(points) < len(rows):
+    if len(points) < _FEWEST:
         return None
-    intervals = list(pairwise(points))
-    if any(later[0] <= earlier[0] or later[2] <= earlier[2] for earlier, later in intervals):
+    passed = _passed([each.stamp for each in points]) or _passed([each.time for each in points])
+    steps = [later.step - earlier.step for earlier, later in pairwise(points)]
+    if not passed or min(steps) <= 0 or points[-1].step != int(points[-1].step):
         return None
-    pace = [later[1] * (later[0] - earlier[0]) / (later[2] - earlier[2]) for earlier, later in intervals]
+    pace = [later.seconds * made / time for (_, later), made, time in zip(pairwise(points), steps, passed, strict=True)]
     share = sum(_AGREES[0] <= each <= _AGREES[1] for each in pace) / len(pace)
-    if share < _SHARE or points[-1][0] != int(points[-1][0]):
+    if share < _SHARE:
         return None
-    losses = [slot for slot in read.slots if slot.meaning is Meaning.LOSS]
-    loss = rows[-1][0].get(Meaning.LOSS) if len(losses) == 1 else None
-    return Confirmed(int(points[-1][0]), median(seconds for _, seconds, _ in points), loss, share)
+    return Confirmed(int(points[-1].step), median(each.seconds for each in points), points[-1].loss, share)
 
 
-def completed(metric: JobMetric, known: Confirmed) -> JobMetric:
-    """Return `metric` with what it leaves open filled from `known`; what it says stays as it is."""
-    found = {"step": known.step, "step_time_s": known.step_time_s, "loss": known.loss}
-    filled: dict[str, Any] = {
-        name: value for name, value in found.items() if value is not None and getattr(metric, name) is None
-    }
-    if "step_time_s" in filled:
-        filled |= {"method": "stated", "confidence": max(metric.confidence, round(_SURE * known.share, 3))}
-    return msgspec.structs.replace(metric, **filled)
+def _passed(clock: Sequence[float | None]) -> list[float]:
+    """Return the times between the ticks of `clock`; nothing where one is missing or does not go on."""
+    known = [each for each in clock if each is not None]
+    if len(known) < len(clock):
+        return []
+    passed = [stamps.difference(earlier, later) for earlier, later in pairwise(known)]
+    return passed if min(passed, default=0.0) > 0 else []
 
 
-def _step_seconds(values: Mapping[Meaning, float]) -> float | None:
-    if (stated := values.get(Meaning.STEP_TIME)) is not None:
-        return stated if stated > 0 else None
-    rate = values.get(Meaning.RATE)
-    return 1 / rate if rate and rate > 0 else None
-
-
-def _values(read: TemplateReading, line: str) -> dict[Meaning, float]:
-    """Return the values of a line by meaning, in seconds and steps a second; rates of other things are left out."""
-    numbers = NUMBER.findall(peel(line[:LONGEST]).body)
-    return {
-        slot.meaning: parse(numbers[slot.index]) * slot.scale
-        for slot in read.slots
-        if slot.index < len(numbers) and (slot.meaning is not Meaning.RATE or slot.unit == STEPS)
-    }
+def _step_seconds(values: dict[Meaning, list[float]]) -> float:
+    """Return the stated seconds per step; not a number where there are none."""
+    (stated, *_), (rate, *_) = values.get(Meaning.STEP_TIME, [nan]), values.get(Meaning.RATE, [nan])
+    if stated > 0:
+        return stated
+    return 1 / rate if rate > 0 and Meaning.STEP_TIME not in values else nan

@@ -1,13 +1,11 @@
 """What the numbers of a progress line mean, by a language model: one more reading of a template, to be held against the clock.
 
 Asked once a template, where grammar and consistency leave it open. The answer names the meaning and unit of each number from closed lists.
-It is never taken on its word: `template_check` keeps of it only what
-agrees with the arrival times of lines.
+It is never taken on its word: `template_check` keeps of it only what agrees with the clock.
 """
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from processors.grammar.fields import Slot, name_before
@@ -15,8 +13,10 @@ from processors.grammar.names import Meaning
 from processors.grammar.numbers import NUMBER
 from processors.grammar.prefix import peel
 from processors.grammar.units import SAMPLES, STEPS, TOKENS
+from processors.view import QUOTE
+from records import NumberMeaning, Sample
 
-from .language_model import LanguageModel, Question
+from .language_model import Question
 from .quoting import NumberedLine, harmless, quoted
 from .schema import closed, one_of
 
@@ -25,8 +25,8 @@ MOST = 24
 """Numbers of a line beyond which it is not asked about: such lines are dumps, not reports."""
 SHOWN = 12
 """Sample lines in a question."""
-LONGEST = 600
-"""Characters of a line that are looked at."""
+LONGEST = QUOTE
+"""Characters of a line that are looked at: as many as a record quotes."""
 
 _MEANINGS = {
     "step": Meaning.STEP,
@@ -56,42 +56,19 @@ iteration), rate (iterations, samples or tokens in a unit of time), elapsed (tim
 Give the unit of step_time, rate and elapsed; none for all others. Say other where you are not sure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A line of the template and its arrival, in seconds since 1970."""
-
-    text: str
-    time: float
-
-
-@dataclass(frozen=True, slots=True)
-class TemplateReading:
-    """What a model says that the numbers of a template mean.
-
-    Attributes:
-        slots: In the grammar's terms; numbers that mean nothing of interest are left out.
-        model: Who said so.
-        version: Version of the prompt.
-    """
-
-    slots: tuple[Slot, ...]
-    model: str
-    version: str = VERSION
-
-
 def texts_of(line: str) -> tuple[str, ...]:
     """Return the texts around the numbers of `line`, without its prefix: equal for all lines of a template."""
-    return tuple(NUMBER.split(peel(line[:LONGEST]).body)[::2])
+    return tuple(NUMBER.split(peel(line.strip("\r\n")[:LONGEST]).body)[::2])
 
 
 def question(samples: Sequence[Sample], job: str = "") -> Question | None:
     """Return the question about the template that `samples`, oldest first, share; None where it holds no number, or too many."""
-    texts = texts_of(samples[0].text)
+    texts = texts_of(samples[0].line.text)
     count = len(texts) - 1
     if not 1 <= count <= MOST:
         return None
     pattern = "".join(f"{text}{{{place}}}" for place, text in enumerate(texts[:-1], start=1)) + texts[-1]
-    shown = [NumberedLine(number, each.text) for number, each in enumerate(samples[-SHOWN:], start=1)]
+    shown = [NumberedLine(number, each.line.text) for number, each in enumerate(samples[-SHOWN:], start=1)]
     field = closed({"meaning": one_of([*_MEANINGS, "other"]), "unit": one_of(UNITS)})
     return Question(
         kind="template",
@@ -105,30 +82,30 @@ def question(samples: Sequence[Sample], job: str = "") -> Question | None:
     )
 
 
-def read_template(model: LanguageModel, samples: Sequence[Sample], job: str = "") -> TemplateReading | None:
-    """Ask `model` what the template that `samples` share means; None where it has no answer or contradicts itself. Blocks."""
-    asked = question(samples, job)
-    answer = model.ask(asked) if asked else None
-    return reading(answer.content, samples[0].text, answer.model) if answer else None
+def numbers(content: Mapping[str, Any]) -> list[NumberMeaning]:
+    """Return what `content`, an answer inside the schema, says of each number."""
+    said = (content[f"number_{place}"] for place in range(1, len(content) + 1))
+    return [NumberMeaning(each["meaning"], each["unit"]) for each in said]
 
 
-def reading(content: Mapping[str, Any], line: str, model: str) -> TemplateReading | None:
-    """Return the reading that `content`, an answer inside the schema, gives; None where it names two steps or two step times, or nothing.
+def slots(said: Sequence[NumberMeaning], texts: Sequence[str]) -> tuple[Slot, ...]:
+    """Return what an answer says of the numbers between `texts`, in the grammar's terms; what means nothing of interest is left out.
 
-    A number whose unit contradicts its meaning (a time in `it/s`, a step in seconds) is left out.
+    Nothing where it names two steps or two step times, or speaks of another count of numbers. A number whose unit contradicts its
+    meaning (a time in `it/s`, a step in seconds) is left out.
     """
-    texts = texts_of(line)
-    slots: list[Slot] = []
-    for index, text in enumerate(texts[:-1]):
-        said = content[f"number_{index + 1}"]
-        meaning = _MEANINGS.get(said["meaning"])
-        slot = _slot(index, meaning, name_before(text), said["unit"]) if meaning else None
+    found: list[Slot] = []
+    if len(said) != len(texts) - 1:
+        return ()
+    for index, each in enumerate(said):
+        meaning = _MEANINGS.get(each.meaning)
+        slot = _slot(index, meaning, name_before(texts[index]), each.unit) if meaning else None
         if slot is None:
             continue
-        if meaning in _ONCE and any(one.meaning is meaning for one in slots):
-            return None
-        slots.append(slot)
-    return TemplateReading(tuple(slots), model) if slots else None
+        if meaning in _ONCE and any(one.meaning is meaning for one in found):
+            return ()
+        found.append(slot)
+    return tuple(found)
 
 
 def _slot(index: int, meaning: Meaning, name: str, unit: str) -> Slot | None:

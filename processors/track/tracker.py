@@ -14,11 +14,13 @@ from processors.grammar.fields import Plan, Slot
 from processors.grammar.names import Meaning
 from processors.grammar.prefix import clean, peel
 from processors.grammar.units import SAMPLES
+from processors.models.template_check import Template
 from processors.view import OTHER, PROGRESS, ChunkView
 from records import Evidence, JobMetric, derived_id
 
 from . import events
 from .events import EventState
+from .learned import Followed, completed, follow
 from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan
@@ -53,6 +55,7 @@ class TrackState(msgspec.Struct):
         loss: The newest loss; null where none was printed, or no number.
         loss_not_finite: The newest loss is no number.
         events: What events said, in a log that prints when training begins and ends.
+        followed: Lines of templates that a language model explained.
     """
 
     window: list[Report] = []
@@ -62,6 +65,7 @@ class TrackState(msgspec.Struct):
     loss: float | None = None
     loss_not_finite: bool = False
     events: EventState = msgspec.field(default_factory=EventState)
+    followed: list[Followed] = []
 
 
 @dataclass
@@ -90,8 +94,18 @@ class MetricTracker:
         self._extractor = Extractor()
         self.counters = TrackCounters()
 
-    def observe(self, view: ChunkView, state: TrackState) -> JobMetric | None:
-        """Take in a chunk; return what is known now, or None where it holds no new report. `state` moves on."""
+    def observe(self, view: ChunkView, state: TrackState, templates: Sequence[Template] = ()) -> JobMetric | None:
+        """Take in a chunk; return what is known now, or None where it holds no new report. `state` moves on.
+
+        Args:
+            view: The chunk.
+            state: What is remembered of its stream.
+            templates: What a language model explained of the job's log.
+        """
+        metric = self._observe(view, state)
+        return completed(metric, follow(view, templates, state.followed), state) if templates else metric
+
+    def _observe(self, view: ChunkView, state: TrackState) -> JobMetric | None:
         self._find_header(view, state)
         ended = events.observe(view, state.events)
         reported = self._observe_reports(view, state)

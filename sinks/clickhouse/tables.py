@@ -144,6 +144,11 @@ def _over_ranks(part: str) -> Callable[[Any], Any]:
     return lambda metric: None if metric.over_ranks is None else get(metric.over_ranks)
 
 
+def _of_review(part: str, missing: Any) -> Callable[[Any], Any]:
+    get = attrgetter(part)
+    return lambda answer: missing if answer.review is None else get(answer.review)
+
+
 def _made(name: str, type_: str, get: Callable[[Any], Any]) -> Column:
     return Column(name, type_, lambda rows: list(map(get, rows)))
 
@@ -301,6 +306,31 @@ TABLES: tuple[Table, ...] = (
             _plain("newcomer", "Bool"),
             _whole("lines"),
             _text("detail"),
+        ),
+        key="job",
+        timed=False,
+    ),
+    Table(
+        "model_answers",
+        records.ModelAnswer,
+        (
+            *_ATTEMPT,
+            _text("about"),
+            _whole("revision"),
+            _time("time"),
+            _text("model"),
+            _text("prompt"),
+            _made("error_type", "String", _of_review("error_type", "")),
+            _made("faulty_component", "String", _of_review("faulty_component", "")),
+            _made("restartable", "Nullable(Bool)", _of_review("restartable", None)),
+            _made("certainty", "String", _of_review("certainty", "")),
+            _maybe_whole("root_line", _of_review("root", None)),
+            _encoded("lines"),
+            _encoded("numbers"),
+            _encoded("samples"),
+            _text("node"),
+            _whole("rank"),
+            _text("stream"),
         ),
         key="job",
         timed=False,

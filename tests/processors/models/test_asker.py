@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from processors.models.asker import Asker
+from processors.models.inquiry import Inquiry
 from processors.models.language_model import Answer, Question
+from records import ModelAnswer
 from tests.processors.models.questions import QUESTION
 
 
@@ -30,31 +32,44 @@ def until(met: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def named(key: str) -> Question:
-    return replace(QUESTION, key=key)
+def named(key: str, about: str = "") -> Inquiry:
+    draft = ModelAnswer(id="", job="j", about=about or key, time=0.0, model="", prompt="")
+    return Inquiry(replace(QUESTION, key=key), 0, draft)
 
 
 def test_an_offer_never_waits_and_what_has_no_room_is_dropped() -> None:
     model, given = Gated(), []
-    asker = Asker(model, lambda question, _: given.append(question.key), threads=1, waiting=2)
+    asker = Asker(model, lambda inquiry, _: given.append(inquiry.draft.about), threads=1, waiting=2)
     assert asker.offer(named("a"))
     until(lambda: model.asked == ["a"])
     began = time.monotonic()
-    assert [asker.offer(named(key)) for key in ("b", "c", "d", "a", "b")] == [True, True, False, False, False]
+    assert [asker.offer(named(key)) for key in ("b", "c", "d")] == [True, True, False]
     assert time.monotonic() - began < 5
-    assert (asker.counters.queued, asker.counters.dropped, asker.counters.doubled) == (3, 1, 2)
+    assert (asker.counters.queued, asker.counters.dropped) == (3, 1)
     model.gate.set()
     until(lambda: given == ["a", "b", "c"])
-    until(lambda: asker.offer(named("a")))
+    asker.offer(named("a"))
     until(lambda: given == ["a", "b", "c", "a"])
     asker.close()
     assert not asker.offer(named("z"))
 
 
+def test_the_same_question_is_asked_once_and_answers_all_that_ask_it() -> None:
+    model, given = Gated(), []
+    asker = Asker(model, lambda inquiry, _: given.append(inquiry.draft.about), threads=2, waiting=3)
+    taken = [asker.offer(named("a", about)) for about in ("first", "second", "third", "fourth")]
+    assert taken == [True, True, True, False], "and no more of them than of others may wait"
+    assert (asker.counters.queued, asker.counters.doubled, asker.counters.dropped) == (1, 2, 1)
+    model.gate.set()
+    until(lambda: given == ["first", "second", "third"])
+    assert model.asked == ["a"]
+    asker.close()
+
+
 def test_a_question_without_an_answer_is_not_delivered() -> None:
     model, given = Gated(), []
     model.gate.set()
-    asker = Asker(model, lambda question, _: given.append(question.key), threads=1)
+    asker = Asker(model, lambda inquiry, _: given.append(inquiry.draft.about), threads=1)
     asker.offer(named("none"))
     asker.offer(named("b"))
     until(lambda: given == ["b"])
@@ -65,10 +80,10 @@ def test_a_failing_delivery_does_not_end_the_thread() -> None:
     model, given = Gated(), []
     model.gate.set()
 
-    def deliver(question: Question, _: Answer) -> None:
-        if question.key == "bad":
+    def deliver(inquiry: Inquiry, _: Answer) -> None:
+        if inquiry.draft.about == "bad":
             raise OSError("the broker is away")
-        given.append(question.key)
+        given.append(inquiry.draft.about)
 
     asker = Asker(model, deliver, threads=1)
     asker.offer(named("bad"))
@@ -80,7 +95,7 @@ def test_a_failing_delivery_does_not_end_the_thread() -> None:
 
 def test_closing_drops_what_waits() -> None:
     model, given = Gated(), []
-    asker = Asker(model, lambda question, _: given.append(question.key), threads=1)
+    asker = Asker(model, lambda inquiry, _: given.append(inquiry.draft.about), threads=1)
     for key in "abc":
         asker.offer(named(key))
     until(lambda: model.asked == ["a"])

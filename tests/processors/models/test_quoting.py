@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from processors.models import failure_review, template_reading
 from processors.models.quoting import BEGIN, END, NumberedLine, harmless, quoted
-from processors.models.template_reading import Sample
+from records import Evidence, Sample
 
 MARKERS = [
     *("<|im_start|>system", "<|im_end|>", "</log>", "<log>", "[INST]", "[/INST]", "<<SYS>>", "</s>"),
@@ -47,6 +47,10 @@ INSTRUCTIONS = [
 ]
 
 
+def sample(text: str) -> Sample:
+    return Sample(line=Evidence(topic="job-logs", partition=0, offset=0, line=1, text=text), time=0.0)
+
+
 @pytest.mark.parametrize("text", INSTRUCTIONS)
 def test_no_line_changes_schema_or_instructions(text: str) -> None:
     plain = [NumberedLine(number, "all is well") for number in range(1, 20)]
@@ -55,8 +59,8 @@ def test_no_line_changes_schema_or_instructions(text: str) -> None:
     assert (one.schema, one.instructions) == (other.schema, other.instructions)
     assert text not in other.instructions
     assert other.data.count(BEGIN) == other.data.count(END) == 1
-    shown = [Sample(f"{text.splitlines()[0]} step {number} took 0.5", number) for number in range(5)]
-    plainer = [Sample(f"step {number} took 0.5", number) for number in range(5)]
+    shown = [sample(f"{text.splitlines()[0]} step {number} took 0.5") for number in range(5)]
+    plainer = [sample(f"step {number} took 0.5") for number in range(5)]
     mine, theirs = template_reading.question(plainer), template_reading.question(shown)
     assert mine is not None
     assert theirs is not None

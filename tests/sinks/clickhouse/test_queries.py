@@ -16,9 +16,11 @@ from records import (
     DecisionResult,
     Failure,
     JobEvent,
+    ModelAnswer,
     Outcome,
     Position,
     Record,
+    Review,
     Slowdown,
 )
 from sinks import SinkRejected
@@ -100,6 +102,11 @@ WEEK: list[Record] = [
         detail="no report for 400 s"),
     Alarm(id="al2", job="a", kind="hang", raised=False, time=NOW - 100, since=NOW - 900, detail="reports come again"),
     Alarm(id="al3", job="c", kind="straggler", raised=True, time=NOW - 2000, since=NOW - 2100, rank=5, detail="rank 5 takes 0.8 s a step"),
+    *(ModelAnswer(id=f"m{i}", job=job, about=f"f/{job}/0/{revision}", revision=revision, time=NOW - 60 * i, model="m", prompt="1",
+        review=Review(error_type=said, root=7, certainty="high"))
+        for i, (job, revision, said) in enumerate([("a", 1, "user_script"), ("b", 2, "user_script"), ("b", 1, "other"),
+            ("c", 1, "unknown"), ("d", 2, "framework")])),
+    ModelAnswer(id="mt", job="a", about="f/a/0/1", revision=1, time=NOW, model="m", prompt="1"),
     *(DeadLetter(id=f"x{i}", topic="job-logs", partition=1, offset=i, time=NOW + i, reason="not JSON", value=b"{..") for i in range(3)),
     DeadLetter(id="y", topic="job-events", partition=0, offset=9, time=NOW, reason="no field kind", stage="process"),
 ]  # fmt: skip
@@ -213,6 +220,16 @@ def test_alarms_that_stand_come_first(asked: Ask) -> None:
     assert rows[0]["over"] is None
     assert (rows[1]["over"] - rows[1]["since"]).total_seconds() == pytest.approx(800)
     assert pick(asked("alarms", job="a"), "job") == [("a",)]
+
+
+def test_disagreements_of_a_language_model(asked: Ask) -> None:
+    """Agreement, an answer that names no cause, one about a template, and one about a verdict that is not there are none."""
+    columns = ("job", "verdict", "signature", "said", "said_line", "certainty", "model")
+    assert pick(asked("disagreements"), *columns) == [
+        ("a", "infrastructure", "xid-79", "user_script", 7, "high", "m"),
+        ("b", "infrastructure", "nccl-timeout", "other", 7, "high", "m"),
+    ]
+    assert pick(asked("disagreements", job="b"), "job") == [("b",)]
 
 
 def test_slowdowns_by_pair(asked: Ask) -> None:

@@ -72,6 +72,10 @@ EVERY_KIND: list[Row] = [
     (Position("gpu-metrics", 0, 2), records.GpuSample(id="l", node="kind", gpu=1, time=5.0, utilisation=99, power_watts=650.5, xids=[79],
         throttle_reasons=["sw_power_cap"], processes=[records.GpuProcess(pid=1, job="kind", rank=0)])),
     (Position("job-events", 0, 1), records.JobEvent(id="k", job="kind", kind="started", time=5.0, nodes=["n1", "n2"], gpus=8)),
+    (Position("model-answers", 0, 1), records.ModelAnswer(id="k", job="kind", about="f", revision=2, time=5.0, model="m", prompt="1",
+        review=records.Review(error_type="other", root=9), lines=[line(9, 8, "boom")])),
+    (Position("model-answers", 0, 2), records.ModelAnswer(id="l", job="kind", about="t", time=5.0, model="m", prompt="1",
+        numbers=[records.NumberMeaning("step", "none")], samples=[records.Sample(line=line(9, 8, "u 7"), time=4.0)])),
     (Position("estimates", 0, 1), records.Estimate(id="k", job="kind", time=5.0, similar_jobs=["a"])),
     (Position("decisions", 0, 1), records.Decision(id="k", action="restart", job="kind", time=5.0, expires=9.0, policy="p", reason="r",
         exclude_nodes=["n1"])),
@@ -94,6 +98,10 @@ def test_every_kind_of_record_is_stored_once(embedded: Embedded) -> None:
                        ("decisions", "job"), ("decision_results", "job"), ("dead_letters", "topic")]:  # fmt: skip
         rows = sum(records.BY_RECORD[type(record)].name.replace("-", "_") == topic for _, record in batch)
         assert embedded.one(f"SELECT count() FROM {topic} WHERE {key} = 'kind'") == rows, topic
+    assert embedded.one("SELECT error_type || toString(root_line) FROM model_answers WHERE id = 'k'") == "other9"
+    assert embedded.one("SELECT error_type || certainty || numbers FROM model_answers WHERE id = 'l'") == (
+        '[{"meaning":"step","unit":"none"}]'
+    )
     assert embedded.one("SELECT hex(value) FROM dead_letters WHERE id = 'k'") == "FF00"
     assert embedded.one("SELECT hex(key) FROM dead_letters WHERE id = 'l'") == "FE"
     assert embedded.one("SELECT root_line FROM failures WHERE id = 'l'") == 9

@@ -1,0 +1,138 @@
+"""What to ask a language model about a job, and the lines to ask with.
+
+Questions are no results: they are made from what is in memory, may be made twice or lost, and change no state.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from processors.grammar.numbers import NUMBER, parse
+from processors.grammar.prefix import peel
+from processors.view import ChunkView
+from records import ErrorType, Failure, ModelAnswer, Sample
+
+from . import failure_review, template_reading
+from .inquiry import Inquiry
+from .quoting import NumberedLine
+from .recent_lines import RecentLines, Stream, StreamName
+from .review_window import window
+from .template_reading import LONGEST, MOST, SHOWN, texts_of
+
+FIRST_LOOK = 40
+"""Lines of a stream after which its templates are looked at first; then after twice as many, and so on."""
+PER_JOB = 3
+"""Templates of a job that are asked about."""
+_JOBS = 10_000
+
+
+@dataclass
+class InquirerCounters:
+    """What was found worth a question."""
+
+    reviews: int = 0
+    """Questions about verdicts."""
+    templates: int = 0
+    """Questions about templates."""
+    without_lines: int = 0
+    """Verdicts not asked about because no line around them is in memory: after a restart, or with too many streams."""
+
+
+class Inquirer:
+    """Keeps recent lines and makes questions. Not safe for threads.
+
+    Args:
+        recent: Where lines are kept.
+    """
+
+    def __init__(self, recent: RecentLines | None = None) -> None:
+        self.recent = recent or RecentLines()
+        self.counters = InquirerCounters()
+        self._asked: OrderedDict[str, set[str]] = OrderedDict()
+        self._made: list[Inquiry] = []
+
+    def take(self) -> list[Inquiry]:
+        """Return the questions made since the last call."""
+        made, self._made = self._made, []
+        return made
+
+    def read(self, view: ChunkView) -> bool:
+        """Keep the lines of a chunk. Returns whether the time has come to look at the templates of its stream."""
+        before = self.recent.of(StreamName.of(view))
+        seen = before.seen if before else 0
+        stream = self.recent.add(view)
+        return stream is not None and _looks(stream.seen) > _looks(seen)
+
+    def left_open(self, view: ChunkView) -> None:
+        """Ask about the most frequent template of the stream of `view`, whose reports tell no speed."""
+        stream = self.recent.of(StreamName.of(view))
+        asked = self._asked.setdefault(view.job, set())
+        self._asked.move_to_end(view.job)
+        if len(self._asked) > _JOBS:
+            self._asked.popitem(last=False)
+        if stream is None or len(asked) >= PER_JOB:
+            return
+        for samples in _templates(stream):
+            question = template_reading.question(samples, view.job)
+            if question is None or question.key in asked:
+                continue
+            asked.add(question.key)
+            self.counters.templates += 1
+            draft = ModelAnswer(
+                id="", job=view.job, attempt=view.attempt, about=question.key, time=0.0, model="", prompt="",
+                samples=list(samples), node=view.node, rank=view.rank, stream=view.stream,
+            )  # fmt: skip
+            self._made.append(Inquiry(question, view.position.partition, draft))
+            return
+
+    def said(self, verdict: Failure, partition: int) -> None:
+        """Ask for a second look at `verdict`, which was just said of a job whose state is of `partition`."""
+        if verdict.error_type is ErrorType.NONE:
+            return
+        stream = self._stream(verdict)
+        lines = {view.numbers[index]: (view, index) for view, index in (stream.lines() if stream else ())}
+        numbered = [
+            NumberedLine(number, view.lines[index].strip("\r\n")) for number, (view, index) in sorted(lines.items())
+        ]
+        shown = window(numbered, verdict.root.line if verdict.root else 0)
+        if not shown:
+            self.counters.without_lines += 1
+            return
+        self.counters.reviews += 1
+        kept = {each.number for each in shown}
+        places = {number: view.evidence(index) for number, (view, index) in lines.items() if number in kept}
+        draft = ModelAnswer(
+            id="", job=verdict.job, attempt=verdict.attempt, about=verdict.id, revision=verdict.revision, time=0.0, model="", prompt="",
+        )  # fmt: skip
+        self._made.append(Inquiry(failure_review.question(shown, verdict.job), partition, draft, places))
+
+    def _stream(self, verdict: Failure) -> Stream | None:
+        root = verdict.root
+        if root is None:
+            return self.recent.newest(verdict.job, verdict.attempt)
+        return self.recent.of(StreamName(verdict.job, verdict.attempt, root.rank or 0, root.stream))
+
+
+def _looks(seen: int) -> int:
+    """Return how many looks are due after so many lines of a stream."""
+    return (seen // FIRST_LOOK).bit_length()
+
+
+def _templates(stream: Stream) -> Iterable[Sequence[Sample]]:
+    """Yield the newest lines of each template that may be a report, the most frequent template first."""
+    groups: dict[tuple[str, ...], list[tuple[ChunkView, int]]] = {}
+    for view, index in stream.lines():
+        texts = texts_of(view.lines[index])
+        if 2 <= len(texts) - 1 <= MOST:  # a step and a time
+            groups.setdefault(texts, []).append((view, index))
+    for places in sorted(groups.values(), key=len, reverse=True):
+        samples = [Sample(line=view.evidence(index), time=view.times[index]) for view, index in places[-SHOWN:]]
+        if len(samples) == SHOWN and _counts(samples):
+            yield samples
+
+
+def _counts(samples: Sequence[Sample]) -> bool:
+    """Return whether one of the numbers only grows: without a step nothing can be confirmed."""
+    rows = [[parse(each) for each in NUMBER.findall(peel(one.line.text[:LONGEST]).body)] for one in samples]
+    return any(all(earlier < later for earlier, later in pairwise(column)) for column in zip(*rows, strict=True))
