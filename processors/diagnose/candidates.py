@@ -1,6 +1,6 @@
 """The lines that may explain a failure, and which of them is the root."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf
 
 import msgspec
@@ -19,7 +19,14 @@ APART_S = 1.0
 
 
 class Candidate(msgspec.Struct):
-    """A line, or an ending without one, that may explain the failure. The fields as in `records.Failure`."""
+    """A line, or an ending without one, that may explain the failure. Most fields as in `records.Failure`.
+
+    Attributes:
+        speaker: Rank that printed the line, where its launcher says so in front of it.
+        accuses: Rank that a launcher names in it as the first that failed: its number in the job and on its node.
+        survived: Lines of progress after it.
+        count: How often its cause was met.
+    """
 
     cause: str
     kind: str
@@ -34,6 +41,8 @@ class Candidate(msgspec.Struct):
     rank: int | None
     feed: str
     root: Evidence | None
+    speaker: int | None = None
+    accuses: list[int] = []
     support: list[Evidence] = []
     survived: int = 0
     count: int = 1
@@ -74,8 +83,8 @@ def add(kept: list[Candidate], new: Candidate) -> None:
 def choose(kept: Iterable[Candidate], *, ended_badly: bool) -> list[Candidate]:
     """Return the root, then the other candidates in order; nothing where no candidate makes a verdict.
 
-    Kinds decide first (a candidate that another one explains is no root), then time. Weak kinds count only where the
-    attempt is known to have ended badly.
+    Kinds decide first (a candidate that another one explains is no root), then the launcher's word on whose failure came first, then
+    time. Weak kinds count only where the attempt is known to have ended badly.
     """
     alive = sorted((one for one in kept if one.alive), key=lambda one: one.order)
     if not ended_badly:
@@ -91,8 +100,14 @@ def choose(kept: Iterable[Candidate], *, ended_badly: bool) -> list[Candidate]:
     ]
     # Two streams of one moment come in either order: what a root beside it explains, though printed a little later, is no root.
     firsts = [one for one in roots if not any(_beside(other, one) for other in roots)]
-    root = (firsts or roots or alive)[:1]
+    root = _accused((firsts or roots or alive)[:1], alive)
     return root + [one for one in alive if one is not root[0]]
+
+
+def _accused(root: list[Candidate], alive: Sequence[Candidate]) -> list[Candidate]:
+    """Return, in place of `root`, what the rank said that a launcher saw fail first, where that is of the same kind."""
+    ranks = {rank for one in alive for rank in one.accuses}
+    return [one for one in alive if one.kind == root[0].kind and one.speaker in ranks][:1] or root if ranks else root
 
 
 def _last(alive: Iterable[Candidate], kind: str) -> tuple[float, int, str, int]:

@@ -1,5 +1,6 @@
 """What a Python exception says about whose fault a failure is: by its class, its module, then by whose code raised it."""
 
+import re
 from typing import NamedTuple
 
 from records import Component, ErrorType
@@ -35,6 +36,9 @@ _BY_CLASS: dict[str, Meaning] = {
     "PermissionError": _user(0.75),
     "IsADirectoryError": _user(0.85),
     "NotADirectoryError": _user(0.85),
+    "MissingSchema": _user(0.85),
+    "InvalidSchema": _user(0.85),
+    "InvalidURL": _user(0.85),
     "FileExistsError": _framework(0.45, restartable=True),
     "Empty": Meaning(kinds.STARVED, ErrorType.USER_SCRIPT, Component.NONE, False, 0.5),
     "Full": Meaning(kinds.STARVED, ErrorType.USER_SCRIPT, Component.NONE, False, 0.5),
@@ -65,6 +69,13 @@ _BY_MODULE: tuple[tuple[tuple[str, ...], Meaning], ...] = (
 )  # fmt: skip
 """By the module that an exception's class belongs to, as printed; the longest-known libraries only."""
 
+_CONNECTION = re.compile(r"[/\\](?:socket|ssl|http[/\\]client|ftplib|smtplib|urllib[/\\]request)\.py$")
+"""Files of Python's own that talk to remote services."""
+_ON_FILES = re.compile(
+    r"\b(?:open|read|readinto|readlines?|write|flush|seek|close|load|save|stat|fsync|rename|listdir|mkdir)\("
+)
+_NAMED_ARGUMENT = re.compile(r"unexpected keyword argument '(\w+)'")
+_NAMED_PART = re.compile(r"(?:No module named|^module) '([\w.]+)'")
 _SIGNATURE_MISMATCH = ("positional argument", "unexpected keyword argument", "takes no arguments", "no attribute")
 
 
@@ -75,7 +86,8 @@ def meaning(raised: Raised) -> Meaning:
     if raised.side and found.kind == kinds.EXCEPTION:
         return found._replace(kind=kinds.CHILD, confidence=0.3)
     if not raised.complete:
-        return found._replace(confidence=round(found.confidence * 0.6, 2))
+        kind = found.kind if raised.name else kinds.VAGUE
+        return found._replace(kind=kind, confidence=round(found.confidence * 0.6, 2))
     return found
 
 
@@ -83,17 +95,41 @@ def _by_module(name: str) -> Meaning | None:
     return next((found for modules, found in _BY_MODULE if name.startswith(modules)), None)
 
 
+def on_file(raised: Raised) -> bool:
+    """Return whether the operating system refused an operation on a file: what fails is then the file system, however remote."""
+    return raised.message.startswith("[Errno") and bool(
+        _ON_FILES.search(raised.code) or raised.message.endswith(("'", '"'))
+    )
+
+
 def _by_origin(raised: Raised, name: str) -> Meaning:
     inner, outer = package(raised.last), package(raised.caller)
     if name in {"ImportError", "ModuleNotFoundError"}:
-        missing = raised.message.partition("'")[2].partition("'")[0].partition(".")[0]
-        broken = "cannot import name" in raised.message and bool(inner)
-        if broken or (inner and missing.replace("_", "-") == inner.replace("_", "-")):
+        missing = _named(_NAMED_PART, raised.message)
+        broken = "cannot import name" in raised.message or "." in missing
+        if inner and (broken or missing.replace("_", "-") == inner.replace("_", "-")):
             return _framework(0.7)
         return _user(0.8)
     if raised.importing and inner:
         return _framework(0.7)
-    mismatch = name in {"TypeError", "AttributeError"} and any(one in raised.message for one in _SIGNATURE_MISMATCH)
-    if mismatch and inner and outer and inner != outer and "python" not in {inner, outer}:
-        return _framework(0.5)
+    if name == "TimeoutError" and _CONNECTION.search(raised.last):
+        return _REMOTE
+    if inner not in {"", "python"} and _wrong_call(raised, inner, outer, name):
+        return _framework(0.55)
     return _user(0.75 if raised.name else 0.6)
+
+
+def _wrong_call(raised: Raised, inner: str, outer: str, name: str) -> bool:
+    """Return whether the library `inner` called another one as that one cannot be called."""
+    if name not in {"TypeError", "AttributeError"}:
+        return False
+    argument, part = _named(_NAMED_ARGUMENT, raised.message), _named(_NAMED_PART, raised.message)
+    if (argument and f"{argument}=" in raised.code) or (part and part.partition(".")[0] != inner):
+        return True  # what is wrong stands in the library's own source, not in what it was handed
+    mismatch = any(one in raised.message for one in _SIGNATURE_MISMATCH)
+    return mismatch and outer not in {"", "python", inner}
+
+
+def _named(pattern: re.Pattern[str], message: str) -> str:
+    found = pattern.search(message)
+    return found[1] if found else ""

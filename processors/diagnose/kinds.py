@@ -19,7 +19,9 @@ CANCEL = "cancel"  # the scheduler ended the job and does not say why: often bec
 KILL = "kill"  # SIGKILL from somebody
 COLLECTIVE = "collective"  # a collective timed out or was aborted
 PEER = "peer"  # the other end of a connection went away
-LAUNCHER = "launcher"  # a launcher reports, or passes on a signal
+SIGNAL = "signal"  # somebody asked the job from outside to end, and does not say why
+LAUNCHER = "launcher"  # a launcher reports what became of a process, or tears the others down
+VAGUE = "vague"  # a failure whose outcome is not told: a command of a job script, a traceback that was cut off
 EXIT = "exit"  # a launcher tells that a process ended itself with a code of its own: what it printed last is why
 CHILD = "child"  # an error of a helper process or thread that need not end the job
 STARVED = "starved"  # a part of the program waited in vain for another part of it
@@ -29,13 +31,13 @@ WELL = "well"  # a line that says that the job ended well: what its stream print
 
 KINDS = (
     NODE, DEVICE, FABRIC, STORAGE, SERVICE, EXCEPTION, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
-    COLLECTIVE, PEER, LAUNCHER, EXIT, CHILD, STARVED, HINT, BENIGN, WELL,
+    COLLECTIVE, PEER, SIGNAL, LAUNCHER, VAGUE, EXIT, CHILD, STARVED, HINT, BENIGN, WELL,
 )  # fmt: skip
 
 WEAK = frozenset({CHILD, HINT})
 """Kinds that make a verdict only where the attempt is known to have ended badly."""
 
-_NOISE = frozenset({PEER, LAUNCHER, EXIT, CHILD, STARVED, HINT, CANCEL, KILL})
+_NOISE = frozenset({PEER, SIGNAL, LAUNCHER, EXIT, CHILD, STARVED, HINT, CANCEL, KILL})
 _DEATH = _NOISE | {EXCEPTION, NATIVE, ABORT, COLLECTIVE, SERVICE}
 
 AFTER: dict[str, frozenset[str]] = {
@@ -51,8 +53,10 @@ AFTER: dict[str, frozenset[str]] = {
     CANCEL: _DEATH,
     KILL: _NOISE | {EXCEPTION, ABORT, COLLECTIVE},
     COLLECTIVE: _NOISE | {EXCEPTION, NATIVE, ABORT, COLLECTIVE},
-    PEER: _NOISE | {COLLECTIVE, ABORT},
-    LAUNCHER: _NOISE,
+    PEER: (_NOISE - {KILL}) | {COLLECTIVE, ABORT},
+    SIGNAL: _NOISE,
+    LAUNCHER: _NOISE - {KILL},
+    VAGUE: _NOISE,
     EXIT: _NOISE - {EXIT},
     CHILD: frozenset({CHILD, STARVED, HINT}),
     STARVED: frozenset({LAUNCHER, HINT}),
@@ -62,20 +66,22 @@ AFTER: dict[str, frozenset[str]] = {
 }
 
 BEFORE: dict[str, frozenset[str]] = {
-    NODE: _NOISE | {DEVICE, NATIVE, ABORT, COLLECTIVE},
-    DEVICE: _NOISE | {COLLECTIVE, ABORT},
-    FABRIC: _NOISE | {COLLECTIVE, ABORT},
-    STORAGE: _NOISE | {ABORT},
-    SERVICE: _NOISE | {ABORT},
-    EXCEPTION: frozenset({ABORT, PEER, LAUNCHER, CHILD, HINT}),
-    NATIVE: frozenset({PEER, LAUNCHER, CHILD, HINT}),
+    NODE: _NOISE | {VAGUE, DEVICE, NATIVE, ABORT, COLLECTIVE},
+    DEVICE: _NOISE | {VAGUE, COLLECTIVE, ABORT},
+    FABRIC: _NOISE | {VAGUE, COLLECTIVE, ABORT},
+    STORAGE: _NOISE | {VAGUE, ABORT},
+    SERVICE: _NOISE | {VAGUE, ABORT},
+    EXCEPTION: frozenset({VAGUE, ABORT, PEER, LAUNCHER, CHILD, HINT}),
+    NATIVE: frozenset({VAGUE, PEER, LAUNCHER, CHILD, HINT}),
     ABORT: frozenset({LAUNCHER, CHILD, HINT}),
-    SCHEDULE: _NOISE,
+    SCHEDULE: _NOISE | {VAGUE},
     CANCEL: frozenset({LAUNCHER, CHILD, HINT}),
-    KILL: frozenset({LAUNCHER, CHILD, HINT}),
-    COLLECTIVE: frozenset({LAUNCHER, CHILD, HINT}),
+    KILL: frozenset({VAGUE, PEER, LAUNCHER, CHILD, HINT}),
+    COLLECTIVE: frozenset({VAGUE, LAUNCHER, CHILD, HINT}),
     PEER: frozenset({CHILD, HINT}),
+    SIGNAL: frozenset({LAUNCHER, CHILD, HINT}),
     LAUNCHER: frozenset({CHILD, HINT}),
+    VAGUE: frozenset({HINT}),
     EXIT: frozenset({LAUNCHER, CHILD, STARVED, PEER}),
     CHILD: frozenset({HINT}),
     STARVED: frozenset({LAUNCHER, HINT}),

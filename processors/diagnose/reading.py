@@ -8,11 +8,11 @@ import msgspec
 from processors.view import ERROR, PROGRESS, ChunkView
 from records import Component, ErrorType, Evidence
 
-from . import kinds
+from . import kinds, launch
 from . import traceback as tracebacks
 from .candidates import SURVIVED, Candidate, add, survive
 from .catalogue import Signature
-from .exceptions import Meaning, meaning
+from .exceptions import Meaning, meaning, on_file
 from .matcher import READ, Matcher
 from .memory import held_by_others
 from .nan import NanWatch, mentioned
@@ -38,28 +38,46 @@ _VAGUE = frozenset(
     {"RuntimeError", "Exception", "OSError", "SystemError", "InternalError", "DistBackendError", "ImportError"}
 )
 """Exceptions whose message, when it goes on over the next lines, tells more than their class."""
+_REPORT = Meaning(kinds.LAUNCHER, ErrorType.UNKNOWN, Component.NONE, restartable=None, confidence=0.3)
 _MESSAGE_LINES = 5
 _PROBES = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty"})
 """Exceptions that programs raise on the way to an answer; one raised while they were handled tells more."""
 
 
 class Feed(msgspec.Struct):
-    """What is remembered of one stream of one rank."""
+    """What is remembered of one stream of one rank.
+
+    Attributes:
+        traceback: Open tracebacks.
+        nan: Since when its loss is not a number.
+        accusing: Whether a launcher is about to name the rank that failed first.
+    """
 
     traceback: TracebackState = msgspec.field(default_factory=TracebackState)
     nan: NanWatch = msgspec.field(default_factory=NanWatch)
+    accusing: bool = False
 
     @property
     def idle(self) -> bool:
         """True where nothing need be remembered."""
-        return not self.traceback.open and not self.traceback.note and self.nan.first is None
+        return not (self.traceback.open or self.traceback.note or self.nan.first or self.accusing)
+
+    def accuse(self, line: str) -> list[int]:
+        """Take a line of the launcher's block; return the rank that it accuses, where this line names it."""
+        if launch.header(line):
+            self.accusing = True
+            return []
+        if not self.accusing:
+            return []
+        self.accusing = False
+        return launch.accused(line)
 
 
 class Reader:
     """Reads chunks. Holds the template cache, nothing of any job."""
 
     def __init__(self, signatures: Sequence[Signature]) -> None:
-        self._matcher = Matcher(signatures, (_TRACEBACK, _EXCEPTION))
+        self._matcher = Matcher(signatures, (_TRACEBACK, _EXCEPTION, launch.PATTERN))
         self._header = len(signatures)
 
     def read(self, view: ChunkView, name: str, feeds: dict[str, Feed], kept: list[Candidate]) -> None:
@@ -74,7 +92,7 @@ class Reader:
             feed.nan.read(view)
         glued = HEADER in text
         if progress < len(view.lines) or feed.traceback.open or glued:
-            self._made(view, name, feed.traceback, kept, glued=glued)
+            self._made(view, name, feed, kept, glued=glued)
         elif progress:
             for one in kept:
                 if one.feed == name:
@@ -92,17 +110,17 @@ class Reader:
         others = [line for line, letter in zip(lines, classes, strict=True) if letter != PROGRESS]
         return not any(self._matcher.find(others))
 
-    def _made(self, view: ChunkView, name: str, state: TracebackState, kept: list[Candidate], *, glued: bool) -> None:
+    def _made(self, view: ChunkView, name: str, feed: Feed, kept: list[Candidate], *, glued: bool) -> None:
         lines, classes = view.lines, view.classes
         wanted = [i for i, letter in enumerate(classes) if letter != PROGRESS or (glued and HEADER in lines[i])]
         found = dict(zip(wanted, self._matcher.find([lines[i] for i in wanted]), strict=True))
-        if state.open or any(one and one[-1] >= self._header for one in found.values()):
+        if feed.traceback.open or any(one and one[-1] >= self._header for one in found.values()):
             indices: Sequence[int] = range(len(lines))
         else:
             indices = [i for i in wanted if found[i] or classes[i] == ERROR]
         counted = 0
         for index in indices:
-            new = self._line(view, index, found, name, state, kept)
+            new = self._line(view, index, found, name, feed, kept)
             if new is None:
                 continue
             # What is kept of two depends on which the job has survived: so progress is counted up to each new one.
@@ -125,10 +143,11 @@ class Reader:
         index: int,
         matches: Mapping[int, tuple[int, ...]],
         name: str,
-        state: TracebackState,
+        feed: Feed,
         kept: list[Candidate],
     ) -> Candidate | None:
         """Return the candidate that piece `index` makes. A progress line is read only where a traceback is open."""
+        state = feed.traceback
         if index not in matches and not state.open:
             return None
         found = matches.get(index, ())
@@ -139,6 +158,8 @@ class Reader:
             inside, raised = tracebacks.feed(state, line, place, view.times[index])
         if inside and raised is None:
             return None
+        if self._header + 2 in found and (accused := feed.accuse(line)):
+            return _from(_REPORT, "first_observed_failure", "signature", place, view.times[index], name, accused)
         signature = self._matcher.signature(found, line)
         if signature is not None and _harmless(signature, line, raised):
             if raised is None:
@@ -154,7 +175,7 @@ class Reader:
         if raised is not None and not raised.name and headers:
             place = headers[0]
         candidate = _candidate(signature, raised, place, view.times[index], name)
-        candidate.node, candidate.support = view.node, headers[:2]
+        candidate.node, candidate.support, candidate.speaker = view.node, headers[:2], launch.speaker(line)
         return candidate
 
 
@@ -213,6 +234,8 @@ def _candidate(
             verdict = Meaning(
                 kinds.EXCEPTION, ErrorType.INFRASTRUCTURE, Component.GPU, restartable=True, confidence=0.7
             )
+        if raised is not None and signature.component is Component.NETWORK and on_file(raised):
+            verdict = verdict._replace(kind=kinds.STORAGE, component=Component.STORAGE)
         if raised is not None and raised.side and signature.kind not in _CERTAIN:
             verdict = verdict._replace(kind=kinds.CHILD)
         made = _from(verdict, signature.name, "signature", place, time, name)
@@ -227,7 +250,9 @@ def _candidate(
     return made
 
 
-def _from(verdict: Meaning, cause: str, source: str, place: Evidence, time: float, name: str) -> Candidate:  # noqa: PLR0917
+def _from(  # noqa: PLR0917
+    verdict: Meaning, cause: str, source: str, place: Evidence, time: float, name: str, accuses: Sequence[int] = ()
+) -> Candidate:
     return Candidate(
         cause=cause,
         kind=verdict.kind,
@@ -242,4 +267,5 @@ def _from(verdict: Meaning, cause: str, source: str, place: Evidence, time: floa
         rank=place.rank,
         feed=name,
         root=place,
+        accuses=list(accuses),
     )

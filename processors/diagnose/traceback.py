@@ -7,15 +7,18 @@ import re
 
 import msgspec
 
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import clean, peel
 from records import Evidence
 
 HEADER = "Traceback (most recent call last)"
 OPEN = 8
 """Tracebacks of one stream that may be open at once (ranks that print into one file)."""
+READ = 200
+"""Characters of a prefix that may be learned."""
 STRAY = 40
 """Lines that belong to nothing after which a traceback is given up as cut off."""
 
+_ZEROS = str.maketrans("123456789", "000000000")
 _FRAME = re.compile(r'\s*File "([^"]{1,500})", line \d+(?:, in (.{1,120}))?')
 _SUFFIX = (
     r"(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Timeout|Failure|Fault|Empty|Full|Killed|Abort|Invalid|Died"
@@ -49,6 +52,7 @@ class Raised(msgspec.Struct, frozen=True):
         line: Line of the exception itself; of the header where the traceback was cut off.
         last: File of the innermost frame.
         caller: File of the frame around it.
+        code: What the innermost frame was about to do: its source line as printed.
         importing: Whether a module of a library was being imported.
         side: Whether a helper thread or an exit handler raised it, or it was only logged.
         chained: `""`, `cause` or `handling`: how it follows from the exception before it.
@@ -60,6 +64,7 @@ class Raised(msgspec.Struct, frozen=True):
     line: int
     last: str = ""
     caller: str = ""
+    code: str = ""
     importing: bool = False
     side: bool = False
     chained: str = ""
@@ -67,9 +72,15 @@ class Raised(msgspec.Struct, frozen=True):
 
 
 class OpenTraceback(msgspec.Struct):
-    """A traceback whose exception has not come yet."""
+    """A traceback whose exception has not come yet.
+
+    Attributes:
+        tag: What launchers put before its lines.
+        lead: What else stood before its header, digits as 0: in front of its other lines too, where a log collector put it.
+    """
 
     tag: str
+    lead: str
     header: Evidence
     time: float
     frames: int = 0
@@ -77,6 +88,7 @@ class OpenTraceback(msgspec.Struct):
     inside: bool = False
     last: str = ""
     caller: str = ""
+    code: str = ""
     importing: bool = False
     side: bool = False
     chained: str = ""
@@ -102,14 +114,26 @@ def feed(state: TracebackState, line: str, place: Evidence, time: float) -> tupl
     tag, text = _own(line)
     at = text.find(HEADER)
     if at >= 0 and not _SPOKEN.match(text, at + len(HEADER)):
-        _begin(state, tag, at, place, time)
+        whole = clean(line)
+        lead = masked(whole[: whole.find(HEADER)]) if text[:at].strip() else ""
+        _begin(state, OpenTraceback(tag, lead if len(lead) <= READ else "", place, time, base=0 if lead else at))
         return True, None
     if _remark(state, text, place.line):
         return True, None
-    mine = next((one for one in state.open if one.tag == tag), None)
+    mine, text = _owner(state, line, tag, text)
     if mine is None:
         return False, None
     return _continue(state, mine, text, place.line)
+
+
+def _owner(state: TracebackState, line: str, tag: str, text: str) -> tuple[OpenTraceback | None, str]:
+    """Return the open traceback that `line` may go on with, and the line without what stands before it."""
+    for one in state.open:
+        if one.lead:
+            whole = clean(line)
+            if masked(whole[: len(one.lead)]) == one.lead:
+                return one, whole[len(one.lead) :]
+    return next((one for one in state.open if one.tag == tag), None), text
 
 
 def _own(line: str) -> tuple[str, str]:
@@ -119,6 +143,11 @@ def _own(line: str) -> tuple[str, str]:
     while found := _GROUP.match(text):
         tag, text = tag + "|", text[found.end() :]
     return tag, text
+
+
+def masked(text: str) -> str:
+    """Return `text` with all digits as 0."""
+    return text.translate(_ZEROS)
 
 
 def bare(line: str, number: int) -> Raised | None:
@@ -132,24 +161,37 @@ def bare(line: str, number: int) -> Raised | None:
 
 def give_up(one: OpenTraceback) -> Raised:
     """Return what is known of a traceback that was cut off before its exception."""
-    return Raised("", "", one.header.line, one.last, one.caller, one.importing, one.side, one.chained, complete=False)
+    return _raised(one, "", "", one.header.line, complete=False)
 
 
-def _begin(state: TracebackState, tag: str, indent: int, place: Evidence, time: float) -> None:
-    near = state.note and place.line - state.note_line <= 3
-    already = next((one for one in state.open if one.tag == tag), None)
+def _raised(one: OpenTraceback, name: str, message: str, line: int, *, complete: bool = True) -> Raised:
+    return Raised(
+        name,
+        message,
+        line,
+        last=one.last,
+        caller=one.caller,
+        code=one.code,
+        importing=one.importing,
+        side=one.side,
+        chained=one.chained,
+        complete=complete,
+    )
+
+
+def _begin(state: TracebackState, new: OpenTraceback) -> None:
+    near = state.note and new.header.line - state.note_line <= 3
+    already = next((one for one in state.open if (one.tag, one.lead) == (new.tag, new.lead)), None)
     if already:
         if already.frames == 0:  # another rank's header, printed into the same stream
             return
         state.open.remove(already)
     if len(state.open) >= OPEN:
         state.open.pop(0)
-    note = state.note if near else ""
-    state.open.append(
-        OpenTraceback(
-            tag, place, time, base=indent, side=note == "side", chained=note if note in {"cause", "handling"} else ""
-        )
-    )
+    if near:
+        new.side = state.note == "side"
+        new.chained = state.note if state.note in {"cause", "handling"} else ""
+    state.open.append(new)
     state.note = ""
 
 
@@ -173,7 +215,7 @@ def _continue(state: TracebackState, mine: OpenTraceback, text: str, line: int) 
         mine.stray = 0
         mine.inside = True
         mine.base = len(text) - len(text.lstrip()) - 2
-        mine.caller, mine.last = mine.last, frame[1][-200:]
+        mine.caller, mine.last, mine.code = mine.last, frame[1][-200:], ""
         if frame[2] == "<module>" and package(frame[1]):
             mine.importing = True
         return True, None
@@ -182,12 +224,13 @@ def _continue(state: TracebackState, mine: OpenTraceback, text: str, line: int) 
     if not stripped:
         return True, None
     if indent > max(mine.base, 0):
+        mine.code = mine.code or stripped[:200]
         return True, None
     found = _GLUED.match(stripped) or _CERTAIN.match(stripped) or (_LIKELY.match(stripped) if mine.inside else None)
     if found and mine.frames:
         state.open.remove(mine)
         message = stripped[found.end(1) :].lstrip(": ")
-        return True, Raised(found[1], message, line, mine.last, mine.caller, mine.importing, mine.side, mine.chained)
+        return True, _raised(mine, found[1], message, line)
     mine.inside = False
     mine.stray += 1
     if mine.stray > STRAY:

@@ -1,0 +1,38 @@
+r"""Whom the elastic launcher accuses: the block that it prints last names the rank whose failure it observed first.
+
+    Root Cause (first observed failure):
+    [0]:
+      time      : 2024-05-06_07:08:09
+      host      : n1
+      rank      : 3 (local_rank: 3)
+      exitcode  : 1 (pid: 4242)
+
+Source: PyTorch, torch.distributed.elastic.multiprocessing.errors.
+"""
+
+import re
+
+from processors.grammar.prefix import peel
+
+PATTERN = r"Root Cause \(first observed failure\)|^\W*rank\s+: \d+ \(local_rank: \d+\)"
+"""RE2, for a line's template: the lines of such a block that are read."""
+_HEADER = "Root Cause"
+_RANK = re.compile(r"rank\s+: (\d+) \(local_rank: (\d+)\)")
+_TAG = re.compile(r"\[(?:rank|default)?(\d+)\]|(\d+):|\[\d+,(\d+)\]")
+
+
+def header(line: str) -> bool:
+    """Return whether `line`, which `PATTERN` matches, opens the block; the next rank that is named is the accused."""
+    return _HEADER in line
+
+
+def accused(line: str) -> list[int]:
+    """Return the rank that `line` names, as counted in the job and on its node; nothing where it names none."""
+    found = _RANK.search(line)
+    return [int(found[1]), int(found[2])] if found else []
+
+
+def speaker(line: str) -> int | None:
+    """Return the rank that printed `line` as its launcher tells in front of it; None where it does not."""
+    found = _TAG.match(peel(line).tag)
+    return int(next(group for group in found.groups() if group)) if found else None

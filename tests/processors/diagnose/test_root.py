@@ -1,0 +1,110 @@
+"""Which of several suspicious lines is the root: short logs in the spirit of real ones."""
+
+import pytest
+
+from processors.diagnose import FailureHandler
+from records import Component, ErrorType, Failure
+
+from .jobs import CHILD, PROGRESS, run
+
+USER, FRAMEWORK, OTHER = ErrorType.USER_SCRIPT, ErrorType.FRAMEWORK, ErrorType.OTHER
+INFRASTRUCTURE = ErrorType.INFRASTRUCTURE
+
+
+def traceback(*frames: tuple[str, str], last: str) -> list[str]:
+    """Return a traceback with `frames` of file and source line, which ends with the line `last`."""
+    lines = [text for file, code in frames for text in (f'  File "{file}", line 7, in step', f"    {code}")]
+    return ["Traceback (most recent call last):", *lines, last]
+
+
+def verdict(handler: FailureHandler, lines: list[str]) -> Failure:
+    """Return the verdict on a stored log of progress and `lines`; line 1 is the first after the progress."""
+    said, _ = run(handler, [*PROGRESS, *lines])
+    return said[-1]
+
+
+def line(failure: Failure) -> int:
+    assert failure.root is not None
+    return failure.root.line - len(PROGRESS)
+
+
+MINE, LIBRARY, OTHERS = (
+    "/home/u/train.py",
+    "/opt/lib/python3.11/site-packages/layers/__init__.py",
+    "/x/site-packages/nets/a.py",
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "code", "last", "kind", "component"),
+    [
+        (MINE, "block = data.read(4096)", "TimeoutError: [Errno 110] Connection timed out", INFRASTRUCTURE, "storage"),
+        (MINE, "peer.connect(address)", "TimeoutError: [Errno 110] Connection timed out", INFRASTRUCTURE, "network"),
+        ("/opt/lib/python3.11/socket.py", "return self._sock.recv_into(b)", "TimeoutError: timed out", INFRASTRUCTURE, "network"),
+        (MINE, "fetch(url)", "urllib.error.HTTPError: HTTP Error 403: Forbidden", USER, "none"),
+        (MINE, "fetch(url)", "urllib.error.HTTPError: HTTP Error 503: Service Unavailable", INFRASTRUCTURE, "network"),
+        (MINE, "fetch(url)", "requests.exceptions.HTTPError: 404 Client Error: Not Found for url: http://x", USER, "none"),
+        (MINE, "save(net)", "RuntimeError: basic_ios::clear: iostream error", INFRASTRUCTURE, "storage"),
+        (LIBRARY, "from torch._old import x", "ModuleNotFoundError: No module named 'torch._old'", FRAMEWORK, "none"),
+        (MINE, "from torch._old import x", "ModuleNotFoundError: No module named 'torch._old'", USER, "none"),
+        (LIBRARY, "import swan", "ModuleNotFoundError: No module named 'swan'", USER, "none"),
+        (LIBRARY, "np.quantile(a, way='x')", "TypeError: quantile() got an unexpected keyword argument 'way'", FRAMEWORK, "none"),
+        (LIBRARY, "fn(*a, **given)", "TypeError: step() got an unexpected keyword argument 'way'", USER, "none"),
+        (LIBRARY, "np.float0(x)", "AttributeError: module 'scipy' has no attribute 'float0'", FRAMEWORK, "none"),
+    ],
+)  # fmt: skip
+def test_whose_fault_an_exception_is(  # noqa: PLR0917
+    handler: FailureHandler, file: str, code: str, last: str, kind: ErrorType, component: str
+) -> None:
+    found = verdict(handler, traceback((MINE, "main()"), (file, code), last=last))
+    assert (found.error_type, found.faulty_component) == (kind, Component(component))
+
+
+def test_a_job_script_goes_on_after_a_command_that_failed(handler: FailureHandler) -> None:
+    missing = "job.sh: line 3: module: command not found"
+    assert line(verdict(handler, [missing, *traceback((MINE, "x"), last="KeyError: 'x'")])) == 5
+    assert verdict(handler, [missing]).error_type is USER
+
+
+def test_a_killed_rank_explains_the_peers_that_lost_it(handler: FailureHandler) -> None:
+    lost = "[rank0]: RuntimeError: [gloo/transport/tcp/pair.cc:5] Connection closed by peer [10.0.0.7]:99"
+    killed = "failed (exitcode: -9) local_rank: 1 (pid: 4477) of binary: /opt/venv/bin/python"
+    found = verdict(handler, [lost, "Sending process 4476 closing signal SIGTERM", killed, *CHILD])
+    assert (found.error_type, line(found)) == (OTHER, 3)
+
+
+def test_a_signal_told_over_two_lines(handler: FailureHandler) -> None:
+    told = ["mpirun noticed that process rank 3 with PID 77 on node n1 exited on", "signal 9 (Killed)."]
+    assert line(verdict(handler, told)) == 2
+
+
+def account(rank: int) -> list[str]:
+    return [
+        "Failures:",
+        "[1]:",
+        "  rank      : 5 (local_rank: 5)",
+        "Root Cause (first observed failure):",
+        "[0]:",
+        f"  rank      : {rank} (local_rank: {rank})",
+        "  exitcode  : 1 (pid: 4242)",
+    ]
+
+
+@pytest.mark.parametrize(("rank", "expected"), [(0, "KeyError"), (3, "ValueError"), (7, "KeyError")])
+def test_the_launcher_names_the_rank_that_failed_first(handler: FailureHandler, rank: int, expected: str) -> None:
+    """Both errors could be the root; a rank that printed nothing is not preferred."""
+    first = [f"[rank0]: {one}" for one in traceback((MINE, "a"), last="KeyError: 'x'")]
+    second = [f"[rank3]: {one}" for one in traceback((MINE, "b"), last="ValueError: no")]
+    assert verdict(handler, [*first, *second, *CHILD, *account(rank)]).signature == expected
+
+
+def test_a_traceback_behind_a_prefix_that_nobody_knows(handler: FailureHandler) -> None:
+    lead = "17 {collector pod-ab/7} ~ "
+    lines = traceback((MINE, "x"), (LIBRARY, "y"), last="OSError: [Errno 28] No space left on device")
+    found = verdict(handler, [lead.replace("7", str(number)) + one for number, one in enumerate(lines)])
+    assert (found.signature, line(found)) == ("no_space", 6)
+
+
+def test_a_traceback_cut_off_yields_to_what_is_told_in_full(handler: FailureHandler) -> None:
+    cut = traceback((MINE, "x"), last="…")[:3]
+    assert verdict(handler, [*cut, "OSError: [Errno 28] No space left on device"]).signature == "no_space"
