@@ -1,21 +1,24 @@
 """All processors of a job, one after the other: the path of one chunk of lines.
 
-chunk → new pieces → classes → reports → metric → slowdown
+chunk → new pieces → classes → reports → metric → slowdown, alarms
 ↘ candidates → failure
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from records import EventKind, JobEvent, JobMetric, LogChunk, Position, Record, derived_id
 
+from .alarms.monitor import AlarmMonitor
 from .classify.classifier import LineClassifier
 from .diagnose.ending import Ending
 from .diagnose.handler import FailureHandler
 from .interference.monitor import InterferenceMonitor
 from .source import admit
 from .state import MAX_SOURCES, JobState, SourceState
+from .track.ranks import together
 from .track.tracker import MetricTracker
-from .view import ChunkView
+from .view import PROGRESS, ChunkView
 
 
 @dataclass
@@ -37,15 +40,18 @@ class JobProcessor:
 
     def __init__(
         self,
+        *,
         classifier: LineClassifier | None = None,
         tracker: MetricTracker | None = None,
         handler: FailureHandler | None = None,
         monitor: InterferenceMonitor | None = None,
+        alarms: AlarmMonitor | None = None,
     ) -> None:
         self.classifier = classifier or LineClassifier()
         self.tracker = tracker or MetricTracker()
         self.handler = handler or FailureHandler()
         self.monitor = monitor or InterferenceMonitor()
+        self.alarms = alarms or AlarmMonitor()
         self.counters = Counters()
 
     def fresh(self, key: str) -> JobState:
@@ -72,7 +78,7 @@ class JobProcessor:
         fresh = admit(chunk, source)
         self.counters.repeats += fresh.repeats
         if not fresh.lines:
-            return results
+            return [*results, *self._heard(chunk, chunk.time, position, state, alive=False)]
         self.counters.lines += len(fresh.lines)
         view = ChunkView(
             job=chunk.job,
@@ -88,13 +94,21 @@ class JobProcessor:
         )
         metric = self.tracker.observe(view, source.track)
         if metric:
-            results += self._measured(metric, state)
+            results += self._measured(metric, position, state)
         results += self.handler.observe(view, state.diagnose)
+        results += self._heard(chunk, view.times[-1], position, state, alive=PROGRESS in view.classes)
         return results
 
-    def _measured(self, metric: JobMetric, state: JobState) -> list[Record]:
+    def _measured(self, metric: JobMetric, position: Position, state: JobState) -> list[Record]:
+        metric = together(metric, state.ranks)
+        alarms = self.alarms.measured(metric, position, state.alarms)
         slowdown = self.monitor.measured(metric, state.interference)
-        return [metric, slowdown] if slowdown else [metric]
+        return [metric, slowdown, *alarms] if slowdown else [metric, *alarms]
+
+    def _heard(
+        self, chunk: LogChunk, time: float, position: Position, state: JobState, *, alive: bool
+    ) -> Sequence[Record]:
+        return self.alarms.heard(chunk.job, chunk.attempt, time, position, state.alarms, alive=alive)
 
     def _event(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
         _begin_attempt(state, event.attempt)
@@ -113,7 +127,8 @@ class JobProcessor:
                 state=event.state,
                 nodes=event.nodes,
             )
-            return list(self.handler.conclude(ending, state.diagnose))
+            over = self.alarms.ended(event.job, event.attempt, event.time, position, state.alarms)
+            return [*self.handler.conclude(ending, state.diagnose), *over]
         return []
 
 

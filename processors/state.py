@@ -2,10 +2,12 @@
 
 import msgspec
 
+from .alarms.monitor import AlarmState
 from .classify.context import ClassifyContext
 from .diagnose.handler import DiagnoseState
 from .interference.monitor import InterferenceState
 from .keyed import KeyedState
+from .track.ranks import RanksState
 from .track.tracker import TrackState
 
 MAX_SOURCES = 4096
@@ -45,6 +47,8 @@ class JobState(KeyedState, kw_only=True):
         conflicts: Streams whose conflict was reported.
         diagnose: What the failure handler carries.
         interference: What the interference monitor carries.
+        ranks: The newest step time of each rank.
+        alarms: What the alarm monitor carries.
     """
 
     job: str
@@ -54,3 +58,5 @@ class JobState(KeyedState, kw_only=True):
     conflicts: list[str] = []
     diagnose: DiagnoseState = msgspec.field(default_factory=DiagnoseState)
     interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
+    ranks: RanksState = msgspec.field(default_factory=RanksState)
+    alarms: AlarmState = msgspec.field(default_factory=AlarmState)

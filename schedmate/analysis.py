@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from processors.job import JobProcessor
 from processors.state import JobState
 from processors.track.readings import THRESHOLD, Reading
 from processors.track.series import Point, points, template_of
 from processors.track.summary import summarise
 from processors.view import CHUNK_LINES
-from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position
+from records import Alarm, ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, OverRanks, Position
 from schedmate.tail import Tail
 
 MOST_POINTS, MOST_TEMPLATES = 512, 64
@@ -26,6 +28,8 @@ class Analysis:
         file: Its path, as given.
         lines: Lines in it, counted at newlines.
         metric: The newest progress; null where the log reports none.
+        over_ranks: Step times over the ranks that print into the log, at the newest look.
+        alarms: What went wrong on the way: a loss that was no number, a loss spike, a rank behind the others.
         failure: The verdict; null for a run that did not fail.
         located_by: `end` where the end of the log decided; `whole` where it was read from its start.
         chunks_read: Chunks of 20 lines that were read.
@@ -37,6 +41,8 @@ class Analysis:
     file: str
     lines: int = 0
     metric: JobMetric | None = None
+    over_ranks: OverRanks | None = None
+    alarms: list[Alarm] = field(default_factory=list)
     failure: Failure | None = None
     located_by: str = "whole"
     chunks_read: int = 0
@@ -64,6 +70,11 @@ class Analysis:
                 "confidence": metric.confidence if metric else 0.0,
                 "reports": metric.reports if metric else 0,
             },
+            "ranks": self.over_ranks and msgspec.structs.asdict(self.over_ranks),
+            "alarms": [
+                {"kind": alarm.kind, "detail": alarm.detail, "lines": [each.line for each in alarm.evidence]}
+                for alarm in self.alarms
+            ],
             "failure": failure
             and {
                 "root_line": failure.root and failure.root.line,
@@ -129,5 +140,8 @@ def _take(result: Analysis, records: Iterable[object]) -> None:
     for record in records:
         if isinstance(record, JobMetric):
             result.metric = record
+            result.over_ranks = record.over_ranks or result.over_ranks
+        elif isinstance(record, Alarm) and record.raised:
+            result.alarms.append(record)
         elif isinstance(record, Failure):
             result.failure = None if record.error_type is ErrorType.NONE else record

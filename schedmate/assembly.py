@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from processors.alarms.monitor import AlarmMonitor
 from processors.classify.classifier import LineClassifier
 from processors.classify.fallback import ExemplarClassifier, TemplateClassifier
 from processors.diagnose import FailureHandler, InvalidSignature, Signature, load
@@ -28,6 +29,7 @@ def job_processor(settings: ProcessorSettings) -> JobProcessor:
         tracker=MetricTracker(reports=settings.reports),
         handler=FailureHandler(signatures(settings)),
         monitor=InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
+        alarms=AlarmMonitor(hang_s=settings.hang_seconds),
     )
 
 

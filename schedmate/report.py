@@ -1,15 +1,19 @@
 """An analysis for a person."""
 
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from processors.track.readings import THRESHOLD
-from records import Failure, JobMetric
+from records import Alarm, Failure, JobMetric, OverRanks
 from schedmate.analysis import Analysis
 from schedmate.sparkline import sparkline
 
 _TEMPLATES = 3
 """Templates of reports that are shown."""
+_ALARMS = 5
+"""Alarms that are shown."""
 
 METHODS = {
     "stated": "printed in the log",
@@ -26,7 +30,7 @@ def report(analysis: Analysis, explain: bool = False) -> RenderableType:
     """
     parts: list[RenderableType] = [Text(f"{analysis.file}  {analysis.lines:,} lines", style="bold")]
     parts += [_row("progress", _progress(analysis.metric)), _row("speed", _speed(analysis.metric))]
-    parts += [*_how(analysis), *_curves(analysis)]
+    parts += [*_how(analysis), *_ranks(analysis.over_ranks), *_curves(analysis), *_alarms(analysis.alarms)]
     if explain:
         parts += _explained(analysis)
     failure = analysis.failure
@@ -100,6 +104,24 @@ def _curves(analysis: Analysis) -> list[RenderableType]:
     for name, values, shown in (("step time", times, seconds), ("loss", losses, lambda value: f"{value:.4g}")):
         if curve := sparkline(values):
             rows.append(_row(name, f"{curve}  {shown(min(values))} to {shown(max(values))}"))
+    return rows
+
+
+def _ranks(ranks: OverRanks | None) -> list[RenderableType]:
+    if ranks is None:
+        return []
+    slowest = f"rank {ranks.slowest} is the slowest, {ranks.lag:.2f} times the median"
+    return [_row("ranks", f"{ranks.ranks}: {seconds(ranks.step_time_s)} a step, spread {ranks.spread:.0%}; {slowest}")]
+
+
+def _alarms(alarms: Sequence[Alarm]) -> list[RenderableType]:
+    """Show what went wrong on the way, each with the line that shows it."""
+    rows: list[RenderableType] = []
+    for place, alarm in enumerate(alarms[:_ALARMS]):
+        rows.append(_row("" if place else "alarms", alarm.detail))
+        rows += [_quote(each.line, each.text) for each in alarm.evidence[:1]]
+    if len(alarms) > _ALARMS:
+        rows.append(_row("", f"and {len(alarms) - _ALARMS} more"))
     return rows
 
 
