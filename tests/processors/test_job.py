@@ -7,7 +7,7 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position, Slowdown
+from records import Alarm, AlarmKind, ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position, Slowdown
 
 STEPS = [f"step {step} | loss {10 / step:.4f} | step_time 0.0200 s" for step in range(1, 41)]
 XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python, GPU has fallen off the bus."
@@ -116,6 +116,43 @@ def test_a_newcomer_that_takes_its_share_late_is_found_while_it_is_watched(slow_
     loading = [steps(61, 0.1, 111.0), steps(121, 0.1, 117.0), steps(181, 0.1, 110.0 + slow_after_s)]
     made = run([steps(1, 0.1, 100.0), packed, *loading, steps(241, 0.3, 120.0 + slow_after_s)])
     assert any(isinstance(each, Slowdown) for each in made) is found
+
+
+def test_a_job_that_prints_nothing_any_more_hangs_and_its_end_closes_the_alarm() -> None:
+    reports = [chunk(STEPS[i : i + 1], 100.0 + i, first=i + 1) for i in range(40)]
+    silent = [
+        LogChunk(job="7", node="n1", producer="p", lines=[], time=139.0 + s, first_line=41, first_piece=41)
+        for s in (60, 120, 240, 480)
+    ]
+    raised, over = [each for each in run([*reports, *silent, ended(1, 700.0)]) if isinstance(each, Alarm)]
+    assert (raised.kind, raised.since, raised.value) == (AlarmKind.HANG, 139.0, 480.0)
+    assert raised.evidence[0].text == STEPS[39]
+    assert (over.kind, over.raised, over.time) == (AlarmKind.HANG, False, 700.0)
+
+
+def test_a_loss_that_is_no_number_is_an_alarm() -> None:
+    broken = [f"step {step} | loss nan | step_time 0.0200 s" for step in range(41, 61)]
+    made = run([chunk(STEPS, 100.0), chunk(broken, 102.0, first=41)])
+    (alarm,) = [each for each in made if isinstance(each, Alarm)]
+    assert (alarm.kind, alarm.raised) == (AlarmKind.LOSS_NOT_FINITE, True)
+    assert alarm.evidence[0].line == 60
+    last = made[-2]
+    assert isinstance(last, JobMetric)
+    assert (last.loss, last.loss_not_finite) == (None, True)
+
+
+def test_a_slow_rank_is_told_over_the_streams_of_a_job() -> None:
+    def part(rank: int, at: int) -> LogChunk:
+        seconds = 0.3 if rank == 2 else 0.1
+        lines = [f"step {step} | step_time {seconds:.4f} s" for step in range(at, at + 20)]
+        return LogChunk(job="7", node=f"n{rank}", rank=rank, producer=f"p{rank}", lines=lines, time=100.0 + at)
+
+    made = run([part(rank, at) for at in range(1, 200, 20) for rank in range(4)])
+    (alarm,) = [each for each in made if isinstance(each, Alarm)]
+    assert (alarm.kind, alarm.rank, alarm.value) == (AlarmKind.STRAGGLER, 2, pytest.approx(0.3))
+    spread = [each.over_ranks for each in made if isinstance(each, JobMetric)][-1]
+    assert spread is not None
+    assert (spread.ranks, spread.slowest, spread.step_time_s) == (4, 2, pytest.approx(0.1))
 
 
 def test_a_new_attempt_starts_anew() -> None:

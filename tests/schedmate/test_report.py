@@ -53,6 +53,20 @@ def test_the_readings_that_lost(tmp_path: Path) -> None:
     assert "contradicts" in lost
 
 
+def test_alarms_and_ranks_of_one_file(tmp_path: Path) -> None:
+    ranks = [
+        f"[rank{rank}]: step {step} | loss {'nan' if step > 150 else 2.0} | step time: {0.9 if rank else 0.3} s"
+        for step in range(200)
+        for rank in range(2)
+    ]
+    analysis = analysed(tmp_path, ranks)
+    text = shown(analysis)
+    assert "the loss is no finite number" in text
+    assert "rank 1 is the slowest, 1.50 times the median" in text
+    assert analysis.contract()["ranks"]["slowest"] == 1
+    assert analysis.contract()["alarms"][0]["kind"] == "loss_not_finite"
+
+
 def test_few_reports_draw_nothing(tmp_path: Path) -> None:
     text = shown(analysed(tmp_path, LINES[:4]))
     assert not set(text) & set(BLOCKS)
