@@ -1,5 +1,6 @@
 """Everything that is counted: the counters of each component. The one list behind `/metrics` and docs/metrics.md."""
 
+from processors.alarms.monitor import AlarmCounters
 from processors.classify.classifier import ClassifyCounters
 from processors.diagnose.handler import DiagnoseCounters
 from processors.interference.monitor import InterferenceCounters
@@ -22,6 +23,7 @@ COMPONENTS: dict[str, tuple[type, str]] = {
     "tracker": (TrackCounters, "worker"),
     "failure_handler": (DiagnoseCounters, "worker"),
     "interference_monitor": (InterferenceCounters, "worker"),
+    "alarm_monitor": (AlarmCounters, "worker"),
     "pump": (PumpCounters, "sink, bridge"),
     "clickhouse": (WriterCounters, "sink"),
     "clickhouse_hold": (HoldCounters, "sink"),

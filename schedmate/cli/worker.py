@@ -36,6 +36,7 @@ def command(context: typer.Context) -> None:
         running.telemetry.watch("tracker", processor.tracker.counters)
         running.telemetry.watch("failure_handler", processor.handler.counters)
         running.telemetry.watch("interference_monitor", processor.monitor.counters)
+        running.telemetry.watch("alarm_monitor", processor.alarms.counters)
         worker = FaustWorker(connection, [engine], f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s)
         running.telemetry.health = worker.problems
         worker.run()

@@ -17,7 +17,7 @@ from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.servers.kafka import Kafka
 from tests.streams.runtimes.workers import command, endings, send, start, training, wait_for
 
-RESULTS = ["job-metrics", "failures", "slowdowns", "dead-letters"]
+RESULTS = ["job-metrics", "failures", "slowdowns", "alarms", "dead-letters"]
 
 
 def by_id(messages: list[Message]) -> dict[str, bytes]:
