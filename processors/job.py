@@ -2,20 +2,24 @@
 
 chunk → new pieces → classes → reports → metric → slowdown, alarms
 ↘ candidates → failure
+a model's answer → revision of a failure, or one more reading of reports
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from records import EventKind, JobEvent, JobMetric, LogChunk, Position, Record, derived_id
+from records import EventKind, Failure, JobEvent, JobMetric, LogChunk, ModelAnswer, Position, Record, derived_id
 
 from .alarms.monitor import AlarmMonitor
 from .classify.classifier import LineClassifier
 from .diagnose.ending import Ending
 from .diagnose.handler import FailureHandler
 from .interference.monitor import InterferenceMonitor
+from .models.inquirer import Inquirer
+from .models.reviewer import FailureReviewer
 from .source import admit
 from .state import MAX_SOURCES, JobState, SourceState
+from .track import learned
 from .track.ranks import together
 from .track.tracker import MetricTracker
 from .view import PROGRESS, ChunkView
@@ -34,7 +38,7 @@ class Counters:
 class JobProcessor:
     """The `KeyedProcessor` of jobs."""
 
-    inputs = ("job-logs", "job-events")
+    inputs = ("job-logs", "job-events", "model-answers")
     state_topic = "job-state"
     state = JobState
 
@@ -46,12 +50,15 @@ class JobProcessor:
         handler: FailureHandler | None = None,
         monitor: InterferenceMonitor | None = None,
         alarms: AlarmMonitor | None = None,
+        inquirer: Inquirer | None = None,
     ) -> None:
         self.classifier = classifier or LineClassifier()
         self.tracker = tracker or MetricTracker()
         self.handler = handler or FailureHandler()
         self.monitor = monitor or InterferenceMonitor()
         self.alarms = alarms or AlarmMonitor()
+        self.reviewer = FailureReviewer()
+        self.inquirer = inquirer
         self.counters = Counters()
 
     def fresh(self, key: str) -> JobState:
@@ -65,6 +72,8 @@ class JobProcessor:
                 return self._chunk(state, position, record)
             case JobEvent():
                 return self._event(state, position, record)
+            case ModelAnswer():
+                return self._answer(state, position, record)
             case _:
                 raise TypeError(f"expected a record of {' or '.join(self.inputs)}, got {type(record).__name__}")
 
@@ -92,14 +101,19 @@ class JobProcessor:
             times=fresh.times,
             classes=self.classifier.classify(fresh.lines, source.classify),
         )
-        metric = self.tracker.observe(view, source.track)
+        look = self.inquirer is not None and self.inquirer.read(view)
+        metric = self.tracker.observe(view, source.track, state.templates)
         if metric:
             results += self._measured(metric, position, state)
-        results += self.handler.observe(view, state.diagnose)
+        if self.inquirer is not None and look and learned.left_open(source.track):
+            self.inquirer.left_open(view)
+        results += self._said(self.handler.observe(view, state.diagnose), state, position)
         results += self._heard(chunk, view.times[-1], position, state, alive=PROGRESS in view.classes)
         return results
 
     def _measured(self, metric: JobMetric, position: Position, state: JobState) -> list[Record]:
+        if metric.method == learned.METHOD:
+            return [metric]  # a slowdown leads to an action, and a model's reading to none
         metric = together(metric, state.ranks)
         alarms = self.alarms.measured(metric, position, state.alarms)
         slowdown = self.monitor.measured(metric, state.interference)
@@ -109,6 +123,25 @@ class JobProcessor:
         self, chunk: LogChunk, time: float, position: Position, state: JobState, *, alive: bool
     ) -> Sequence[Record]:
         return self.alarms.heard(chunk.job, chunk.attempt, time, position, state.alarms, alive=alive)
+
+    def _said(self, verdicts: Sequence[Failure], state: JobState, position: Position) -> list[Failure]:
+        """Note the verdicts just said; a second look is asked for at the last."""
+        if verdicts and self.inquirer is not None:
+            self.inquirer.said(verdicts[-1], position.partition)
+        return self.reviewer.said(verdicts, state.diagnose)
+
+    def _answer(self, state: JobState, position: Position, answer: ModelAnswer) -> list[Record]:
+        if answer.review is not None:
+            return list(self.reviewer.answered(answer, position, state.diagnose))
+        state.templates = learned.remember(answer, state.templates)
+        source = _printed(state, answer)
+        template = next((each for each in state.templates if each.key == answer.about), None)
+        if source is None or template is None:
+            return []
+        metric = learned.completed(
+            None, learned.recall(answer, position, template, source.track.followed), source.track
+        )
+        return [metric] if metric else []
 
     def _event(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
         _begin_attempt(state, event.attempt)
@@ -128,7 +161,7 @@ class JobProcessor:
                 nodes=event.nodes,
             )
             over = self.alarms.ended(event.job, event.attempt, event.time, position, state.alarms)
-            return [*self.handler.conclude(ending, state.diagnose), *over]
+            return [*self._said(self.handler.conclude(ending, state.diagnose), state, position), *over]
         return []
 
 
@@ -150,6 +183,13 @@ def _source(state: JobState, chunk: LogChunk) -> SourceState:
             del state.sources[min(state.sources, key=lambda name: state.sources[name].updated)]
         source = state.sources[key] = SourceState()
     return source
+
+
+def _printed(state: JobState, answer: ModelAnswer) -> SourceState | None:
+    """Return the newest of the sources that printed the lines which `answer` explains."""
+    stream = f"{answer.attempt}/{answer.rank}/{answer.stream}/"
+    found = [source for name, source in state.sources.items() if name.startswith(stream)]
+    return max(found, key=lambda source: source.updated, default=None)
 
 
 def _conflict(state: JobState, position: Position, chunk: LogChunk) -> JobEvent | None:

@@ -7,6 +7,7 @@ from .classify.context import ClassifyContext
 from .diagnose.handler import DiagnoseState
 from .interference.monitor import InterferenceState
 from .keyed import KeyedState
+from .models.template_check import Template
 from .track.ranks import RanksState
 from .track.tracker import TrackState
 
@@ -49,6 +50,7 @@ class JobState(KeyedState, kw_only=True):
         interference: What the interference monitor carries.
         ranks: The newest step time of each rank.
         alarms: What the alarm monitor carries.
+        templates: What language models explained of its log.
     """
 
     job: str
@@ -60,3 +62,4 @@ class JobState(KeyedState, kw_only=True):
     interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
     ranks: RanksState = msgspec.field(default_factory=RanksState)
     alarms: AlarmState = msgspec.field(default_factory=AlarmState)
+    templates: list[Template] = []

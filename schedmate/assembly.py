@@ -10,6 +10,7 @@ from processors.diagnose import FailureHandler, InvalidSignature, Signature, loa
 from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
 from processors.models.embedder import Embedder
+from processors.models.inquirer import Inquirer
 from processors.track.tracker import MetricTracker
 from schedmate.connections import kafka_connection
 from schedmate.settings import ProcessorSettings, Settings, SettingsError
@@ -22,13 +23,14 @@ def line_classifier(settings: ProcessorSettings) -> LineClassifier:
     return LineClassifier(fallback=_fallback(settings))
 
 
-def job_processor(settings: ProcessorSettings) -> JobProcessor:
-    """Return all processors of a job."""
+def job_processor(settings: ProcessorSettings, inquirer: Inquirer | None = None) -> JobProcessor:
+    """Return all processors of a job; `inquirer` collects what a language model is to be asked."""
     return JobProcessor(
         classifier=line_classifier(settings),
         tracker=MetricTracker(reports=settings.reports),
         handler=FailureHandler(signatures(settings)),
         monitor=InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
+        inquirer=inquirer,
         alarms=AlarmMonitor(hang_s=settings.hang_seconds),
     )
 

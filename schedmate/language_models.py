@@ -1,7 +1,9 @@
 """The language model as the settings say."""
 
 from processors.models.answers import AnswerStore
+from processors.models.inquirer import Inquirer
 from processors.models.pool import Limits, ModelPool
+from processors.models.recent_lines import RecentLines
 from processors.models.server import ModelServer
 from schedmate.settings import LanguageModelSettings, SettingsError
 
@@ -36,3 +38,8 @@ def language_model(settings: LanguageModelSettings) -> ModelPool | None:
     except OSError as error:
         raise SettingsError(f"language_model.answers_file: {error}") from error
     return ModelPool(servers, limits, store, settings.model)
+
+
+def inquirer(settings: LanguageModelSettings) -> Inquirer | None:
+    """Return what collects questions and the lines to ask with, or None where no server is configured: then nothing is kept."""
+    return Inquirer(RecentLines(in_all=settings.lines_kept)) if settings.servers else None

@@ -5,6 +5,11 @@ from processors.classify.classifier import ClassifyCounters
 from processors.diagnose.handler import DiagnoseCounters
 from processors.interference.monitor import InterferenceCounters
 from processors.job import Counters as ProcessorCounters
+from processors.models.answers import AnswerCounters
+from processors.models.asker import AskerCounters
+from processors.models.inquirer import InquirerCounters
+from processors.models.pool import ModelCounters
+from processors.models.reviewer import ReviewCounters
 from processors.track.tracker import TrackCounters
 from scheduler_bridge import BridgeCounters
 from sinks import HoldCounters
@@ -24,6 +29,11 @@ COMPONENTS: dict[str, tuple[type, str]] = {
     "failure_handler": (DiagnoseCounters, "worker"),
     "interference_monitor": (InterferenceCounters, "worker"),
     "alarm_monitor": (AlarmCounters, "worker"),
+    "reviewer": (ReviewCounters, "worker"),
+    "inquirer": (InquirerCounters, "worker, with a language model"),
+    "asker": (AskerCounters, "worker, with a language model"),
+    "language_model": (ModelCounters, "worker, with a language model"),
+    "answers": (AnswerCounters, "worker, with a language model"),
     "pump": (PumpCounters, "sink, bridge"),
     "clickhouse": (WriterCounters, "sink"),
     "clickhouse_hold": (HoldCounters, "sink"),

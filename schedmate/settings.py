@@ -167,6 +167,9 @@ class LanguageModelSettings(_WithPassword):
     questions_per_job_hour: NonNegativeInt = Field(20, description="Questions of one job within an hour.")
     questions_per_hour: NonNegativeInt = Field(500, description="Questions of all jobs within an hour.")
     answers_kept: PositiveInt = Field(10_000, description="Answers that are remembered.")
+    lines_kept: PositiveInt = Field(
+        200_000, description="Newest lines of all streams together that a worker keeps in memory to ask with."
+    )
     answers_file: Path | None = Field(
         None, description="Where answers last (JSON lines), one file a process; none: in memory only."
     )

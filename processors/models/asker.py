@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 class AskerCounters:
     """What became of questions before and after the model."""
 
-    queued: int = 0
+    taken: int = 0
     """Questions taken."""
     doubled: int = 0
     """Questions that wait for the answer to the same one, which was under way."""
@@ -77,7 +77,7 @@ class Asker:
             full, self._full = self._full, alike is not None or not self._put(inquiry.question)
             if not self._full:
                 self._pending[key] = [inquiry]
-                self.counters.queued += 1
+                self.counters.taken += 1
             else:
                 self.counters.dropped += 1
             self.counters.waiting = len(self._pending)

@@ -13,10 +13,13 @@ def command(context: typer.Context) -> None:
 
     Example: `schedmate --set kafka.brokers=k1:9092 --set service.port=9101 worker`
     """
-    from schedmate.assembly import job_processor
+    from schedmate.assembly import job_processor, producer_factory
     from schedmate.connections import kafka_connection
+    from schedmate.language_models import inquirer as questions
+    from schedmate.language_models import language_model
     from schedmate.service import service
     from streams.kafka import check_topics, list_topics
+    from streams.runtimes.asking import Asking
     from streams.runtimes.engine import Engine
     from streams.runtimes.faust_worker import FaustWorker
     from streams.transport import TransportError
@@ -27,8 +30,9 @@ def command(context: typer.Context) -> None:
     problems = check_topics(connection)
     if problems:
         raise TransportError("; ".join(problems))
-    processor = job_processor(settings.processors)
-    engine = Engine(processor, list_topics(connection)["job-logs"])
+    model, inquirer = language_model(settings.language_model), questions(settings.language_model)
+    processor = job_processor(settings.processors, inquirer)
+    engine = Engine(processor, list_topics(connection)["job-logs"], inquirer)
     with service(settings, "worker", signals=False) as running:
         running.telemetry.watch("worker", engine.counters)
         running.telemetry.watch("processors", processor.counters)
@@ -37,6 +41,15 @@ def command(context: typer.Context) -> None:
         running.telemetry.watch("failure_handler", processor.handler.counters)
         running.telemetry.watch("interference_monitor", processor.monitor.counters)
         running.telemetry.watch("alarm_monitor", processor.alarms.counters)
-        worker = FaustWorker(connection, [engine], f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s)
+        running.telemetry.watch("reviewer", processor.reviewer.counters)
+        asking = None
+        if model is not None and inquirer is not None:
+            asking = Asking(model, producer_factory(settings), settings.language_model.concurrency)
+            running.telemetry.watch("inquirer", inquirer.counters)
+            running.telemetry.watch("asker", asking.counters)
+            running.telemetry.watch("language_model", model.counters)
+            running.telemetry.watch("answers", model.store.counters)
+        group, timeout_s = f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s
+        worker = FaustWorker(connection, [engine], group, timeout_s, asking)
         running.telemetry.health = worker.problems
         worker.run()

@@ -12,6 +12,8 @@ import msgspec
 import structlog
 
 from processors.keyed import KeyedProcessor, State
+from processors.models.inquirer import Inquirer
+from processors.models.inquiry import Inquiry
 from records import BY_NAME, DeadLetter, InvalidRecord, Record
 from streams.accept import accept, refuse
 from streams.partition import partition_of
@@ -42,10 +44,14 @@ class Counters:
 
 @dataclass
 class Results:
-    """What follows from a batch. `states` must not be written before `records` are acknowledged."""
+    """What follows from a batch. `states` must not be written before `records` are acknowledged.
+
+    `questions` are no results: they are offered to a language model once the batch is committed, and may be lost.
+    """
 
     records: list[Outgoing]
     states: list[Outgoing]
+    questions: list[Inquiry]
 
 
 @dataclass
@@ -59,9 +65,18 @@ class _Entry(Generic[State]):
 class Engine(Generic[State]):
     """Keeps the states of the keys of some partitions and runs a processor over their messages."""
 
-    def __init__(self, processor: KeyedProcessor[State], partitions: int | None = None) -> None:
-        """Set up; `partitions` is how many the inputs have, to notice misplaced messages, or None."""
+    def __init__(
+        self, processor: KeyedProcessor[State], partitions: int | None = None, inquirer: Inquirer | None = None
+    ) -> None:
+        """Set up.
+
+        Args:
+            processor: What is run.
+            partitions: How many the inputs have, to notice misplaced messages; None where not known.
+            inquirer: What collects the processor's questions to a language model; None where nobody is asked.
+        """
         self.processor = processor
+        self._inquirer = inquirer
         self._count = partitions
         self.counters = Counters()
         self._entries: dict[int, dict[str, _Entry[State]]] = {}
@@ -121,7 +136,7 @@ class Engine(Generic[State]):
         results = [outgoing(record) for record in made]
         for result in results:
             self.counters.made[result.topic] = self.counters.made.get(result.topic, 0) + 1
-        return Results(results, states)
+        return Results(results, states, self._inquirer.take() if self._inquirer else [])
 
     def _run(self, partition: int, key: str, group: list[tuple[Message, Record]]) -> list[Record]:
         """Run the processor over one key's part of a batch.

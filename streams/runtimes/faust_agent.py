@@ -9,10 +9,12 @@ import structlog
 from aiokafka.errors import KafkaError
 from faust.types import TP, EventT
 
+from processors.models.inquiry import Inquiry
 from records import Position
 from streams.kafka import Connection
 from streams.transport import Message, Outgoing
 
+from .asking import Asking
 from .engine import Engine
 from .state_reader import read_states
 
@@ -32,8 +34,10 @@ class FaustAgent:
         failed: Why it cannot go on; empty while all is well.
     """
 
-    def __init__(self, app: faust.App, connection: Connection, engine: Engine[Any]) -> None:
-        self._app, self._connection, self._engine = app, connection, engine
+    def __init__(
+        self, app: faust.App, connection: Connection, engine: Engine[Any], asking: Asking | None = None
+    ) -> None:
+        self._app, self._connection, self._engine, self._asking = app, connection, engine, asking
         self.failed = ""
         self._stale: set[int] = set()
         self._behind: dict[TP, int] = {}
@@ -55,7 +59,7 @@ class FaustAgent:
             if not current:
                 continue
             try:
-                await self._handle(current)
+                questions = await self._handle(current)
             except Exception as error:
                 # Not a message's fault (those become dead letters) and not the broker's absence (that is waited for): end, and let whoever
                 # started the worker start it anew; the work is repeated from the last commit.
@@ -65,9 +69,12 @@ class FaustAgent:
                 raise
             for event in current:
                 await stream.ack(event)
+            if self._asking is not None:
+                self._asking.offer(questions)
             self._count_behind(current)
 
-    async def _handle(self, events: "Sequence[EventT[bytes]]") -> None:
+    async def _handle(self, events: "Sequence[EventT[bytes]]") -> list[Inquiry]:
+        """Process a batch and write what follows; return the questions that it raised."""
         messages = [_message(event) for event in events]
         stale, self._stale = self._stale, set()
         for partition in stale:
@@ -79,6 +86,7 @@ class FaustAgent:
         results = await asyncio.to_thread(self._engine.handle, messages)
         await self._write(results.records)
         await self._write(results.states)
+        return results.questions
 
     def _count_behind(self, handled: "Sequence[EventT[bytes]]") -> None:
         for event in handled:

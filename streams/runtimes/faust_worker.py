@@ -14,12 +14,16 @@ from faust.types import TP
 
 from streams.kafka import Connection
 
+from .asking import Asking
 from .engine import Engine, by_topic
 from .faust_agent import FaustAgent
 
 
 class FaustWorker:
-    """One worker process. Several of them with one `group` share the partitions."""
+    """One worker process. Several of them with one `group` share the partitions.
+
+    `asking` takes the engines' questions to a language model; None where nobody is asked.
+    """
 
     def __init__(
         self,
@@ -27,6 +31,7 @@ class FaustWorker:
         engines: Sequence[Engine[Any]],
         group: str = "schedmate-worker",
         session_timeout_s: float = 10.0,
+        asking: Asking | None = None,
     ) -> None:
         by_topic(engines)
         self.app = faust.App(
@@ -52,7 +57,7 @@ class FaustWorker:
             key_serializer="raw",
             value_serializer="raw",
         )
-        self._agents = [FaustAgent(self.app, connection, engine) for engine in engines]
+        self._agents = [FaustAgent(self.app, connection, engine, asking) for engine in engines]
         self.app.on_partitions_revoked.connect(self._revoked)
 
     def run(self) -> None:

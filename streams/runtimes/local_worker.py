@@ -3,18 +3,24 @@
 from collections.abc import Sequence
 from typing import Any
 
+from processors.models.inquiry import Inquiry
 from streams.memory import MemoryBroker
 from streams.transport import Message, Outgoing
 
+from .asking import Asking
 from .engine import Engine, by_topic
 
 GROUP = "schedmate-worker"
 
 
 class LocalWorker:
-    """Reads the inputs of `engines` from a broker in this process and writes what follows from them."""
+    """Reads the inputs of `engines` from a broker in this process and writes what follows from them.
 
-    def __init__(self, broker: MemoryBroker, engines: Sequence[Engine[Any]]) -> None:
+    `asking` takes their questions to a language model; None where nobody is asked.
+    """
+
+    def __init__(self, broker: MemoryBroker, engines: Sequence[Engine[Any]], asking: Asking | None = None) -> None:
+        self._asking = asking
         self._engines = by_topic(engines)
         self._broker = broker
         self._consumer = broker.consumer(GROUP, tuple(self._engines))
@@ -25,17 +31,23 @@ class LocalWorker:
         messages = self._consumer.poll(timeout, limit)
         if not messages:
             return 0
+        questions: list[Inquiry] = []
         for engine in dict.fromkeys(self._engines[message.position.topic] for message in messages):
-            self._handle(engine, [each for each in messages if self._engines[each.position.topic] is engine])
+            questions += self._handle(
+                engine, [each for each in messages if self._engines[each.position.topic] is engine]
+            )
         self._consumer.commit()
+        if self._asking is not None:
+            self._asking.offer(questions)
         return len(messages)
 
-    def _handle(self, engine: Engine[Any], messages: Sequence[Message]) -> None:
+    def _handle(self, engine: Engine[Any], messages: Sequence[Message]) -> list[Inquiry]:
         for partition in {message.position.partition for message in messages} - engine.partitions:
             engine.restore(partition, self._broker.read(engine.processor.state_topic, partition))
         results = engine.handle(messages)
         self._write(results.records)
         self._write(results.states)
+        return results.questions
 
     def _write(self, batch: Sequence[Outgoing]) -> None:
         for written in [self._producer.send(message) for message in batch]:

@@ -45,7 +45,7 @@ def test_an_offer_never_waits_and_what_has_no_room_is_dropped() -> None:
     began = time.monotonic()
     assert [asker.offer(named(key)) for key in ("b", "c", "d")] == [True, True, False]
     assert time.monotonic() - began < 5
-    assert (asker.counters.queued, asker.counters.dropped) == (3, 1)
+    assert (asker.counters.taken, asker.counters.dropped) == (3, 1)
     model.gate.set()
     until(lambda: given == ["a", "b", "c"])
     asker.offer(named("a"))
@@ -59,7 +59,7 @@ def test_the_same_question_is_asked_once_and_answers_all_that_ask_it() -> None:
     asker = Asker(model, lambda inquiry, _: given.append(inquiry.draft.about), threads=2, waiting=3)
     taken = [asker.offer(named("a", about)) for about in ("first", "second", "third", "fourth")]
     assert taken == [True, True, True, False], "and no more of them than of others may wait"
-    assert (asker.counters.queued, asker.counters.doubled, asker.counters.dropped) == (1, 2, 1)
+    assert (asker.counters.taken, asker.counters.doubled, asker.counters.dropped) == (1, 2, 1)
     model.gate.set()
     until(lambda: given == ["first", "second", "third"])
     assert model.asked == ["a"]

@@ -1,0 +1,101 @@
+"""One job through a worker that asks a language model: chunk by chunk, with time for its answers in between."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from processors.classify.classifier import LineClassifier
+from processors.diagnose.handler import FailureHandler
+from processors.job import JobProcessor
+from processors.models.inquirer import Inquirer
+from processors.models.language_model import LanguageModel
+from records import BY_NAME, EventKind, Failure, JobEvent, JobMetric, LogChunk, ModelAnswer, Record, Slowdown, decode
+from streams.memory import MemoryBroker
+from streams.runtimes.asking import Asking
+from streams.runtimes.engine import Engine
+from streams.runtimes.local_worker import LocalWorker
+from streams.transport import outgoing
+
+HANDLER, CLASSIFIER = FailureHandler(), LineClassifier()
+"""They hold no job's state, and take a while to make."""
+
+RESULTS = ("job-metrics", "failures", "slowdowns", "dead-letters")
+
+
+@dataclass
+class Ran:
+    """What was written, by topic and in order, and the worker's processor."""
+
+    broker: MemoryBroker
+    processor: JobProcessor
+    sent: list[Record] = field(default_factory=list)
+
+    def records(self, topic: str) -> list[Record]:
+        kind = BY_NAME[topic].record
+        return [decode(kind, message.value) for message in self.broker.read(topic)]
+
+    @property
+    def metrics(self) -> list[JobMetric]:
+        return [each for each in self.records("job-metrics") if isinstance(each, JobMetric)]
+
+    @property
+    def failures(self) -> list[Failure]:
+        return [each for each in self.records("failures") if isinstance(each, Failure)]
+
+    @property
+    def slowdowns(self) -> list[Slowdown]:
+        return [each for each in self.records("slowdowns") if isinstance(each, Slowdown)]
+
+    @property
+    def answers(self) -> list[ModelAnswer]:
+        return [each for each in self.records("model-answers") if isinstance(each, ModelAnswer)]
+
+    def results(self) -> dict[str, list[bytes]]:
+        return {topic: [message.value for message in self.broker.read(topic)] for topic in RESULTS}
+
+
+def input_of(lines: Sequence[str], times: Sequence[float], exit_code: int, per_chunk: int = 20) -> list[Record]:
+    """Return a job's chunks and its end."""
+    made: list[Record] = []
+    for at in range(0, len(lines), per_chunk):
+        piece = slice(at, at + per_chunk)
+        after = [round(1000 * (each - times[at])) for each in times[piece]]
+        made.append(
+            LogChunk(
+                job="j", producer="p", seq=at, node="n1", lines=list(lines[piece]), first_line=at + 1, first_piece=at + 1,
+                time=times[at], after_ms=after,
+            )
+        )  # fmt: skip
+    made.append(JobEvent(id="e", job="j", kind=EventKind.ENDED, time=times[-1] + 1, exit_code=exit_code, scheduler="x"))
+    return made
+
+
+def run(records: Sequence[Record], model: LanguageModel | None, patience_s: float = 20.0) -> Ran:
+    """Feed `records` to a worker one by one; after each, wait for the answers to the questions that it raised, and let them be read."""
+    broker = MemoryBroker(partitions=2)
+    inquirer = Inquirer() if model else None
+    processor = JobProcessor(classifier=CLASSIFIER, handler=HANDLER, inquirer=inquirer)
+    asking = Asking(model, broker.producer) if model else None
+    worker = LocalWorker(broker, [Engine(processor, 2, inquirer)], asking)
+    for record in records:
+        broker.append(outgoing(record))
+        while worker.step():
+            deadline = time.monotonic() + patience_s
+            while asking is not None and asking.counters.waiting:
+                assert time.monotonic() < deadline, "no answer"
+                time.sleep(0.002)
+    if asking is not None:
+        asking.close()
+    return Ran(broker, processor, list(records))
+
+
+def replay(ran: Ran) -> Ran:
+    """Feed all that a worker read, answers included and in the same order, to one that asks nobody."""
+    broker, processor = MemoryBroker(partitions=2), JobProcessor(classifier=CLASSIFIER, handler=HANDLER)
+    worker = LocalWorker(broker, [Engine(processor, 2)])
+    inputs = [message for topic in processor.inputs for message in ran.broker.read(topic)]
+    for message in sorted(inputs, key=lambda message: message.time):
+        broker.append(outgoing(decode(BY_NAME[message.position.topic].record, message.value)))
+        while worker.step():
+            pass
+    return Ran(broker, processor)
