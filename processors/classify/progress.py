@@ -13,6 +13,12 @@ _BOOKKEEPING = re.compile(
     r"benchmark\w*|warm-?up (?:steps|iters)|translat\w+|generated|total (?:training|train|run) time|will"
     r"|expected|total (?:number|params)|compil\w+)"
 )
+_BOOKKEEPING_FIRST = re.compile(
+    r"(?i)^\W*(?:sav(?:ed|ing)|load(?:ed|ing)|restor(?:ed|ing)|writing|wrote|resum(?:ed|ing))\b"
+)
+_ALONE = re.compile(r"(?i)^\W*(?:total )?(?:time|elapsed|seconds|took)\b[ \w]*$")
+"""What may stand before a time that is a line of its own."""
+_INFERENCE = re.compile(r"(?i)\b(?:prompt eval|sample|eval) time =|\bprompt throughput\b|\bgeneration throughput\b")
 _NOT_TRAINING_BAR = re.compile(
     r"(?i)^\W*(?!train|fine)[a-z]+ing\b|\b(?:map|mapping|filter\w*|download\w*|load\w*|sav\w+|fetch\w*|generat\w+|tokeniz\w*|process\w*"
     r"|extract\w*|sampl(?:e|ing)\b|pars\w+|read\w*|prepar\w+|eval\w*|valid\w*|test\w*|"
@@ -44,7 +50,9 @@ def is_report(body: str, plan: Plan) -> bool:  # noqa: C901, PLR0911  # a decisi
     plan = replace(plan, slots=tuple(slot for slot in plan.slots if slot.meaning is not Meaning.SPAN))
     if plan.slots and plan.slots[0].name == LEADING:
         return True  # a round of boosting: `[12]<tab>train-rmse:0.31`
-    if not plan.slots or _evaluates(body, plan):
+    if not plan.slots or _evaluates(body, plan) or _INFERENCE.search(body):
+        return False
+    if _BOOKKEEPING_FIRST.match(body) and not plan.bar:
         return False
     if plan.bar:
         if _UNKNOWN_RATE.search(body):
@@ -71,8 +79,11 @@ def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
         return bool(kinds) or plan.has(Meaning.TIME, Meaning.CLOCK)
     if any(_FRAGMENT.match(slot.name) for slot in plan.slots):
         return True
+    if len(plan.slots) == 1 and plan.has(Meaning.TIME, Meaning.CLOCK) and _ALONE.match(plan.scope.rstrip(": =")):
+        return True
     counters = [slot for slot in plan.slots if slot.meaning in (Meaning.STEP, Meaning.EPOCH) and slot.name]
-    return plan.has(Meaning.STEP) and "(" not in body and len(_WORDS.findall(body)) <= len(counters)
+    own = sum(len(_WORDS.findall(slot.name)) for slot in counters)
+    return plan.has(Meaning.STEP) and "(" not in body and len(_WORDS.findall(body)) <= own
 
 
 def _is_rate_of_learning(slot: Slot) -> bool:

@@ -12,7 +12,7 @@ from . import mllog, stamps, table
 from .cache import GenerationCache
 from .fields import Plan, Slot, name_before, plan, span
 from .names import Meaning
-from .numbers import NUMBER, parse
+from .numbers import NUMBER, is_duration, parse
 from .prefix import clean, peel
 
 LONGEST = 1000
@@ -61,7 +61,7 @@ class Reading:
     rank: int | None = None
 
 
-_NOT_REPORTED = (Meaning.MEASURE, Meaning.TOTAL)
+_NOT_REPORTED = (Meaning.MEASURE,)
 """What a number may mean that no report holds; it is not parsed."""
 
 
@@ -95,7 +95,8 @@ def read_plan(body: str) -> Plan:
     body = body[:LONGEST]
     for found in _DATE.finditer(body):
         body = _blank(body, found.start(), found.end())
-    return plan(NUMBER.split(body)[::2])
+    parts = NUMBER.split(body)
+    return plan(parts[::2], parts[1::2])
 
 
 def layout(line: str) -> Layout:
@@ -115,9 +116,10 @@ def layout(line: str) -> Layout:
     if table.is_row(body):
         return Layout(Plan(()), (), stamp, peeled.rank, row=True, event=False, fragment=False)
     numbers = list(NUMBER.finditer(body))
-    texts = NUMBER.split(body)[::2]
-    known = plan(texts)
-    slots = _with_clocks(known.slots, [found[1] for found in numbers], texts)
+    parts = NUMBER.split(body)
+    texts, printed = parts[::2], parts[1::2]
+    known = plan(texts, printed)
+    slots = _with_clocks(known.slots, printed, texts)
     places = tuple(
         (slot, *_place(numbers[slot.index], start), *(_place(numbers[slot.per], start) if slot.per >= 0 else (0, 0)))
         for slot in slots
@@ -136,7 +138,7 @@ def _with_clocks(slots: tuple[Slot, ...], numbers: list[str], texts: list[str]) 
     taken = {slot.index for slot in slots}
     found = list(slots)
     for index, number in enumerate(numbers):
-        if ":" in number and index not in taken and not texts[index].endswith("<"):
+        if is_duration(number) and index not in taken and not texts[index].endswith("<"):
             slot = span(index, name_before(texts[index]), texts[index], texts[index + 1], clock=True)
             if slot:
                 found.append(slot)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from . import names, units
 from .names import Meaning
+from .numbers import is_duration
 
 _LONGEST_NAME = 100
 """Characters before a number that its name is looked for in."""
@@ -35,7 +36,7 @@ FIRST = "first"
 """Name of a counter that stands bare at the start of a line, beside a named loss or speed."""
 
 _LEADING = re.compile(r"\[\0\]\t\S.*:|\0:\t\S.*:")
-_FIRST = re.compile(r"^[\s\[(#]*\0\s*[\]):|]")
+_FIRST = re.compile(r"^[\s\[(#]*\0\s*[\]):|\t]")
 _LOSS_AFTER = re.compile(r"^\s+(?:(?:avg|mean|train|training)\s+)?loss\b(?!\s*[:=])", re.IGNORECASE)
 _ELAPSED_AFTER = re.compile(r"^\s*(?:s|secs?|seconds)\s+elapsed\b", re.IGNORECASE)
 _UNTIL = re.compile(
@@ -44,9 +45,17 @@ _UNTIL = re.compile(
 _UNTIL_AFTER = re.compile(r"^\s*[a-z]*[ ]+(?:left|remaining|ago)\b(?!\s*[:=])", re.IGNORECASE)
 _PER_SOME = re.compile(r"^\s*([a-zA-Z]+)\s*(?:/|per)\s*$")
 _STEPS_AFTER = re.compile(r"^\s*(?:iters?|iterations?|steps?|batch(?:es)?|updates?)\b", re.IGNORECASE)
-_RANGE = re.compile(r"^\s*(?:-|\.\.|to)\s*$")
+_RANGE = re.compile(r"^\s*(?:-|\.\.|to|and)\s*$")
 _A_SECOND = re.compile(r"\s?/s(?:ec)?(?![A-Za-z/])")
 _OF = re.compile(r"^\s*(?:/|of|out of)\s*$")
+_SQUARE = re.compile(r"^\s*\]\s*\[\s*$")
+_COMMA = re.compile(r"^\s*,\s*$")
+_BOTH = re.compile(r"(?i)\bepochs?\s*/\s*(?:iter(?:ation)?s?|steps?|batch(?:es)?)$")
+_EPOCHS_BAR = re.compile(r"(?i)(?:^|\W)(?:epochs?|total progress)\s*[:|]?\s*$")
+_COUNT_AFTER = re.compile(
+    r"^\s+(images|imgs|samples|examples|sequences|sentences|tokens|words)(?:\s+(?:seen|processed|so far))?\s*(?:[,;|)\]]|$)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,8 @@ _DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])")
 
 _TIME_UNIT = re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])")
 _OPEN_BAR = re.compile(r"^(?:/\?|it|batch(?:es)?|steps?)\s+\[$")
-_UNIT_FIRST = re.compile(r"^(?:us|ms|s|secs?|seconds|min|h)\s+(?=[A-Za-z])")
+_UNIT_FIRST = re.compile(r"^(?:us|ms|s|secs?|seconds|min|h|\w+/\w+)\s+(?=[A-Za-z])")
+_SENTENCE = re.compile(r"^\S*[.;] +(?=[A-Za-z])")
 _EPOCHS_PER = re.compile(r"\s?(?:epochs?/s|s/epochs?)\b")
 _NUMBERS = re.compile("\0+")
 
@@ -105,7 +115,7 @@ def name_before(text: str) -> str:
     found = _NAME.search(text)
     if not found or not _LETTER.search(found[0]):
         return ""
-    name = found[0].strip(" .-\"'*")
+    name = found[0].strip(" .-\"'*#")
     if len(name.split()) == 1:
         return name
     tail = _TAIL.split(name)[-1]
@@ -151,7 +161,10 @@ def _name(index: int, before: str, carried: str) -> str:
     """Return the name of the number after `before`; `carried` is what the one before it left: `loss at 5: 0.3`."""
     name = name_before(before)
     if index and name and before.startswith(name):
-        name = ""  # the unit of the number before, as in `61.20s : 14705.90`
+        bare = _UNIT_FIRST.sub(
+            "", _SENTENCE.sub("", name)
+        )  # the unit of the number before, as in `0.5s loss=1.2` and `61.20s : 14705.90`
+        name = "" if bare == name else bare
     elif index and name and before.lstrip().startswith(name):
         name = _UNIT_FIRST.sub("", name)  # as in `data 0.2 s step time: 1.0`
     if not name and carried and _GLUE.match(before):
@@ -170,10 +183,16 @@ def _per_some(index: int, name: str, texts: Sequence[str]) -> Slot | None:
     return Slot(index, Meaning.STEP_TIME, name, seconds, per=index + 1) if seconds is not None else None
 
 
-def _named_after(index: int, name: str, after: str) -> Slot | None:
-    """Return the field of a number whose name stands after it: `2.94 avg loss`, `12.5 seconds elapsed`."""
-    if not name and _LOSS_AFTER.match(after):
+def _named_after(index: int, name: str, after: str, lossy: bool) -> Slot | None:
+    """Return the field of a number whose name stands after it: `2.94 avg loss`, `12.5 seconds elapsed`.
+
+    Where the line has named a loss (`lossy`), another one that stands so is the same again.
+    """
+    if not name and not lossy and _LOSS_AFTER.match(after):
         return Slot(index, Meaning.LOSS, "loss")
+    if not name and (counted := _COUNT_AFTER.match(after)):
+        kind = units.TOKENS if counted[1].lower() in ("tokens", "words") else units.SAMPLES
+        return Slot(index, Meaning.COUNT, counted[1], 1.0, kind)
     if _ELAPSED_AFTER.match(after):
         return Slot(index, Meaning.CLOCK, "elapsed")
     return None
@@ -196,9 +215,9 @@ def _clock_of_bar(texts: Sequence[str], index: int) -> bool:
     return texts[index + 1].startswith("<") and (before.rstrip(" ").endswith("[") or (index >= 2 and before == " "))
 
 
-def plan(texts: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
-    """Return what the numbers between `texts` mean; there is one text more than there are numbers."""
-    count = len(texts) - 1
+def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
+    """Return what `numbers` mean, which stand between `texts`. Of the numbers only the form counts, never a digit."""
+    count = len(numbers)
     slots: list[Slot] = []
     counter, bar, carried = -1, False, ""
     if count >= 2 and _LEADING.match("\0".join(texts[:2])):
@@ -207,7 +226,7 @@ def plan(texts: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
         before, after = texts[index], texts[index + 1]
         if after.startswith("%") or (before.endswith("<") and slots):
             continue
-        if index and _goes_on(slots, index, before, after):
+        if index and _goes_on(slots, index, texts, numbers):
             continue
         name = _name(index, before, carried)
         unit = _after(after)
@@ -219,15 +238,25 @@ def plan(texts: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
                 continue
         if found := _AT.match(before[-_LONGEST_NAME:].strip(_OPENING).split("\t")[-1]):
             carried = name_before(found[1])
-        if slot := _slot(index, name, unit) or _named_after(index, name, after):
+        slot = _slot(index, name, unit) or _named_after(
+            index, name, after, any(one.meaning is Meaning.LOSS for one in slots)
+        )
+        if slot and _fits(slot, numbers[index]):
             slots.append(slot)
         elif _clock_of_bar(texts, index):
             slots.append(Slot(index, Meaning.CLOCK, "elapsed"))
             bar = True
-        elif not bar and ((_OF.match(after) and not unit) or _OPEN_BAR.match(after)):
+        elif (
+            not bar
+            and (_whole(numbers[index]) or "|" in before)
+            and ((_OF.match(after) and not unit) or _OPEN_BAR.match(after))
+        ):
             counter = index  # the last one before the elapsed time: bars may name the epoch first
         elif slot := span(index, name, before, after):
             slots.append(slot)
+    counters = [slot for slot in slots if slot.meaning is Meaning.STEP]
+    if any(_whole(numbers[slot.index]) for slot in counters):  # `"update": 1.25, "num_updates": 250`
+        slots = [slot for slot in slots if slot not in counters or _whole(numbers[slot.index])]
     return _with_counter(slots, texts, counter, bar)
 
 
@@ -237,16 +266,41 @@ def _shape(texts: Sequence[str]) -> str:
     return _NUMBERS.sub("\0", "\0".join(bare))
 
 
-def _goes_on(slots: list[Slot], index: int, before: str, after: str) -> bool:
+def _whole(number: str) -> bool:
+    """Return whether `number` has the form of a counter's."""
+    return "." not in number and not is_duration(number)
+
+
+def _fits(slot: Slot, number: str) -> bool:
+    """Return whether `number` has a form that its meaning allows: a counter may be printed as `3.0`, but not as `0.527`."""
+    return slot.meaning is not Meaning.STEP or len(number.partition(".")[2]) < _DECIMALS
+
+
+_DECIMALS = 2
+"""Decimals from which a number counts no steps."""
+
+
+def _goes_on(slots: list[Slot], index: int, texts: Sequence[str], numbers: Sequence[str]) -> bool:  # noqa: PLR0911  # a list of cases
     """Return whether number `index` belongs to the one before it: `N` of `k/N`, the end of a range, `100` of `5 s per 100 iters`."""
+    before, after = texts[index], texts[index + 1]
     last = slots[-1] if slots and slots[-1].index == index - 1 else None
     if last and last.per == index:
+        return True
+    if last and last.meaning in (Meaning.STEP, Meaning.EPOCH) and _whole(numbers[index]) and _counts_on(last, texts):
+        slots[-1] = Slot(
+            last.index, Meaning.EPOCH, last.name
+        )  # `Epoch: [3][250]`, `"step": [3, 250]`, `epoch/iter: 3/250`
+        slots.append(Slot(index, Meaning.STEP, last.name))
         return True
     if _OF.match(before):
         if last and last.meaning in (Meaning.STEP, Meaning.EPOCH):
             slots.append(Slot(index, Meaning.TOTAL, last.name))
         return True
-    if not _RANGE.match(before):
+    if last and last.meaning is Meaning.LOSS and not before.strip() and before and _integer(numbers[index - 1]):
+        slots[-1] = Slot(last.index, Meaning.STEP, "step")  # `train loss 250 0.311`
+        slots.append(Slot(index, Meaning.LOSS, last.name))
+        return True
+    if not _RANGE.match(before) or (before.strip() == "and" and "between" not in texts[index - 1]):
         return False
     if last and last.meaning is Meaning.STEP:
         slots[-1] = Slot(index, Meaning.STEP, last.name)  # batches 0-50: the last one counts
@@ -257,17 +311,40 @@ def _goes_on(slots: list[Slot], index: int, before: str, after: str) -> bool:
     return False
 
 
+def _integer(number: str) -> bool:
+    return number.isdigit()
+
+
+def _counts_on(last: Slot, texts: Sequence[str]) -> bool:
+    """Return whether the counter `last` is an epoch, and the number after it the step in it."""
+    before, between, after = texts[last.index : last.index + 3]
+    if last.meaning is Meaning.EPOCH and _SQUARE.match(between):
+        return True
+    if _BOTH.search(last.name) and _OF.match(between):
+        return True
+    opened = before.rstrip().endswith(("[", "("))
+    return opened and _COMMA.match(between) is not None and after.lstrip().startswith(("]", ")"))
+
+
 def _with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: bool) -> Plan:
     """Take an unnamed `k/N` for the step where no field is named so and the line is a bar or a report of an epoch."""
     drawn = bar or any(mark in text for text in texts for mark in ("%|", "━", "[=", "=]", "[>", "█", "[."))
     step = any(slot.meaning is Meaning.STEP for slot in slots)
     if not step and counter < 0 and len(texts) > 2 and _FIRST.match("\0".join(texts[:2])):
-        known = any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE, Meaning.LOSS) for slot in slots)
+        known = any(
+            slot.meaning in (Meaning.STEP_TIME, Meaning.RATE, Meaning.LOSS, Meaning.COUNT, Meaning.SPAN)
+            for slot in slots
+        )
         if known and not any(slot.index == 0 for slot in slots):
             slots.insert(0, Slot(0, Meaning.STEP, FIRST))
     timed = any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE, Meaning.EPOCH, Meaning.LOSS) for slot in slots)
+    if drawn and counter >= 0 and not step and texts[1].startswith("%") and _EPOCHS_BAR.search(texts[0]):
+        slots[:] = [slot for slot in slots if slot.meaning not in (Meaning.STEP_TIME, Meaning.RATE)]  # of an epoch
+        slots.append(Slot(counter, Meaning.EPOCH, ""))
+        counter = -1
     if counter >= 0 and not step and (drawn or timed):
-        epochs = any(_EPOCHS_PER.match(text) for text in texts[counter:])
+        paced = any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE) for slot in slots)
+        epochs = not paced and any(_EPOCHS_PER.match(text) for text in texts[counter:])
         slots.append(Slot(counter, Meaning.EPOCH if epochs else Meaning.STEP, ""))
         if _OF.match(texts[counter + 1]):
             slots.append(Slot(counter + 1, Meaning.TOTAL, ""))

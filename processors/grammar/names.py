@@ -34,12 +34,15 @@ class Meaning(IntEnum):
     """Things done since the report before."""
 
 
+_HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
+
 _EVALUATION = re.compile(
     r"(?:^|[^a-z])(?:val|valid|validation|eval|evaluation|evaluating|test|testing|dev|best|inference|predict"
     r"|holdout)(?:[^a-z]|$)"
 )
 _NOT = re.compile(
-    r"\bmicro\b|scale|remain|skipped|\bnan\b|\bdata\b|accumulation|\beta\b|lr\b|learning|momentum|warm.?up|target"
+    r"\bmicro\b|\bstop|episode steps|scale|remain|skipped|\bnan\b|\bdata\b|accumulation|\beta\b|lr\b|learning[ _-]?rate"
+    r"|^learning$|momentum|warm.?up|target"
     r"|nodes?\b|world|max|min\b|limit|seed|version|memory|\bmem|total[ _](?:steps|epochs|iter)|num[ _]train"
 )
 _STEP = re.compile(
@@ -60,14 +63,17 @@ _STEP_TIME = re.compile(
 )
 _LOSS_NOT = re.compile(r"^final loss|loss[ _-]?(?:scale|scaling|weight|fn|mask|coef|val|gain)|scale")
 _LOSS = re.compile(
-    r"^learn$|cross[ -]?entropy$|(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|objective|bpb|bpc|elbo|perplexity loss|score)(?:$"
-    r"|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\\btr(?:n|ain)? ?loss"
+    r"^learn$|cross[ -]?entropy(?: ?with[\w ]+)?$|(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|xent|objective|objf|bpb|bpc|elbo"
+    r"|perplexity loss|score)(?:$|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\btr(?:n|ain)? ?loss|^l [a-z]+$"
+    r"|^train(?:ing)?(?:'s)?[ -](?:rmse|mse|mae|l1|l2|deviance)$"
 )
 _CLOCK = re.compile(
-    r"(?:^|[^a-z])(?:elapsed|(?:total|wall|elapsed|cumulative)[ _-]?(?:time|elapsed|wall)|time[ _-]?elapsed"
+    r"(?:^|[^a-z])(?:elapsed|elasped|(?:total|wall|elapsed|cumulative)[ _-]?(?:time|elapsed|wall)|time[ _-]?elapsed"
     r"|wallclock|wall[ _]clock|runtime|uptime|time[ _]total)|^(?:wall|_?timestamp|ts)$"
 )
-_TIME = re.compile(r"(?:^|[^a-z])(?:time|cost|took|duration|time cost|seconds|secs)$")
+_TIME = re.compile(
+    r"(?:^|[^a-z])(?:time|cost|took|duration|time cost|seconds|secs)(?: ?\(\w+\))?$|^(?:time|seconds|secs) (?!step|left|est|eta)[a-z]+$"
+)
 _MEASURE = re.compile(
     r"acc(?:uracy)?\b|acc$|top-?\d|ppl|perplexity|grad[ _]?norm|\bgnorm|reward|\brew\b|return|\bmiou\b|\biou\b"
     r"|\bf1\b|\bauc\b|\bmap\b|error|\berr\b|"
@@ -76,7 +82,7 @@ _MEASURE = re.compile(
 )
 _COUNT = re.compile(
     r"(?:^|[^a-z])(?:consumed|seen|processed|total|num|cumulative)?[ /]*"
-    r"(samples|tokens|examples|images|sequences|timesteps|env steps)"
+    r"(samples|tokens|examples|images|sequences|timesteps|env steps|env interacts|interactions|kimg)"
     r"(?: (?:seen|consumed|processed|so far|total))?$"
 )
 _COUNT_NOT = re.compile(
@@ -87,9 +93,14 @@ _SPEED = re.compile(r"(?:^|[^a-z])(?:throughput|speed|training_throughput|train_
 _PLACE = re.compile(r"^(?:file|lineno|line|pid|rank|local_rank|port|gpu|device|layer|channel|stage|node|seed|size)$")
 
 
+def words(name: str) -> str:
+    """Return `name` in small letters, as words: `trainLoss` and `train_loss` become `train loss`."""
+    return " ".join(_HUMP.sub(" ", name).lower().replace("_", " ").split())
+
+
 def evaluation(text: str) -> bool:
     """Return whether `text` speaks of evaluation and not of training."""
-    return _EVALUATION.search(text.lower().replace("_", " ")) is not None
+    return _EVALUATION.search(words(text)) is not None
 
 
 def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  # a decision list
@@ -97,7 +108,7 @@ def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  #
 
     Evaluation and configuration fields are unknown on purpose.
     """
-    text = " ".join(name.lower().replace("_", " ").split())
+    text = words(name)
     if not text or _PLACE.match(text) or (_LIMIT.match(text) and "num updates" not in text) or evaluation(text):
         return None
     if _FLOP.search(text):
@@ -137,7 +148,7 @@ def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
 @lru_cache(maxsize=4096)
 def loss_rank(name: str) -> int:
     """Return how much a loss of this name is the loss of the training step; the lowest is taken."""
-    text = " ".join(name.lower().replace("_", " ").split())
+    text = words(name)
     ranked = (
         r"^loss$",
         r"^(?:train|training|lm|total|step|batch)?[ /]?loss(?: function)?$",
@@ -149,6 +160,6 @@ def loss_rank(name: str) -> int:
             return (
                 place
                 + (2 if re.search(r"avg|average|mean|smooth|running|final", text) else 0)
-                + (4 if re.search(r"entropy loss|\bkl\b|\baux|\breg\b|regulari", text) else 0)
+                + (4 if re.search(r"(?<!cross )entropy loss|\bkl\b|\baux|\breg\b|regulari", text) else 0)
             )
     return 9

@@ -14,7 +14,12 @@ _ENOUGH = 10
 """Ticks of the clock that the differences must span together where one difference spans few."""
 
 _BURST = 1e-3
-"""Seconds between two reports below which they arrived in one burst: read late, or replayed."""
+"""Seconds between two reports below which they arrived together: only those between such bursts say something."""
+
+_APART = 3
+"""Bursts that must arrive one after the other."""
+
+_EXACT = 1e-5
 
 _PAIRED = 0.35
 """Share of long gaps from which lines arrive a few at a time; evaluations are rarer."""
@@ -41,6 +46,7 @@ class Pace:
         name: The field that is the clock; empty for printed stamps and for arrival.
         mean: Seconds per step in all, pauses left out: lines that arrive a few at a time have a misleading median.
         unsteady: Spread of the differences over their median.
+        coarse: It ticks slower than reports come, so that only the sum of the differences means something.
     """
 
     seconds: float
@@ -50,6 +56,7 @@ class Pace:
     name: str = ""
     mean: float = 0.0
     unsteady: float = 0.0
+    coarse: bool = False
 
 
 def pairs(window: Sequence[Report]) -> list[tuple[Report, Report]]:
@@ -127,7 +134,6 @@ def _pace(
     progress: Callable[[Report, Report], float],
 ) -> Pace | None:
     passed: list[tuple[float, float]] = []
-    readings: list[float] = []
     for earlier, later in found:
         begin, end = clock(earlier), clock(later)
         if begin is None or end is None:
@@ -135,15 +141,18 @@ def _pace(
         seconds = difference(begin, end) if method == "timestamps" else end - begin
         if seconds < 0:
             return None  # no clock goes backwards
-        passed.append((seconds, progress(earlier, later)))
-        readings += (begin, end)
+        steps = progress(earlier, later)
+        if method != "arrival" or seconds >= _BURST:
+            passed.append((seconds, steps))
+        elif passed:
+            passed[-1] = (passed[-1][0], passed[-1][1] + steps)  # arrived together with the one before
     total = sum(seconds for seconds, _ in passed)
     if not passed or total <= 0:
         return None
+    if method == "arrival" and len(passed) < min(_APART, len(found)):
+        return None  # arrived in one burst: read late, or replayed
     usual = median(seconds for seconds, _ in passed)
-    if method == "arrival" and (len(set(readings)) * 2 < len(passed) + 1 or usual < _BURST):
-        return None  # arrived in bursts: their times say nothing
-    tick = 1.0 if all(reading == int(reading) for reading in readings) else 0.0
+    tick = 1.0 if method != "arrival" and all(_is_whole(seconds) for seconds, _ in passed) else 0.0
     stride = median(steps for _, steps in passed)
     if tick and usual < _ENOUGH * tick:
         return _coarse(passed, tick, method, name, stride)
@@ -154,6 +163,10 @@ def _pace(
         kept = [value for value in each if value <= _PAUSE * fmean(each)]
         middle = fmean(kept)  # lines that arrive in pairs: the median is the gap within one
     return Pace(middle, method, stride, len(kept), name, _mean(passed), spread(each)) if middle > 0 else None
+
+
+def _is_whole(seconds: float) -> bool:
+    return abs(seconds - round(seconds)) < _EXACT
 
 
 def _mean(passed: list[tuple[float, float]]) -> float:
@@ -169,4 +182,4 @@ def _coarse(passed: list[tuple[float, float]], tick: float, method: str, name: s
     total, steps = sum(seconds for seconds, _ in kept), sum(steps for _, steps in kept)
     if total < _ENOUGH * tick or not steps:
         return None
-    return Pace(total / steps, method, stride, len(kept), name, total / steps)
+    return Pace(total / steps, method, stride, len(kept), name, total / steps, coarse=True)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from statistics import fmean
 
 from .pace import Pace, growing
 from .reports import Report
@@ -32,6 +33,9 @@ _STEADY = 0.3
 
 _ENOUGH = 3
 """Differences that a clock must rest on before it is listened to."""
+
+_NEAR = 0.05
+"""Mean of two differences over their median: they are alike. (The median of two that are not is their mean, weighted otherwise.)"""
 
 _MANY = 8
 """Differences from which a steady clock is better than the smoothed rate of a bar that it is only near to."""
@@ -77,8 +81,13 @@ class Reading:
 
 
 def reference(paces: Sequence[Pace]) -> Pace | None:
-    """Return the clock that the others are held against: the first that rests on enough."""
-    return next((pace for pace in paces if pace.count >= _ENOUGH), None)
+    """Return the clock that the others are held against: the first that rests on enough, or on two differences that are alike."""
+    found = next((pace for pace in paces if pace.count >= _ENOUGH), None)
+    return found or next((pace for pace in paces if pace.count == _ENOUGH - 1 and _alike(pace)), None)
+
+
+def _alike(pace: Pace) -> bool:
+    return pace.method == "timestamps" and not pace.coarse and abs(pace.mean / pace.seconds - 1) < _NEAR
 
 
 def readings(window: Sequence[Report], paces: Sequence[Pace]) -> list[Reading]:
@@ -136,7 +145,7 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
     what = f"`{name}`" if name and not name.isdigit() else "a time without a name"
     if len(values) >= 4 and _counts(values):
         return Reading(what, "stated", seconds, 0.0, "grows like a counter: no time of a step", key=key)
-    return _against(Reading(what, "stated", seconds, score, why, key=key), clock, interval=True)
+    return _against(Reading(what, "stated", seconds, score, why, key=key), clock, interval=True, mean=fmean(values))
 
 
 def _counts(values: Sequence[float]) -> bool:
@@ -147,14 +156,23 @@ def _counts(values: Sequence[float]) -> bool:
     return usual > 0 and often * 4 >= 3 * (len(values) - 1)  # it may begin anew at an epoch
 
 
-def _against(reading: Reading, clock: Pace | None, interval: bool) -> Reading:
-    """Return `reading` held against a clock."""
+def _against(reading: Reading, clock: Pace | None, interval: bool, mean: float | None = None) -> Reading:
+    """Return `reading` held against a clock.
+
+    Args:
+        reading: A reading.
+        clock: The clock; None where there is none.
+        interval: It may be the time of all steps since the report before.
+        mean: Mean of what it rests on. Where the clock sees pauses or ticks slowly, means agree and medians do not.
+    """
     if clock is None:
         return reading
     source = "arrival of lines" if clock.method == "arrival" else "printed timestamps"
     ratio = reading.seconds / clock.seconds
     if clock.method == "arrival" and CLOSE[0] <= reading.seconds / clock.mean <= CLOSE[1]:
         ratio = reading.seconds / clock.mean
+    if mean is not None and (clock.coarse or clock.unsteady > _STEADY) and CLOSE[0] <= mean / clock.mean <= CLOSE[1]:
+        ratio = mean / clock.mean
     apart = f"{abs(ratio - 1):.0%}"
     if CLOSE[0] <= ratio <= CLOSE[1]:
         return _with(reading, min(1.0, reading.score + 0.3), f"agrees with the {source} within {apart}")

@@ -49,6 +49,7 @@ class Report(msgspec.Struct, array_like=True):
         loss_rank: How much it is the loss of the step (`names.loss_rank`); 99 where no loss is printed.
         unnamed: `step` is a bare `k/N`, which may count something else.
         step_name: Name of the counter.
+        total: Its end, `N` in `k/N`: loops with different ends are different loops.
         rank: Rank that a launcher printed before the line.
         ranks: Stated seconds per step of other ranks that report the same step in the same stream.
         rank_rates: Their stated things a second, of the first unit.
@@ -72,6 +73,7 @@ class Report(msgspec.Struct, array_like=True):
     loss_rank: int = 99
     unnamed: bool = False
     step_name: str = ""
+    total: int | None = None
     rank: int | None = None
     ranks: dict[int, float] = {}
     rank_rates: dict[int, float] = {}
@@ -106,17 +108,24 @@ def read(reading: Reading, line: int, offset: int, time: float, text: str) -> Re
 
 def _take_loss(report: Report, slot: Slot, value: float) -> bool:
     rank = loss_rank(slot.name)
-    if rank < report.loss_rank:
+    vanished = report.loss == 0 and rank == report.loss_rank  # one of several, of a part that is not trained
+    if rank < report.loss_rank or vanished:
         report.loss, report.loss_rank = (value if isfinite(value) else None), rank
     return True
 
 
 def _take_step(report: Report, slot: Slot, value: float) -> bool:
-    if not 0 <= value < _MOST:
+    if not 0 <= value < _MOST or value != int(value):
         return False
     if report.step is None or not slot.name:
         report.step, report.unnamed, report.step_name = int(value), not slot.name, slot.name[:24]
     return True
+
+
+def _take_total(report: Report, slot: Slot, value: float) -> bool:
+    if report.step is not None and slot.name[:24] == report.step_name and 0 < value < _MOST:
+        report.total = int(value)
+    return False
 
 
 def _take_epoch(report: Report, _: Slot, value: float) -> bool:
@@ -160,6 +169,7 @@ def _take_rate(report: Report, slot: Slot, value: float) -> bool:
 _TAKE: dict[Meaning, Callable[[Report, Slot, float], bool]] = {
     Meaning.LOSS: _take_loss,
     Meaning.STEP: _take_step,
+    Meaning.TOTAL: _take_total,
     Meaning.EPOCH: _take_epoch,
     Meaning.RATE: _take_rate,
     Meaning.COUNT: _take_count,
@@ -184,14 +194,23 @@ def joins(report: Report, line: Report, fragment: bool) -> bool:
     if line.step is not None:
         if fragment and report.step is not None and line.step_name != report.step_name:
             return True  # a table counts episodes, updates and steps side by side
+        if _ends_apart(report, line):
+            return False
         return line.step == report.step and (line.epoch == report.epoch or line.epoch is None or report.epoch is None)
+    if line.epoch is not None and report.epoch is not None and line.epoch != report.epoch:
+        return False
     return fragment or not _repeats(report, line)
+
+
+def _ends_apart(earlier: Report, later: Report) -> bool:
+    """Return whether both count to an end, and not to the same."""
+    return earlier.total is not None and later.total is not None and earlier.total != later.total
 
 
 def _repeats(report: Report, line: Report) -> bool:
     """Return whether `line` says again what `report` has said."""
-    if line.has_loss and report.has_loss:
-        return True
+    if line.has_loss and line.loss_rank == report.loss_rank:
+        return True  # losses of other ranks are parts of the same report
     if any(getattr(line, name) is not None and getattr(report, name) is not None for name in ("step_rate", "count")):
         return True
     return bool(line.times.keys() & report.times.keys() or line.rates.keys() & report.rates.keys())
@@ -261,7 +280,7 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
 
 def _falls_back(earlier: Report, later: Report) -> bool:
     """Return whether `later` belongs to another run than `earlier`: its counters are lower."""
-    if earlier.rank != later.rank:
+    if earlier.rank != later.rank or _ends_apart(earlier, later):
         return False
     if earlier.epoch is not None and later.epoch is not None and earlier.epoch != later.epoch:
         return later.epoch < earlier.epoch

@@ -26,6 +26,7 @@ class Scan:
         self._found: list[tuple[Report, bool, bool]] = []
         self._begun = 0
         self._step: int | None = None
+        self._total: int | None = None
 
     @property
     def done(self) -> bool:
@@ -54,7 +55,7 @@ class Scan:
         if not bare and report.step is not None and not self.named:
             self.named = True
             kept = [entry for entry in self._found if not entry[2]]
-            self._found, self._begun, self._step = [], 0, None
+            self._found, self._begun, self._step, self._total = [], 0, None, None
             for entry in kept:
                 self._add(*entry)
         self._add(report, fragment, bare)
@@ -62,11 +63,15 @@ class Scan:
     def _add(self, report: Report, fragment: bool, bare: bool) -> None:
         """Count the reports that surely begin between the lines found, whatever came before them."""
         if report.step is not None:
-            self._begun += self._step is not None and report.step != self._step
-            self._step = report.step
+            apart = report.step != self._step or (
+                None not in (report.total, self._total) and report.total != self._total
+            )
+            self._begun += self._step is not None and apart
+            self._step, self._total = report.step, report.total
         elif self._found:
             newer, is_fragment, _ = self._found[-1]
-            self._begun += newer.step is None and newer.shape == report.shape and not is_fragment
+            repeats = bool(report.times or report.rates or report.loss_rank == 0)
+            self._begun += newer.step is None and newer.shape == report.shape and not is_fragment and repeats
         self._found.append((report, fragment, bare))
 
     def drop_before_named(self) -> None:

@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import msgspec
-
 from processors.grammar.units import SAMPLES
 
-from .pace import GROWING, Pace, clocked, paces, pairs
+from .counters import main_shape, one_loop, swapped, tagged
+from .pace import Pace, clocked, paces, pairs
 from .readings import THRESHOLD, Reading, readings, unsteady
 from .reports import Report
 from .robust import robust_median
@@ -39,10 +38,11 @@ class Summary:
 
 def summarise(window: Sequence[Report]) -> Summary:
     """Return what the reports of one run, oldest first, say together. `window` is not empty."""
-    window = _tagged(window)
-    shape = _main_shape(window)
+    window = one_loop(swapped(tagged(window)))
+    shape = main_shape(window)
     main = [report for report in window if report.shape == shape]
-    ordered = [*_alike(window, main), *main[::-1], *window[::-1]]
+    alike = _alike(window, main)
+    ordered = [*alike, *main[::-1], *window[::-1]]
     by_sample = all(report.unnamed and report.rates and not report.step_rate for report in main)
     samples = _counts_samples(main) and not by_sample
     clocks = paces(window)
@@ -52,7 +52,7 @@ def summarise(window: Sequence[Report]) -> Summary:
     if throughput is None:
         throughput, unit = _counted(window, clocks if samples else [], best)
     counted = next((report for report in ordered if report.step is not None and not samples), None)
-    lossy = _newest_loss(window, next((report for report in ordered if report.has_loss), None))
+    lossy = _newest_loss(window, alike, main)
     return Summary(
         step=counted.step if counted else None,
         epoch=next((report.epoch for report in ordered if report.epoch is not None), None),
@@ -67,14 +67,6 @@ def summarise(window: Sequence[Report]) -> Summary:
     )
 
 
-def _tagged(window: Sequence[Report]) -> Sequence[Report]:
-    """Return `window` with the number before each line as its step, where it grows from line to line: then it is no rank."""
-    tags = [report.rank for report in window if report.rank is not None and report.step is None]
-    if len(tags) < max(GROWING, len(window)) or any(a >= b for a, b in pairwise(tags)):
-        return window
-    return [msgspec.structs.replace(report, step=report.rank, rank=None) for report in window]
-
-
 def _counts_samples(reports: Sequence[Report]) -> bool:
     """Return whether a bare `k/N` counts samples, not steps.
 
@@ -85,27 +77,28 @@ def _counts_samples(reports: Sequence[Report]) -> bool:
     }
     if len(strides) != 1 or len(reports) < 4 or not all(report.unnamed for report in reports):
         return False
+    if any(report.step_rate or any(key.startswith("step:") for key in report.times) for report in reports):
+        return False  # the bar says what it counts
     stride = strides.pop()
     return stride >= 32 and 2 * stride % 10 ** (len(str(stride)) - 1) != 0
 
 
-def _main_shape(window: Sequence[Report]) -> int:
-    """Return the shape of most reports; of two, the one with a step, then the newer one."""
-    counts = Counter(report.shape for report in window)
-    counted = {report.shape for report in window if report.step is not None}
-    newest = {report.shape: place for place, report in enumerate(window)}
-    return max(counts, key=lambda shape: (shape in counted, counts[shape], newest[shape]))
-
-
-def _newest_loss(window: Sequence[Report], found: Report | None) -> Report | None:
-    """Return the newest report of a loss of the same kind as `found`, of those printed again and again: summaries are not."""
-    if found is None:
+def _newest_loss(window: Sequence[Report], alike: Sequence[Report], main: Sequence[Report]) -> Report | None:
+    """Return the newest report of the loss that is printed again and again: summaries are not, nor what a cut line has of it."""
+    lossy = [report for report in window if report.has_loss]
+    if not lossy:
         return None
-    shapes = Counter(report.shape for report in window if report.loss_rank == found.loss_rank)
-    alike = (
-        report for report in reversed(window) if report.loss_rank == found.loss_rank and shapes[report.shape] >= _ENOUGH
+    ranks = Counter(report.loss_rank for report in lossy)
+    found = next((report for report in [*main[::-1], *lossy[::-1]] if report.has_loss), lossy[-1])
+    usual = min((rank for rank, count in ranks.items() if count * _FEW >= len(lossy)), default=found.loss_rank)
+    rank = min(found.loss_rank, usual)
+    shapes = Counter(report.shape for report in lossy if report.loss_rank == rank)
+    newest = (
+        report
+        for report in [*alike, *lossy[::-1]]
+        if report.loss_rank == rank and (shapes[report.shape] >= _ENOUGH or report in alike)
     )
-    return next(alike, found)
+    return next(newest, next((report for report in lossy[::-1] if report.loss_rank == rank), found))
 
 
 def _alike(window: Sequence[Report], main: Sequence[Report]) -> list[Report]:
@@ -119,7 +112,8 @@ def _alike(window: Sequence[Report], main: Sequence[Report]) -> list[Report]:
         if report.step is not None
         and report.step >= last.step
         and report.step_name == last.step_name
-        and not report.has_loss
+        and report.total == last.total
+        and (not report.has_loss or report.loss_rank >= last.loss_rank)
     ]
     return alike[::-1]
 

@@ -1,0 +1,65 @@
+"""Which of the numbers that reports count by is the training step, and which reports belong to the training loop."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+import msgspec
+
+from .pace import GROWING
+from .reports import Report
+
+_FEW = 4
+"""One report in so many must count to an end before that is taken for the end of the training loop."""
+
+
+def tagged(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` with the number before each line as its step, where it grows from line to line: then it is no rank."""
+    tags = [report.rank for report in window if report.rank is not None and report.step is None]
+    if len(tags) < max(GROWING, len(window)) or any(a >= b for a, b in pairwise(tags)):
+        return window
+    return [msgspec.structs.replace(report, step=report.rank, rank=None) for report in window]
+
+
+def swapped(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` with `N` as the step of reports that print `k/N` where `N` counts and `k` stands still: `k` is the epoch."""
+    odd = set()
+    for shape in {report.shape for report in window if report.total is not None}:
+        counted = [(report.step, report.total) for report in window if report.shape == shape and report.total]
+        pairs = list(pairwise(counted))
+        counts = sum(
+            k == later and n < total for (k, n), (later, total) in pairs if n is not None and total is not None
+        )
+        if counts and counts * 2 > len(pairs):
+            odd.add(shape)
+    if not odd:
+        return window
+    return [
+        msgspec.structs.replace(report, step=report.total, total=None, epoch=float(report.step or 0))
+        if report.shape in odd and report.total is not None
+        else report
+        for report in window
+    ]
+
+
+def one_loop(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` without the reports of other loops: they count to another end, and print no loss.
+
+    Of two loops that print alike (training and evaluation under one bar) the longer is the training.
+    """
+    shape = main_shape(window)
+    main = [report for report in window if report.shape == shape]
+    ends = Counter(report.total for report in main if report.total is not None)
+    often = [total for total, count in ends.items() if count * _FEW >= len(main)]
+    if len(ends) == 0 or not often:
+        return window
+    end = max(often)
+    return [report for report in window if report.total in (None, end) or (report.has_loss and report.shape != shape)]
+
+
+def main_shape(window: Sequence[Report]) -> int:
+    """Return the shape of most reports; of two, the one with a step, then the newer one."""
+    counts = Counter(report.shape for report in window)
+    counted = {report.shape for report in window if report.step is not None}
+    newest = {report.shape: place for place, report in enumerate(window)}
+    return max(counts, key=lambda shape: (shape in counted, counts[shape], newest[shape]))
