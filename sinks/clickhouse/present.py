@@ -15,8 +15,9 @@ from clickhouse_connect.driver.client import Client
 
 from records import Record
 
+from .columns import micros
 from .faults import speaking
-from .tables import Table, micros
+from .tables import Table
 
 _PARAMETER_BYTES = 60_000
 """A server takes no form field beyond 128 KiB."""

@@ -12,11 +12,12 @@ from clickhouse_connect.driver.client import Client
 from records import JobMetric, Record
 from sinks.errors import SinkRejected, SinkUnavailable
 
+from .columns import micros
 from .faults import speaking
 from .migrate import check_schema
 from .present import present
 from .rollup import reconcile
-from .tables import BY_RECORD, Row, Table, micros
+from .tables import BY_RECORD, Row, Table
 
 _INSERT_ROWS = 100_000
 """At most so many rows an insert: well below the million at which the server would cut a block in two."""
