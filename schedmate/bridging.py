@@ -30,6 +30,7 @@ def bridge_settings(wanted: Wanted) -> BridgeSettings:
         min_confidence=wanted.min_confidence,
         ttl=wanted.ttl_seconds,
         actions_per_cause=wanted.restarts_per_cause,
+        actions_per_job=wanted.actions_per_job,
         actions_per_node=wanted.actions_per_node_hour,
         actions_per_cluster=wanted.actions_per_hour,
     )

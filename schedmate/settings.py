@@ -150,6 +150,7 @@ class BridgeSettings(_Section):
         0.8, description="Verdicts below it lead to no decision."
     )
     restarts_per_cause: NonNegativeInt = Field(2, description="Restarts of one job for one cause.")
+    actions_per_job: NonNegativeInt = Field(4, description="Actions on one job, whatever their causes.")
     actions_per_node_hour: NonNegativeInt = Field(4, description="Actions against one node within an hour.")
     actions_per_hour: NonNegativeInt = Field(20, description="Actions on the whole cluster within an hour.")
 

@@ -25,7 +25,7 @@ class BridgeSettings:
     min_confidence: float = 0.8
     ttl: float = 1800.0
     actions_per_cause: int = 2
-    actions_per_job: int = 2
+    actions_per_job: int = 4
     actions_per_node: int = 5
     actions_per_cluster: int = 20
     first_look: float = 0.25
