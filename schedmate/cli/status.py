@@ -69,6 +69,7 @@ def _all(statuses: "list[JobStatus]") -> None:
         "s/step",
         "throughput",
         "loss",
+        "alarms",
         "verdict",
         "decision",
         box=None,
@@ -85,6 +86,7 @@ def _all(statuses: "list[JobStatus]") -> None:
             status.step_time_s,
             _speed(status),
             status.loss,
+            ", ".join(status.alarms).replace("_", " "),
         )
         table.add_row(*map(cell, values), cell(_verdict(status)), cell(decision))
     console().print(table if statuses else "no jobs")
@@ -106,7 +108,7 @@ def _one(status: "JobStatus") -> None:
         "speed": _joined(_some("{:.6g} s/step", status.step_time_s), _speed(status)),
         "slowest rank": _slowest(status),
         "last report": moment(status.metric_time),
-        "alarms": "; ".join(filter(None, _alarms(status))),
+        "alarms": "; ".join(status.alarms.values()),
         "slowed by": _some("{}, to {:.0%}", status.slowed_by, status.slowdown_ratio),
         "verdict": _joined(_verdict(status), status.verdict_message),
         "line": _some("{}  [{}]", status.verdict_line, status.verdict_place),
@@ -119,16 +121,6 @@ def _one(status: "JobStatus") -> None:
         if value not in ("", None):
             table.add_row(name, cell(value))
     console().print(table)
-
-
-def _alarms(status: "JobStatus") -> tuple[str, ...]:
-    return (
-        status.alarm_hang,
-        status.alarm_loss_not_finite,
-        status.alarm_loss_spike,
-        status.alarm_slower,
-        status.alarm_straggler,
-    )
 
 
 def _joined(*parts: str) -> str:

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from records import AlarmKind
+
 
 class RankStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The newest report of one rank. Times in seconds since 1970."""
@@ -160,6 +162,12 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     warning_time: float | None = None
     lines_lost: int | None = None
     ranks: list[RankStatus] = []
+
+    @property
+    def alarms(self) -> dict[str, str]:
+        """The alarms that stand: their kinds, and each in words."""
+        said = {kind.value: getattr(self, f"alarm_{kind}") for kind in AlarmKind}
+        return {kind: detail for kind, detail in said.items() if detail}
 
     @property
     def slowest_rank(self) -> RankStatus | None:

@@ -231,6 +231,7 @@ def test_an_alarm_stands_until_it_is_over(store: Store) -> None:
     store.update(alarm("hang", 3, raised=False))
     assert (store.job().alarm_hang, store.job().alarm_straggler) == ("", "straggler at 2")
     store.update(alarm("hang", 2, raised=True))
+    assert store.job().alarms == {"straggler": "straggler at 2"}
     assert store.job().alarm_hang == "", "one that comes late raises nothing again"
 
 
