@@ -38,10 +38,11 @@ _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|d
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
-def is_report(body: str, plan: Plan) -> bool:  # noqa: C901, PLR0911  # a decision list
+def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a decision list
     """Return whether `body`, a peeled line with the fields `plan`, reports the training: step, epoch, loss or speed.
 
-    Results of evaluation, configuration and bookkeeping are no such reports.
+    Returns:
+        False for results of evaluation and bars of other work; None where the fields do not tell.
     """
     if (event := mllog.read(body)) is not None:
         return bool(event.values)
@@ -50,7 +51,9 @@ def is_report(body: str, plan: Plan) -> bool:  # noqa: C901, PLR0911  # a decisi
     plan = replace(plan, slots=tuple(slot for slot in plan.slots if slot.meaning is not Meaning.SPAN))
     if plan.slots and plan.slots[0].name == LEADING:
         return True  # a round of boosting: `[12]<tab>train-rmse:0.31`
-    if not plan.slots or _evaluates(body, plan) or _INFERENCE.search(body):
+    if not plan.slots:
+        return None
+    if _evaluates(body, plan) or _INFERENCE.search(body):
         return False
     if _BOOKKEEPING_FIRST.match(body) and not plan.bar:
         return False
@@ -64,12 +67,12 @@ def is_report(body: str, plan: Plan) -> bool:  # noqa: C901, PLR0911  # a decisi
     loss = plan.has(Meaning.LOSS)
     counter = plan.has(Meaning.STEP, Meaning.EPOCH)
     if _BOOKKEEPING.search(body) and not (counter and (loss or speed) and plan.has(Meaning.STEP)):
-        return False
+        return None
     if speed or (loss and counter):
         return True
     if loss:
-        return _is_loss(plan.slots)
-    return _without_loss(body, plan, counter)
+        return _is_loss(plan.slots) or None
+    return _without_loss(body, plan, counter) or None
 
 
 def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
