@@ -1,7 +1,7 @@
 """What a stored log holds: the processors over one file, without any server."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,12 +9,27 @@ from typing import Any
 import msgspec
 
 from processors.job import JobProcessor
+from processors.models.inquirer import Inquirer
+from processors.models.inquiry import Inquiry
+from processors.models.template_check import confirmed
 from processors.state import JobState
-from processors.track.readings import THRESHOLD, Reading
+from processors.track.learned import METHOD
+from processors.track.readings import THRESHOLD, Reading, of_model
 from processors.track.series import Point, points, template_of
 from processors.track.summary import summarise
 from processors.view import CHUNK_LINES
-from records import Alarm, ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, OverRanks, Position
+from records import (
+    Alarm,
+    ErrorType,
+    EventKind,
+    Failure,
+    JobEvent,
+    JobMetric,
+    LogChunk,
+    ModelAnswer,
+    OverRanks,
+    Position,
+)
 from schedmate.tail import Tail
 
 MOST_POINTS, MOST_TEMPLATES = 512, 64
@@ -36,6 +51,7 @@ class Analysis:
         points: Step time and loss by step, thinned: at most a few hundred.
         templates: Templates of the reports that were read, and how many of each.
         readings: What the printed times may mean, the one that was given first.
+        answers: What a language model said of it, where one is asked.
     """
 
     file: str
@@ -49,6 +65,7 @@ class Analysis:
     points: list[Point] = field(default_factory=list)
     templates: Counter[str] = field(default_factory=Counter)
     readings: tuple[Reading, ...] = ()
+    answers: list[ModelAnswer] = field(default_factory=list)
 
     def contract(self) -> dict[str, Any]:
         """Return the JSON object that `analyze --json` prints."""
@@ -90,13 +107,28 @@ class Analysis:
         }
 
 
-def analyze(file: Path, chunks: Iterable[LogChunk], processor: JobProcessor, tail: Tail | None = None) -> Analysis:
-    """Run `processor` over the `chunks` of one log, or over its `tail` alone, and conclude; how the job ended is not known."""
+def analyze(
+    file: Path,
+    chunks: Iterable[LogChunk],
+    processor: JobProcessor,
+    tail: Tail | None = None,
+    ask: Callable[[Inquiry], ModelAnswer | None] | None = None,
+) -> Analysis:
+    """Run `processor` over the `chunks` of one log, or over its `tail` alone, and conclude; how the job ended is not known.
+
+    `ask` puts a question to a language model and waits for the answer: about templates that stay open, and about the last verdict.
+    """
     result = Analysis(str(file))
     state = JobState(job=file.name)
+    inquirer = processor.inquirer = Inquirer() if ask else None
+    verdicts: list[Inquiry] = []
     end = 0.0
     for offset, chunk in enumerate(tail.chunks if tail else chunks):
         _take(result, processor.process(state, Position(file.name, 0, offset), chunk))
+        if inquirer and ask:
+            raised = inquirer.take()
+            verdicts = [each for each in raised if each.question.kind == "review"] or verdicts
+            _consult(result, processor, state, [each for each in raised if each.question.kind != "review"], ask)
         _follow(result, state)
         result.lines = last_line(chunk)
         end = chunk.time
@@ -104,7 +136,33 @@ def analyze(file: Path, chunks: Iterable[LogChunk], processor: JobProcessor, tai
     result.chunks_read = tail.chunks_read if tail else -(-result.lines // CHUNK_LINES)
     ended = JobEvent(id="end", job=file.name, kind=EventKind.ENDED, time=end)
     _take(result, processor.process(state, Position(file.name, 1, 0), ended))
+    if inquirer and ask:
+        _consult(result, processor, state, [*verdicts, *inquirer.take()][-1:], ask)
+    if result.metric is not None and result.metric.method == METHOD:
+        result.readings = (*_of_model(state), *result.readings)
     return result
+
+
+def _consult(
+    result: Analysis,
+    processor: JobProcessor,
+    state: JobState,
+    inquiries: Iterable[Inquiry],
+    ask: Callable[[Inquiry], ModelAnswer | None],
+) -> None:
+    for inquiry in inquiries:
+        answer = ask(inquiry)
+        if answer is not None:
+            result.answers.append(answer)
+            position = Position("model-answers", 0, len(result.answers))
+            _take(result, processor.process(state, position, answer))
+
+
+def _of_model(state: JobState) -> list[Reading]:
+    """Return the readings that rest on templates which a model explained."""
+    followed = [each for source in state.sources.values() for each in source.track.followed]
+    known = [found for each in followed if (found := confirmed(each.points))]
+    return [of_model(each.step_time_s, each.share, None) for each in known]
 
 
 def _follow(result: Analysis, state: JobState) -> None:

@@ -1,10 +1,18 @@
 """The language model as the settings say."""
 
+import time
+from collections.abc import Callable
+
+from rich.console import Console
+
 from processors.models.answers import AnswerStore
 from processors.models.inquirer import Inquirer
+from processors.models.inquiry import Inquiry
+from processors.models.language_model import LanguageModel
 from processors.models.pool import Limits, ModelPool
 from processors.models.recent_lines import RecentLines
 from processors.models.server import ModelServer
+from records import ModelAnswer
 from schedmate.settings import LanguageModelSettings, SettingsError
 
 PATIENCE = 3
@@ -43,3 +51,15 @@ def language_model(settings: LanguageModelSettings) -> ModelPool | None:
 def inquirer(settings: LanguageModelSettings) -> Inquirer | None:
     """Return what collects questions and the lines to ask with, or None where no server is configured: then nothing is kept."""
     return Inquirer(RecentLines(in_all=settings.lines_kept)) if settings.servers else None
+
+
+def asked_at_once(model: LanguageModel) -> Callable[[Inquiry], ModelAnswer | None]:
+    """Return what asks `model` and waits for its answer; a person at a terminal is told so on standard error."""
+    console = Console(stderr=True)
+
+    def ask(inquiry: Inquiry) -> ModelAnswer | None:
+        with console.status(f"asking the language model about {inquiry.question.job}", spinner="line"):
+            answer = model.ask(inquiry.question)
+        return inquiry.record(answer, time.time()) if answer else None
+
+    return ask

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from processors.track.readings import THRESHOLD
-from records import Alarm, Failure, JobMetric, OverRanks
+from records import Alarm, Failure, JobMetric, ModelAnswer, OverRanks
 from schedmate.analysis import Analysis
 from schedmate.sparkline import sparkline
 
@@ -20,6 +20,7 @@ METHODS = {
     "rate": "from the printed rate",
     "timestamps": "from printed timestamps",
     "arrival": "from the arrival of lines",
+    "model": "printed in the log, as a language model reads it",
 }
 
 
@@ -38,6 +39,7 @@ def report(analysis: Analysis, explain: bool = False) -> RenderableType:
         parts.append(_row("verdict", "no failure seen"))
     else:
         parts += [_row("verdict", verdict(failure)), *(_quote(each.line, each.text) for each in failure.evidence)]
+    parts += [_row("model", second_look(each)) for each in analysis.answers if each.review]
     return Group(*parts, Text())
 
 
@@ -54,6 +56,16 @@ def verdict(failure: Failure) -> str:
     return (
         f"{kind}{where}, {line}: {failure.message}; {again[failure.restartable]} (confidence {failure.confidence:.2f})"
     )
+
+
+def second_look(answer: ModelAnswer) -> str:
+    """Return what a language model said about the verdict, in one sentence; it need not be right."""
+    review = answer.review
+    if review is None:
+        return ""
+    where = f" ({review.faulty_component})" if review.faulty_component != "none" else ""
+    lines = ", ".join(str(each.line) for each in answer.lines)
+    return f"{answer.model} says {str(review.error_type).replace('_', ' ')}{where}, from {f'lines {lines}' if lines else 'no line'}"
 
 
 def seconds(value: float) -> str:

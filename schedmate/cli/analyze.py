@@ -22,12 +22,16 @@ def command(
 ) -> None:
     """Say what stored logs hold: progress, speed, the verdict on a failure, and the lines it rests on. No server is needed.
 
+    Where `language_model.servers` names some, they are asked about what stays open, and about the verdict.
+
     Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --json logs/*.log | jq .failure`
     """
     from rich.console import Console
 
+    from schedmate import logging
     from schedmate.analysis import analyze
     from schedmate.assembly import job_processor
+    from schedmate.language_models import asked_at_once, language_model
     from schedmate.reading import shown
     from schedmate.report import report
     from schedmate.tail import find_tail
@@ -35,11 +39,15 @@ def command(
 
     loaded: Loaded = context.obj
     processor = job_processor(loaded.settings.processors)
+    model = language_model(loaded.settings.language_model)
+    ask = asked_at_once(model) if model else None
+    if model:
+        logging.configure(loaded.settings.service)  # what a server does wrong is said on standard error
     console, failed = Console(soft_wrap=True, highlight=False), False
     for file in files:
         try:
             tail = find_tail(file, processor, loaded.settings.processors.reports)
-            result = analyze(file, shown(file), processor, tail)
+            result = analyze(file, shown(file), processor, tail, ask)
         except UnreadableLog as error:
             typer.echo(f"schedmate: {error}", err=True)
             failed = True

@@ -27,10 +27,10 @@ from streams.runtimes.local_worker import LocalWorker
 from streams.transport import TransportError, outgoing
 from tests.processors.models import misbehaving_server as bad
 from tests.processors.models.made_up_logs import FAILURES, INSTRUCTIONS, PROGRESS, Progress
+from tests.processors.models.sensible import sensible
 from tests.streams.runtimes.asked import Ran, input_of, replay, run
 
 STEP_S, EVERY = 0.05, 10
-MEANING = {"upd": ("step", "none"), "obj": ("loss", "none"), "tick": ("step_time", "ms")}
 
 
 def progress(count: int = 100) -> tuple[list[str], list[float]]:
@@ -41,26 +41,6 @@ def progress(count: int = 100) -> tuple[list[str], list[float]]:
 
 def calm(lines: Sequence[str]) -> list[float]:
     return [1000 + i / 10 for i in range(len(lines))]
-
-
-def sensible(question: Question) -> dict[str, Any]:
-    """Return what a good model would answer."""
-    wanted = question.schema["properties"]
-    if "number_1" in wanted:
-        names = question.data.split("\n")[0].removeprefix("Pattern: ").split()[::2]
-        return {
-            f"number_{place}": dict(zip(("meaning", "unit"), MEANING[name], strict=True))
-            for place, name in enumerate(names, start=1)
-        }
-    last = wanted["root_line"]["maximum"]
-    return {
-        "lines": [last],
-        "root_line": last,
-        "error_type": "infrastructure",
-        "component": "storage",
-        "restartable": "yes",
-        "confidence": "high",
-    }
 
 
 class Saying:

@@ -1,0 +1,39 @@
+"""What a good model would answer about lines of ours: `upd 10 obj 1.5 tick 50.0`, and a failure explained by the last line."""
+
+import json
+from typing import Any
+
+from processors.models.language_model import Question, Schema
+from tests.processors.models import misbehaving_server as bad
+
+MEANING = {"upd": ("step", "none"), "obj": ("loss", "none"), "tick": ("step_time", "ms")}
+
+
+def sensible(question: Question) -> dict[str, Any]:
+    """Return the answer to a question."""
+    return _answer(question.schema, question.data)
+
+
+def sensible_server(exchange: bad.Exchange) -> None:
+    """Answer as a model server."""
+    schema = exchange.asked["response_format"]["json_schema"]["schema"]
+    exchange.say(200, bad.completion(json.dumps(_answer(schema, exchange.asked["messages"][1]["content"]))))
+
+
+def _answer(schema: Schema, data: str) -> dict[str, Any]:
+    wanted = schema["properties"]
+    if "number_1" in wanted:
+        names = data.split("\n", maxsplit=1)[0].removeprefix("Pattern: ").split()[::2]
+        return {
+            f"number_{place}": dict(zip(("meaning", "unit"), MEANING[name], strict=True))
+            for place, name in enumerate(names, start=1)
+        }
+    last = wanted["root_line"]["maximum"]
+    return {
+        "lines": [last],
+        "root_line": last,
+        "error_type": "infrastructure",
+        "component": "storage",
+        "restartable": "yes",
+        "confidence": "high",
+    }
