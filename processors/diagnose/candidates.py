@@ -14,6 +14,8 @@ KEPT = 10
 """Candidates remembered per attempt: the earliest of each cause."""
 SURVIVED = 5
 """Progress lines after a candidate that show it was not the end."""
+LAST_WORDS = "error_line"
+"""The cause of a line that is an error by its level or its first word, and of which no more is known."""
 APART_S = 1.0
 """Clocks of ranks are trusted to this many seconds: another rank's progress counts only when it is later by more."""
 
@@ -80,17 +82,24 @@ def add(kept: list[Candidate], new: Candidate) -> None:
     kept.append(new)
 
 
-def choose(kept: Iterable[Candidate], *, ended_badly: bool) -> list[Candidate]:
+def choose(kept: Iterable[Candidate], *, ended_badly: bool, stopped: bool = False) -> list[Candidate]:
     """Return the root, then the other candidates in order; nothing where no candidate makes a verdict.
 
     Kinds decide first (a candidate that another one explains is no root), then the launcher's word on whose failure came first, then
-    time. Weak kinds count only where the attempt is known to have ended badly.
+    time. Weak kinds count only where the attempt is known to have ended badly; where it is only known to have `stopped` (a stored file),
+    last words count that call themselves an error.
     """
     alive = sorted((one for one in kept if one.alive), key=lambda one: one.order)
     if not ended_badly:
         # What waited in vain for a helper shows that the helper's error mattered; a process that ended itself, that its words did.
         shown = {CHILD: _last(alive, STARVED), HINT: _last(alive, EXIT)}
-        alive = [one for one in alive if one.kind not in WEAK or one.order < shown[one.kind]]
+        alive = [
+            one
+            for one in alive
+            if one.kind not in WEAK
+            or one.order < shown[one.kind]
+            or (stopped and one.cause == LAST_WORDS and not one.survived)
+        ]
     roots = [
         one
         for index, one in enumerate(alive)

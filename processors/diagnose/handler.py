@@ -106,7 +106,11 @@ class FailureHandler:
         for name, feed in feeds.items():
             close(feed, name, kept)
         alone = by_ending(ending)
-        ranked = [] if ending.well else choose(kept + ([alone] if alone else []), ended_badly=alone is not None)
+        ranked = (
+            []
+            if ending.well
+            else choose(kept + ([alone] if alone else []), ended_badly=alone is not None, stopped=not ending.known)
+        )
         if ranked:
             ranked[0] = informed(ranked[0], alone or next((one for one in ranked if one.kind == EXIT), None))
             if again and state.said is not None and state.said.same(ranked[0]):

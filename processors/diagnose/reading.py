@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from processors.grammar.prefix import peel
 from processors.view import ERROR, PROGRESS, ChunkView
 from records import Component, ErrorType, Evidence
 
 from . import kinds, launch
 from . import traceback as tracebacks
-from .candidates import SURVIVED, Candidate, add, survive
+from .candidates import LAST_WORDS, SURVIVED, Candidate, add, survive
 from .catalogue import Signature
 from .exceptions import Meaning, meaning, on_file
 from .matcher import READ, Matcher
@@ -34,6 +35,10 @@ _QUOTATION = re.compile(
 """A line that gives one name and one text in quotation marks: what is in it is data (a sample, a prompt)."""
 _DOUBTFUL = frozenset({kinds.EXCEPTION, kinds.NATIVE, kinds.ABORT, kinds.SERVICE, kinds.PEER, kinds.HINT})
 """Kinds that a line which calls itself mere information does not make."""
+_FIRST_WORD = re.compile(
+    r"\W{0,4}(?:[\w.-]{1,30}(?:\[\d+\])?[\]:]? )?(?i:fatal(?: error)?|error|failed|cannot|could not|unable to)"
+    r"(?: \w+)?\b(?!s|\w* ?[=:] ?[\d.]+\b)"
+)
 _VAGUE = frozenset(
     {"RuntimeError", "Exception", "OSError", "SystemError", "InternalError", "DistBackendError", "ImportError"}
 )
@@ -167,8 +172,12 @@ class Reader:
                 return None
             signature = None
         if raised is None and signature is None:
-            raised = tracebacks.bare(line, place.line) if self._header + 1 in found else None
-        if raised is None and signature is None and view.classes[index] != ERROR:
+            raised = (
+                tracebacks.bare(line, place.line, telling=view.classes[index] == ERROR)
+                if self._header + 1 in found
+                else None
+            )
+        if raised is None and signature is None and (view.classes[index] != ERROR or _QUOTATION.fullmatch(line)):
             return None
         headers = [one.header for one in opened if all(one is not other for other in state.open)]
         _outdate(kept, name, place.line, signature, raised)
@@ -197,6 +206,12 @@ def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
     return _QUOTATION.fullmatch(line) is not None or (
         signature.kind in _DOUBTFUL and _MILD.search(line[:120]) is not None
     )
+
+
+def is_error(line: str) -> bool:
+    """Return whether `line` is an error by its level or its first word, not just by a word somewhere in it."""
+    peeled = peel(line)
+    return peeled.level in {"ERROR", "CRITICAL", "FATAL", "SEVERE"} or _FIRST_WORD.match(peeled.body) is not None
 
 
 def _outlive(signature: Signature, kept: list[Candidate], name: str) -> None:
@@ -244,7 +259,8 @@ def _candidate(
         made = _from(meaning(raised), cause, "traceback", place, time, name)
     else:
         hint = Meaning(kinds.HINT, ErrorType.UNKNOWN, Component.NONE, restartable=None, confidence=0.2)
-        made = _from(hint, "error_line", "signature", place, time, name)
+        cause = LAST_WORDS if is_error(place.text) else "error_words"
+        made = _from(hint, cause, "signature", place, time, name)
     if raised is not None and raised.name:
         made.message = f"{raised.name}: {raised.message}".strip(": ")[:300]
     return made

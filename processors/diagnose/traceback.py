@@ -29,6 +29,8 @@ _CERTAIN = re.compile(
 )
 _LIKELY = re.compile(r"((?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{1,80})(?::(?:\s(.*)|$)|\s*$)")
 _GLUED = re.compile(r"((?:[a-z_]\w*\.){0,8}[A-Z]\w{2,60}?(?:Error|Exception))(?:\1)+")
+_TOLD = re.compile(r".{1,160}?[\s:(\[\"']((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception))(?::\s|\()")
+"""An exception that a sentence tells of."""
 _SPOKEN = re.compile(r"\W{0,3}[ ,]\s?[a-z]")
 """What follows the words of a header where they stand in a sentence."""
 _CAUSE = "The above exception was the direct cause"
@@ -150,10 +152,13 @@ def masked(text: str) -> str:
     return text.translate(_ZEROS)
 
 
-def bare(line: str, number: int) -> Raised | None:
-    """Return the exception that `line` names without a traceback before it, if any."""
+def bare(line: str, number: int, *, telling: bool) -> Raised | None:
+    """Return the exception that `line` names without a traceback before it, if any; `telling`: also amid other words."""
     text = _own(line)[1].strip()
     found = _GLUED.match(text) or _CERTAIN.match(text)
+    if not found:
+        text = peel(line).body
+        found = _CERTAIN.match(text) or (_TOLD.match(text) if telling else None)
     if not found:
         return None
     return Raised(found[1], text[found.end(1) :].lstrip(": "), number, complete=False)

@@ -80,7 +80,12 @@ def taken_back(  # noqa: PLR0917
 
 
 def informed(root: Candidate, alone: Candidate | None) -> Candidate:
-    """Return `root` with what it leaves unknown filled from what the ending alone says."""
+    """Return `root` with what it leaves unknown filled from what the ending alone says.
+
+    Without an ending, last words that say nothing else are taken for the program's own: that is what most failures are.
+    """
+    if alone is None and root.error_type is ErrorType.UNKNOWN:
+        return msgspec.structs.replace(root, error_type=ErrorType.USER_SCRIPT, restartable=False, confidence=0.25)
     if alone is None or root is alone or root.error_type is not ErrorType.UNKNOWN:
         return root
     return msgspec.structs.replace(

@@ -110,10 +110,21 @@ def test_the_ending_fills_what_the_line_leaves_unknown(handler: FailureHandler) 
     assert said[-1].error_type is ErrorType.UNKNOWN
 
 
-def test_hints_and_helpers_alone_make_no_verdict_of_a_stored_file(handler: FailureHandler) -> None:
-    lines = [*PROGRESS, "ERROR something is off", "Exception in thread Thread-3:", *BUG]
+def test_words_and_helpers_alone_make_no_verdict_of_a_stored_file(handler: FailureHandler) -> None:
+    lines = [*PROGRESS, "absolute error 0.07, fatal mistakes 0", "Exception in thread Thread-3:", *BUG]
     assert run(handler, lines)[0] == []
     assert run(handler, lines, ending(exit_code=1))[0][-1].signature == "KeyError"
+
+
+@pytest.mark.parametrize(
+    "last", ["[trainer] ERROR: no entry", "Fatal Error: no entry", "E0102 03:04:05.678901 7 a.cc:7] Error: no entry"]
+)
+def test_last_words_that_are_an_error_count_where_a_stored_file_stops(handler: FailureHandler, last: str) -> None:
+    (one,) = run(handler, [*PROGRESS, last])[0]
+    assert one.root is not None
+    assert (one.root.line, one.error_type, one.confidence) == (len(PROGRESS) + 1, ErrorType.USER_SCRIPT, 0.25)
+    assert run(handler, [*PROGRESS, last, "step 61 | loss 0.1 | 12.5 it/s"])[0] == []
+    assert run(handler, [*PROGRESS, last], ending(exit_code=0))[0] == []
 
 
 def test_a_cut_traceback_counts_at_the_end(handler: FailureHandler) -> None:
@@ -298,7 +309,7 @@ def test_a_helpers_error_counts_where_the_program_waited_for_it_in_vain(handler:
 
 
 def test_a_code_of_ones_own_shows_that_the_last_words_mattered(handler: FailureHandler) -> None:
-    words = [*PROGRESS, "ERROR: schedule has no entry for step 60"]
+    words = [*PROGRESS, "the planner met an ERROR at step 60"]
     reset = "RuntimeError: gloo: Connection closed by peer [10.0.0.7]:2345"
     assert run(handler, words)[0] == []
     said, _ = run(handler, [*words, reset, "failed (exitcode: 7) local_rank: 1 (pid: 4477) of binary: python", *CHILD])

@@ -108,3 +108,19 @@ def test_a_traceback_behind_a_prefix_that_nobody_knows(handler: FailureHandler) 
 def test_a_traceback_cut_off_yields_to_what_is_told_in_full(handler: FailureHandler) -> None:
     cut = traceback((MINE, "x"), last="…")[:3]
     assert verdict(handler, [*cut, "OSError: [Errno 28] No space left on device"]).signature == "no_space"
+
+
+def test_what_a_peer_said_before_it_went_away_explains_that_it_was_lost(handler: FailureHandler) -> None:
+    fatal = "[coordinator] FATAL: lost the lease, stepping down"
+    assert line(verdict(handler, [fatal, "BrokenPipeError: [Errno 32] Broken pipe"])) == 1
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "ERROR 05-06 07:08:09 engine.py:366] ValueError: the model is too long",
+        "the runner met an error (exit 1): pack.errors.ValueError: the model is too long",
+    ],
+)
+def test_an_exception_that_a_sentence_tells_of(handler: FailureHandler, told: str) -> None:
+    assert verdict(handler, [told]).signature == "ValueError"
