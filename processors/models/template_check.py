@@ -21,6 +21,8 @@ from .template_reading import LONGEST, slots
 
 _FEWEST = 8
 """Lines that a reading needs before it can be confirmed."""
+_INTERVALS = 3
+"""Intervals of the clock that it must agree in."""
 _AGREES = (0.7, 1.35)
 """Stated over clocked time per step: what lies outside is dropped."""
 _SHARE = 0.75
@@ -112,28 +114,34 @@ def confirmed(points: Sequence[Point]) -> Confirmed | None:
     """Return what the printed times of `points`, oldest first, or else their arrival confirm; None where they do not.
 
     Needs a step that only grows, and a stated time per step (or steps a second) that, times the steps made, is the time that passed.
-    A rate of samples or tokens cannot be confirmed without a batch size.
+    Of lines that came at one moment the last counts. A rate of samples or tokens cannot be confirmed without a batch size.
     """
-    if len(points) < _FEWEST:
+    if len(points) < _FEWEST or any(later.step <= earlier.step for earlier, later in pairwise(points)):
         return None
-    passed = _passed([each.stamp for each in points]) or _passed([each.time for each in points])
-    steps = [later.step - earlier.step for earlier, later in pairwise(points)]
-    if not passed or min(steps) <= 0 or points[-1].step != int(points[-1].step):
+    newest = points[-1]
+    pace = _pace(points, [each.stamp for each in points]) or _pace(points, [each.time for each in points])
+    share = sum(_AGREES[0] <= each <= _AGREES[1] for each in pace) / max(len(pace), 1)
+    if len(pace) < _INTERVALS or share < _SHARE or newest.step != int(newest.step):
         return None
-    pace = [later.seconds * made / time for (_, later), made, time in zip(pairwise(points), steps, passed, strict=True)]
-    share = sum(_AGREES[0] <= each <= _AGREES[1] for each in pace) / len(pace)
-    if share < _SHARE:
-        return None
-    return Confirmed(int(points[-1].step), median(each.seconds for each in points), points[-1].loss, share)
+    return Confirmed(int(newest.step), median(each.seconds for each in points), newest.loss, share)
 
 
-def _passed(clock: Sequence[float | None]) -> list[float]:
-    """Return the times between the ticks of `clock`; nothing where one is missing or does not go on."""
-    known = [each for each in clock if each is not None]
-    if len(known) < len(clock):
-        return []
-    passed = [stamps.difference(earlier, later) for earlier, later in pairwise(known)]
-    return passed if min(passed, default=0.0) > 0 else []
+def _pace(points: Sequence[Point], clock: Sequence[float | None]) -> list[float]:
+    """Return stated over passed time between the ticks of `clock`; nothing where one is missing or goes back."""
+    ticks: list[tuple[Point, float]] = []
+    for each, time in zip(points, clock, strict=True):
+        if time is None:
+            return []
+        if ticks and time == ticks[-1][1]:
+            ticks.pop()
+        ticks.append((each, time))
+    found = []
+    for (earlier, begin), (later, end) in pairwise(ticks):
+        passed = stamps.difference(begin, end)
+        if passed <= 0:
+            return []
+        found.append(later.seconds * (later.step - earlier.step) / passed)
+    return found
 
 
 def _step_seconds(values: dict[Meaning, list[float]]) -> float:

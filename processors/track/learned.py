@@ -22,8 +22,8 @@ from .summary import Summary, summarise
 if TYPE_CHECKING:
     from .tracker import TrackState
 
-LINES = 20
-"""Newest lines of a template that numbers rest on."""
+LINES = 40
+"""Newest lines of a template that numbers rest on; more than reports elsewhere, since they may arrive many at a time."""
 TEMPLATES = 3
 """Templates that are remembered of a job."""
 METHOD = "model"

@@ -143,6 +143,16 @@ def test_too_few_lines_confirm_nothing() -> None:
     assert held(RIGHT, samples(8)) is not None
 
 
+def test_lines_that_arrive_many_at_a_time_are_confirmed_by_their_moments() -> None:
+    lines = [sample(each.line.text, 10.0 * (place // 5)) for place, each in enumerate(samples(20))]
+    paced = [sample(each.line.text, 2.5 * (place // 5)) for place, each in enumerate(samples(20))]
+    assert held(RIGHT, lines) is None
+    kept = held(RIGHT, paced)
+    assert kept is not None
+    assert (kept.step, kept.share) == (190, 1.0)
+    assert held(RIGHT, paced[:15]) is None, "two intervals are too few"
+
+
 def test_lines_of_other_templates_are_left_out() -> None:
     mixed = [each for one in samples() for each in (one, sample("evaluating 7", one.time))]
     kept = held(RIGHT, mixed)
