@@ -3,17 +3,32 @@
 chunk → new pieces → classes → reports → metric → slowdown, alarms
 ↘ candidates → failure
 a model's answer → revision of a failure, or one more reading of reports
+where the job is → stays on nodes; what a node said → revision of a failure
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from records import EventKind, Failure, JobEvent, JobMetric, LogChunk, ModelAnswer, Position, Record, derived_id
+import msgspec
+
+from records import (
+    EventKind,
+    Failure,
+    JobEvent,
+    JobMetric,
+    LogChunk,
+    ModelAnswer,
+    NodeFinding,
+    Position,
+    Record,
+    derived_id,
+)
 
 from .alarms.monitor import AlarmMonitor
 from .classify.classifier import LineClassifier
 from .diagnose.ending import Ending
 from .diagnose.handler import FailureHandler
+from .diagnose.nodes import NodeWitness, end, follow
 from .interference.monitor import InterferenceMonitor
 from .models.inquirer import Inquirer
 from .models.reviewer import FailureReviewer
@@ -38,7 +53,7 @@ class Counters:
 class JobProcessor:
     """The `KeyedProcessor` of jobs."""
 
-    inputs = ("job-logs", "job-events", "model-answers")
+    inputs = ("job-logs", "job-events", "model-answers", "node-findings")
     state_topic = "job-state"
     state = JobState
 
@@ -57,6 +72,7 @@ class JobProcessor:
         self.handler = handler or FailureHandler()
         self.monitor = monitor or InterferenceMonitor()
         self.alarms = alarms or AlarmMonitor()
+        self.witness = NodeWitness(self.handler.signatures)
         self.reviewer = FailureReviewer()
         self.inquirer = inquirer
         self.counters = Counters()
@@ -74,12 +90,14 @@ class JobProcessor:
                 return self._event(state, position, record)
             case ModelAnswer():
                 return self._answer(state, position, record)
+            case NodeFinding():
+                return self._told(state, position, record)
             case _:
                 raise TypeError(f"expected a record of {' or '.join(self.inputs)}, got {type(record).__name__}")
 
     def _chunk(self, state: JobState, position: Position, chunk: LogChunk) -> list[Record]:
+        results: list[Record] = [*follow(chunk, state.stays)]
         _begin_attempt(state, chunk.attempt)
-        results: list[Record] = []
         conflict = _conflict(state, position, chunk)
         if conflict:
             results.append(conflict)
@@ -125,7 +143,17 @@ class JobProcessor:
         return self.alarms.heard(chunk.job, chunk.attempt, time, position, state.alarms, alive=alive)
 
     def _said(self, verdicts: Sequence[Failure], state: JobState, position: Position) -> list[Failure]:
-        """Note the verdicts just said; a second look is asked for at the last."""
+        """Note the verdicts just said, and what the nodes make of the last."""
+        return self._looked_at([*verdicts, *_next(self.witness.said(verdicts, state.witness), state)], state, position)
+
+    def _told(self, state: JobState, position: Position, finding: NodeFinding) -> list[Record]:
+        """Take what a node said of an attempt; one that is over stays as it was judged."""
+        if not finding.job or finding.attempt < state.attempt:
+            return []
+        return [*self._looked_at(_next(self.witness.heard(finding, state.witness), state), state, position)]
+
+    def _looked_at(self, verdicts: Sequence[Failure], state: JobState, position: Position) -> list[Failure]:
+        """Return the verdicts and what models answered already; a second look is asked for at the last."""
         if verdicts and self.inquirer is not None:
             self.inquirer.said(verdicts[-1], position.partition)
         return self.reviewer.said(verdicts, state.diagnose)
@@ -144,6 +172,7 @@ class JobProcessor:
         return [metric] if metric else []
 
     def _event(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
+        stays = follow(event, state.stays)
         _begin_attempt(state, event.attempt)
         if event.kind is EventKind.PACKED:
             self.monitor.packed(event, position, state.interference)
@@ -161,8 +190,9 @@ class JobProcessor:
                 nodes=event.nodes,
             )
             over = self.alarms.ended(event.job, event.attempt, event.time, position, state.alarms)
-            return [*self._said(self.handler.conclude(ending, state.diagnose), state, position), *over]
-        return []
+            stays += end(event.job, event.attempt, event.time, state.stays)
+            return [*stays, *self._said(self.handler.conclude(ending, state.diagnose), state, position), *over]
+        return [*stays]
 
 
 def _begin_attempt(state: JobState, attempt: int) -> None:
@@ -173,6 +203,14 @@ def _begin_attempt(state: JobState, attempt: int) -> None:
             key: source for key, source in state.sources.items() if int(key.split("/", 1)[0]) >= attempt - 1
         }
         state.writers, state.conflicts = {}, []
+
+
+def _next(revision: Failure | None, state: JobState) -> list[Failure]:
+    """Return the verdict that nodes changed, if any, as the next revision."""
+    if revision is None:
+        return []
+    state.diagnose.revision += 1
+    return [msgspec.structs.replace(revision, revision=state.diagnose.revision)]
 
 
 def _source(state: JobState, chunk: LogChunk) -> SourceState:

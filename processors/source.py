@@ -2,9 +2,27 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from records import Lines
 
-from .state import MAX_GAPS, SourceState
+MAX_GAPS = 32
+
+
+class Numbering(msgspec.Struct):
+    """How far one producer's stream was read.
+
+    Attributes:
+        next_piece: Number of the first piece that was not seen yet.
+        next_line: Line number of that piece.
+        gaps: Ranges of pieces (first, last) that were passed over and may still come.
+        updated: Arrival of the newest piece, in seconds since 1970.
+    """
+
+    next_piece: int = 1
+    next_line: int = 1
+    gaps: list[tuple[int, int]] = []
+    updated: float = 0.0
 
 
 class Fresh:
@@ -23,7 +41,7 @@ class Fresh:
         self.lines, self.numbers, self.times, self.repeats = lines, numbers, times, repeats
 
 
-def admit(chunk: Lines, state: SourceState) -> Fresh:
+def admit(chunk: Lines, state: Numbering) -> Fresh:
     """Return the new pieces of `chunk` and note them in `state`.
 
     A producer that starts again sends pieces again: those are left out. One that lost its broker may send a later chunk before an
@@ -53,7 +71,7 @@ def admit(chunk: Lines, state: SourceState) -> Fresh:
     return Fresh(chunk.lines[keep], numbers[keep], times[keep], count - len(chunk.lines[keep]))
 
 
-def _gap(state: SourceState, first: int, last: int) -> tuple[int, int] | None:
+def _gap(state: Numbering, first: int, last: int) -> tuple[int, int] | None:
     """Take the part of a remembered gap that the pieces `first` to `last` fill."""
     for index, (low, high) in enumerate(state.gaps):
         if first <= high and last >= low:

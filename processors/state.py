@@ -5,34 +5,26 @@ import msgspec
 from .alarms.monitor import AlarmState
 from .classify.context import ClassifyContext
 from .diagnose.handler import DiagnoseState
+from .diagnose.nodes import StaysState, WitnessState
 from .interference.monitor import InterferenceState
 from .keyed import KeyedState
 from .models.template_check import Template
+from .source import Numbering
 from .track.ranks import RanksState
 from .track.tracker import TrackState
 
 MAX_SOURCES = 4096
 """Streams of ranks that one job may have; beyond it the longest silent one is forgotten."""
 
-MAX_GAPS = 32
 
-
-class SourceState(msgspec.Struct):
+class SourceState(Numbering):
     """One producer's stream of one rank of one attempt.
 
     Attributes:
-        next_piece: Number of the first piece that was not seen yet.
-        next_line: Line number of that piece.
-        gaps: Ranges of pieces (first, last) that were passed over and may still come.
-        updated: Arrival of the newest piece, in seconds since 1970.
         classify: What the line classifier carries from chunk to chunk.
         track: What the metric tracker carries.
     """
 
-    next_piece: int = 1
-    next_line: int = 1
-    gaps: list[tuple[int, int]] = []
-    updated: float = 0.0
     classify: ClassifyContext = msgspec.field(default_factory=ClassifyContext)
     track: TrackState = msgspec.field(default_factory=TrackState)
 
@@ -51,6 +43,8 @@ class JobState(KeyedState, kw_only=True):
         ranks: The newest step time of each rank.
         alarms: What the alarm monitor carries.
         templates: What language models explained of its log.
+        stays: On which nodes the newest attempt is.
+        witness: What those nodes said, and what it makes of the verdict.
     """
 
     job: str
@@ -63,3 +57,5 @@ class JobState(KeyedState, kw_only=True):
     ranks: RanksState = msgspec.field(default_factory=RanksState)
     alarms: AlarmState = msgspec.field(default_factory=AlarmState)
     templates: list[Template] = []
+    stays: StaysState = msgspec.field(default_factory=StaysState)
+    witness: WitnessState = msgspec.field(default_factory=WitnessState)

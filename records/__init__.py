@@ -15,6 +15,8 @@ from .job_event import EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
+from .node_finding import NodeFinding, Severity
+from .node_stay import NodeStay
 from .slowdown import Slowdown
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic
 
@@ -46,7 +48,9 @@ __all__ = [
     "LogChunk",
     "Mode",
     "ModelAnswer",
+    "NodeFinding",
     "NodeLogChunk",
+    "NodeStay",
     "NumberMeaning",
     "Outcome",
     "OverRanks",
@@ -54,6 +58,7 @@ __all__ = [
     "Record",
     "Review",
     "Sample",
+    "Severity",
     "Slowdown",
     "Topic",
     "decision_id",

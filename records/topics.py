@@ -14,6 +14,8 @@ from .job_event import JobEvent
 from .job_metric import JobMetric
 from .log_chunk import LogChunk, NodeLogChunk
 from .model_answer import ModelAnswer
+from .node_finding import NodeFinding
+from .node_stay import NodeStay
 from .slowdown import Slowdown
 
 
@@ -36,6 +38,8 @@ TOPICS: tuple[Topic, ...] = (
     Topic("gpu-metrics", GpuSample, "node", "NVML samples, one GPU each."),
     Topic("node-logs", NodeLogChunk, "node", "Chunks of lines of nodes' kernel and system logs."),
     Topic("job-events", JobEvent, "job", "What schedulers did with jobs."),
+    Topic("node-stays", NodeStay, "node", "Which attempts of jobs are on which nodes."),
+    Topic("node-findings", NodeFinding, "job", "What nodes' logs and GPUs say, told to the jobs that ran there then."),
     Topic("model-answers", ModelAnswer, "job", "What language models said about jobs."),
     Topic("job-metrics", JobMetric, "job", "Step, step time, throughput and loss of running jobs."),
     Topic("failures", Failure, "job", "Why jobs fail, line by line."),

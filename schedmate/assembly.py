@@ -11,6 +11,7 @@ from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
 from processors.models.embedder import Embedder
 from processors.models.inquirer import Inquirer
+from processors.node import NodeProcessor
 from processors.track.tracker import MetricTracker
 from schedmate.connections import kafka_connection
 from schedmate.settings import ProcessorSettings, Settings, SettingsError
@@ -33,6 +34,11 @@ def job_processor(settings: ProcessorSettings, inquirer: Inquirer | None = None)
         inquirer=inquirer,
         alarms=AlarmMonitor(hang_s=settings.hang_seconds),
     )
+
+
+def node_processor(settings: ProcessorSettings) -> NodeProcessor:
+    """Return what reads nodes' logs and GPUs' samples."""
+    return NodeProcessor(signatures(settings))
 
 
 def signatures(settings: ProcessorSettings) -> list[Signature]:

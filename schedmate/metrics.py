@@ -3,6 +3,7 @@
 from processors.alarms.monitor import AlarmCounters
 from processors.classify.classifier import ClassifyCounters
 from processors.diagnose.handler import DiagnoseCounters
+from processors.diagnose.nodes import WitnessCounters
 from processors.interference.monitor import InterferenceCounters
 from processors.job import Counters as ProcessorCounters
 from processors.models.answers import AnswerCounters
@@ -10,6 +11,7 @@ from processors.models.asker import AskerCounters
 from processors.models.inquirer import InquirerCounters
 from processors.models.pool import ModelCounters
 from processors.models.reviewer import ReviewCounters
+from processors.node import NodeCounters
 from processors.track.tracker import TrackCounters
 from scheduler_bridge import BridgeCounters
 from sinks import HoldCounters
@@ -23,12 +25,15 @@ from streams.runtimes.pump import Counters as PumpCounters
 
 COMPONENTS: dict[str, tuple[type, str]] = {
     "worker": (WorkerCounters, "worker"),
+    "node_worker": (WorkerCounters, "worker"),
     "processors": (ProcessorCounters, "worker"),
     "classifier": (ClassifyCounters, "worker"),
     "tracker": (TrackCounters, "worker"),
     "failure_handler": (DiagnoseCounters, "worker"),
     "interference_monitor": (InterferenceCounters, "worker"),
     "alarm_monitor": (AlarmCounters, "worker"),
+    "nodes": (NodeCounters, "worker"),
+    "node_witness": (WitnessCounters, "worker"),
     "reviewer": (ReviewCounters, "worker"),
     "inquirer": (InquirerCounters, "worker, with a language model"),
     "asker": (AskerCounters, "worker, with a language model"),

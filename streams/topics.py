@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from records import TOPICS
 
-STATE_TOPICS = ("job-state",)
+STATE_TOPICS = ("job-state", "node-state")
 """Compacted: the newest state of every key of an engine, in the same partition as the key's input."""
 
 DAY_MS = 24 * 3600 * 1000

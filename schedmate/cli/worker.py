@@ -13,7 +13,7 @@ def command(context: typer.Context) -> None:
 
     Example: `schedmate --set kafka.brokers=k1:9092 --set service.port=9101 worker`
     """
-    from schedmate.assembly import job_processor, producer_factory
+    from schedmate.assembly import job_processor, node_processor, producer_factory
     from schedmate.connections import kafka_connection
     from schedmate.language_models import inquirer as questions
     from schedmate.language_models import language_model
@@ -32,15 +32,21 @@ def command(context: typer.Context) -> None:
         raise TransportError("; ".join(problems))
     model, inquirer = language_model(settings.language_model), questions(settings.language_model)
     processor = job_processor(settings.processors, inquirer)
-    engine = Engine(processor, list_topics(connection)["job-logs"], inquirer)
+    nodes = node_processor(settings.processors)
+    partitions = list_topics(connection)
+    engine = Engine(processor, partitions["job-logs"], inquirer)
+    node_engine = Engine(nodes, partitions["node-logs"])
     with service(settings, "worker", signals=False) as running:
         running.telemetry.watch("worker", engine.counters)
+        running.telemetry.watch("node_worker", node_engine.counters)
         running.telemetry.watch("processors", processor.counters)
         running.telemetry.watch("classifier", processor.classifier.counters)
         running.telemetry.watch("tracker", processor.tracker.counters)
         running.telemetry.watch("failure_handler", processor.handler.counters)
         running.telemetry.watch("interference_monitor", processor.monitor.counters)
         running.telemetry.watch("alarm_monitor", processor.alarms.counters)
+        running.telemetry.watch("nodes", nodes.counters)
+        running.telemetry.watch("node_witness", processor.witness.counters)
         running.telemetry.watch("reviewer", processor.reviewer.counters)
         asking = None
         if model is not None and inquirer is not None:
@@ -50,6 +56,6 @@ def command(context: typer.Context) -> None:
             running.telemetry.watch("language_model", model.counters)
             running.telemetry.watch("answers", model.store.counters)
         group, timeout_s = f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s
-        worker = FaustWorker(connection, [engine], group, timeout_s, asking)
+        worker = FaustWorker(connection, [engine, node_engine], group, timeout_s, asking)
         running.telemetry.health = worker.problems
         worker.run()

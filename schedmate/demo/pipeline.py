@@ -6,7 +6,7 @@ from pathlib import Path
 from clickhouse_connect.driver.client import Client
 
 from records import Action, Decision, DecisionResult, EventKind, Failure, JobEvent, Record, Slowdown
-from schedmate.assembly import job_processor
+from schedmate.assembly import job_processor, node_processor
 from schedmate.demo.cluster import Cluster
 from schedmate.demo.gpus import Gpus
 from schedmate.demo.shipping import Shipping
@@ -46,7 +46,8 @@ class Pipeline:
         self.shipping = Shipping(self.broker, directory / "spool")
         self.gpus = Gpus(self.broker)
         self.processor = job_processor(ProcessorSettings())
-        self._worker = LocalWorker(self.broker, [Engine(self.processor)])
+        nodes = Engine(node_processor(ProcessorSettings()))
+        self._worker = LocalWorker(self.broker, [Engine(self.processor), nodes])
         self.cluster = Cluster(directory / "jobs", self._emit, self.shipping.take)
         enabled = frozenset({Action.RESTART, Action.CANCEL_PACKING})
         self._bridge = Bridge(LocalActuator(self.cluster.scheduler), BridgeSettings(enabled=enabled), self._publish)

@@ -29,7 +29,8 @@ def test_an_example_is_a_record_with_all_its_fields(topic: str) -> None:
     shown = json.loads(example(topic))
     assert set(shown) == {field.encode_name for field in msgspec.structs.fields(kind)}
     assert json.loads(msgspec.json.encode(record)) == shown, "a value is shown that is read as another"
-    for part in [*shown.get("evidence", []), *([shown["root"]] if shown.get("root") else [])]:
+    single = [shown[name] for name in ("root", "place") if shown.get(name)]
+    for part in [*shown.get("evidence", []), *single]:
         assert set(part) == set(Evidence.__struct_fields__)
     for part in shown.get("processes", []):
         assert set(part) == set(GpuProcess.__struct_fields__)

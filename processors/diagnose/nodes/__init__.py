@@ -1,9 +1,19 @@
 """Evidence from elsewhere: what a node's kernel log and its GPUs' samples say of the failures of the jobs that ran there."""
 
 from .corroborate import corroborate
-from .evidence import NodeEvidence
-from .finding import Finding
 from .gpu import GpuReader
 from .log import NodeLogReader
+from .stays import StaysState, end, follow
+from .witness import NodeWitness, WitnessCounters, WitnessState
 
-__all__ = ["Finding", "GpuReader", "NodeEvidence", "NodeLogReader", "corroborate"]
+__all__ = [
+    "GpuReader",
+    "NodeLogReader",
+    "NodeWitness",
+    "StaysState",
+    "WitnessCounters",
+    "WitnessState",
+    "corroborate",
+    "end",
+    "follow",
+]

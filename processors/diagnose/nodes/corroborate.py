@@ -2,82 +2,77 @@
 
 `source` of the outcome says which: `signature+node-logs` (confirmed by the node's log), `traceback-gpu-metrics` (the GPUs' samples speak
 against it), `node-logs` (the node's log alone makes the verdict). Evidence from the node is never worth more than the job's own words where
-these are plain: a `KeyError` stays one, though a disk failed beside it; only the confidence falls.
+these are plain: a `KeyError` stays one, though a disk failed beside it; only the confidence falls. Only fatal findings make a verdict.
 """
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from processors.diagnose import kinds
 from processors.diagnose.catalogue import Signature
-from records import Component, ErrorType, Evidence, Failure, Position, derived_id
+from records import Component, ErrorType, Failure, NodeFinding, Severity
 
-from .evidence import NodeEvidence
-from .finding import Finding
+from .window import AFTER_S, BEFORE_S
 
-BEFORE_S = 600.0
-"""A cause on the node comes at most so long before the failure shows: a collective's time limit is ten minutes by default."""
-AFTER_S = 60.0
-"""Kernel messages arrive late, and clocks differ."""
-STRONG = 0.85
-"""Confidence from which a finding alone makes a verdict, and from which it speaks against another."""
 CERTAIN = 0.9
 """Confidence from which a verdict is not taken for a consequence of what the node said."""
 EVIDENCE = 8
+"""Lines that a verdict cites."""
+COUNTED = 3
+"""Findings that raise the confidence of a verdict which they agree with."""
 TOP = 0.99
+DOUBTED = 0.8
+"""What is left of the confidence of a verdict that evidence speaks against."""
 
 _CONSEQUENCES = frozenset({
-    kinds.COLLECTIVE, kinds.PEER, kinds.LAUNCHER, kinds.CHILD, kinds.HINT, kinds.KILL, kinds.ABORT, kinds.NATIVE, kinds.CANCEL,
+    kinds.COLLECTIVE, kinds.PEER, kinds.SIGNAL, kinds.LAUNCHER, kinds.VAGUE, kinds.EXIT, kinds.CHILD, kinds.STARVED, kinds.HINT,
+    kinds.KILL, kinds.ABORT, kinds.NATIVE, kinds.CANCEL,
 })  # fmt: skip
 """Kinds that follow from a node's trouble without saying so."""
 _DEVICE_WORDS = ("CUDA", "cuda", "NCCL", "cuDNN", "CUDNN", "CUBLAS", "NVML", "Input/output", "Bus error")
 
 
 def corroborate(
-    failure: Failure, nodes: Sequence[str], evidence: NodeEvidence, signatures: Mapping[str, Signature]
+    failure: Failure, findings: Iterable[NodeFinding], signatures: Mapping[str, Signature]
 ) -> Failure | None:
-    """Return `failure` at the next revision where its nodes have something to say of it; None where they have not.
+    """Return `failure` as its nodes' findings make it, one revision later; None where they have nothing to say of it.
+
+    The outcome does not depend on the order of `findings`.
 
     Args:
-        failure: The verdict in force.
-        nodes: Hosts of the job; the one that `failure` names need not be among them.
-        evidence: What the nodes said.
+        failure: The verdict that the job's own words make.
+        findings: What was told to this attempt.
         signatures: The catalogue by name: the kind of the verdict's signature.
     """
     if failure.error_type is ErrorType.NONE:
         return None
-    where = dict.fromkeys([failure.node, *nodes] if failure.node else nodes)
-    found = evidence.between(where, failure.time - BEFORE_S, failure.time + AFTER_S, failure.job)
-    found = [one for one in found if one.error_type is ErrorType.INFRASTRUCTURE]
-    cited = {_key(one) for one in failure.evidence}
-    new = [one for one in found if _key(one.place) not in cited]
-    if not new:
-        return None if found else _unsupported(failure, evidence)
-    same = [one for one in new if _agree(failure, one)]
-    return _confirmed(failure, same) if same else _weighed(failure, new, signatures)
-
-
-def _weighed(failure: Failure, found: Sequence[Finding], signatures: Mapping[str, Signature]) -> Failure | None:
-    """Return what becomes of a verdict that says otherwise than `found`."""
-    best = max(found, key=lambda one: (one.confidence, -one.time))
-    if best.confidence < STRONG:
-        return None
-    if _explained(failure, best, signatures):
+    near = sorted(
+        (one for one in findings if failure.time - BEFORE_S <= one.time <= failure.time + AFTER_S),
+        key=lambda one: (-one.confidence, one.time, one.id),
+    )
+    found = [one for one in near if one.error_type is ErrorType.INFRASTRUCTURE]
+    if not found:
+        return _unsupported(failure, [one for one in near if one.severity is Severity.INFO])
+    best, same = found[0], [one for one in found if _agree(failure, one)]
+    if best not in same and best.severity is Severity.FATAL and _explained(failure, best, signatures):
         return _replaced(failure, best, found)
-    if failure.confidence < CERTAIN or failure.error_type is ErrorType.USER_SCRIPT:
-        return _doubted(failure, best)
-    return None
+    if same:
+        return _confirmed(failure, same)
+    plain = failure.confidence >= CERTAIN and failure.error_type is not ErrorType.USER_SCRIPT
+    return None if best.severity is not Severity.FATAL or plain else _doubted(failure, best)
 
 
-def _agree(failure: Failure, one: Finding) -> bool:
+def _agree(failure: Failure, one: NodeFinding) -> bool:
     return failure.error_type is ErrorType.INFRASTRUCTURE and failure.faulty_component is one.component
 
 
-def _explained(failure: Failure, best: Finding, signatures: Mapping[str, Signature]) -> bool:
+def _explained(failure: Failure, best: NodeFinding, signatures: Mapping[str, Signature]) -> bool:
     """Return whether the verdict names what follows from `best`: by its kind, or because its own words point to hardware."""
     if failure.error_type is ErrorType.UNKNOWN:
         return True
+    follows = kinds.AFTER.get(best.kind, frozenset()) | kinds.BEFORE.get(best.kind, frozenset())
     known = signatures.get(failure.signature)
     if known is not None:
         kind = known.kind
@@ -88,35 +83,30 @@ def _explained(failure: Failure, best: Finding, signatures: Mapping[str, Signatu
     else:
         kind = kinds.EXCEPTION
     if kind in _CONSEQUENCES:
-        return kind in kinds.AFTER[best.kind]
+        return kind in follows
     words = failure.message + (failure.root.text if failure.root else "")
-    return (
-        failure.confidence < CERTAIN and kind in kinds.AFTER[best.kind] and any(one in words for one in _DEVICE_WORDS)
-    )
+    return failure.confidence < CERTAIN and kind in follows and any(one in words for one in _DEVICE_WORDS)
 
 
-def _confirmed(failure: Failure, same: Sequence[Finding]) -> Failure:
+def _confirmed(failure: Failure, same: Sequence[NodeFinding]) -> Failure:
     doubt = 1 - failure.confidence
-    for one in same[:3]:
+    for one in same[:COUNTED]:
         doubt *= 1 - one.confidence
     return _next(
         failure,
-        same[0],
+        same,
         source=f"{failure.source}+{same[0].place.topic}",
         node=failure.node or same[0].node,
-        confidence=min(TOP, round(1 - doubt, 3)),
-        evidence=_cited(failure, same),
+        confidence=max(failure.confidence, min(TOP, round(1 - doubt, 3))),
     )
 
 
-def _replaced(failure: Failure, best: Finding, found: Sequence[Finding]) -> Failure:
-    others = sorted(found, key=lambda one: one is not best)
-    lines = [one.place for one in others]
-    return _next(
+def _replaced(failure: Failure, best: NodeFinding, found: Sequence[NodeFinding]) -> Failure:
+    changed = _next(
         failure,
-        best,
+        found,
         source=best.place.topic,
-        signature=best.cause,
+        signature=best.signature,
         node=best.node,
         root=best.place,
         rank=None if best.node != failure.node else failure.rank,
@@ -125,47 +115,34 @@ def _replaced(failure: Failure, best: Finding, found: Sequence[Finding]) -> Fail
         faulty_component=best.component,
         restartable=best.restartable,
         confidence=best.confidence,
-        evidence=[lines[0], *failure.evidence, *lines[1:]][:EVIDENCE],
     )
+    others = [one for one in changed.evidence if one != best.place]
+    return msgspec.structs.replace(changed, evidence=[best.place, *others][:EVIDENCE])
 
 
-def _doubted(failure: Failure, best: Finding) -> Failure:
+def _doubted(failure: Failure, best: NodeFinding) -> Failure:
     return _next(
         failure,
-        best,
+        [best],
         source=f"{failure.source}-{best.place.topic}",
-        confidence=round(failure.confidence * 0.8, 3),
-        evidence=_cited(failure, [best]),
+        confidence=round(failure.confidence * DOUBTED, 3),
     )
 
 
-def _unsupported(failure: Failure, evidence: NodeEvidence) -> Failure | None:
+def _unsupported(failure: Failure, calm: Sequence[NodeFinding]) -> Failure | None:
     """Lower the confidence of a verdict on a GPU whose samples were there all the time and show nothing."""
-    watched = evidence.gpus_watched(failure.node, failure.time - AFTER_S, failure.time + AFTER_S / 2)
     gpu = failure.faulty_component in {Component.GPU, Component.NVLINK}
-    if not gpu or not watched or failure.confidence >= CERTAIN or "-gpu-metrics" in failure.source:
+    watched = [one for one in calm if one.node == failure.node and (one.since or one.time) <= failure.time - AFTER_S]
+    if not gpu or not watched or failure.confidence >= CERTAIN:
         return None
+    return _doubted(failure, watched[0])
+
+
+def _next(failure: Failure, found: Sequence[NodeFinding], **changes: object) -> Failure:
+    """Return `failure` with `changes` and the lines of `found`, at the next revision, under an id that follows from it and from them."""
+    cited = found[:EVIDENCE]
+    digest = hashlib.blake2s("\n".join(one.id for one in cited).encode(), digest_size=6).hexdigest()
+    places = [*failure.evidence, *(one.place for one in cited)][:EVIDENCE]
     return msgspec.structs.replace(
-        failure,
-        id=f"{failure.id}/gpu-metrics",
-        revision=failure.revision + 1,
-        source=f"{failure.source}-gpu-metrics",
-        confidence=round(failure.confidence * 0.8, 3),
-    )
-
-
-def _cited(failure: Failure, found: Sequence[Finding]) -> list[Evidence]:
-    return [*failure.evidence, *(one.place for one in found)][:EVIDENCE]
-
-
-def _key(one: Evidence) -> tuple[str, int, int, int]:
-    return one.topic, one.partition, one.offset, one.line
-
-
-def _next(failure: Failure, one: Finding, **changes: object) -> Failure:
-    """Return `failure` with `changes`, at the next revision, under an id that follows from it and from the finding."""
-    position = Position(one.place.topic, one.place.partition, one.place.offset)
-    made = derived_id("failure", failure.job, position, one.place.line)
-    return msgspec.structs.replace(
-        failure, id=f"{made}/{failure.revision + 1}", revision=failure.revision + 1, **changes
+        failure, id=f"{failure.id}/nodes/{digest}", revision=failure.revision + 1, evidence=places, **changes
     )

@@ -1,52 +1,78 @@
-"""One sign of trouble on a node."""
+"""One sign of trouble on a node, from a signature or from a sample, as the record that is told to jobs."""
 
-import msgspec
+import re
 
 from processors.diagnose.catalogue import Signature
-from records import Component, ErrorType, Evidence
+from records import Component, ErrorType, Evidence, NodeFinding, Position, Severity, derived_id
+
+FATAL, ERROR = 0.85, 0.6
+"""Confidence from which a finding is taken for what ends jobs, and for what may."""
+
+_DEVICE = re.compile(r"\b(?:[0-9a-f]{4}|[0-9a-f]{8}):[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?\b", re.IGNORECASE)
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a line of a node's log, or a GPU's sample, says. The fields from `cause` to `confidence` as in a catalogue entry.
+def severity(confidence: float) -> Severity:
+    """Return how bad a finding of such a confidence is."""
+    if confidence >= FATAL:
+        return Severity.FATAL
+    return Severity.ERROR if confidence >= ERROR else Severity.WARNING
 
-    Attributes:
-        node: Host.
-        time: When it was seen, in seconds since 1970.
-        cause: Name of the signature, or of the counter that grew.
-        kind: Place in the graph of causes and consequences.
-        error_type: Whose fault it is.
-        component: What is faulty.
-        restartable: Would a job that it ended succeed elsewhere?
-        confidence: 0 to 1.
-        place: The line; for a sample, a sentence of ours at the sample's place.
-        gpu: NVML index; null where it concerns no GPU, or does not say which.
-        jobs: Jobs that it concerns; empty: any that ran on the node.
-    """
 
-    node: str
-    time: float
-    cause: str
-    kind: str
-    error_type: ErrorType
-    component: Component
-    restartable: bool | None
-    confidence: float
-    place: Evidence
-    gpu: int | None = None
-    jobs: list[str] = []
+def of_signature(  # noqa: PLR0917  # a signature, where and when, whose
+    one: Signature, node: str, time: float, place: Evidence, gpu: int | None, jobs: list[str]
+) -> NodeFinding:
+    """Return the finding that a line (or an Xid number) of signature `one` makes."""
+    return finding(
+        node,
+        time,
+        place,
+        signature=one.name,
+        kind=one.kind,
+        error_type=one.error_type,
+        component=one.component,
+        restartable=one.restartable,
+        confidence=one.confidence,
+        gpu=gpu,
+        jobs=jobs,
+    )
 
-    @classmethod
-    def of(cls, one: Signature, node: str, time: float, place: Evidence, **where: object) -> "Finding":
-        """Return the finding that a line of signature `one` makes."""
-        return cls(
-            node=node,
-            time=time,
-            cause=one.name,
-            kind=one.kind,
-            error_type=one.error_type,
-            component=one.component,
-            restartable=one.restartable,
-            confidence=one.confidence,
-            place=place,
-            **where,  # type: ignore[arg-type]  # gpu and jobs
-        )
+
+def finding(
+    node: str,
+    time: float,
+    place: Evidence,
+    *,
+    signature: str,
+    kind: str,
+    component: Component,
+    confidence: float,
+    gpu: int | None,
+    jobs: list[str],
+    error_type: ErrorType = ErrorType.INFRASTRUCTURE,
+    restartable: bool | None = True,
+) -> NodeFinding:
+    """Return a finding that is told to nobody yet."""
+    device = _DEVICE.search(place.text)
+    return NodeFinding(
+        id=identity(node, place, signature),
+        node=node,
+        time=time,
+        gpu=gpu,
+        device=device[0].lower() if device else "",
+        signature=signature,
+        kind=kind,
+        severity=severity(confidence),
+        error_type=error_type,
+        component=component,
+        restartable=restartable,
+        confidence=confidence,
+        place=place,
+        jobs=jobs,
+    )
+
+
+def identity(node: str, place: Evidence, signature: str) -> str:
+    """Return the id of a finding that is told to nobody yet. One sample may make several: the signature tells them apart."""
+    return (
+        f"{derived_id('finding', node, Position(place.topic, place.partition, place.offset), place.line)}/{signature}"
+    )

@@ -10,9 +10,9 @@ import msgspec
 from processors.diagnose import kinds
 from processors.diagnose.catalogue import Signature
 from processors.diagnose.matcher import Matcher
-from records import Component, ErrorType, Evidence, GpuSample, Position
+from records import Component, Evidence, GpuSample, NodeFinding, Position
 
-from .finding import Finding
+from .finding import finding, of_signature
 
 HELD_BACK = frozenset({"hw_thermal_slowdown", "hw_power_brake_slowdown", "hw_slowdown"})
 """Reasons for low clocks that point to the hardware's surroundings, not to the job (NVML, nvmlClocksEventReasons)."""
@@ -40,51 +40,49 @@ class GpuReader:
     def __init__(self, signatures: Sequence[Signature]) -> None:
         self._matcher = Matcher([one for one in signatures if "Xid" in one.pattern or one.name.startswith("gpu_")])
 
-    def read(self, sample: GpuSample, position: Position, memory: dict[str, GpuMemory]) -> list[Finding]:
+    def read(self, sample: GpuSample, position: Position, memory: dict[str, GpuMemory]) -> list[NodeFinding]:
         """Return what `sample`, which stands at `position`, tells; `memory` (by GPU) moves on."""
         last = memory.setdefault(sample.uuid or str(sample.gpu), GpuMemory())
-        found = [one for number in sample.xids if (one := self._xid(number, sample, position)) is not None]
+        told = [one for number in sample.xids if (one := self._xid(number, sample, position)) is not None]
         for name, words, kind, component, confidence in _COUNTERS:
             before, now = getattr(last, name), getattr(sample, name)
             if now is None:
                 continue
             if before is not None and now > before:
                 text = f"GPU {sample.gpu}: {now - before} {words} since the sample before ({now} in all)"
-                found.append(_made(name, text, kind, component, confidence, sample, position))
+                told.append(_made(name, text, kind, component, confidence, sample, position))
             setattr(last, name, now)
         if sample.error and sample.error != last.error:
             text = f"GPU {sample.gpu} cannot be read: {sample.error[:200]}"
-            found.append(_made("gpu_unreadable", text, kinds.DEVICE, Component.GPU, 0.93, sample, position))
+            told.append(_made("gpu_unreadable", text, kinds.DEVICE, Component.GPU, 0.93, sample, position))
         reasons = sorted(HELD_BACK & set(sample.throttle_reasons or ()))
         if reasons and reasons != last.held_back:
             heat = f", {sample.temperature_c} °C" if sample.temperature_c is not None else ""
             text = f"GPU {sample.gpu}: clocks held back by {', '.join(reasons)}{heat}"
-            found.append(_made("gpu_held_back", text, kinds.PEER, Component.GPU, 0.4, sample, position))
+            told.append(_made("gpu_held_back", text, kinds.PEER, Component.GPU, 0.4, sample, position))
         last.error, last.held_back = sample.error, reasons
-        return found
+        return told
 
-    def _xid(self, number: int, sample: GpuSample, position: Position) -> Finding | None:
+    def _xid(self, number: int, sample: GpuSample, position: Position) -> NodeFinding | None:
         line = f"NVRM: Xid (PCI): {number}"
         one = self._matcher.signature(self._matcher.find([line])[0], line)
         if one is None or one.kind == kinds.BENIGN:
             return None
         place = _place(f"GPU {sample.gpu}: Xid {number}", position)
-        return Finding.of(one, sample.node, sample.time, place, gpu=sample.gpu, jobs=_jobs(sample))
+        return of_signature(one, sample.node, sample.time, place, sample.gpu, _jobs(sample))
 
 
 def _made(  # noqa: PLR0917  # a sentence, its meaning and its place
     cause: str, text: str, kind: str, component: Component, confidence: float, sample: GpuSample, position: Position
-) -> Finding:
-    return Finding(
-        node=sample.node,
-        time=sample.time,
-        cause=cause,
+) -> NodeFinding:
+    return finding(
+        sample.node,
+        sample.time,
+        _place(text, position),
+        signature=cause,
         kind=kind,
-        error_type=ErrorType.INFRASTRUCTURE,
         component=component,
-        restartable=True,
         confidence=confidence,
-        place=_place(text, position),
         gpu=sample.gpu,
         jobs=_jobs(sample),
     )

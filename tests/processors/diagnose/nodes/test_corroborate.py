@@ -1,12 +1,16 @@
+from itertools import permutations
+
+import msgspec
 import pytest
 
 from processors.diagnose.catalogue import load
-from processors.diagnose.nodes import GpuReader, NodeEvidence, NodeLogReader, corroborate
-from records import Component, ErrorType, Evidence, Failure, GpuProcess, GpuSample, NodeLogChunk, Position
+from processors.diagnose.nodes import NodeLogReader, corroborate
+from processors.source import Fresh
+from records import Component, ErrorType, Evidence, Failure, NodeFinding, Position, Severity
 
 SIGNATURES = load()
 BY_NAME = {one.name: one for one in SIGNATURES}
-LOG, GPU = NodeLogReader(SIGNATURES), GpuReader(SIGNATURES)
+LOG = NodeLogReader(SIGNATURES)
 T = 1000.0
 
 XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python, GPU has fallen off the bus."
@@ -14,12 +18,9 @@ OOM = "oom-kill:constraint=CONSTRAINT_MEMCG,task_memcg=/slurm/uid_1000/job_{}/st
 ROOT = Evidence(topic="job-logs", partition=1, offset=5, line=77, text="the job's own line", rank=3)
 
 
-def nodes(*lines: str, node: str = "n1", time: float = T - 5) -> NodeEvidence:
-    store = NodeEvidence()
-    store.add(
-        LOG.read(NodeLogChunk(node=node, lines=list(lines), time=time, first_line=1), Position("node-logs", 0, 9))
-    )
-    return store
+def nodes(*lines: str, node: str = "n1", time: float = T - 5) -> list[NodeFinding]:
+    numbers, times = range(1, len(lines) + 1), [time] * len(lines)
+    return LOG.read(node, "kernel", Fresh(lines, numbers, times, 0), Position("node-logs", 0, 9))
 
 
 def failure(**fields: object) -> Failure:
@@ -55,7 +56,7 @@ BUG = {
 
 
 def test_the_log_of_the_node_confirms() -> None:
-    (one,) = [corroborate(failure(**GPU_TEXT), ["n1", "n2"], nodes(XID), BY_NAME)]
+    (one,) = [corroborate(failure(**GPU_TEXT), nodes(XID), BY_NAME)]
     assert one is not None
     assert (one.revision, one.source, one.signature) == (3, "signature+node-logs", "cuda_unavailable_device")
     assert one.confidence > 0.95
@@ -77,7 +78,7 @@ def test_the_log_of_the_node_confirms() -> None:
 def test_the_log_of_the_node_alone_makes_the_verdict(
     facts: dict[str, object], line: str, cause: str, component: Component
 ) -> None:
-    one = corroborate(failure(**facts), [], nodes(line), BY_NAME)
+    one = corroborate(failure(**facts), nodes(line), BY_NAME)
     assert one is not None
     assert (one.signature, one.faulty_component, one.source) == (cause, component, "node-logs")
     assert one.error_type is ErrorType.INFRASTRUCTURE
@@ -86,14 +87,14 @@ def test_the_log_of_the_node_alone_makes_the_verdict(
     assert ROOT in one.evidence
 
 
-def test_a_job_without_a_node_of_its_own_is_looked_up_by_its_hosts() -> None:
-    one = corroborate(failure(**KILLED, node=""), ["n7", "n8"], nodes(OOM.format(17), node="n8"), BY_NAME)
+def test_a_job_without_a_node_of_its_own_gets_that_of_the_finding() -> None:
+    one = corroborate(failure(**KILLED, node=""), nodes(OOM.format(17), node="n8"), BY_NAME)
     assert one is not None
     assert (one.node, one.signature) == ("n8", "oom_killer")
 
 
 def test_a_plain_bug_stays_one_and_only_its_confidence_falls() -> None:
-    one = corroborate(failure(**BUG), [], nodes(XID), BY_NAME)
+    one = corroborate(failure(**BUG), nodes(XID), BY_NAME)
     assert one is not None
     assert (one.error_type, one.signature, one.source) == (ErrorType.USER_SCRIPT, "KeyError", "traceback-node-logs")
     assert one.confidence < 0.75
@@ -103,17 +104,45 @@ def test_a_plain_bug_stays_one_and_only_its_confidence_falls() -> None:
 @pytest.mark.parametrize(
     "evidence",
     [
-        NodeEvidence(),
+        [],
         nodes(XID, time=T - 5000),
         nodes(XID, time=T + 500),
-        nodes(XID, node="n9"),
-        nodes(OOM.format(99)),
         nodes("usb 1-1: new high-speed USB device number 7"),
         nodes("nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 22013, Non-fatal, Link 32 MINION Link DLREQ interrupt"),
     ],
 )
-def test_what_was_elsewhere_or_then_or_anothers_or_weak_says_nothing(evidence: NodeEvidence) -> None:
-    assert corroborate(failure(), ["n1"], evidence, BY_NAME) is None
+def test_what_was_then_or_weak_says_nothing(evidence: list[NodeFinding]) -> None:
+    assert corroborate(failure(), evidence, BY_NAME) is None
+
+
+@pytest.mark.parametrize("facts", [{}, KILLED, NCCL, GPU_TEXT, BUG])
+def test_a_lone_warning_makes_no_verdict(facts: dict[str, object]) -> None:
+    (xid,) = nodes(XID)
+    for weak in (Severity.WARNING, Severity.ERROR):
+        mild = msgspec.structs.replace(xid, severity=weak, confidence=0.7)
+        one = corroborate(failure(**facts), [mild], BY_NAME)
+        assert one is None or one.signature == facts.get("signature"), "it may confirm, no more"
+
+
+def test_the_order_of_findings_does_not_matter() -> None:
+    lines = [
+        XID,
+        OOM.format(17),
+        "mlx5_core 0000:5e:00.0 ib0: Link down",
+        "blk_update_request: I/O error, dev sda, sector 12345",
+    ]
+    found = nodes(*lines)
+    assert len(found) == 4
+    for facts in ({}, KILLED, NCCL, GPU_TEXT, BUG):
+        outcomes = {msgspec.json.encode(corroborate(failure(**facts), order, BY_NAME)) for order in permutations(found)}
+        assert len(outcomes) == 1
+
+
+def test_a_surer_cause_of_another_part_replaces_what_a_weaker_finding_agrees_with() -> None:
+    found = nodes("mlx5_core 0000:5e:00.0 ib0: Link down", XID)
+    one = corroborate(failure(**NCCL), found, BY_NAME)
+    assert one is not None
+    assert (one.faulty_component, one.source) == (Component.GPU, "node-logs")
 
 
 def test_the_schedulers_word_and_withdrawn_verdicts_are_left_alone() -> None:
@@ -124,40 +153,24 @@ def test_the_schedulers_word_and_withdrawn_verdicts_are_left_alone() -> None:
         "signature": "timeout",
         "root": None,
     }
-    assert corroborate(failure(**timeout), [], nodes(XID), BY_NAME) is None
-    assert corroborate(failure(error_type=ErrorType.NONE), [], nodes(XID), BY_NAME) is None
+    assert corroborate(failure(**timeout), nodes(XID), BY_NAME) is None
+    assert corroborate(failure(error_type=ErrorType.NONE), nodes(XID), BY_NAME) is None
 
 
-def test_the_same_evidence_is_weighed_once() -> None:
-    store = nodes(XID)
-    for facts in ({}, GPU_TEXT, BUG, KILLED):
-        one = corroborate(failure(**facts), [], store, BY_NAME)
-        assert one is not None
-        assert corroborate(one, [], store, BY_NAME) is None
+def calm(since: float = T - 100, node: str = "n1") -> NodeFinding:
+    place = Evidence(topic="gpu-metrics", partition=0, offset=7, line=1, text="calm", stream="gpu")
+    return NodeFinding(
+        id="c", job="17", node=node, time=T + 31, since=since, signature="gpus_calm", severity=Severity.INFO,
+        error_type=ErrorType.NONE, place=place,
+    )  # fmt: skip
 
 
-def samples(*kept: GpuSample) -> NodeEvidence:
-    store, memory = NodeEvidence(), {}
-    for one in kept:
-        store.add(GPU.read(one, Position("gpu-metrics", 0, int(one.time)), memory))
-        store.heard_gpu(one.node, one.time)
-    return store
-
-
-def test_samples_of_gpus_confirm_or_speak_against() -> None:
-    calm = [GpuSample(id="", node="n1", gpu=0, time=T + at, ecc_uncorrected=0) for at in range(-100, 60, 5)]
-    broken = [*calm, GpuSample(id="", node="n1", gpu=0, time=T + 5, ecc_uncorrected=2)]
-    confirmed = corroborate(failure(**GPU_TEXT), [], samples(*broken), BY_NAME)
-    assert confirmed is not None
-    assert confirmed.source == "signature+gpu-metrics"
-    doubted = corroborate(failure(**GPU_TEXT), [], samples(*calm), BY_NAME)
+def test_gpus_that_were_watched_and_showed_nothing_speak_against_a_verdict_on_one() -> None:
+    doubted = corroborate(failure(**GPU_TEXT), [calm()], BY_NAME)
     assert doubted is not None
     assert (doubted.source, doubted.revision) == ("signature-gpu-metrics", 3)
     assert doubted.confidence < 0.75
-    assert corroborate(doubted, [], samples(*calm), BY_NAME) is None
-    assert corroborate(failure(**GPU_TEXT), [], samples(*calm[:5]), BY_NAME) is None
-
-
-def test_a_gpu_that_another_job_uses_is_no_evidence() -> None:
-    other = GpuSample(id="", node="n1", gpu=0, time=T, xids=[79], processes=[GpuProcess(pid=1, job="99")])
-    assert corroborate(failure(), [], samples(other), BY_NAME) is None
+    assert doubted.evidence[-1].text == "calm"
+    assert corroborate(failure(**GPU_TEXT), [calm(since=T - 5)], BY_NAME) is None
+    assert corroborate(failure(**GPU_TEXT), [calm(node="n2")], BY_NAME) is None
+    assert corroborate(failure(**BUG), [calm()], BY_NAME) is None

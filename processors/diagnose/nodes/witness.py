@@ -1,0 +1,101 @@
+"""What a job's nodes say, held against its verdicts as both come in, in any order."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from processors.diagnose.catalogue import Signature
+from records import Failure, NodeFinding, Severity
+
+from .corroborate import corroborate
+
+KEPT = 16
+"""Findings kept of an attempt: the newest fatal ones, and as many others."""
+
+
+class WitnessState(msgspec.Struct):
+    """What is remembered of the newest attempt.
+
+    Attributes:
+        attempt: The attempt.
+        findings: What was told to it.
+        own: The newest verdict that the job's own words make.
+        weighed: What the findings made of that; None where they had nothing to say.
+    """
+
+    attempt: int = 0
+    findings: list[NodeFinding] = []
+    own: Failure | None = None
+    weighed: Failure | None = None
+
+
+@dataclass
+class WitnessCounters:
+    """What nodes' evidence did to verdicts."""
+
+    confirmed: int = 0
+    """Verdicts that the evidence confirms."""
+    contradicted: int = 0
+    """Verdicts that the evidence speaks against."""
+    alone: int = 0
+    """Verdicts that the evidence alone makes."""
+
+
+class NodeWitness:
+    """Weighs verdicts. The last outcome follows from the job's last verdict and the findings alone, whichever came first."""
+
+    def __init__(self, signatures: Iterable[Signature]) -> None:
+        self._signatures: Mapping[str, Signature] = {one.name: one for one in signatures}
+        self.counters = WitnessCounters()
+
+    def said(self, verdicts: Sequence[Failure], state: WitnessState) -> Failure | None:
+        """Note the verdicts that the job's own words make; return what the nodes' findings make of the last."""
+        for verdict in verdicts:
+            _begin_attempt(state, verdict.attempt)
+            state.own, state.weighed = verdict, None
+        return self._weigh(state) if verdicts else None
+
+    def heard(self, finding: NodeFinding, state: WitnessState) -> Failure | None:
+        """Take a finding; return the verdict that it changes."""
+        _begin_attempt(state, finding.attempt)
+        # A finding that came again is told again, with a higher count.
+        again = [one for one in state.findings if (one.place, one.signature) == (finding.place, finding.signature)]
+        if finding.attempt < state.attempt or any(one.times >= finding.times for one in again):
+            return None
+        state.findings = _newest([*(one for one in state.findings if one not in again), finding])
+        return self._weigh(state)
+
+    def _weigh(self, state: WitnessState) -> Failure | None:
+        if state.own is None:
+            return None
+        outcome = corroborate(state.own, state.findings, self._signatures)
+        if outcome is None or (state.weighed is not None and _says_the_same(outcome, state.weighed)):
+            return None
+        state.weighed = outcome
+        self._count(state.own, outcome)
+        return outcome
+
+    def _count(self, own: Failure, outcome: Failure) -> None:
+        if outcome.source.startswith(f"{own.source}+"):
+            self.counters.confirmed += 1
+        elif outcome.source.startswith(f"{own.source}-"):
+            self.counters.contradicted += 1
+        else:
+            self.counters.alone += 1
+
+
+def _begin_attempt(state: WitnessState, attempt: int) -> None:
+    if attempt > state.attempt:
+        state.attempt, state.findings, state.own, state.weighed = attempt, [], None, None
+
+
+def _newest(findings: Sequence[NodeFinding]) -> list[NodeFinding]:
+    """Return the newest findings of both sorts. Which are kept does not depend on the order in which they came."""
+    ordered = sorted(findings, key=lambda one: (one.time, one.id))
+    fatal = [one for one in ordered if one.severity is Severity.FATAL][-KEPT:]
+    return [*fatal, *[one for one in ordered if one.severity is not Severity.FATAL][-KEPT:]]
+
+
+def _says_the_same(one: Failure, other: Failure) -> bool:
+    return msgspec.structs.replace(one, id=other.id, revision=other.revision) == other

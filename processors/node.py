@@ -1,0 +1,202 @@
+"""What a node's log and GPUs say, told to the jobs that run there: the path of one chunk of a node's log, or of one sample.
+
+lines or sample → findings → folded where they repeat → one record for each attempt that is on the node then
+
+Stays and findings come in any order; whichever comes second makes the record.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from records import (
+    Component,
+    ErrorType,
+    Evidence,
+    GpuSample,
+    NodeFinding,
+    NodeLogChunk,
+    NodeStay,
+    Position,
+    Record,
+    Severity,
+)
+
+from .diagnose.catalogue import Signature, load
+from .diagnose.nodes.finding import identity
+from .diagnose.nodes.gpu import GpuReader
+from .diagnose.nodes.log import NodeLogReader
+from .diagnose.nodes.window import AFTER_S, BEFORE_S
+from .node_state import NodeState, StayMemory, Told
+from .source import Numbering, admit
+
+REPEATED_S = 300.0
+"""A finding that comes again within so many seconds of its first time is the same one."""
+GAP_S = 60.0
+"""GPUs that were not sampled for so long were not watched."""
+CALM_S = 30.0
+"""GPUs are judged so long after a job ended: Xids and counters come with the next samples."""
+CALM = "gpus_calm"
+"""Signature of the finding that GPUs were watched and showed nothing."""
+PRODUCERS = 64
+"""Producers whose numbering is remembered."""
+
+
+@dataclass
+class NodeCounters:
+    """What was seen on the nodes."""
+
+    findings: int = 0
+    """Signs of trouble on nodes, repeats not counted."""
+    repeats: int = 0
+    """Signs that came again within minutes, and were folded into the first."""
+    told: int = 0
+    """Findings told to a job."""
+    alone: int = 0
+    """Findings that no job known to be on the node could be told of."""
+
+
+class NodeProcessor:
+    """The `KeyedProcessor` of nodes."""
+
+    inputs = ("node-logs", "gpu-metrics", "node-stays")
+    state_topic = "node-state"
+    state = NodeState
+
+    def __init__(self, signatures: Sequence[Signature] | None = None) -> None:
+        known = load() if signatures is None else signatures
+        self._log, self._gpus = NodeLogReader(known), GpuReader(known)
+        self.counters = NodeCounters()
+
+    def fresh(self, key: str) -> NodeState:
+        """Return the state of node `key` before its first record."""
+        return NodeState(node=key)
+
+    def process(self, state: NodeState, position: Position, record: Record) -> list[Record]:
+        """Return the findings that follow from `record`, which stands at `position`; `state` then includes it."""
+        match record:
+            case NodeLogChunk():
+                fresh = admit(record, _numbering(state, f"{record.source}/{record.producer}"))
+                found = self._log.read(record.node, record.source, fresh, position)
+                return [told for one in found for told in self._found(one, state)]
+            case GpuSample():
+                found = self._gpus.read(record, position, state.gpus)
+                _watch(record.time, state)
+                made = [told for one in found for told in self._found(one, state)]
+                return made + self._calm(record, position, state)
+            case NodeStay():
+                return self._stay(record, state)
+            case _:
+                raise TypeError(f"expected a record of {' or '.join(self.inputs)}, got {type(record).__name__}")
+
+    def _found(self, one: NodeFinding, state: NodeState) -> list[Record]:
+        first = next((told for told in state.findings if _same(told.finding, one)), None)
+        if first is None:
+            self.counters.findings += 1
+            first = Told(one)
+            state.keep(first)
+        else:
+            self.counters.repeats += 1
+            first.times += 1
+            if not _round(first.times):
+                return []
+        concerned = [memory.stay for memory in state.stays.values() if _concerns(first.finding, memory)]
+        if not concerned:
+            self.counters.alone += 1
+            return [_tell(first, None)]
+        self.counters.told += len(concerned)
+        return [_tell(first, stay) for stay in concerned]
+
+    def _stay(self, stay: NodeStay, state: NodeState) -> list[Record]:
+        before, now = state.merge(stay)
+        news = [
+            told
+            for told in state.findings
+            if _concerns(told.finding, now) and not (before is not None and _concerns(told.finding, before))
+        ]
+        self.counters.told += len(news)
+        return [_tell(told, now.stay) for told in news]
+
+    def _calm(self, sample: GpuSample, position: Position, state: NodeState) -> list[Record]:
+        """Return, once a stay, that the GPUs were watched around its end and showed nothing."""
+        made: list[Record] = []
+        for memory in state.stays.values():
+            until = memory.stay.until
+            if until is None or memory.judged or sample.time < until + CALM_S:
+                continue
+            memory.judged = True
+            trouble = any(
+                told.finding.place.topic == position.topic
+                and _concerns(told.finding, memory)
+                and told.finding.time >= until - BEFORE_S
+                for told in state.findings
+            )
+            if not trouble and state.watched_since <= until - AFTER_S:
+                made.append(_all_calm(memory.stay, sample, position, max(state.watched_since, memory.stay.since)))
+        return made
+
+
+def _numbering(state: NodeState, source: str) -> Numbering:
+    known = state.sources.get(source)
+    if known is None:
+        if len(state.sources) >= PRODUCERS:
+            del state.sources[min(state.sources, key=lambda name: state.sources[name].updated)]
+        known = state.sources[source] = Numbering()
+    return known
+
+
+def _watch(time: float, state: NodeState) -> None:
+    if time > state.watched + GAP_S:
+        state.watched_since = time
+    state.watched = max(state.watched, time)
+
+
+def _same(first: NodeFinding, one: NodeFinding) -> bool:
+    what = (first.place.topic, first.signature, first.gpu, first.device, first.jobs)
+    return (
+        what == (one.place.topic, one.signature, one.gpu, one.device, one.jobs)
+        and abs(one.time - first.time) < REPEATED_S
+    )
+
+
+def _round(times: int) -> bool:
+    """Return whether `times` is a power of ten: repeats are told so seldom."""
+    return str(times).strip("0") == "1"
+
+
+def _concerns(one: NodeFinding, memory: StayMemory) -> bool:
+    return (not one.jobs or memory.stay.job in one.jobs) and memory.holds(one.time)
+
+
+def _tell(told: Told, stay: NodeStay | None) -> NodeFinding:
+    one, times = told.finding, told.times
+    job, attempt = (stay.job, stay.attempt) if stay else ("", 0)
+    whose = f"{one.id}/{job}/{attempt}" if stay else one.id
+    return msgspec.structs.replace(
+        one, id=whose if times == 1 else f"{whose}/x{times}", job=job, attempt=attempt, times=times
+    )
+
+
+def _all_calm(stay: NodeStay, sample: GpuSample, position: Position, since: float) -> NodeFinding:
+    place = Evidence(
+        topic=position.topic,
+        partition=position.partition,
+        offset=position.offset,
+        line=1,
+        text=f"the GPUs were sampled without a gap for {sample.time - since:.0f} s, until {CALM_S:.0f} s after the end, and showed nothing",
+        stream="gpu",
+    )
+    return NodeFinding(
+        id=f"{identity(stay.node, place, CALM)}/{stay.job}/{stay.attempt}",
+        job=stay.job,
+        attempt=stay.attempt,
+        node=stay.node,
+        time=sample.time,
+        since=since,
+        signature=CALM,
+        severity=Severity.INFO,
+        error_type=ErrorType.NONE,
+        component=Component.NONE,
+        place=place,
+    )

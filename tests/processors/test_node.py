@@ -1,0 +1,167 @@
+"""A node's lines, samples and stays: who is told what, whichever comes first."""
+
+from collections.abc import Iterable, Sequence
+from itertools import permutations
+
+import msgspec
+import pytest
+
+from processors.diagnose.nodes import StaysState, end, follow
+from processors.node import CALM, NodeProcessor
+from processors.node_state import FINDINGS, STAYS, NodeState
+from records import (
+    EventKind,
+    GpuProcess,
+    GpuSample,
+    JobEvent,
+    LogChunk,
+    NodeFinding,
+    NodeLogChunk,
+    NodeStay,
+    Position,
+    Record,
+    Severity,
+)
+
+XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python, GPU has fallen off the bus."
+OOM = "oom-kill:constraint=CONSTRAINT_MEMCG,task_memcg=/slurm/uid_1000/job_17/step_0,task=python,pid=4242,uid=1000"
+T = 10_000.0
+PROCESSOR = NodeProcessor()
+TOPICS = {NodeLogChunk: "node-logs", GpuSample: "gpu-metrics", NodeStay: "node-stays"}
+
+
+def run(records: Iterable[Record], state: NodeState | None = None) -> list[NodeFinding]:
+    given, state = state is not None, state or NodeState(node="n1")
+    made: list[Record] = []
+    for offset, record in enumerate(records):
+        made += PROCESSOR.process(state, Position(TOPICS[type(record)], 0, offset), record)
+        state = state if given else msgspec.json.decode(msgspec.json.encode(state), type=NodeState)
+    assert all(isinstance(one, NodeFinding) for one in made)
+    return made  # type: ignore[return-value]
+
+
+def kernel(*lines: str, time: float = T, first: int = 1) -> NodeLogChunk:
+    return NodeLogChunk(node="n1", producer="p", lines=list(lines), time=time, first_line=first, first_piece=first)
+
+
+def stay(job: str = "17", since: float = T - 900, until: float | None = None, attempt: int = 0) -> NodeStay:
+    return NodeStay(job=job, attempt=attempt, node="n1", since=since, seen=until or since, until=until)
+
+
+def told(found: Sequence[NodeFinding]) -> list[tuple[str, int, str]]:
+    return [(one.job, one.attempt, one.signature) for one in found]
+
+
+def test_a_finding_reaches_the_jobs_that_are_there_whichever_comes_first() -> None:
+    records = [kernel(XID), stay("17"), stay("18", attempt=2)]
+    for order in permutations(records):
+        found = [one for one in run(order) if one.job]
+        assert sorted(told(found)) == [("17", 0, "xid_fallen_off_bus"), ("18", 2, "xid_fallen_off_bus")]
+        assert len({one.id for one in found}) == 2
+        assert {(one.device, one.severity, one.place.text) for one in found} == {("0000:3b:00", Severity.FATAL, XID)}
+
+
+def test_where_no_job_ran_a_finding_stands_alone() -> None:
+    (one,) = run([kernel("starting", XID)])
+    assert (one.job, one.node, one.place.line) == ("", "n1", 2)
+    assert told(run([stay(until=T - 500), kernel(XID)])) == [("", 0, "xid_fallen_off_bus")]
+
+
+@pytest.mark.parametrize(
+    ("known", "hit"),
+    [
+        (stay(), True),
+        (stay(since=T + 500), True),  # what came ten minutes before a job may still end it
+        (stay(since=T + 5000), False),
+        (stay(until=T - 30), True),
+        (stay(until=T - 300), False),
+        (stay(since=T - 100_000), False),  # nobody heard of it for more than a day
+    ],
+)
+def test_a_stay_lasts_from_shortly_before_it_was_known_until_shortly_after_its_end(
+    known: NodeStay, *, hit: bool
+) -> None:
+    for order in permutations([known, kernel(XID)]):
+        assert any(one.job == "17" for one in run(order)) is hit
+
+
+def test_a_finding_that_names_its_job_reaches_no_other() -> None:
+    assert told(run([stay("17"), stay("18"), kernel(OOM)])) == [("17", 0, "oom_killer")]
+    sample = GpuSample(id="s", node="n1", gpu=1, time=T, xids=[79], processes=[GpuProcess(pid=1, job="18")])
+    assert told(run([stay("17"), stay("18"), sample])) == [("18", 0, "xid_fallen_off_bus")]
+
+
+def test_repeats_are_folded_and_told_at_powers_of_ten() -> None:
+    found = run([stay(), *(kernel(XID, time=T + number / 100, first=number + 1) for number in range(250))])
+    assert [one.times for one in found] == [1, 10, 100]
+    assert len({one.id for one in found}) == 3
+    assert {one.place.line for one in found} == {1}
+    later = run([stay(), kernel(XID), kernel(XID, time=T + 400, first=2)])
+    assert [one.times for one in later] == [1, 1]
+
+
+def test_lines_sent_again_say_nothing_again() -> None:
+    state = NodeState(node="n1")
+    assert len(run([stay(), kernel(XID)], state)) == 1
+    assert run([kernel(XID)], state) == []
+
+
+def samples(since: float, until: float, **fields: object) -> list[GpuSample]:
+    times = range(int(since), int(until), 10)
+    return [GpuSample(id="s", node="n1", gpu=0, time=float(time), ecc_uncorrected=0, **fields) for time in times]  # type: ignore[arg-type]
+
+
+def test_gpus_that_were_watched_around_the_end_of_a_job_and_showed_nothing_are_called_calm_once() -> None:
+    (calm,) = run([stay(), *samples(T - 300, T), stay(until=T), *samples(T, T + 200)])
+    assert (calm.job, calm.signature, calm.severity) == ("17", CALM, Severity.INFO)
+    assert run([stay(), *samples(T - 300, T - 200), stay(until=T), *samples(T, T + 200)]) == [], "not watched"
+    broken = GpuSample(id="s", node="n1", gpu=0, time=T - 5, ecc_uncorrected=2)
+    found = run(
+        [
+            stay(),
+            *samples(T - 300, T),
+            broken,
+            stay(until=T),
+            *samples(
+                T,
+                T + 200,
+            ),
+        ]
+    )
+    assert [one.signature for one in found] == ["ecc_uncorrected"]
+
+
+def test_a_nodes_state_is_bounded() -> None:
+    state = NodeState(node="n1")
+    run([kernel(XID, time=T + 301 * number, first=number + 1) for number in range(12)], state)
+    assert len(state.findings) <= 12
+    causes = [f"NVRM: Xid (PCI:0000:{number:02x}:00): 79, pid=1" for number in range(200)]
+    run([kernel(*causes, time=T + 5000, first=100)], state)
+    assert len(state.findings) == FINDINGS
+    run([stay(str(number)) for number in range(STAYS + 50)], state)
+    assert len(state.stays) == STAYS
+
+
+def test_a_job_says_where_it_is_at_first_hourly_and_at_its_end() -> None:
+    state = StaysState()
+
+    def chunk(time: float, node: str = "n1", attempt: int = 0) -> LogChunk:
+        return LogChunk(job="17", attempt=attempt, node=node, lines=["x"], time=time)
+
+    def nodes(said: Sequence[NodeStay]) -> list[tuple[str, float, float, float | None]]:
+        return [(one.node, one.since, one.seen, one.until) for one in said]
+
+    started = JobEvent(id="e", job="17", kind=EventKind.STARTED, time=T - 100, nodes=["n1", "n2"])
+    assert nodes(follow(chunk(T), state)) == [("n1", T, T, None)]
+    assert follow(chunk(T + 5), state) == []
+    assert nodes(follow(started, state)) == [("n1", T - 100, T, None), ("n2", T - 100, T - 100, None)]
+    assert nodes(follow(chunk(T + 3700), state)) == [("n1", T - 100, T + 3700, None)]
+    assert [one.until for one in end("17", 0, T + 4000, state)] == [T + 4000, T + 4000]
+    assert end("17", 0, T + 4001, state) == []
+    assert follow(chunk(T + 9000), state) == [], "late lines open nothing again"
+    assert nodes(follow(chunk(T + 9000, node="n3"), state)) == [("n3", T + 9000, T + 9000, T + 4000)]
+    (again,) = follow(chunk(T + 9100, attempt=1), state)
+    assert (again.attempt, again.until) == (1, None)
+    closed = follow(chunk(T + 9200, node="n4", attempt=2), state)
+    assert [(one.attempt, one.node, one.until) for one in closed] == [(1, "n1", T + 9200), (2, "n4", None)]
+    assert follow(chunk(T + 9300, attempt=1), state) == []
