@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from processors.job import JobProcessor
+from processors.models.inquirer import FIRST_LOOK
 from records import Position, Record
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
@@ -29,7 +31,8 @@ def odd() -> list[Record]:
             lines = [f"upd {step} obj {10 / step:.4f} tick 100.0" for step in steps]
             if number == CHUNKS - 1:
                 lines[-1] = "something is wrong: cannot write, no space"
-            made.append(chunk(f"job-{index}", number, lines, PER_CHUNK))  # a chunk a second: ten steps
+            whole = chunk(f"job-{index}", number, lines, PER_CHUNK)
+            made.append(msgspec.structs.replace(whole, after_ms=[100 * place for place in range(PER_CHUNK)]))
     return made
 
 
@@ -52,12 +55,12 @@ class Local:
 @pytest.mark.kafka
 def test_answers_on_the_topic_make_the_same_records_in_both_runtimes(own_kafka: Kafka, tmp_path: Path) -> None:
     logs, log, local, told = odd(), tmp_path / "worker.log", Local(), set[Position]()
-    half = len(logs) * 3 // 4
+    asked = JOBS * FIRST_LOOK // PER_CHUNK  # chunks until the question; that its answer was read shows in a record
     with (
         bad.misbehaving(sensible_server) as server,
         command(own_kafka, "worker", log=log, SCHEDMATE_LANGUAGE_MODEL__SERVERS=server.url),
     ):
-        for records, answers in ((logs[:half], JOBS), (logs[half:], JOBS), (endings(1), JOBS + 1)):
+        for records, answers in ((logs[:asked], JOBS), (logs[asked:], JOBS), (endings(1), JOBS + 1)):
             send(own_kafka, records)
             local.read(outgoing(record) for record in records)
             found = wait_for(own_kafka, ["model-answers"], answers, log)
@@ -71,4 +74,4 @@ def test_answers_on_the_topic_make_the_same_records_in_both_runtimes(own_kafka: 
     assert by_id(results) == expected
     assert len(results) == len(expected), "nothing was written twice"
     assert any(name.startswith("failure-review/") for name in expected)
-    assert sum(b'"method":"model"' in each.value for each in results) >= JOBS
+    assert sum(b'"method":"model"' in each.value for each in results) >= 2 * JOBS
