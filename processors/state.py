@@ -11,7 +11,7 @@ from .keyed import KeyedState
 from .models.template_check import Template
 from .source import Numbering
 from .track.ranks import RanksState
-from .track.tracker import TrackState
+from .track.state import TrackState
 
 MAX_SOURCES = 4096
 """Streams of ranks that one job may have; beyond it the longest silent one is forgotten."""

@@ -17,7 +17,8 @@ from processors.classify.context import ClassifyContext
 from processors.diagnose.nan import mentioned
 from processors.job import JobProcessor
 from processors.state import JobState
-from processors.track.tracker import REPORTS, TrackState
+from processors.track.state import TrackState
+from processors.track.tracker import REPORTS
 from processors.view import CHUNK_LINES, PROGRESS
 from records import LogChunk, Position
 from streams.producers.chunker import Chunker

@@ -1,5 +1,6 @@
 """How the training goes: step, step time, throughput, loss."""
 
-from .tracker import MetricTracker, TrackState
+from .state import TrackState
+from .tracker import MetricTracker
 
 __all__ = ["MetricTracker", "TrackState"]

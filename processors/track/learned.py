@@ -5,11 +5,10 @@ A model's word is not enough: numbers are given once the clock confirms them (`t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from processors.models.template_check import Confirmed, Point, Template, confirmed, point
+from processors.models.template_check import Confirmed, Template, confirmed
 from processors.models.template_reading import texts_of
 from processors.view import ChunkView
 from records import Evidence, JobMetric, ModelAnswer, Position, derived_id
@@ -17,30 +16,14 @@ from records import Evidence, JobMetric, ModelAnswer, Position, derived_id
 from .pace import paces
 from .readings import THRESHOLD, of_model, reference
 from .reports import Report
+from .state import LINES, Followed, TrackState
 from .summary import Summary, summarise
 
-if TYPE_CHECKING:
-    from .tracker import TrackState
-
-LINES = 40
-"""Newest lines of a template that numbers rest on; more than reports elsewhere, since they may arrive many at a time."""
 TEMPLATES = 3
 """Templates that are remembered of a job."""
 METHOD = "model"
 _SURE = 0.6
 """Confidence of these numbers when the clock agrees all the time."""
-
-
-class Followed(msgspec.Struct):
-    """The newest lines of one template in one stream, as a model says that they are to be read, oldest first."""
-
-    key: str
-    points: list[Point] = []
-
-    def add(self, template: Template, text: str, line: int, offset: int, time: float) -> None:
-        """Take in a line of the template. One that states no step and no time begins anew."""
-        new = point(template, text, line, offset, time)
-        self.points = [*self.points, new][-LINES:] if new is not None else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +84,7 @@ def recall(answer: ModelAnswer, position: Position, template: Template, followed
     )  # fmt: skip
 
 
-def completed(metric: JobMetric | None, newest: Newest | None, state: "TrackState") -> JobMetric | None:
+def completed(metric: JobMetric | None, newest: Newest | None, state: TrackState) -> JobMetric | None:
     """Return `metric` with the speed that a followed template tells; as it is where it has one, or the clock does not confirm it.
 
     Args:
@@ -131,12 +114,12 @@ def is_open(known: JobMetric | Summary) -> bool:
     return known.step_time_s is None and known.throughput is None
 
 
-def left_open(state: "TrackState") -> bool:
+def left_open(state: TrackState) -> bool:
     """Return whether neither the reports nor the events of a stream tell a speed."""
     return (not state.window or is_open(summarise(state.window))) and state.events.speed() == (None, None)
 
 
-def _reported(newest: Newest, state: "TrackState") -> JobMetric:
+def _reported(newest: Newest, state: TrackState) -> JobMetric:
     """Return what is known beside the speed, for a chunk without a report that grammar reads."""
     summary = summarise(state.window) if state.window else None
     return JobMetric(

@@ -19,11 +19,11 @@ from processors.view import OTHER, PROGRESS, ChunkView
 from records import Evidence, JobMetric, derived_id
 
 from . import events
-from .events import EventState
-from .learned import Followed, completed, follow
+from .learned import completed, follow
 from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan
+from .state import TrackState
 from .summary import Summary, summarise
 
 REPORTS = 20
@@ -42,30 +42,6 @@ _HEADER_LENGTH = 400
 _OF_A_ROW = frozenset("0123456789+-. |\t\x1b")
 _NOT_OF_A_ROW = re.compile("[B-DG-HJ-MO-RT-Zb-dgj-lo-rt-z]")
 """Letters that no number, no unit of time and no date in a row has."""
-
-
-class TrackState(msgspec.Struct):
-    """What one stream of one rank has reported lately: a few KB, whatever the log.
-
-    Attributes:
-        window: The newest reports of the newest run, oldest first.
-        header: Names of the columns of the table under way.
-        pending: The last line, where it may be the header of a table that begins in the next chunk.
-        named: A report has named its step. Bars without a loss are left out from then on: they may be those of an evaluation.
-        loss: The newest loss; null where none was printed, or no number.
-        loss_not_finite: The newest loss is no number.
-        events: What events said, in a log that prints when training begins and ends.
-        followed: Lines of templates that a language model explained.
-    """
-
-    window: list[Report] = []
-    header: list[str] = []
-    pending: str = ""
-    named: bool = False
-    loss: float | None = None
-    loss_not_finite: bool = False
-    events: EventState = msgspec.field(default_factory=EventState)
-    followed: list[Followed] = []
 
 
 @dataclass

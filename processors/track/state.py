@@ -1,0 +1,47 @@
+"""What the tracker remembers of one stream of one rank between two chunks."""
+
+import msgspec
+
+from processors.models.template_check import Point, Template, point
+
+from .events import EventState
+from .reports import Report
+
+LINES = 40
+"""Newest lines of a template that numbers rest on; more than reports elsewhere, since they may arrive many at a time."""
+
+
+class Followed(msgspec.Struct):
+    """The newest lines of one template in one stream, as a model says that they are to be read, oldest first."""
+
+    key: str
+    points: list[Point] = []
+
+    def add(self, template: Template, text: str, line: int, offset: int, time: float) -> None:
+        """Take in a line of the template. One that states no step and no time begins anew."""
+        new = point(template, text, line, offset, time)
+        self.points = [*self.points, new][-LINES:] if new is not None else []
+
+
+class TrackState(msgspec.Struct):
+    """What one stream of one rank has reported lately: a few KB, whatever the log.
+
+    Attributes:
+        window: The newest reports of the newest run, oldest first.
+        header: Names of the columns of the table under way.
+        pending: The last line, where it may be the header of a table that begins in the next chunk.
+        named: A report has named its step. Bars without a loss are left out from then on: they may be those of an evaluation.
+        loss: The newest loss; null where none was printed, or no number.
+        loss_not_finite: The newest loss is no number.
+        events: What events said, in a log that prints when training begins and ends.
+        followed: Lines of templates that a language model explained.
+    """
+
+    window: list[Report] = []
+    header: list[str] = []
+    pending: str = ""
+    named: bool = False
+    loss: float | None = None
+    loss_not_finite: bool = False
+    events: EventState = msgspec.field(default_factory=EventState)
+    followed: list[Followed] = []
