@@ -14,12 +14,14 @@ import pytest
 from processors.models.failure_review import question as about_lines
 from processors.models.pool import Limits, ModelPool
 from processors.models.quoting import NumberedLine
+from processors.models.revision import CERTAIN
 from processors.models.server import ModelServer, ServerRefused
 from processors.models.template_reading import question as about_template
-from records import Evidence, Sample
-from tests.processors.models.made_up_logs import FAILURES, PROGRESS
+from records import ErrorType, Evidence, Failure, Sample
+from tests.processors.models.made_up_logs import FAILURES, INSTRUCTIONS, PROGRESS, Progress
 from tests.processors.models.questions import QUESTION
 from tests.servers.vllm import ROOT, VllmServer
+from tests.streams.runtimes.asked import input_of, replay, run
 
 pytestmark = [pytest.mark.vllm, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -55,6 +57,64 @@ def test_every_answer_lies_inside_its_schema(pool: ModelPool) -> None:
     assert None not in answers
     assert (pool.counters.outside_schema, pool.counters.failed) == (0, 0)
     assert len({str(answer and answer.content) for answer in answers}) > 3, "it is not one answer for all"
+
+
+@pytest.mark.parametrize("log", PROGRESS, ids=lambda one: one.name)
+def test_a_worker_that_asks_it_gives_no_wrong_number(pool: ModelPool, log: Progress) -> None:
+    records = input_of(log.lines, log.times, 0)
+    plain, ran = run(records, None), run(records, pool, patience_s=300)
+    with_model = {each.id: each for each in ran.metrics}
+    for before in plain.metrics:
+        after = with_model[before.id]
+        if before.step_time_s is not None or before.throughput is not None:
+            assert after == before
+        assert all(getattr(before, each) in (None, getattr(after, each)) for each in ("step", "loss", "epoch"))
+    for each in ran.metrics:
+        if each.method == "model":
+            assert each.step_time_s == pytest.approx(log.step_time_s, rel=0.35)
+    assert (ran.failures, ran.slowdowns) == (plain.failures, plain.slowdowns)
+    assert ran.records("dead-letters") == []
+    assert pool.counters.answered == len(ran.answers) == pool.counters.asked
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_worker_that_asks_it_harms_no_verdict(pool: ModelPool, name: str) -> None:
+    lines, code = FAILURES[name]
+    records = input_of(lines, [1000 + place / 10 for place in range(len(lines))], code)
+    plain, ran = run(records, None), run(records, pool, patience_s=300)
+    assert pool.counters.answered >= 1
+    assert any(each.review for each in ran.answers)
+    unharmed(plain.failures, ran.failures)
+    assert replay(ran).results() == ran.results()
+
+
+@pytest.mark.parametrize("text", INSTRUCTIONS)
+@pytest.mark.parametrize("name", ["a lost GPU", "a full disk", "something odd"])
+def test_a_log_that_gives_the_model_instructions_changes_nothing(pool: ModelPool, name: str, text: str) -> None:
+    lines, code = FAILURES[name]
+    at = len(lines) // 2
+    lines = [*lines[:at], *text.split("\n"), *lines[at:]]
+    records = input_of(lines, [1000 + place / 10 for place in range(len(lines))], code)
+    plain, ran = run(records, None), run(records, pool, patience_s=300)
+    assert pool.counters.answered >= 1
+    unharmed(plain.failures, ran.failures)
+    named = {line.line for answer in ran.answers for line in answer.lines}
+    assert named <= set(range(1, len(lines) + 1))
+
+
+def unharmed(before: list[Failure], after: list[Failure]) -> None:
+    """Fail unless certain verdicts are as they were without a model, and the last verdict says nothing else where it said something."""
+    certain = [each for each in before if each.confidence >= CERTAIN]
+    assert [(each.id, each.error_type, each.root) for each in after if each.confidence >= CERTAIN] == [
+        (each.id, each.error_type, each.root) for each in certain
+    ]
+    first, last = before[-1], after[-1]
+    if first.confidence >= CERTAIN:
+        assert last == first
+    if first.error_type is not ErrorType.UNKNOWN:
+        assert (last.error_type, last.root, last.signature) == (first.error_type, first.root, first.signature)
+    if first.restartable is not None:
+        assert last.restartable is first.restartable
 
 
 def test_a_question_that_does_not_fit_is_refused_at_once(vllm_server: VllmServer, pool: ModelPool) -> None:
