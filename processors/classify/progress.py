@@ -16,8 +16,8 @@ _BOOKKEEPING = re.compile(
 _BOOKKEEPING_FIRST = re.compile(
     r"(?i)^\W*(?:sav(?:ed|ing)|load(?:ed|ing)|restor(?:ed|ing)|writing|wrote|resum(?:ed|ing))\b"
 )
-_ALONE = re.compile(r"(?i)^\W*(?:total )?(?:time|elapsed|seconds|took)\b[ \w]*$")
-"""What may stand before a time that is a line of its own."""
+_ALONE = re.compile(r"(?i)^(?:total )?(?:time|elapsed|seconds|took)\b[ \w]*$")
+"""Name of a time that may be a line of its own."""
 _INFERENCE = re.compile(r"(?i)\b(?:prompt eval|sample|eval) time =|\bprompt throughput\b|\bgeneration throughput\b")
 _NOT_TRAINING_BAR = re.compile(
     r"(?i)^\W*(?!train|fine)[a-z]+ing\b|\b(?:map|mapping|filter\w*|download\w*|load\w*|sav\w+|fetch\w*|generat\w+|tokeniz\w*|process\w*"
@@ -31,10 +31,11 @@ _UNKNOWN_RATE = re.compile(r"\?\s?\w+/s\b|\bs/\w+\?")
 _TABLE_CELL = re.compile(r"^\s*\|\s+[\w/ ]+?\s*\|\s*[-+\d.e]+\s*\|$")
 _FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")
 _EVALUATING = re.compile(
-    r"(?i)(?:^|[^A-Za-z])(?:eval\w*|validation|validating|valid|val|test(?:ing|set)?|dev(?=[^A-Za-z/])"
-    r"|inference|predict\w*)(?:$|[^A-Za-z])|测试|验证"
+    r"(?i)(?:^|[^A-Za-z_])(?:eval\w*|validation|validating|valid|val|test(?:ing|set)?|dev(?=[^A-Za-z/])"
+    r"|cv(?= batch| loss| info)|inference|predict\w*)(?:$|[^A-Za-z])|测试|验证"
 )
 _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:")
+_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)(?: (?:step|iteration))?\b")
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
@@ -78,15 +79,16 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
 def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
     if counter and plan.has(Meaning.MEASURE, Meaning.COUNT, Meaning.TIME, Meaning.CLOCK):
         measures = (Meaning.MEASURE, Meaning.COUNT)
-        kinds = [slot for slot in plan.slots if slot.meaning in measures and not _is_rate_of_learning(slot)]
+        step = plan.has(Meaning.STEP)
+        kinds = [slot for slot in plan.slots if slot.meaning in measures and (step or not _is_rate_of_learning(slot))]
         return bool(kinds) or plan.has(Meaning.TIME, Meaning.CLOCK)
     if any(_FRAGMENT.match(slot.name) for slot in plan.slots):
         return True
-    if len(plan.slots) == 1 and plan.has(Meaning.TIME, Meaning.CLOCK) and _ALONE.match(plan.scope.rstrip(": =")):
-        return True
+    if len(plan.slots) == 1 and plan.has(Meaning.TIME, Meaning.CLOCK) and _ALONE.match(plan.slots[0].name):
+        return not _WORDS.search(plan.scope)
     counters = [slot for slot in plan.slots if slot.meaning in (Meaning.STEP, Meaning.EPOCH) and slot.name]
     own = sum(len(_WORDS.findall(slot.name)) for slot in counters)
-    return plan.has(Meaning.STEP) and "(" not in body and len(_WORDS.findall(body)) <= own
+    return plan.has(Meaning.STEP) and "(" not in body and len(_WORDS.findall(_ORDINAL.sub("", body))) <= own
 
 
 def _is_rate_of_learning(slot: Slot) -> bool:
@@ -101,7 +103,7 @@ def _is_loss(slots: tuple[Slot, ...]) -> bool:
 
 def _evaluates(body: str, plan: Plan) -> bool:
     """Return whether the line is about evaluation: the text before its first reported field says so."""
-    scope = plan.scope if not plan.bar else body.split("%", 1)[0]
+    scope = body.split("%", 1)[0] if plan.bar and "%" in body else plan.scope
     if _EVALUATING.search(scope):
         return "train" not in scope.lower()
     found = _EVALUATING.search(body)

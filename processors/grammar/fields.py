@@ -52,6 +52,7 @@ _SQUARE = re.compile(r"^\s*\]\s*\[\s*$")
 _COMMA = re.compile(r"^\s*,\s*$")
 _BOTH = re.compile(r"(?i)\bepochs?\s*/\s*(?:iter(?:ation)?s?|steps?|batch(?:es)?)$")
 _EPOCHS_BAR = re.compile(r"(?i)(?:^|\W)(?:epochs?|total progress)\s*[:|]?\s*$")
+_EPOCH_AFTER = re.compile(r"epoch\b", re.IGNORECASE)
 _COUNT_AFTER = re.compile(
     r"^\s+(images|imgs|samples|examples|sequences|sentences|tokens|words)(?:\s+(?:seen|processed|so far))?\s*(?:[,;|)\]]|$)",
     re.IGNORECASE,
@@ -77,7 +78,7 @@ _DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])")
 _TIME_UNIT = re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])")
 _OPEN_BAR = re.compile(r"^(?:/\?|it|batch(?:es)?|steps?)\s+\[$")
 _UNIT_FIRST = re.compile(r"^(?:us|ms|s|secs?|seconds|min|h|\w+/\w+)\s+(?=[A-Za-z])")
-_SENTENCE = re.compile(r"^\S*[.;] +(?=[A-Za-z])")
+_SENTENCE = re.compile(r"^\S*[.;]\s+(?=[A-Za-z])")
 _EPOCHS_PER = re.compile(r"\s?(?:epochs?/s|s/epochs?)\b")
 _NUMBERS = re.compile("\0+")
 
@@ -166,7 +167,7 @@ def _name(index: int, before: str, carried: str) -> str:
         )  # the unit of the number before, as in `0.5s loss=1.2` and `61.20s : 14705.90`
         name = "" if bare == name else bare
     elif index and name and before.lstrip().startswith(name):
-        name = _UNIT_FIRST.sub("", name)  # as in `data 0.2 s step time: 1.0`
+        name = _UNIT_FIRST.sub("", _SENTENCE.sub("", name))  # as in `data 0.2 s step time: 1.0`
     if not name and carried and _GLUE.match(before):
         name = carried
     if len(name) == 1 and not before.rstrip().endswith((":", "=")):
@@ -195,6 +196,8 @@ def _named_after(index: int, name: str, after: str, lossy: bool) -> Slot | None:
         return Slot(index, Meaning.COUNT, counted[1], 1.0, kind)
     if _ELAPSED_AFTER.match(after):
         return Slot(index, Meaning.CLOCK, "elapsed")
+    if not name and _EPOCH_AFTER.match(after):
+        return Slot(index, Meaning.EPOCH, "epoch")
     return None
 
 
@@ -224,7 +227,11 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
         slots.append(Slot(0, Meaning.STEP, LEADING))
     for index in range(len(slots), count):
         before, after = texts[index], texts[index + 1]
-        if after.startswith("%") or (before.endswith("<") and slots):
+        if before.endswith("<") and slots:
+            continue
+        if after.startswith("%"):
+            share = names.meaning(name_before(before))
+            slots += [Slot(index, Meaning.MEASURE, name_before(before))] if share and share[0] is Meaning.MEASURE else []
             continue
         if index and _goes_on(slots, index, texts, numbers):
             continue
@@ -349,4 +356,24 @@ def _with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: bo
         if _OF.match(texts[counter + 1]):
             slots.append(Slot(counter + 1, Meaning.TOTAL, ""))
     shape = zlib.crc32(_shape(texts).encode("utf-8", "replace"))
-    return Plan(tuple(slots), bar=drawn and counter >= 0, shape=shape, scope=texts[0])
+    return Plan(tuple(slots), bar=drawn and counter >= 0, shape=shape, scope=_scope(slots, texts))
+
+
+_COUNTERS = (Meaning.STEP, Meaning.EPOCH, Meaning.TOTAL, Meaning.SPAN, Meaning.CLOCK)
+
+
+def _scope(slots: Sequence[Slot], texts: Sequence[str]) -> str:
+    """Return what stands before the first measured field, the names of fields left out."""
+    if len(texts) < 2:
+        return texts[0]
+    first = min((slot.index for slot in slots if slot.meaning not in _COUNTERS), default=0)
+    named = {slot.index: slot.name for slot in slots}
+    return "".join(_unnamed(texts[index], texts[index + 1], named.get(index, "")) for index in range(first + 1))
+
+
+def _unnamed(text: str, after: str, name: str) -> str:
+    """Return `text` without the name of the field at its end: that of a known one, or what stands before a `:` or `=`."""
+    if not name and _SEPARATOR.search(text.rstrip(" \t\"'")) and not _OF.match(after):
+        name = name_before(text)
+    place = text.rfind(name) if name else -1
+    return text[:place] + text[place + len(name) :] if place >= 0 else text

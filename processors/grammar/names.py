@@ -77,7 +77,7 @@ _TIME = re.compile(
 _MEASURE = re.compile(
     r"acc(?:uracy)?\b|acc$|top-?\d|ppl|perplexity|grad[ _]?norm|\bgnorm|reward|\brew\b|return|\bmiou\b|\biou\b"
     r"|\bf1\b|\bauc\b|\bmap\b|error|\berr\b|"
-    r"\bkl\b|entropy|mae|mse|rmse|psnr|dice|pixacc|bleu|train/|optim/|throughput/|tflops|samples?$|tokens?$"
+    r"\bkl\b|entropy|mae|mse|\br?mse?\b|\b[wcp]er\b|psnr|dice|pixacc|bleu|train/|optim/|throughput/|tflops|samples?$|tokens?$"
     r"|consumed|mfu|lr$|learning"
 )
 _COUNT = re.compile(
@@ -160,6 +160,6 @@ def loss_rank(name: str) -> int:
             return (
                 place
                 + (2 if re.search(r"avg|average|mean|smooth|running|final", text) else 0)
-                + (4 if re.search(r"(?<!cross )entropy loss|\bkl\b|\baux|\breg\b|regulari", text) else 0)
+                + (4 if re.search(r"(?<!cross )entropy loss|alpha|\bkl\b|\baux|\breg\b|regulari", text) else 0)
             )
     return 9

@@ -22,6 +22,8 @@ _PIPE_HEADER = re.compile(
 _WIDE_HEADER = re.compile(r"\s*(?:[A-Za-z#][\w/#%.-]*(?: [\w/#%.-]+)?(?:\s{2,}|\s*$)){3,30}")
 _SEPARATOR = re.compile(r"[\s|+]*[-=]{2,}[-=\s|+:]*")
 _UNIT = re.compile(r"(?<=\d)(?:ms|[smh%])$")
+_BAR = re.compile(r"(.{1,300}?)\s*:?\s+\d+%")
+_PLAIN = re.compile(r"\d+(?:\.\d*)?(?:e[-+]?\d+)?|nan|inf")
 _GAP = re.compile(r"\s{2,}")
 
 
@@ -58,6 +60,18 @@ def cells(body: str) -> list[str]:
     else:
         parts = _SPLIT.split(inner)
     return [part.strip() for part in parts]
+
+
+def numbers_under(line: str, columns: int) -> dict[int, float]:
+    """Return by column the cells of `line` that are numbers alone; none where it has not so many cells.
+
+    Cells end at tabs, else at blanks, and before the percentage of a bar.
+    """
+    bar = _BAR.match(line)
+    parts = bar[1].split() if bar else line.strip().split("\t")
+    if len(parts) != columns:
+        return {}
+    return {place: float(part) for place, part in enumerate(parts) if _PLAIN.fullmatch(part)}
 
 
 def _words(body: str) -> set[str]:

@@ -19,7 +19,7 @@ _BURST = 1e-3
 _APART = 3
 """Bursts that must arrive one after the other."""
 
-_EXACT = 1e-5
+_TICKS, _EXACT = (1.0, 0.1, 0.01), 1e-5
 
 _PAIRED = 0.35
 """Share of long gaps from which lines arrive a few at a time; evaluations are rarer."""
@@ -60,16 +60,19 @@ class Pace:
 
 
 def pairs(window: Sequence[Report]) -> list[tuple[Report, Report]]:
-    """Return neighbouring reports of one shape and epoch, the later with the higher step.
+    """Return neighbouring reports that count alike, in one epoch, the later with the higher step.
 
     Where every epoch is reported once, neighbours stand in different ones.
     """
-    last: dict[tuple[int, int | None], Report] = {}
+    last: dict[tuple[str, int | None, int | None], Report] = {}
     within, across = [], []
     for report in window:
-        earlier = last.get((report.shape, report.rank))
-        last[report.shape, report.rank] = report
-        if earlier is None or earlier.step is None or report.step is None or report.step <= earlier.step:
+        if report.step is None:
+            continue
+        counter = report.step_name, report.total, report.rank
+        earlier = last.get(counter)
+        last[counter] = report
+        if earlier is None or earlier.step is None or report.step <= earlier.step:
             continue
         if earlier.epoch is not None and report.epoch is not None and int(earlier.epoch) != int(report.epoch):
             across.append((earlier, report))  # an evaluation may lie between
@@ -152,7 +155,7 @@ def _pace(
     if method == "arrival" and len(passed) < min(_APART, len(found)):
         return None  # arrived in one burst: read late, or replayed
     usual = median(seconds for seconds, _ in passed)
-    tick = 1.0 if method != "arrival" and all(_is_whole(seconds) for seconds, _ in passed) else 0.0
+    tick = _tick([seconds for seconds, _ in passed]) if method != "arrival" else 0.0
     stride = median(steps for _, steps in passed)
     if tick and usual < _ENOUGH * tick:
         return _coarse(passed, tick, method, name, stride)
@@ -165,8 +168,9 @@ def _pace(
     return Pace(middle, method, stride, len(kept), name, _mean(passed), spread(each)) if middle > 0 else None
 
 
-def _is_whole(seconds: float) -> bool:
-    return abs(seconds - round(seconds)) < _EXACT
+def _tick(differences: Sequence[float]) -> float:
+    """Return the seconds of which all `differences` are multiples, as a clock prints them; 0 for finer ones."""
+    return next((tick for tick in _TICKS if all(abs(each - round(each / tick) * tick) < _EXACT for each in differences)), 0.0)
 
 
 def _mean(passed: list[tuple[float, float]]) -> float:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from statistics import fmean
+from statistics import fmean, median
 
 from .pace import Pace, growing
 from .reports import Report
@@ -46,6 +46,8 @@ _PART = re.compile(
     r"(?:[^a-z]|$)"
 )
 _WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)")
+_PASS = re.compile(r"(?i)(?:^|[^a-z])(?:fwd|forward|bwd|backward)(?:[^a-z]|$)")
+_SHORTER = 0.9
 _PRIOR = {"step": 0.8, "time": 0.6, "clock": 0.0, "span": 0.35}
 
 
@@ -94,7 +96,7 @@ def readings(window: Sequence[Report], paces: Sequence[Pace]) -> list[Reading]:
     """Return all readings of seconds per step, the most likely first."""
     clock = reference(paces)
     found = [reading for key in _keys(window) if (reading := _stated(window, key, clock))]
-    found = _sums(found)
+    found = _wholes(_sums(found), window)
     rates = [1 / report.step_rate for report in window if report.step_rate]
     seconds = robust_median(rates)
     if seconds is not None and len(rates) * _FEW >= len(window):
@@ -221,6 +223,18 @@ def _sums(found: list[Reading]) -> list[Reading]:
     whole = _with(largest, largest.score + 0.25, f"{largest.why}; the others add up to it", largest.agrees)
     return [
         whole if reading is largest else _with(reading, reading.score - 0.3, "a part of another") for reading in found
+    ]
+
+
+def _wholes(found: list[Reading], window: Sequence[Report]) -> list[Reading]:
+    """Take credit from times that are shorter than a part of the step: a step lasts as long as its passes at least."""
+    passes = {key for report in window for key in report.times if _PASS.search(key)}
+    longest = max((median(report.times[key] for report in window if key in report.times) for key in passes), default=0.0)
+    return [
+        _with(reading, reading.score - 0.5, f"{reading.why}; shorter than a pass of the step", reading.agrees)
+        if reading.seconds < _SHORTER * longest and reading.key not in passes
+        else reading
+        for reading in found
     ]
 
 

@@ -86,7 +86,7 @@ def _counts_samples(reports: Sequence[Report]) -> bool:
 def _newest_loss(window: Sequence[Report], alike: Sequence[Report], main: Sequence[Report]) -> Report | None:
     """Return the newest report of the loss that is printed again and again: summaries are not, nor what a cut line has of it."""
     lossy = [report for report in window if report.has_loss]
-    if not lossy:
+    if not lossy or (len(lossy) < _ENOUGH and not any(map(_of_training, window))):
         return None
     ranks = Counter(report.loss_rank for report in lossy)
     found = next((report for report in [*main[::-1], *lossy[::-1]] if report.has_loss), lossy[-1])
@@ -99,6 +99,11 @@ def _newest_loss(window: Sequence[Report], alike: Sequence[Report], main: Sequen
         if report.loss_rank == rank and (shapes[report.shape] >= _ENOUGH or report in alike)
     )
     return next(newest, next((report for report in lossy[::-1] if report.loss_rank == rank), found))
+
+
+def _of_training(report: Report) -> bool:
+    """Return whether a report tells more than a loss: results of an evaluation may hold one too."""
+    return report.step is not None or report.epoch is not None or bool(report.step_rate or report.rates or report.times)
 
 
 def _alike(window: Sequence[Report], main: Sequence[Report]) -> list[Report]:

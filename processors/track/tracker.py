@@ -160,6 +160,8 @@ class MetricTracker:
         reading = self._extractor.read(line)
         if reading.row:
             reading = _row(line, state.header)
+        elif state.pending and not reading.plan.has(Meaning.LOSS):
+            reading.values += _under(line, state.pending)
         report = read(reading, view.numbers[place], view.position.offset, view.times[place], line)
         return report, reading.fragment
 
@@ -279,6 +281,14 @@ def _row(line: str, header: Sequence[str]) -> Reading:
     read_off = [(slot, table.value(cells[slot.index])) for slot in slots]
     values = [(slot, value * slot.scale) for slot, value in read_off if value is not None]
     return Reading(Plan(slots, shape=shape), values, stamps.seconds(peeled.stamp) if peeled.cell else None)
+
+
+def _under(line: str, header: str) -> list[tuple[Slot, float]]:
+    """Return the losses of a line that stands under a table's `header`, though not all of its cells are numbers."""
+    names = table.cells(peel(header).body)
+    found = table.numbers_under(clean(line), len(names))
+    slots = (slot for slot in _columns(tuple(names))[0] if slot.meaning is Meaning.LOSS)
+    return [(slot, found[slot.index]) for slot in slots if slot.index in found]
 
 
 @lru_cache(maxsize=256)
