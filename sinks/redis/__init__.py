@@ -2,7 +2,7 @@
 
 from .connect import open_redis
 from .keys import PREFIX, Keys
-from .reading import read_job, read_jobs, read_node
+from .reading import read_findings, read_job, read_jobs, read_node
 from .state import RedisState, StateCounters
 from .status import JobStatus, RankStatus
 
@@ -14,6 +14,7 @@ __all__ = [
     "RedisState",
     "StateCounters",
     "open_redis",
+    "read_findings",
     "read_job",
     "read_jobs",
     "read_node",

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 import records
-from records import EventKind, Position, Record
+from records import EventKind, Position, Record, Severity
 
 _LARGEST_RANK = 10**9
 _STATES = {
@@ -233,6 +233,14 @@ def _sample(place: Position, sample: records.GpuSample) -> list[Change]:
     return [Change("node", sample.node, f"gpu:{sample.gpu}:at", at, fields, newest_only=True)]
 
 
+def _finding(place: Position, finding: records.NodeFinding) -> list[Change]:
+    if finding.severity is Severity.INFO:
+        return []
+    field = f"finding:{finding.signature}"
+    at = _position(_micros(finding.time), finding.times, place.offset)
+    return [Change("node", finding.node, f"{field}:at", at, {field: _json(finding).decode()}, newest_only=True)]
+
+
 _MAKERS: dict[type[Record], Callable[[Position, Any], list[Change]]] = {
     records.JobEvent: _event,
     records.JobMetric: _metric,
@@ -243,6 +251,7 @@ _MAKERS: dict[type[Record], Callable[[Position, Any], list[Change]]] = {
     records.Decision: _decision,
     records.DecisionResult: _result,
     records.GpuSample: _sample,
+    records.NodeFinding: _finding,
 }
 
 SHOWN_TOPICS: tuple[str, ...] = tuple(records.BY_RECORD[kind].name for kind in _MAKERS)

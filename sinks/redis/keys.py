@@ -30,5 +30,5 @@ class Keys:
         return f"{self.prefix}ranks:{job}"
 
     def node(self, node: str) -> str:
-        """Hash: the newest sample of each GPU of a node."""
+        """Hash: the newest sample of each GPU of a node, and the last finding of each signature."""
         return f"{self.prefix}node:{node}"

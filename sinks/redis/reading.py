@@ -1,11 +1,11 @@
 """Reading the state back."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
-from records import GpuSample, InvalidRecord, decode
+from records import GpuSample, InvalidRecord, NodeFinding, Record, decode
 
 from .connect import speaking
 from .keys import PREFIX, Keys
@@ -13,6 +13,8 @@ from .status import JobStatus, RankStatus
 
 if TYPE_CHECKING:
     import redis
+
+_Kept = TypeVar("_Kept", bound=Record)
 
 _FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "nodes"}
 
@@ -37,16 +39,25 @@ def read_jobs(client: "redis.Redis", limit: int = 100, *, prefix: str = PREFIX) 
 
 def read_node(client: "redis.Redis", node: str, *, prefix: str = PREFIX) -> list[GpuSample]:
     """Return the newest sample of every GPU of `node`, by number. Raises as `read_job` does."""
+    return sorted(_of_node(client, node, prefix, "gpu:", GpuSample), key=lambda sample: sample.gpu)
+
+
+def read_findings(client: "redis.Redis", node: str, *, prefix: str = PREFIX) -> list[NodeFinding]:
+    """Return the newest finding of every signature on `node`, the newest first. Raises as `read_job` does."""
+    return sorted(_of_node(client, node, prefix, "finding:", NodeFinding), key=lambda one: (-one.time, one.signature))
+
+
+def _of_node(client: "redis.Redis", node: str, prefix: str, field: str, kind: type[_Kept]) -> list[_Kept]:
     with speaking("reading a node from Redis"):
         found = cast("dict[str, str]", client.hgetall(Keys(prefix).node(node)))
-    samples = []
-    for field, text in found.items():
-        if field.startswith("gpu:") and not field.endswith(":at"):
+    kept = []
+    for name, text in found.items():
+        if name.startswith(field) and not name.endswith(":at"):
             try:
-                samples.append(decode(GpuSample, text.encode()))
+                kept.append(decode(kind, text.encode()))
             except InvalidRecord:  # of a later version, whose fields we do not know
                 continue
-    return sorted(samples, key=lambda sample: sample.gpu)
+    return kept
 
 
 def _read(client: "redis.Redis", names: list[str], keys: Keys) -> list[JobStatus | None]:

@@ -17,6 +17,7 @@ from records import (
     Failure,
     JobEvent,
     ModelAnswer,
+    NodeFinding,
     Outcome,
     Position,
     Record,
@@ -98,6 +99,12 @@ WEEK: list[Record] = [
     decision("d", 3.6),
     Slowdown(id="s1", job="a", packed_job="c", node="", time=NOW - 90, before_s=1.0, after_s=2.5, ratio=0.4, threshold=0.65, steps_after=9),
     Slowdown(id="s2", job="a", packed_job="c", node="", time=NOW - 60, before_s=1.0, after_s=2.0, ratio=0.5, threshold=0.65, steps_after=9),
+    *(NodeFinding(id=f"{name}/{job}", job=job, node="n1", time=NOW - hours * HOUR, signature=name, severity=severity, times=times,
+        error_type="infrastructure", component="gpu", device="0000:3b:00", place=line(9, 8, name))
+        for name, hours, job, severity, times in [("xid-79", 10.01, "a", "fatal", 1), ("xid-79", 10.01, "q", "fatal", 10),
+            ("aer", 30, "", "warning", 1), ("gpus_calm", 5, "a", "info", 1)]),
+    NodeFinding(id="elsewhere", node="n7", time=NOW - HOUR, signature="oom_killer", severity="fatal",
+        error_type="infrastructure", component="node", place=line(1, 1, "oom")),
     Alarm(id="al1", job="a", kind="hang", raised=True, time=NOW - 500, since=NOW - 900, value=400.0, usual=2.0,
         detail="no report for 400 s"),
     Alarm(id="al2", job="a", kind="hang", raised=False, time=NOW - 100, since=NOW - 900, detail="reports come again"),
@@ -289,7 +296,20 @@ def test_nodes_behind_several_failures(asked: Ask) -> None:
     assert pick(asked("shared_nodes"), "node", "failed_jobs", "failures", "infrastructure", "causes", "some_jobs") == [
         ("n1", 2, 2, 2, ["xid-79"], ["a", "d"])
     ]
+    (row,) = asked("shared_nodes")
+    assert (row["fatal_findings"], row["node_says"]) == (1, ["aer", "xid-79"])
+    assert row["last_finding"] == datetime.fromtimestamp(NOW - 10.01 * HOUR, UTC)
     assert asked("shared_nodes", jobs="3") == []
+
+
+def test_what_nodes_said_once_for_all_jobs_that_were_told(asked: Ask) -> None:
+    columns = "node", "signature", "severity", "times", "told", "text"
+    assert pick(asked("node_findings"), *columns) == [
+        ("n7", "oom_killer", "fatal", 1, [], "oom"),
+        ("n1", "xid-79", "fatal", 10, ["a", "q"], "xid-79"),
+        ("n1", "aer", "warning", 1, [], "aer"),
+    ]
+    assert pick(asked("node_findings", node="n7"), "node") == [("n7",)]
 
 
 def test_top_causes_with_their_share_and_cost(asked: Ask) -> None:

@@ -71,6 +71,10 @@ EVERY_KIND: list[Row] = [
     (Position("gpu-metrics", 0, 1), records.GpuSample(id="k", node="kind", gpu=0, time=5.0)),
     (Position("gpu-metrics", 0, 2), records.GpuSample(id="l", node="kind", gpu=1, time=5.0, utilisation=99, power_watts=650.5, xids=[79],
         throttle_reasons=["sw_power_cap"], processes=[records.GpuProcess(pid=1, job="kind", rank=0)])),
+    (Position("node-findings", 0, 1), records.NodeFinding(id="k", node="kind", time=5.0, signature="xid", severity="fatal", gpu=3,
+        error_type="infrastructure", component="gpu", place=line(9, 8, "Xid 79"), jobs=["7"])),
+    (Position("node-findings", 0, 2), records.NodeFinding(id="l", job="kind", node="kind", time=5.0, since=1.0, signature="gpus_calm",
+        severity="info", error_type="none", place=line(9, 8, "calm"))),
     (Position("job-events", 0, 1), records.JobEvent(id="k", job="kind", kind="started", time=5.0, nodes=["n1", "n2"], gpus=8)),
     (Position("model-answers", 0, 1), records.ModelAnswer(id="k", job="kind", about="f", revision=2, time=5.0, model="m", prompt="1",
         review=records.Review(error_type="other", root=9), lines=[line(9, 8, "boom")])),
@@ -94,13 +98,19 @@ def test_every_kind_of_record_is_stored_once(embedded: Embedded) -> None:
     ClickHouseWriter(embedded.connect).write(batch)
     assert (writer.counters.rows, writer.counters.repeats) == (len(batch), len(batch))
     for topic, key in [("job_metrics", "job"), ("failures", "job"), ("slowdowns", "job"), ("gpu_metrics", "node"), ("job_events", "job"),
-                       ("alarms", "job"), ("estimates", "job"),
+                       ("alarms", "job"), ("estimates", "job"), ("node_findings", "node"),
                        ("decisions", "job"), ("decision_results", "job"), ("dead_letters", "topic")]:  # fmt: skip
         rows = sum(records.BY_RECORD[type(record)].name.replace("-", "_") == topic for _, record in batch)
         assert embedded.one(f"SELECT count() FROM {topic} WHERE {key} = 'kind'") == rows, topic
     assert embedded.one("SELECT error_type || toString(root_line) FROM model_answers WHERE id = 'k'") == "other9"
     assert embedded.one("SELECT error_type || certainty || numbers FROM model_answers WHERE id = 'l'") == (
         '[{"meaning":"step","unit":"none"}]'
+    )
+    assert embedded.one("SELECT (gpu, severity, text, since) FROM node_findings WHERE id = 'k'") == (
+        3,
+        "fatal",
+        "Xid 79",
+        None,
     )
     assert embedded.one("SELECT hex(value) FROM dead_letters WHERE id = 'k'") == "FF00"
     assert embedded.one("SELECT hex(key) FROM dead_letters WHERE id = 'l'") == "FE"

@@ -16,19 +16,22 @@ from records import (
     DecisionResult,
     Estimate,
     EventKind,
+    Evidence,
     Failure,
     GpuProcess,
     GpuSample,
     JobEvent,
     JobMetric,
+    NodeFinding,
     Position,
     Record,
+    Severity,
     Slowdown,
     decode,
     encode,
 )
 from sinks import Hold, SinkRejected, SinkUnavailable
-from sinks.redis import Keys, RedisState, open_redis, read_job, read_jobs, read_node
+from sinks.redis import Keys, RedisState, open_redis, read_findings, read_job, read_jobs, read_node
 from tests.servers import free_port
 from tests.servers.redis import RedisServer
 from tests.sinks.made import T0, line
@@ -243,6 +246,25 @@ def test_nodes_show_the_newest_sample_of_each_gpu(store: Store) -> None:
     store.update(sample(1, 2, utilisation=5), sample(0, 1, utilisation=1), newest, sample(0, 3, utilisation=3))
     store.update(sample(0, 4, utilisation=4))
     assert read_node(store.client, "n1", prefix=store.prefix) == [newest, sample(1, 2, utilisation=5)]
+
+
+def test_nodes_show_the_last_finding_of_each_signature(store: Store) -> None:
+    def finding(signature: str, time: float, **fields: Any) -> NodeFinding:
+        place = Evidence(topic="node-logs", partition=0, offset=int(time), line=1, text=f"{signature} at {time}")
+        told: dict[str, Any] = {"severity": Severity.FATAL, "error_type": "infrastructure", "component": "gpu"} | fields
+        return NodeFinding(
+            id=f"{signature}/{time}", node="n1", time=T0 + time, signature=signature, place=place, **told
+        )
+
+    newest, other = finding("xid_nvlink", 9, job="7"), finding("oom_killer", 5)
+    store.update(finding("xid_nvlink", 2), newest, other, finding("gpus_calm", 20, severity=Severity.INFO))
+    store.update(finding("xid_nvlink", 4))
+    assert read_findings(store.client, "n1", prefix=store.prefix) == [newest, other]
+    again = finding("xid_nvlink", 9, job="7", times=10)
+    store.update(again)
+    store.update(newest)
+    assert read_findings(store.client, "n1", prefix=store.prefix)[0].times == 10
+    assert read_node(store.client, "n1", prefix=store.prefix) == []
 
 
 def test_jobs_stand_in_order_of_their_last_update(store: Store) -> None:
