@@ -25,6 +25,14 @@ _NEIGHBOURS = (
     "AND time > now() - INTERVAL 7 DAY ORDER BY time DESC LIMIT 10"
 )
 
+_FINDINGS = (
+    "SELECT time, node, severity, signature, component, gpu, device, max(f.times) AS times, text, "
+    "place_topic AS topic, place_partition AS partition, place_offset AS offset, place_line AS line "
+    "FROM node_findings AS f WHERE job = {job:String} AND attempt = {attempt:Int64} "
+    "GROUP BY time, node, severity, signature, component, gpu, device, text, topic, partition, offset, line "
+    "ORDER BY indexOf(['fatal', 'error', 'info', 'warning'], toString(severity)), time LIMIT 12"
+)
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -37,6 +45,7 @@ class Facts:
         ran: When and where it ran and how it ended; None where no scheduler told.
         progress: The last progress; None where none was reported.
         decisions: What the bridge decided on the job, newest first, and what became of it.
+        findings: What its nodes' logs and GPUs said while it was there, the worst first.
         neighbours: Failures of other jobs on the node that the verdict names, within a week.
     """
 
@@ -46,6 +55,7 @@ class Facts:
     ran: Row | None = None
     progress: Row | None = None
     decisions: Sequence[Row] = field(default_factory=list)
+    findings: Sequence[Row] = field(default_factory=list)
     neighbours: Sequence[Row] = field(default_factory=list)
 
     @property
@@ -76,6 +86,7 @@ def gather(client: Client, job: str, attempt: int | None = None) -> Facts | None
         ran=next(iter(_rows(ask(client, _ATTEMPT, values))), None),
         progress=progress if progress and progress["step"] is not None else None,
         decisions=[row for row in _rows(run(client, "bridge", {"job": job})) if row["attempt"] == chosen],
+        findings=_rows(ask(client, _FINDINGS, values)),
         neighbours=_rows(ask(client, _NEIGHBOURS, {"node": node, "job": job})) if node else [],
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from processors.diagnose import Signature
 
-from .facts import Facts
+from .facts import Facts, Row
 
 _TOPICS = {"node-logs": "the node's own log", "gpu-metrics": "the samples of its GPUs"}
 _SAYS = {
@@ -75,7 +75,7 @@ def _escaped(text: str) -> str:
 
 
 def _sections(facts: Facts, signatures: Mapping[str, Signature]) -> Iterator[Section]:
-    makers: tuple[Callable[..., Section], ...] = (_head, _verdict, _for, _against, _done, _todo)
+    makers: tuple[Callable[..., Section], ...] = (_head, _verdict, _for, _against, _nodes, _done, _todo)
     for make in makers:
         section = make(facts, signatures)
         if section.parts:
@@ -146,6 +146,7 @@ def _for(facts: Facts, _: Mapping[str, Signature]) -> Section:
         section.say(
             f"The attempt did end badly ({_some('exit code', row['exit_code'])} {_some('signal', row['signal'])})."
         )
+    _found(section, facts, row, "for")
     for one in facts.neighbours if row["error_type"] in {"infrastructure", "unknown"} else ():
         section.say(f"The same node failed job {one['job']} {_moment(one['time'])}: {one['signature']}.")
     return section
@@ -163,6 +164,7 @@ def _against(facts: Facts, _: Mapping[str, Signature]) -> Section:
     for topic, words in _TOPICS.items():
         if f"-{topic}" in str(row["source"]):
             section.say(f"It is not borne out by {words}.")
+    _found(section, facts, row, "against")
     others = {one["signature"]: one for one in facts.verdicts[:-1] if one["signature"] not in {row["signature"], ""}}
     for one in others.values():
         section.say(
@@ -173,6 +175,37 @@ def _against(facts: Facts, _: Mapping[str, Signature]) -> Section:
     if not row["final"]:
         section.say("The attempt had not ended when it was said.")
     return section
+
+
+def _nodes(facts: Facts, _: Mapping[str, Signature]) -> Section:
+    section = Section("What else its nodes said")
+    _found(section, facts, facts.verdict, "")
+    return section
+
+
+def _found(section: Section, facts: Facts, row: Row | None, bearing: str) -> None:
+    """Quote what the nodes said that bears so on the verdict `row`."""
+    for one in facts.findings:
+        if _bearing(one, row) == bearing:
+            which = one["device"] or (f"GPU {one['gpu']}" if one["gpu"] is not None else "")
+            often = f", {one['times']} times" if one["times"] > 1 else ""
+            part = " ".join(word for word in (one["component"].replace("none", ""), which) if word)
+            section.say(
+                f"{_moment(one['time'])} {one['node']}: {one['signature']}{f' ({part})' if part else ''}, {one['severity']}{often}."
+            )
+            section.quote(_place(one), one["text"])
+
+
+def _bearing(one: Row, row: Row | None) -> str:
+    """Return `for` or `against` as a finding speaks for or against the verdict `row`; empty where it does neither."""
+    if row is None:
+        return ""
+    infrastructure, part = row["error_type"] == "infrastructure", row["faulty_component"]
+    if one["severity"] == "info":
+        return "against" if infrastructure and part in {"gpu", "nvlink"} else ""
+    if infrastructure and part == one["component"]:
+        return "for"
+    return "against" if one["severity"] == "fatal" else ""
 
 
 def _done(facts: Facts, _: Mapping[str, Signature]) -> Section:

@@ -1,6 +1,7 @@
 """The page on a job, from a database that the writer filled."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from records import (
     JobEvent,
     JobMetric,
     Mode,
+    NodeFinding,
     Outcome,
     Position,
     Record,
@@ -51,7 +53,18 @@ def event(job: str, kind: str, ago: float, **fields: Any) -> JobEvent:
     return JobEvent(id=f"{job}/{kind}", job=job, kind=kind, time=NOW - ago, **fields)
 
 
+def found(job: str, signature: str, **fields: Any) -> NodeFinding:
+    known: dict[str, Any] = {
+        "node": "n1", "time": NOW - 130, "signature": signature, "severity": "fatal", "error_type": "infrastructure", "component": "gpu",
+        "place": quoted(f"{signature} on the node \x1b[2J", 5, "node-logs"),
+    }  # fmt: skip
+    return NodeFinding(id=f"{job}/{signature}/{fields.get('times', 1)}", job=job, **(known | fields))
+
+
 RECORDS: list[Record] = [
+    found("17", "xid_fallen_off_bus", device="0000:3b:00"), found("17", "xid_fallen_off_bus", device="0000:3b:00", times=10),
+    found("17", "ib_link_down", component="network"), found("17", "aer", component="node", severity="warning"),
+    found("18", "gpus_calm", component="none", severity="info"),
     event("17", "started", 3600, nodes=["n1", "n2"], gpus=16.0, user="ada"),
     JobMetric(id="m", job="17", time=NOW - 120, step=4200, step_time_s=0.31, loss=2.5),
     failed("17", 1, signature="nccl_watchdog_timeout", faulty_component="network", message="a time-out", confidence=0.6),
@@ -91,6 +104,21 @@ def test_the_whole_story_of_a_lost_gpu(site: Embedded) -> None:
     ):  # fmt: skip
         assert words in page
     assert "\x1b" not in page
+
+
+def test_what_the_nodes_said_for_and_against(site: Embedded) -> None:
+    facts = gather(site.client, "17")
+    assert facts is not None
+    sections = dict(
+        zip(*[iter(re.split(r"^(.+)\n-+$", plain(facts, SIGNATURES), flags=re.MULTILINE)[1:])] * 2, strict=True)
+    )
+    assert "n1: xid_fallen_off_bus (gpu 0000:3b:00), fatal, 10 times." in sections["What speaks for it"]
+    assert "node-logs/1@9 line 5 | xid_fallen_off_bus on the node" in sections["What speaks for it"]
+    assert "n1: ib_link_down (network), fatal." in sections["What speaks against it"]
+    assert "n1: aer (node), warning." in sections["What else its nodes said"]
+    calm = gather(site.client, "18")
+    assert calm is not None
+    assert "gpus_calm, info." in plain(calm, SIGNATURES)
 
 
 def test_markdown_is_not_marked_up_by_a_jobs_words(site: Embedded) -> None:
