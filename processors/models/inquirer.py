@@ -6,10 +6,7 @@ Questions are no results: they are made from what is in memory, may be made twic
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from processors.grammar.numbers import NUMBER, parse
-from processors.grammar.prefix import peel
 from processors.view import ChunkView
 from records import ErrorType, Failure, ModelAnswer, Sample
 
@@ -18,13 +15,16 @@ from .inquiry import Inquiry
 from .quoting import NumberedLine
 from .recent_lines import RecentLines, Stream, StreamName
 from .review_window import window
-from .template_reading import LONGEST, MOST, SHOWN, texts_of
+from .template_reading import MOST, SHOWN, texts_of
+from .worth_asking import could_be_confirmed
 
 FIRST_LOOK = 40
 """Lines of a stream after which its templates are looked at first; then after twice as many, and so on."""
 PER_JOB = 3
 """Templates of a job that are asked about."""
 _JOBS = 10_000
+_LINES = 40
+"""Newest lines of a template that are held against the clock before anybody is asked about it."""
 
 
 @dataclass
@@ -120,19 +120,15 @@ def _looks(seen: int) -> int:
 
 
 def _templates(stream: Stream) -> Iterable[Sequence[Sample]]:
-    """Yield the newest lines of each template that may be a report, the most frequent template first."""
+    """Yield the newest lines of each template that could be confirmed as a report, the most frequent template first."""
     groups: dict[tuple[str, ...], list[tuple[ChunkView, int]]] = {}
     for view, index in stream.lines():
         texts = texts_of(view.lines[index])
         if 2 <= len(texts) - 1 <= MOST:  # a step and a time
             groups.setdefault(texts, []).append((view, index))
     for places in sorted(groups.values(), key=len, reverse=True):
-        samples = [Sample(line=view.evidence(index), time=view.times[index]) for view, index in places[-SHOWN:]]
-        if len(samples) == SHOWN and _counts(samples):
-            yield samples
-
-
-def _counts(samples: Sequence[Sample]) -> bool:
-    """Return whether one of the numbers only grows: without a step nothing can be confirmed."""
-    rows = [[parse(each) for each in NUMBER.findall(peel(one.line.text[:LONGEST]).body)] for one in samples]
-    return any(all(earlier < later for earlier, later in pairwise(column)) for column in zip(*rows, strict=True))
+        if len(places) < SHOWN:
+            return
+        newest = [Sample(line=view.evidence(index), time=view.times[index]) for view, index in places[-_LINES:]]
+        if could_be_confirmed(newest):
+            yield newest[-SHOWN:]

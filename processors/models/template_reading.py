@@ -43,6 +43,8 @@ _RATES = {
     for thing, kind in (("it", STEPS), ("samples", SAMPLES), ("tokens", TOKENS))
     for per in ("s", "min", "h")
 }
+SECONDS, A_SECOND = tuple(_SECONDS.values()), tuple(scale for kind, scale in _RATES.values() if kind == STEPS)
+"""What a number is multiplied by to be in seconds, or in steps a second, by its unit."""
 UNITS = ("none", *_SECONDS, *_RATES)
 
 _TIMES = (Meaning.STEP_TIME, Meaning.CLOCK)

@@ -11,6 +11,7 @@ from processors.grammar.names import Meaning
 from processors.models.schema import problem
 from processors.models.template_check import Confirmed, Template, confirmed, point
 from processors.models.template_reading import UNITS, numbers, question, slots, texts_of
+from processors.models.worth_asking import could_be_confirmed
 from records import Evidence, Sample
 
 STEP_S, EVERY = 0.05, 10
@@ -201,6 +202,49 @@ def test_counters_of_samples_are_not_taken_for_steps(content: dict[str, Any]) ->
     if kept is not None:
         assert kept.step == 19
         assert kept.step_time_s == pytest.approx(STEP_S, rel=0.35)
+
+
+def test_only_lines_that_could_be_confirmed_are_worth_a_question() -> None:
+    assert could_be_confirmed(samples())
+    assert could_be_confirmed(LOOKALIKE)
+    together = [sample(each.line.text, 7.0) for each in samples()]
+    assert not could_be_confirmed(together), "no clock"
+    table = [sample(f"channel {i:02d}/32 : {i % 4} {i % 3} {i % 2}", i * 0.01) for i in range(20)]
+    assert not could_be_confirmed(table), "no number is a time"
+    falling = [sample(f"left {900 - i} tick {1000 * STEP_S:.1f}", i * STEP_S) for i in range(20)]
+    assert not could_be_confirmed(falling), "no number is a step"
+
+
+LIKELY = st.fixed_dictionaries(
+    {
+        "meaning": st.sampled_from(["step", "step_time", "rate", "other"]),
+        "unit": st.sampled_from(["none", "s", "ms", "min", "it/s"]),
+    }
+)
+
+
+@given(
+    st.integers(1, 4),
+    st.sampled_from([0.001, 0.05, 1.0, 30.0]),
+    st.lists(
+        st.sampled_from(["{i}", "{s}", "{ms:.1f}", "{rate:.2f}", "{min}", "{noise}", "7"]), min_size=2, max_size=4
+    ),
+    st.data(),
+)
+def test_what_an_answer_could_make_of_a_template_is_foreseen(
+    stride: int, step_s: float, fields: list[str], data: st.DataObject
+) -> None:
+    form = " ".join(f"{name} {field}" for name, field in zip("abcd", fields, strict=False))
+    lines = [
+        sample(
+            form.format(i=i * stride, s=step_s, ms=1000 * step_s, rate=1 / step_s, min=step_s / 60, noise=i * 7 % 5),
+            i * stride * step_s,
+        )
+        for i in range(1, 13)
+    ]
+    content = {f"number_{place}": data.draw(LIKELY) for place in range(1, len(fields) + 1)}
+    if held(content, lines) is not None:
+        assert could_be_confirmed(lines)
 
 
 @given(st.text(max_size=80))

@@ -104,6 +104,16 @@ def test_answers_that_a_replay_reads_first_wait_for_their_verdict() -> None:
     assert len(ran.failures) == 2
 
 
+@pytest.mark.parametrize("per_chunk", [7, 100])
+def test_numbers_of_a_template_that_is_known_do_not_depend_on_how_lines_are_cut(per_chunk: int) -> None:
+    lines, times = progress()
+    answers = run(input_of(lines, times, 0), Saying(sensible)).answers
+    one_by_one = run([*answers, *input_of(lines, times, 0, per_chunk=1)], None).metrics[-1]
+    cut = run([*answers, *input_of(lines, times, 0, per_chunk=per_chunk)], None).metrics[-1]
+    assert numbers([cut]) == numbers([one_by_one])
+    assert cut.step_time_s == STEP_S
+
+
 @pytest.mark.parametrize("name", ["a lost GPU", "a full disk", "out of memory"])
 def test_a_certain_verdict_stays_whatever_a_model_says(name: str) -> None:
     lines, code = FAILURES[name]
