@@ -14,8 +14,8 @@ KEPT = 10
 """Candidates remembered per attempt: the earliest of each cause."""
 SURVIVED = 5
 """Progress lines after a candidate that show it was not the end."""
-LAST_WORDS = "error_line"
-"""The cause of a line that is an error by its level or its first word, and of which no more is known."""
+WORDS = "error_words"
+"""The cause of a line that is an error only by a word somewhere in it."""
 APART_S = 1.0
 """Clocks of ranks are trusted to this many seconds: another rank's progress counts only when it is later by more."""
 
@@ -98,7 +98,7 @@ def choose(kept: Iterable[Candidate], *, ended_badly: bool, stopped: bool = Fals
             for one in alive
             if one.kind not in WEAK
             or one.order < shown[one.kind]
-            or (stopped and one.cause == LAST_WORDS and not one.survived)
+            or (stopped and one.kind == HINT and one.cause != WORDS and not one.survived)
         ]
     roots = [
         one

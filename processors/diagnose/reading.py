@@ -11,7 +11,7 @@ from records import Component, ErrorType, Evidence
 
 from . import kinds, launch
 from . import traceback as tracebacks
-from .candidates import LAST_WORDS, SURVIVED, Candidate, add, survive
+from .candidates import SURVIVED, WORDS, Candidate, add, survive
 from .catalogue import Signature
 from .exceptions import Meaning, meaning, on_file
 from .matcher import READ, Matcher
@@ -259,7 +259,7 @@ def _candidate(
         made = _from(meaning(raised), cause, "traceback", place, time, name)
     else:
         hint = Meaning(kinds.HINT, ErrorType.UNKNOWN, Component.NONE, restartable=None, confidence=0.2)
-        cause = LAST_WORDS if is_error(place.text) else "error_words"
+        cause = "error_line" if is_error(place.text) else WORDS
         made = _from(hint, cause, "signature", place, time, name)
     if raised is not None and raised.name:
         made.message = f"{raised.name}: {raised.message}".strip(": ")[:300]

@@ -124,3 +124,22 @@ def test_what_a_peer_said_before_it_went_away_explains_that_it_was_lost(handler:
 )
 def test_an_exception_that_a_sentence_tells_of(handler: FailureHandler, told: str) -> None:
     assert verdict(handler, [told]).signature == "ValueError"
+
+
+def test_a_kill_before_an_error_of_the_program_is_another_matter(handler: FailureHandler) -> None:
+    killed = "helper.sh: line 2: 828 Killed                  ./simulator"
+    error = traceback((MINE, "out.mkdir()"), last="PermissionError: [Errno 13] Permission denied: '/data/x'")
+    assert line(verdict(handler, [killed, *error])) == 5
+    assert line(verdict(handler, [killed, "RuntimeError: gloo: Connection closed by peer [10.0.0.7]:23"])) == 1
+
+
+def test_a_program_that_aborts_mpi_said_why_before(handler: FailureHandler) -> None:
+    lines = [
+        "  Error in routine read_input (1): bad line",
+        "Abort(1) on node 0 (rank 0 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 1) - process 0",
+        "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.",
+        "slurmstepd: error: *** STEP 17.0 ON n1 CANCELLED AT 2024-01-02T03:04:05 ***",
+        "srun: error: n1: tasks 0-35: Killed",
+    ]
+    found = verdict(handler, lines)
+    assert (line(found), found.error_type, found.restartable) == (1, USER, False)
