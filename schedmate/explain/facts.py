@@ -32,6 +32,11 @@ _FINDINGS = (
     "GROUP BY time, node, severity, signature, component, gpu, device, text, topic, partition, offset, line "
     "ORDER BY indexOf(['fatal', 'error', 'info', 'warning'], toString(severity)), time LIMIT 12"
 )
+_LOOKS = (
+    "SELECT model, error_type, faulty_component, root_line FROM model_answers "
+    "WHERE job = {job:String} AND attempt = {attempt:Int64} AND error_type NOT IN ('', 'unknown') "
+    "ORDER BY model, revision DESC, time DESC LIMIT 1 BY model"
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,7 @@ class Facts:
         progress: The last progress; None where none was reported.
         decisions: What the bridge decided on the job, newest first, and what became of it.
         findings: What its nodes' logs and GPUs said while it was there, the worst first.
+        looks: What language models said last of the attempt's verdicts.
         neighbours: Failures of other jobs on the node that the verdict names, within a week.
     """
 
@@ -56,6 +62,7 @@ class Facts:
     progress: Row | None = None
     decisions: Sequence[Row] = field(default_factory=list)
     findings: Sequence[Row] = field(default_factory=list)
+    looks: Sequence[Row] = field(default_factory=list)
     neighbours: Sequence[Row] = field(default_factory=list)
 
     @property
@@ -87,6 +94,7 @@ def gather(client: Client, job: str, attempt: int | None = None) -> Facts | None
         progress=progress if progress and progress["step"] is not None else None,
         decisions=[row for row in _rows(run(client, "bridge", {"job": job})) if row["attempt"] == chosen],
         findings=_rows(ask(client, _FINDINGS, values)),
+        looks=_rows(ask(client, _LOOKS, values)),
         neighbours=_rows(ask(client, _NEIGHBOURS, {"node": node, "job": job})) if node else [],
     )
 

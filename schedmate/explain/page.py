@@ -146,6 +146,9 @@ def _for(facts: Facts, _: Mapping[str, Signature]) -> Section:
         section.say(
             f"The attempt did end badly ({_some('exit code', row['exit_code'])} {_some('signal', row['signal'])})."
         )
+    for one in facts.looks if row["source"] != "model" else ():
+        if one["error_type"] == row["error_type"]:
+            section.say(f"The language model {one['model']} says so too.")
     _found(section, facts, row, "for")
     for one in facts.neighbours if row["error_type"] in {"infrastructure", "unknown"} else ():
         section.say(f"The same node failed job {one['job']} {_moment(one['time'])}: {one['signature']}.")
@@ -164,6 +167,13 @@ def _against(facts: Facts, _: Mapping[str, Signature]) -> Section:
     for topic, words in _TOPICS.items():
         if f"-{topic}" in str(row["source"]):
             section.say(f"It is not borne out by {words}.")
+    for one in facts.looks:
+        if one["error_type"] != row["error_type"]:
+            part = f" ({one['faulty_component']})" if one["faulty_component"] != "none" else ""
+            at = f", line {one['root_line']}" if one["root_line"] else ""
+            section.say(
+                f"The language model {one['model']} says {one['error_type'].replace('_', ' ')}{part}{at}; it need not be right."
+            )
     _found(section, facts, row, "against")
     others = {one["signature"]: one for one in facts.verdicts[:-1] if one["signature"] not in {row["signature"], ""}}
     for one in others.values():

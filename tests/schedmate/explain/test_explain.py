@@ -20,10 +20,12 @@ from records import (
     JobEvent,
     JobMetric,
     Mode,
+    ModelAnswer,
     NodeFinding,
     Outcome,
     Position,
     Record,
+    Review,
 )
 from schedmate.explain import gather, markdown, plain
 from sinks.clickhouse import ClickHouseWriter
@@ -76,6 +78,13 @@ RECORDS: list[Record] = [
     event("17", "ended", 60, state="FAILED", exit_code=1),
     Decision(id="d", action=Action.RESTART, job="17", time=NOW - 50, expires=NOW, mode=Mode.ACT, policy="infra", reason="a lost GPU"),
     DecisionResult(id="d/done", decision_id="d", action=Action.RESTART, job="17", time=NOW - 40, outcome=Outcome.DONE, detail="runs on n7"),
+    *(
+        ModelAnswer(id=f"a{number}", job=job, about=f"{job}/1", revision=1, time=NOW + number, model="m", prompt="1",
+                    review=Review(error_type=said, faulty_component=part, root=9))
+        for number, (job, said, part) in enumerate(
+            [("17", "user_script", "none"), ("17", "infrastructure", "gpu"), ("18", "infrastructure", "storage"), ("16", "unknown", "none")]
+        )
+    ),
     failed("16", 1, message="lost as well"),
     failed("18", 1, error_type="user_script", faulty_component="none", signature="KeyError", source="traceback-node-logs",
            confidence=0.5, restartable=False, node="n5"),
@@ -98,7 +107,8 @@ def test_the_whole_story_of_a_lost_gpu(site: Embedded) -> None:
         "Job 17, attempt 0", "on n1, n2, of ada; ended", "(FAILED, exit code 1)", "step 4200, 0.31 s a step, loss 2.5",
         "infrastructure (gpu) on n1: the GPU is gone", "confidence 0.99. Starting again should help",
         "    job-logs/1@9 rank 3 line 77 | NVRM: Xid", "    node-logs/1@9 line 5 | NVRM: Xid 79",
-        "It rests on a known signature.", "Confirmed by the node's own log.", "The same node failed job 16",
+        "It rests on a known signature.", "The language model m says so too.",
+        "Confirmed by the node's own log.", "The same node failed job 16",
         "Revision 1 said infrastructure, nccl_watchdog_timeout: a time-out",
         "restart, because a lost GPU. done: runs on n7.", SIGNATURES["xid_fallen_off_bus"].action, "Take n1 out",
     ):  # fmt: skip
@@ -137,6 +147,7 @@ def test_what_speaks_against(site: Embedded) -> None:
     assert facts is not None
     page = plain(facts, SIGNATURES)
     for words in ("It rests on the program's traceback.", "not borne out by the node's own log", "confidence is low", "had not ended",
+                  "The language model m says infrastructure (storage), line 9; it need not be right.",
                   "Mend the program", "Nothing was decided.", "No scheduler told", "will not help"):  # fmt: skip
         assert words in page
 
