@@ -30,6 +30,7 @@ from records import (
     OverRanks,
     Position,
 )
+from schedmate.node_log import NodeLog, Sign, is_node_log
 from schedmate.tail import Tail
 
 MOST_POINTS, MOST_TEMPLATES = 512, 64
@@ -52,6 +53,7 @@ class Analysis:
         templates: Templates of the reports that were read, and how many of each.
         readings: What the printed times may mean, the one that was given first.
         answers: What a language model said of it, where one is asked.
+        signs: Of a node's kernel or system log: what it says of the node; null for a job's log.
     """
 
     file: str
@@ -66,6 +68,7 @@ class Analysis:
     templates: Counter[str] = field(default_factory=Counter)
     readings: tuple[Reading, ...] = ()
     answers: list[ModelAnswer] = field(default_factory=list)
+    signs: list[Sign] | None = None
 
     def contract(self) -> dict[str, Any]:
         """Return the JSON object that `analyze --json` prints."""
@@ -104,6 +107,7 @@ class Analysis:
                 "source": failure.source,
                 "evidence": [{"line": each.line, "text": each.text} for each in failure.evidence],
             },
+            "node": None if self.signs is None else [each.contract() for each in self.signs],
         }
 
 
@@ -122,9 +126,14 @@ def analyze(
     state = JobState(job=file.name)
     inquirer = processor.inquirer = Inquirer() if ask else None
     verdicts: list[Inquiry] = []
-    end = 0.0
+    end, node = 0.0, None
     for offset, chunk in enumerate(tail.chunks if tail else chunks):
-        _take(result, processor.process(state, Position(file.name, 0, offset), chunk))
+        position = Position(file.name, 0, offset)
+        if not offset and is_node_log(chunk.lines):
+            node = NodeLog(processor.handler.signatures)
+        if node is not None:
+            node.read(chunk, position)
+        _take(result, processor.process(state, position, chunk))
         if inquirer and ask:
             raised = inquirer.take()
             verdicts = [each for each in raised if each.question.kind == "review"] or verdicts
@@ -138,6 +147,10 @@ def analyze(
     _take(result, processor.process(state, Position(file.name, 1, 0), ended))
     if inquirer and ask:
         _consult(result, processor, state, [*verdicts, *inquirer.take()][-1:], ask)
+    if node is not None and (
+        result.metric is None or result.metric.step is None
+    ):  # numbers beside a step alone are progress
+        result.signs, result.metric = node.signs, None
     if result.metric is not None and result.metric.method == METHOD:
         result.readings = (*_of_model(state), *result.readings)
     return result

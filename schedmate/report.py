@@ -6,14 +6,17 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from processors.track.readings import THRESHOLD
-from records import Alarm, Failure, JobMetric, ModelAnswer, OverRanks
+from records import Alarm, Failure, JobMetric, ModelAnswer, OverRanks, Severity
 from schedmate.analysis import Analysis
+from schedmate.node_log import Sign
 from schedmate.sparkline import sparkline
 
 _TEMPLATES = 3
 """Templates of reports that are shown."""
 _ALARMS = 5
 """Alarms that are shown."""
+_SIGNS = 50
+"""Sorts of trouble of a node that are shown."""
 
 METHODS = {
     "stated": "printed in the log",
@@ -30,6 +33,8 @@ def report(analysis: Analysis, explain: bool = False) -> RenderableType:
     With `explain`, also the readings of the step time that lost, and why.
     """
     parts: list[RenderableType] = [Text(f"{analysis.file}  {analysis.lines:,} lines", style="bold")]
+    if analysis.signs is not None:
+        return Group(*parts, *_signs(analysis.signs), Text())
     parts += [_row("progress", _progress(analysis.metric)), _row("speed", _speed(analysis.metric))]
     parts += [*_how(analysis), *_ranks(analysis.over_ranks), *_curves(analysis), *_alarms(analysis.alarms)]
     if explain:
@@ -41,6 +46,21 @@ def report(analysis: Analysis, explain: bool = False) -> RenderableType:
         parts += [_row("verdict", verdict(failure)), *(_quote(each.line, each.text) for each in failure.evidence)]
     parts += [_row("model", second_look(each)) for each in analysis.answers if each.review]
     return Group(*parts, Text())
+
+
+def _signs(signs: Sequence[Sign]) -> list[RenderableType]:
+    """Show what a node's log says, the worst first."""
+    rows: list[RenderableType] = [] if signs else [_row("node", "no sign of trouble that is known")]
+    for sign in sorted(signs, key=lambda each: list(Severity).index(each.first.severity))[:_SIGNS]:
+        one, often = sign.first, f", {sign.times} times, until line {sign.last_line}" if sign.times > 1 else ""
+        whose = f", job {', '.join(one.jobs)}" if one.jobs else ""
+        rows.append(
+            _row(
+                one.severity, f"{one.signature} ({one.component}{f' {one.device}' if one.device else ''}{whose}){often}"
+            )
+        )
+        rows.append(_quote(one.place.line, one.place.text))
+    return [*rows, _row("", f"and {len(signs) - _SIGNS} more sorts")] if len(signs) > _SIGNS else rows
 
 
 def verdict(failure: Failure) -> str:

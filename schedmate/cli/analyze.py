@@ -22,6 +22,8 @@ def command(
 ) -> None:
     """Say what stored logs hold: progress, speed, the verdict on a failure, and the lines it rests on. No server is needed.
 
+    Of a node's kernel or system log (dmesg, journal, syslog) it says what that tells of the node.
+
     Where `language_model.servers` names some, they are asked about what stays open, and about the verdict.
 
     Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --json logs/*.log | jq .failure`
