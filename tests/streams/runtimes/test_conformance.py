@@ -7,15 +7,17 @@ import msgspec
 import pytest
 
 from processors.job import JobProcessor
+from processors.node import NodeProcessor
 from records import Record
 from sinks.clickhouse import open_client
+from streams.kafka import read_back
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import Message, outgoing
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.servers.kafka import Kafka
-from tests.streams.runtimes.workers import command, endings, send, start, training, wait_for
+from tests.streams.runtimes.workers import command, complaining, endings, send, start, training, wait_for
 
 RESULTS = ["job-metrics", "failures", "slowdowns", "alarms", "dead-letters"]
 
@@ -140,6 +142,65 @@ def test_a_killed_broker_leaves_exactly_the_right_rows(own_kafka: Kafka, tmp_pat
             rows = _rows(clickhouse, len(expected))
     assert by_id(found) == expected
     assert sorted(rows) == sorted(expected)
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_killed_workers_tell_every_finding_and_come_to_the_same_verdicts(own_kafka: Kafka, tmp_path: Path) -> None:
+    """SIGKILL of one of two workers, again and again, while jobs print and their node complains."""
+    logs, ends, complaints, log = training(jobs=6, chunks=30), endings(6), complaining(30), tmp_path / "commands.log"
+    broker = MemoryBroker(partitions=4)
+    for record in [*logs, *complaints, *ends]:
+        broker.append(outgoing(record))
+    worker = LocalWorker(broker, [Engine(JobProcessor()), Engine(NodeProcessor())])
+    while worker.step():
+        pass
+    expected = _told(broker.read("node-findings"))
+    assert len(expected) == 6 * 30, "every complaint reaches every job"
+    running = [start(own_kafka, "worker", log=log), start(own_kafka, "worker", log=log)]
+    try:
+        for third in range(3):
+            send(own_kafka, logs[third * 60 : third * 60 + 60])
+            send(own_kafka, complaints[third * 10 : third * 10 + 10])
+            time.sleep(2.5)
+            victim = running.pop(0)
+            assert victim.poll() is None, log.read_text()[-3000:]
+            victim.kill()
+            victim.wait()
+            running.append(start(own_kafka, "worker", log=log))
+        send(own_kafka, ends)
+        deadline = time.monotonic() + 90
+        while (
+            _told(found := list(read_back(own_kafka.connection, ["node-findings"]))) < expected
+            or _verdicts(list(read_back(own_kafka.connection, ["failures"]))) != _verdicts(broker.read("failures"))
+        ) and time.monotonic() < deadline:
+            time.sleep(0.5)
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+    assert _told(found) == expected
+    verdicts = _verdicts(list(read_back(own_kafka.connection, ["failures"])))
+    assert verdicts == _verdicts(broker.read("failures"))
+    assert all(verdict["source"] == "signature+node-logs" for verdict in verdicts.values())
+
+
+def _told(messages: list[Message]) -> set[str]:
+    """Return the ids of the findings that were told to jobs."""
+    return {found["id"] for message in messages if (found := msgspec.json.decode(message.value))["job"]}
+
+
+def _verdicts(messages: list[Message]) -> dict[str, dict[str, object]]:
+    """Return what is in force of each job, without what tells its place in the sequence of revisions."""
+    newest: dict[str, dict[str, object]] = {}
+    for verdict in sorted(
+        (msgspec.json.decode(message.value) for message in messages), key=lambda each: each["revision"]
+    ):
+        newest[verdict["job"]] = {
+            name: value for name, value in verdict.items() if name not in {"id", "revision", "root", "evidence"}
+        }
+    return newest
 
 
 def _rows(clickhouse: ClickHouseServer, wanted: int) -> list[str]:

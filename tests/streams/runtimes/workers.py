@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from records import EventKind, JobEvent, LogChunk, Record
+from records import EventKind, JobEvent, LogChunk, NodeLogChunk, Record
 from streams.kafka import KafkaProducer, read_back
 from streams.transport import Message, outgoing
 from tests.servers.kafka import Kafka
@@ -42,6 +42,18 @@ def training(jobs: int, chunks: int, per_chunk: int = 10) -> list[Record]:
                 lines[-1] = "NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, GPU has fallen off the bus."
             made.append(chunk(job, number, lines, per_chunk))
     return made
+
+
+def complaining(chunks: int) -> list[Record]:
+    """Chunks of the kernel log of the node of those jobs: one GPU after the other is lost."""
+    line = "NVRM: Xid (PCI:0000:{:02x}:00): 79, pid=1234, name=python, GPU has fallen off the bus."
+    return [
+        NodeLogChunk(
+            node="n1", producer="k", seq=number, lines=[line.format(number)], time=1000.0 + number, first_line=number + 1,
+            first_piece=number + 1,
+        )
+        for number in range(chunks)
+    ]  # fmt: skip
 
 
 def endings(jobs: int) -> list[Record]:
