@@ -36,6 +36,11 @@ _EVALUATING = re.compile(
 )
 _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)(?: (?:step|iteration))?\b")
+_FRAMES = re.compile(r"(?i)^(?:fps|speed)$")
+"""Rates that video tools print as well: alone they are no report."""
+_OF_A_STEP = 5
+"""Rank of a loss up to which it counts without a counter."""
+_COUNTED = re.compile(r"(?i)^\W*(?:at )?(?:step|iter(?:ation)?|update)\W{0,3}\d")
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
@@ -64,10 +69,13 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
         return _NOT_TRAINING_BAR.search(_TRAINING_BAR.sub("", body)) is None or plan.has(Meaning.LOSS)
     if _TABLE_CELL.match(body):
         return True
-    speed = plan.has(Meaning.RATE, Meaning.STEP_TIME)
+    speed = plan.has(Meaning.STEP_TIME, Meaning.PERIOD) or any(
+        slot.meaning is Meaning.RATE and not _FRAMES.match(slot.name) for slot in plan.slots
+    )
     loss = plan.has(Meaning.LOSS)
     counter = plan.has(Meaning.STEP, Meaning.EPOCH)
-    if _BOOKKEEPING.search(body) and not (counter and (loss or speed) and plan.has(Meaning.STEP)):
+    counted = plan.has(Meaning.MEASURE) and _COUNTED.match(body) is not None
+    if _BOOKKEEPING.search(body) and not (plan.has(Meaning.STEP) and (loss or speed or counted)):
         return None
     if speed or (loss and counter):
         return True
@@ -98,7 +106,7 @@ def _is_rate_of_learning(slot: Slot) -> bool:
 def _is_loss(slots: tuple[Slot, ...]) -> bool:
     """A loss without a counter is a report where its name says that it is the training's, or more fields stand beside it."""
     ranks = [names.loss_rank(slot.name) for slot in slots if slot.meaning is Meaning.LOSS]
-    return min(ranks) <= 3 and not (len(slots) == 1 and slots[0].name.lower().startswith(("final_", "best", "min")))
+    return min(ranks) <= _OF_A_STEP and not (len(slots) == 1 and slots[0].name.lower().startswith(("final_", "best", "min")))
 
 
 def _evaluates(body: str, plan: Plan) -> bool:

@@ -37,7 +37,7 @@ FIRST = "first"
 
 _LEADING = re.compile(r"\[\0\]\t\S.*:|\0:\t\S.*:")
 _FIRST = re.compile(r"^[\s\[(#]*\0\s*[\]):|\t]")
-_LOSS_AFTER = re.compile(r"^\s+(?:(?:avg|mean|train|training)\s+)?loss\b(?!\s*[:=])", re.IGNORECASE)
+_LOSS_AFTER = re.compile(r"^\s+(?:(?:(?:avg|mean|train|training)\s+)?loss\b(?!\s*[:=])|avg,\s*$)", re.IGNORECASE)
 _ELAPSED_AFTER = re.compile(r"^\s*(?:s|secs?|seconds)\s+elapsed\b", re.IGNORECASE)
 _UNTIL = re.compile(
     r"(?:^|[^a-z])(?:eta|remaining|left|estimated|expected|until|timeout|limit)(?:$|[^a-z])", re.IGNORECASE
@@ -46,6 +46,8 @@ _UNTIL_AFTER = re.compile(r"^\s*[a-z]*[ ]+(?:left|remaining|ago)\b(?!\s*[:=])", 
 _PER_SOME = re.compile(r"^\s*([a-zA-Z]+)\s*(?:/|per)\s*$")
 _STEPS_AFTER = re.compile(r"^\s*(?:iters?|iterations?|steps?|batch(?:es)?|updates?)\b", re.IGNORECASE)
 _RANGE = re.compile(r"^\s*(?:-|\.\.|to|and)\s*$")
+_NAME_OF_NEXT = re.compile(r"^\s{2,}\S+\s$")
+"""The name of the next number, set apart from this one: `sec/tick 57.7   sec/kimg 9.2`."""
 _A_SECOND = re.compile(r"\s?/s(?:ec)?(?![A-Za-z/])")
 _OF = re.compile(r"^\s*(?:/|of|out of)\s*$")
 _SQUARE = re.compile(r"^\s*\]\s*\[\s*$")
@@ -106,7 +108,7 @@ class Plan:
 
 def name_before(text: str) -> str:
     """Return the field's name at the end of `text`, which stands before a number; empty where there is none."""
-    text = text[-_LONGEST_NAME:].rstrip(_OPENING)
+    text = text[-_LONGEST_NAME:].rstrip(_OPENING).replace("'s ", "s ")
     text = _SEPARATOR.sub("", text).rstrip(" \t\"'*")
     if text.endswith("]"):
         text = text[:-1].rstrip()
@@ -126,6 +128,8 @@ def name_before(text: str) -> str:
 def _after(text: str) -> str:
     if _A_SECOND.match(text):
         return "/s"
+    if _NAME_OF_NEXT.match(text):
+        return ""
     found = _RATE_AFTER.match(text) or _UNIT_AFTER.match(text)
     return found[1].strip() if found else ""
 
@@ -133,6 +137,8 @@ def _after(text: str) -> str:
 def _rate_or_period(index: int, name: str, unit: str) -> Slot | None:
     if unit and (period := units.period(unit)) is not None:
         return Slot(index, Meaning.STEP_TIME, name, period)
+    if unit and (period := units.sample_period(unit)) is not None:
+        return Slot(index, Meaning.PERIOD, name, period, units.SAMPLES)
     if unit == "/s":
         return Slot(index, Meaning.RATE, name, 1.0, units.SAMPLES)
     if unit and (rate := units.rate(unit)):
@@ -280,9 +286,12 @@ def _whole(number: str) -> bool:
 
 def _fits(slot: Slot, number: str) -> bool:
     """Return whether `number` has a form that its meaning allows: a counter may be printed as `3.0`, but not as `0.527`."""
+    if slot.meaning is Meaning.STEP_TIME and _COUNTED.search(slot.name):
+        return not number.isdigit()  # `time/batch: 365` counts
     return slot.meaning is not Meaning.STEP or len(number.partition(".")[2]) < _DECIMALS
 
 
+_COUNTED = re.compile(r"(?i)\btime/\w+$")
 _DECIMALS = 2
 """Decimals from which a number counts no steps."""
 

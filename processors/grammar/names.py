@@ -28,6 +28,8 @@ class Meaning(IntEnum):
     """A time of which the name does not say of what."""
     SPAN = 10
     """A number with a unit of time, whatever its name: some readings of the line rest on it, its class does not."""
+    PERIOD = 13
+    """Seconds for one sample, after scaling."""
     COUNT = 11
     """Samples or tokens seen so far."""
     DONE = 12
@@ -51,7 +53,7 @@ _STEP = re.compile(
     r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches"
     r"|step_num|total[ _]timesteps|training[ _]iteration)$|^(?:s|#|up\.?|upd)$"
 )
-_EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|epoch[ _](?:num|number|idx|index|id)|pass)$|^e$")
+_EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|tick|epoch[ _](?:num|number|idx|index|id)|pass)$|^e$")
 _LIMIT = re.compile(r"^(?:initial|max|min|target|quota|num|peak|promised)\b")
 _STEP_TIME = re.compile(
     r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_"
@@ -61,11 +63,11 @@ _STEP_TIME = re.compile(
     r"|(?:train[ _])?batch[ _]cost|step_time_\w+|dt|elapsed time per (?:iteration|step)"
     r"|elapsed[ _]per[ _](?:iteration|step)|step timing(?: in \w+)?|time this iter s)\b"
 )
-_LOSS_NOT = re.compile(r"^final loss|loss[ _-]?(?:scale|scaling|weight|fn|mask|coef|val|gain)|scale")
+_LOSS_NOT = re.compile(r"^final loss|reward|loss[ _-]?(?:scale|scaling|weight|fn|mask|coef|val|gain)|scale")
 _LOSS = re.compile(
-    r"^learn$|cross[ -]?entropy(?: ?with[\w ]+)?$|(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|xent|objective|objf|bpb|bpc|elbo"
+    r"^learn$|cross[ -]?entropy(?: ?with[\w ]+)?$|(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|xent|objective(?!/)|objf|bpb|bpc|elbo"
     r"|perplexity loss|score)(?:$|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\btr(?:n|ain)? ?loss|^l [a-z]+$"
-    r"|^train(?:ing)?(?:'s)?[ -](?:rmse|mse|mae|l1|l2|deviance)$"
+    r"|^train(?:ings?)?[ -](?:rmse|mse|mae|l1|l2|deviance)$"
 )
 _CLOCK = re.compile(
     r"(?:^|[^a-z])(?:elapsed|elasped|(?:total|wall|elapsed|cumulative)[ _-]?(?:time|elapsed|wall)|time[ _-]?elapsed"
@@ -115,6 +117,8 @@ def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  #
         return Meaning.MEASURE, 1.0, ""
     if found := units.rate(name):
         return Meaning.RATE, found.scale, found.unit
+    if (seconds := units.sample_period(name)) is not None:
+        return Meaning.PERIOD, seconds, units.SAMPLES
     if (seconds := units.period(name)) is not None:
         return Meaning.STEP_TIME, seconds, ""
     if _STEP_TIME.search(text):

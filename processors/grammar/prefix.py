@@ -41,6 +41,9 @@ _LOGGER = re.compile(
 )
 _TAG = 80
 """Characters of a tag that are kept."""
+_GLUED = 250
+"""Characters from which a line may be several bars, copied without what parted them."""
+_BAR = re.compile(r"\d+/\d+ \[[=>.]{8,}\]")
 _LETTERS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
 
 
@@ -68,7 +71,10 @@ class Peeled:
 
 
 def clean(line: str) -> str:
-    r"""Return `line` without colours, NUL bytes and line ends. Of several redraws in one piece, the last that shows something."""
+    r"""Return `line` without colours, NUL bytes and line ends. Of several redraws in one piece, the last that shows something.
+
+    Redraws end at `\r` or `\b`; where a copy lost those, bars of Keras's form still tell where they begin.
+    """
     if "\x1b" in line:
         line = _COLOURS.sub("", line)
     if "\0" in line:
@@ -76,7 +82,9 @@ def clean(line: str) -> str:
     if "\r" in line:
         line = next((part for part in reversed(line.split("\r")) if part.strip()), "")
     if "\b" in line:
-        line = line.replace("\b", "")
+        line = next((part for part in reversed(line.split("\b")) if part.strip()), "")
+    if len(line) > _GLUED and (bars := _BAR.findall(line))[1:]:
+        line = line[line.rfind(bars[-1]) :]
     return line.rstrip()
 
 

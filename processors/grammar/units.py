@@ -12,7 +12,8 @@ _TIMES |= dict.fromkeys(("h", "hr", "hour", "hours"), 3600.0)
 
 _THINGS = {
     SAMPLES: r"samples?|images?|imgs?|im|examples?|ex|sequences?|seqs?|sentences?|sents?|records?|rows?|utterances?|utts?|"
-    r"items?|ins|instances?|videos?|clips?|frames?|graphs?|structures?|pairs?|documents?|docs?|env[_ ]?steps?",
+    r"items?|ins|instances?|videos?|clips?|frames?|graphs?|structures?|pairs?|"
+    r"pos|positions?|rays?|points?|molecules?|patches|crops|transitions?|timesteps?|documents?|docs?|env[_ ]?steps?",
     TOKENS: r"tokens?|toks?|words?|tgs",
     STEPS: r"steps?|its?|iters?|iterations?|batch(?:es)?|b|updates?|ups|steps?",
 }
@@ -30,6 +31,7 @@ _PREFIX = {"k": 1e3, "K": 1e3, "M": 1e6}
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHORT = {"fps": SAMPLES, "ips": SAMPLES, "sps": SAMPLES, "wps": TOKENS, "tps": TOKENS, "tgs": TOKENS, "qps": SAMPLES}
 _PERIOD = re.compile(rf"(?i)(?:^|[^A-Za-z])({_UNIT}){_PER}(?:global[ _]?)?(?:{_THINGS[STEPS]})(?![A-Za-z])")
+_SAMPLE_PERIOD = re.compile(rf"(?i)(?:^|[^A-Za-z])({_UNIT}){_PER}(k?)(?:{_THINGS[SAMPLES]})(?![A-Za-z])")
 _TIME = re.compile(rf"(?i)^\s*({_UNIT})(?![A-Za-z/])")
 _IN_BRACKETS = re.compile(rf"(?i)[(\[]\s*({_UNIT})\s*[)\]]\s*$|[_ ]in[_ ]({_UNIT})$|_(ms|sec|secs|seconds|s)$")
 
@@ -66,6 +68,12 @@ def period(text: str) -> float | None:
     """Return the seconds in one unit where `text` names time per step (`s/it`, `ms/step`, `sec per iteration`)."""
     found = _PERIOD.search(text)
     return _TIMES[found[1].lower()] if found else None
+
+
+def sample_period(text: str) -> float | None:
+    """Return the seconds for one sample in one unit where `text` names time per sample (`us/sample`, `sec/kimg`)."""
+    found = _SAMPLE_PERIOD.search(text)
+    return _TIMES[found[1].lower()] / (1000 if found[2] else 1) if found else None
 
 
 def time_after(text: str) -> float | None:

@@ -42,6 +42,21 @@ def swapped(window: Sequence[Report]) -> Sequence[Report]:
     ]
 
 
+def moving(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` without batches that stand still from epoch to epoch: the size of one, not its number."""
+    open_ended = [report for report in window if report.step is not None and report.total is None]
+    names = {report.step_name for report in open_ended if report.step_name.lower().endswith("batch")}
+    still = {
+        name
+        for name in names
+        if len({report.step for report in open_ended if report.step_name == name}) == 1
+        and len({report.epoch for report in open_ended if report.step_name == name}) >= GROWING
+    }
+    if not still:
+        return window
+    return [msgspec.structs.replace(report, step=None) if report.step_name in still else report for report in window]
+
+
 def one_loop(window: Sequence[Report]) -> Sequence[Report]:
     """Return `window` without the reports of other loops: they count to another end, and print no loss.
 

@@ -170,7 +170,9 @@ def _pace(
 
 def _tick(differences: Sequence[float]) -> float:
     """Return the seconds of which all `differences` are multiples, as a clock prints them; 0 for finer ones."""
-    return next((tick for tick in _TICKS if all(abs(each - round(each / tick) * tick) < _EXACT for each in differences)), 0.0)
+    return next(
+        (tick for tick in _TICKS if all(abs(each - round(each / tick) * tick) < _EXACT for each in differences)), 0.0
+    )
 
 
 def _mean(passed: list[tuple[float, float]]) -> float:

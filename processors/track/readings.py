@@ -46,6 +46,7 @@ _PART = re.compile(
     r"(?:[^a-z]|$)"
 )
 _WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)")
+_LOOP = 0.55
 _PASS = re.compile(r"(?i)(?:^|[^a-z])(?:fwd|forward|bwd|backward)(?:[^a-z]|$)")
 _SHORTER = 0.9
 _PRIOR = {"step": 0.8, "time": 0.6, "clock": 0.0, "span": 0.35}
@@ -102,7 +103,17 @@ def readings(window: Sequence[Report], paces: Sequence[Pace]) -> list[Reading]:
     if seconds is not None and len(rates) * _FEW >= len(window):
         found.append(_against(Reading("steps a second", "rate", seconds, 0.75, "printed"), clock, interval=False))
     found += [_of_clock(pace, clock) for pace in paces]
+    found += _of_loops(window) if not found else []
     return sorted(found, key=lambda reading: -reading.score)
+
+
+def _of_loops(window: Sequence[Report]) -> list[Reading]:
+    """Return the reading of lines that are printed once a loop, at its end: `235/235 - 12s`."""
+    ended = [report for report in window if report.total and report.step == report.total and len(report.times) == 1]
+    if len(ended) < 2 or len(ended) * 2 < len(window):
+        return []
+    seconds = robust_median([next(iter(report.times.values())) / (report.total or 1) for report in ended])
+    return [Reading("the time of a loop over its steps", "stated", seconds, _LOOP, "printed")] if seconds else []
 
 
 def of_model(seconds: float, share: float, clock: Pace | None) -> Reading:
@@ -135,7 +146,8 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
         return None  # a total, most likely
     if len(values) * _FEW < len(window):
         once = Reading(f"`{name}`", "stated", seconds, THRESHOLD, "printed in few reports", key=key)
-        return once if role == "step" and _WHOLE.search(name) and not _PART.search(name) else None
+        unit = not name or name.isdigit()  # its unit says so: `50ms/step`
+        return once if role == "step" and (unit or _WHOLE.search(name)) and not _PART.search(name) else None
     score, why = _PRIOR[role], "printed"
     if role == "span" and sum(len(report.times) for report in counted) == len(values):
         score += 0.15  # the only time there is
@@ -229,7 +241,9 @@ def _sums(found: list[Reading]) -> list[Reading]:
 def _wholes(found: list[Reading], window: Sequence[Report]) -> list[Reading]:
     """Take credit from times that are shorter than a part of the step: a step lasts as long as its passes at least."""
     passes = {key for report in window for key in report.times if _PASS.search(key)}
-    longest = max((median(report.times[key] for report in window if key in report.times) for key in passes), default=0.0)
+    longest = max(
+        (median(report.times[key] for report in window if key in report.times) for key in passes), default=0.0
+    )
     return [
         _with(reading, reading.score - 0.5, f"{reading.why}; shorter than a pass of the step", reading.agrees)
         if reading.seconds < _SHORTER * longest and reading.key not in passes

@@ -166,6 +166,10 @@ def _take_rate(report: Report, slot: Slot, value: float) -> bool:
     return True
 
 
+def _take_period(report: Report, slot: Slot, value: float) -> bool:
+    return 0 < value < inf and _take_rate(report, slot, 1 / value)
+
+
 _TAKE: dict[Meaning, Callable[[Report, Slot, float], bool]] = {
     Meaning.LOSS: _take_loss,
     Meaning.STEP: _take_step,
@@ -173,6 +177,7 @@ _TAKE: dict[Meaning, Callable[[Report, Slot, float], bool]] = {
     Meaning.EPOCH: _take_epoch,
     Meaning.RATE: _take_rate,
     Meaning.COUNT: _take_count,
+    Meaning.PERIOD: _take_period,
     Meaning.DONE: _take_done,
     **dict.fromkeys(_ROLES, _take_time),
 }

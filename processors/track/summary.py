@@ -7,13 +7,14 @@ from itertools import pairwise
 
 from processors.grammar.units import SAMPLES
 
-from .counters import main_shape, one_loop, swapped, tagged
+from .counters import main_shape, moving, one_loop, swapped, tagged
 from .pace import Pace, clocked, paces, pairs
 from .readings import THRESHOLD, Reading, readings, unsteady
 from .reports import Report
 from .robust import robust_median
 
 _ENOUGH, _FEW = 3, 4
+_SAME = (0.9, 1.1)
 _SURE = {"stated": 0.95, "rate": 0.9, "timestamps": 0.8, "arrival": 0.6, "unknown": 0.0}
 
 
@@ -38,7 +39,7 @@ class Summary:
 
 def summarise(window: Sequence[Report]) -> Summary:
     """Return what the reports of one run, oldest first, say together. `window` is not empty."""
-    window = one_loop(swapped(tagged(window)))
+    window = one_loop(moving(swapped(tagged(window))))
     shape = main_shape(window)
     main = [report for report in window if report.shape == shape]
     alike = _alike(window, main)
@@ -51,6 +52,8 @@ def summarise(window: Sequence[Report]) -> Summary:
     throughput, unit = _throughput(window, alone=best is None)
     if throughput is None:
         throughput, unit = _counted(window, clocks if samples else [], best)
+    if best is not None and throughput is not None and _per_sample(best, clocks, throughput, unit):
+        best = None  # the counter counts what the rate does: samples, tokens, environment steps
     counted = next((report for report in ordered if report.step is not None and not samples), None)
     lossy = _newest_loss(window, alike, main)
     return Summary(
@@ -65,6 +68,13 @@ def summarise(window: Sequence[Report]) -> Summary:
         confidence=_confidence(window, best, throughput),
         readings=tuple(weighed),
     )
+
+
+def _per_sample(best: Reading, clocks: Sequence[Pace], throughput: float, unit: str | None) -> bool:
+    """Return whether `best`, read off a clock, is the time of one of the things that the rate counts, many at a time."""
+    stride = max((pace.stride for pace in clocks), default=1.0)
+    whole = best.method in ("timestamps", "arrival") and unit is not None and not unit.endswith("/gpu")
+    return whole and stride > 1 and _SAME[0] <= best.seconds * throughput <= _SAME[1]
 
 
 def _counts_samples(reports: Sequence[Report]) -> bool:

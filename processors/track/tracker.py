@@ -1,24 +1,19 @@
 """The metric tracker (SchedMate §3.2): reverse scan, extract, drop outliers, report the median."""
 
 import re
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import msgspec
 
-from processors.grammar import names, stamps, table
-from processors.grammar.extractor import Extractor, Reading
-from processors.grammar.fields import Plan, Slot
+from processors.grammar.extractor import Extractor
 from processors.grammar.names import Meaning
-from processors.grammar.prefix import clean, peel
 from processors.grammar.units import SAMPLES
 from processors.models.template_check import Template
-from processors.view import OTHER, PROGRESS, ChunkView
+from processors.view import PROGRESS, ChunkView
 from records import Evidence, JobMetric, derived_id
 
-from . import events
+from . import events, tables
 from .learned import completed, follow
 from .ranks import of_stream
 from .reports import Report, add, read
@@ -32,16 +27,7 @@ REPORTS = 20
 _MORE = 5
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
 
-_TABLE_STARTS = re.compile(r"(?:^|(?<=[^p]))p")
-_HEADERS = 8
-"""Newest lines of a chunk among which a header is remembered for rows in the next chunks."""
-_MONITOR = (("l", Meaning.DONE), ("t", Meaning.CLOCK))
-"""Columns of the episode monitors that Gym and Stable-Baselines3 write: length in steps, seconds since the start."""
 _LETTER = re.compile("[A-Za-z]")
-_HEADER_LENGTH = 400
-_OF_A_ROW = frozenset("0123456789+-. |\t\x1b")
-_NOT_OF_A_ROW = re.compile("[B-DG-HJ-MO-RT-Zb-dgj-lo-rt-z]")
-"""Letters that no number, no unit of time and no date in a row has."""
 
 
 @dataclass
@@ -82,17 +68,18 @@ class MetricTracker:
         return completed(metric, follow(view, templates, state.followed), state) if templates else metric
 
     def _observe(self, view: ChunkView, state: TrackState) -> JobMetric | None:
-        self._find_header(view, state)
+        headers = tables.Headers(view, state.pending)
+        tables.find_header(view, state)
         ended = events.observe(view, state.events)
-        reported = self._observe_reports(view, state)
+        reported = self._observe_reports(view, state, headers)
         if reported is not None and (reported.step_time_s is not None or reported.throughput is not None):
             return reported
         return self._of_events(view, state, ended, reported) or reported
 
-    def _observe_reports(self, view: ChunkView, state: TrackState) -> JobMetric | None:
+    def _observe_reports(self, view: ChunkView, state: TrackState, headers: tables.Headers) -> JobMetric | None:
         if PROGRESS not in view.classes:
             return None
-        lines, whole = self._scan(view, state)
+        lines, whole = self._scan(view, state, headers)
         if not lines:
             return None
         if not whole:
@@ -103,50 +90,21 @@ class MetricTracker:
         self.counters.metrics += 1
         return self._metric(view, state, summarise(state.window))
 
-    def _find_header(self, view: ChunkView, state: TrackState) -> None:
-        """Keep the names of columns: those that stand right above rows, or the last ones before where these do not fit."""
-        lines = view.lines
-        starts = [found.start() for found in _TABLE_STARTS.finditer(view.classes)]
-        for start in [start for start in starts if lines[start][:1] in _OF_A_ROW]:
-            self._look_above(view, state, start)
-        others: list[str] = []
-        place = view.classes.rfind(OTHER)
-        while place >= 0 and len(others) < _HEADERS:
-            if len(lines[place]) <= _HEADER_LENGTH:
-                others.append(lines[place])
-            place = view.classes.rfind(OTHER, 0, place)
-        if newest := _last_header(others[::-1]):
-            state.pending = newest
-
-    def _look_above(self, view: ChunkView, state: TrackState, start: int) -> None:
-        row = view.lines[start]
-        if _NOT_OF_A_ROW.search(row if row[0] != "\x1b" else clean(row)):
-            return
-        peeled = peel(row)
-        width = len(table.cells(peeled.body)) + peeled.cell
-        above = view.lines[max(0, start - 2) : start][::-1]
-        header = _last_header([line for line in above[:1] if not table.is_separator(line)] or above[1:])
-        if not header and len(state.header) != width:
-            header = _last_header(view.lines[:start]) or state.pending
-        elif not header and start <= 1:
-            header = state.pending if all(map(table.is_separator, above)) else ""
-        cells = table.cells(peel(header).body) if header else []
-        if len(cells) == width:
-            state.header = cells
-
-    def _scan(self, view: ChunkView, state: TrackState) -> tuple[list[tuple[Report, bool]], bool]:
+    def _scan(
+        self, view: ChunkView, state: TrackState, headers: tables.Headers
+    ) -> tuple[list[tuple[Report, bool]], bool]:
         """Read progress lines from the newest backwards until enough reports are found.
 
         Returns:
             The lines read that hold a field, oldest first, each with whether it is a fragment; and whether that is all of them.
         """
         scan = Scan(self._reports + _MORE, state.named)
-        rows = bool(_columns(tuple(state.header))[0])
+        rows = bool(tables.columns(tuple(state.header))[0])
         place = view.classes.rfind(PROGRESS)
         while place >= 0 and not scan.done:
             line = view.lines[place]
             if scan.wants(line) and (rows or _LETTER.search(line)):  # numbers alone say nothing without a header
-                scan.take(*self._read(view, state, place), line)
+                scan.take(*self._read(view, state, place, headers), line)
             place = view.classes.rfind(PROGRESS, 0, place)
         if scan.named and not state.named:
             state.window.clear()  # bars alone so far
@@ -154,14 +112,16 @@ class MetricTracker:
             scan.drop_before_named()
         return scan.lines(), scan.whole and place < 0
 
-    def _read(self, view: ChunkView, state: TrackState, place: int) -> tuple[Report | None, bool]:
+    def _read(
+        self, view: ChunkView, state: TrackState, place: int, headers: tables.Headers | None = None
+    ) -> tuple[Report | None, bool]:
         line = view.lines[place]
         self.counters.parsed += 1
         reading = self._extractor.read(line)
         if reading.row:
-            reading = _row(line, state.header)
-        elif state.pending and not reading.plan.has(Meaning.LOSS):
-            reading.values += _under(line, state.pending)
+            reading = tables.row(line, state.header)
+        elif headers is not None and tables.is_mixed(line) and not reading.plan.has(Meaning.LOSS):
+            reading.values += tables.under(line, headers.above(place))
         report = read(reading, view.numbers[place], view.position.offset, view.times[place], line)
         return report, reading.fragment
 
@@ -241,22 +201,6 @@ class MetricTracker:
         )
 
 
-def _last_header(lines: Sequence[str]) -> str:
-    """Return the last of `lines` that names columns; empty without one."""
-    for line in reversed(lines):
-        named = (
-            "oss" in line
-            or "LOSS" in line
-            or "poch" in line
-            or "ter" in line
-            or "tep" in line
-            or line.startswith("r,l,t")
-        )
-        if named and len(line) <= _HEADER_LENGTH and table.is_header(peel(line).body):
-            return line
-    return ""
-
-
 def _evidence(report: Report, view: ChunkView) -> Evidence:
     return Evidence(
         topic=view.position.topic,
@@ -267,38 +211,3 @@ def _evidence(report: Report, view: ChunkView) -> Evidence:
         rank=view.rank,
         stream=view.stream,
     )
-
-
-def _row(line: str, header: Sequence[str]) -> Reading:
-    """Return the fields of a table's row."""
-    slots, shape = _columns(tuple(header))
-    if not slots:
-        return Reading(Plan(()), [], None)
-    peeled = peel(line)
-    cells = [peeled.stamp, *table.cells(peeled.body)] if peeled.cell else table.cells(peeled.body)
-    if len(cells) != len(header):
-        return Reading(Plan(()), [], None)
-    read_off = [(slot, table.value(cells[slot.index])) for slot in slots]
-    values = [(slot, value * slot.scale) for slot, value in read_off if value is not None]
-    return Reading(Plan(slots, shape=shape), values, stamps.seconds(peeled.stamp) if peeled.cell else None)
-
-
-def _under(line: str, header: str) -> list[tuple[Slot, float]]:
-    """Return the losses of a line that stands under a table's `header`, though not all of its cells are numbers."""
-    names = table.cells(peel(header).body)
-    found = table.numbers_under(clean(line), len(names))
-    slots = (slot for slot in _columns(tuple(names))[0] if slot.meaning is Meaning.LOSS)
-    return [(slot, found[slot.index]) for slot in slots if slot.index in found]
-
-
-@lru_cache(maxsize=256)
-def _columns(header: tuple[str, ...]) -> tuple[tuple[Slot, ...], int]:
-    """Return what the columns mean, where that is known, and a checksum of their names."""
-    slots = (
-        [Slot(header.index(name), meaning, name) for name, meaning in _MONITOR] if header[:3] == ("r", "l", "t") else []
-    )
-    for index, name in enumerate(header):
-        known = names.meaning(name)
-        if known is not None and known[0] not in (Meaning.MEASURE, Meaning.TOTAL):
-            slots.append(Slot(index, known[0], name, known[1], known[2]))
-    return tuple(slots), zlib.crc32("\0".join(header).encode("utf-8", "replace"))
