@@ -24,6 +24,7 @@ from streams.transport import Producer, outgoing
 from .checkpoint import Checkpoint, Place
 from .chunker import Limits
 from .counters import ShippingCounters
+from .kernel_log import KernelLog
 from .parcel import Parcel, Source
 from .paths import JobPattern, node_log
 from .shipper import Shipper, SpoolSettings
@@ -43,7 +44,7 @@ class CollectorSettings:
         globs: Files of jobs; `**` goes through directories.
         pattern: Tells the job from the path (see `paths`).
         node_globs: A node's kernel and system logs. They are read from their present end on when first seen at the start: what they
-            said last week is no evidence today.
+            said last week is no evidence today. `/dev/kmsg` says itself when it said what: it is read from its beginning.
         node: This host.
         checkpoint: File that remembers how far everything is acknowledged.
         spool: Where pipes leave what they could not send; the collector sends it. None: leave it alone.
@@ -90,6 +91,7 @@ class Collector:
         self._clock, self._monotonic = clock, monotonic
         self._checkpoint = Checkpoint(settings.checkpoint)
         self._tails: dict[str, Tail] = {}
+        self._kernel: dict[str, KernelLog] = {}
         self._refused: set[str] = set()
         self._searched = float("-inf")
         self._saved = monotonic()
@@ -138,6 +140,8 @@ class Collector:
         self._save()
         for tail in self._tails.values():
             tail.close()
+        for kernel in self._kernel.values():
+            kernel.close()
         self._checkpoint.close()
 
     # --- files --------------------------------------------------------------------------------------------------------
@@ -152,6 +156,8 @@ class Collector:
             for path in sorted({path for each in globs for path in glob.iglob(each, recursive=True)}):  # noqa: PTH207
                 try:
                     status = os.stat(path)  # noqa: PTH116  (thousands of them, every second)
+                    if stat.S_ISCHR(status.st_mode) and make is node_log and path not in self._kernel:
+                        self._kernel[path] = KernelLog(_open(path), self._settings.node, clock=self._clock)
                     if not stat.S_ISREG(status.st_mode):
                         continue
                     inode = (status.st_dev, status.st_ino)
@@ -169,7 +175,7 @@ class Collector:
         with self._changed:
             self._checkpoint.finished[:] = [inode for inode in self._checkpoint.finished if inode in standing]
         self._first_search = False
-        self.counters.files = len(self._tails)
+        self.counters.files = len(self._tails) + len(self._kernel)
 
     def _found(
         self, path: str, make: Callable[[str, str], LogChunk | NodeLogChunk | None], status: os.stat_result
@@ -254,7 +260,7 @@ class Collector:
         """Give each file a turn, another one first each time, until the shipper takes no more."""
         tails = list(self._tails.values())
         self._turn = (self._turn + 1) % max(1, len(tails))
-        total = 0
+        total = sum(self._read_kernel(path, kernel) for path, kernel in list(self._kernel.items()))
         for tail in tails[self._turn :] + tails[: self._turn]:
             idle = tail.idle_since is not None and now - tail.idle_since > IDLE_SECONDS
             due = tail.deadline is not None and tail.deadline <= now
@@ -272,6 +278,23 @@ class Collector:
             if not self._ship(tail):
                 break
         return total
+
+    def _read_kernel(self, path: str, kernel: KernelLog) -> int:
+        """Read on in the kernel's own log where the shipper takes what was read before, and return the number of lines."""
+        while kernel.ready:
+            chunk = kernel.ready[0]
+            count = len(chunk.lines)
+            if not self._shipper.offer(Parcel(Source("", 0, chunk.node, chunk.producer), outgoing(chunk), count)):
+                return 0
+            kernel.ready.popleft()
+            self.counters.chunks += 1
+            self.counters.pieces += count
+            self.counters.lines += count
+        try:
+            return kernel.read()
+        except OSError as error:
+            self._refuse(path, f"{error.strerror} while reading")
+            return 0
 
     def _ship(self, tail: Tail) -> bool:
         """Hand over what is ready. False where the shipper takes no more now."""

@@ -1,0 +1,115 @@
+"""The kernel's own log, `/dev/kmsg`: each read gives one record (Linux, Documentation/ABI/testing/dev-kmsg).
+
+A record carries its number since the boot and its time, so nothing needs to be remembered: a collector that starts again reads all that
+the kernel still holds, under the same numbers, and readers leave out what they had.
+"""
+
+import os
+import re
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from records import NodeLogChunk
+
+log = structlog.get_logger(__name__)
+
+RECORD = 16 * 1024
+"""Bytes that a read must have room for."""
+LINES = 500
+"""Lines of a chunk."""
+ROUNDS = 20
+"""Chunks made before the caller gets its turn."""
+
+_RECORD = re.compile(rb"(\d+),(\d+),(\d+),[^;]*;([^\n]*)")
+_ESCAPED = re.compile(rb"\\x([0-9a-f]{2})")
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+class KernelLog:
+    """Reads records and makes chunks of them.
+
+    Args:
+        file: A descriptor that does not block and gives one record a read; owned from now on.
+        node: This host.
+        clock: Seconds since 1970.
+        monotonic: Seconds by the clock of the records.
+        boot: Tells this boot from others.
+
+    Attributes:
+        ready: Chunks to be shipped.
+    """
+
+    def __init__(
+        self,
+        file: int,
+        node: str,
+        *,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+        boot: str | None = None,
+    ) -> None:
+        self.ready: deque[NodeLogChunk] = deque()
+        self._file, self._node = file, node
+        self._producer = f"{node}-kmsg-{(boot or _BOOT.read_text().strip())[:8]}"
+        self._booted = clock() - monotonic()
+
+    def read(self) -> int:
+        """Read what is there, at most some thousand records, and return how many."""
+        total = 0
+        while len(self.ready) < ROUNDS and (records := self._records()):
+            total += len(records)
+            self._chunk(records)
+        return total
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
+    def _records(self) -> list[tuple[int, float, str]]:
+        """Return the next records: number, time, text."""
+        found: list[tuple[int, float, str]] = []
+        for _ in range(LINES):
+            try:
+                record = os.read(self._file, RECORD)
+            except BlockingIOError:
+                break
+            except BrokenPipeError:  # the kernel wrote over what was next; the record after it is read now
+                log.warning("lines of the kernel's log were lost before they could be read", node=self._node)
+                continue
+            if not record:
+                break
+            if (parts := _RECORD.match(record)) is not None:
+                found.append((int(parts[2]), self._booted + int(parts[3]) / 1e6, _plain(parts[4])))
+        return found
+
+    def _chunk(self, records: list[tuple[int, float, str]]) -> None:
+        """Make chunks of records without a gap in their numbers."""
+        start = 0
+        for end in range(1, len(records) + 1):
+            if end < len(records) and records[end][0] == records[end - 1][0] + 1:
+                continue
+            part = records[start:end]
+            first, opened = part[0][0], part[0][1]
+            self.ready.append(
+                NodeLogChunk(
+                    node=self._node,
+                    producer=self._producer,
+                    seq=first,
+                    first_line=first + 1,
+                    first_piece=first + 1,
+                    lines=[text for _, _, text in part],
+                    time=opened,
+                    after_ms=[round(1000 * (at - opened)) for _, at, _ in part],
+                )
+            )
+            start = end
+
+
+def _plain(text: bytes) -> str:
+    r"""Return `text` with the kernel's `\x5c` for a backslash and the like undone, save for control characters."""
+    undone = _ESCAPED.sub(lambda code: code[0] if int(code[1], 16) < 32 else bytes([int(code[1], 16)]), text)
+    return undone.decode(errors="backslashreplace")
