@@ -52,6 +52,13 @@ _BY_CLASS: dict[str, Meaning] = {
     "ZeroDivisionError": _user(0.9),
 }
 
+_BUGS = frozenset({
+    "ArithmeticError", "AssertionError", "AttributeError", "ImportError", "IndentationError", "IndexError", "IsADirectoryError", "KeyError",
+    "ModuleNotFoundError", "NameError", "NotADirectoryError", "NotImplementedError", "FileNotFoundError", "PermissionError",
+    "RecursionError", "SyntaxError", "TypeError", "UnboundLocalError", "ValueError", "ZeroDivisionError",
+})  # fmt: skip
+"""Classes of Python's own that no lost peer, time-out or signal makes."""
+
 _REMOTE = Meaning(kinds.SERVICE, ErrorType.INFRASTRUCTURE, Component.NETWORK, True, 0.5)
 _PEER = Meaning(kinds.PEER, ErrorType.INFRASTRUCTURE, Component.NETWORK, True, 0.4)
 
@@ -88,7 +95,7 @@ def meaning(raised: Raised) -> Meaning:
     if not raised.complete:
         kind = found.kind if raised.name else kinds.VAGUE
         return found._replace(kind=kind, confidence=round(found.confidence * 0.6, 2))
-    return found
+    return found._replace(kind=kinds.BUG) if found.kind == kinds.EXCEPTION and raised.name in _BUGS else found
 
 
 def _by_module(name: str) -> Meaning | None:

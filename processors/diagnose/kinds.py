@@ -12,6 +12,7 @@ FABRIC = "fabric"  # NVLink, InfiniBand, a lost host
 STORAGE = "storage"  # disk, quota, file system
 SERVICE = "service"  # a remote service that the job needs
 EXCEPTION = "exception"  # the program's own error
+BUG = "bug"  # an error of the program that no other process can have caused: a wrong key, type, name or path
 NATIVE = "native"  # the program was ended by a fault of its own (SIGSEGV, SIGABRT, SIGBUS)
 ABORT = "abort"  # the program ended itself; what it had met is told before or right after
 SCHEDULE = "schedule"  # the scheduler or a person ended the job, and says why
@@ -30,7 +31,7 @@ BENIGN = "benign"  # a line that looks like a failure and says that the program 
 WELL = "well"  # a line that says that the job ended well: what its stream printed before was not the end of it
 
 KINDS = (
-    NODE, DEVICE, FABRIC, STORAGE, SERVICE, EXCEPTION, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
+    NODE, DEVICE, FABRIC, STORAGE, SERVICE, EXCEPTION, BUG, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
     COLLECTIVE, PEER, SIGNAL, LAUNCHER, VAGUE, EXIT, CHILD, STARVED, HINT, BENIGN, WELL,
 )  # fmt: skip
 
@@ -38,7 +39,7 @@ WEAK = frozenset({CHILD, HINT})
 """Kinds that make a verdict only where the attempt is known to have ended badly."""
 
 _NOISE = frozenset({PEER, SIGNAL, LAUNCHER, EXIT, CHILD, STARVED, HINT, CANCEL, KILL})
-_DEATH = _NOISE | {EXCEPTION, NATIVE, ABORT, COLLECTIVE, SERVICE}
+_DEATH = _NOISE | {EXCEPTION, BUG, NATIVE, ABORT, COLLECTIVE, SERVICE}
 
 AFTER: dict[str, frozenset[str]] = {
     NODE: _DEATH | {DEVICE, FABRIC, STORAGE},
@@ -47,11 +48,12 @@ AFTER: dict[str, frozenset[str]] = {
     STORAGE: _DEATH,
     SERVICE: _DEATH,
     EXCEPTION: _DEATH,
+    BUG: _DEATH,
     NATIVE: _DEATH,
     ABORT: _NOISE,
     SCHEDULE: _DEATH,
     CANCEL: _DEATH,
-    KILL: _NOISE | {ABORT, COLLECTIVE},
+    KILL: _NOISE | {EXCEPTION, ABORT, COLLECTIVE},
     COLLECTIVE: _NOISE | {EXCEPTION, NATIVE, ABORT, COLLECTIVE},
     PEER: (_NOISE - {KILL}) | {COLLECTIVE, ABORT},
     SIGNAL: _NOISE,
@@ -71,7 +73,8 @@ BEFORE: dict[str, frozenset[str]] = {
     FABRIC: _NOISE | {VAGUE, COLLECTIVE, ABORT},
     STORAGE: _NOISE | {VAGUE, ABORT},
     SERVICE: _NOISE | {VAGUE, ABORT},
-    EXCEPTION: frozenset({VAGUE, KILL, ABORT, PEER, LAUNCHER, CHILD, HINT}),
+    EXCEPTION: frozenset({VAGUE, ABORT, PEER, LAUNCHER, CHILD, HINT}),
+    BUG: frozenset({VAGUE, KILL, COLLECTIVE, ABORT, PEER, LAUNCHER, CHILD, HINT}),
     NATIVE: frozenset({VAGUE, PEER, LAUNCHER, CHILD, HINT}),
     ABORT: frozenset({VAGUE, LAUNCHER, CHILD, HINT}),
     SCHEDULE: _NOISE | {VAGUE},

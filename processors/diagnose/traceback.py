@@ -19,7 +19,11 @@ STRAY = 40
 """Lines that belong to nothing after which a traceback is given up as cut off."""
 
 _ZEROS = str.maketrans("123456789", "000000000")
-_FRAME = re.compile(r'\s*File "([^"]{1,500})", line \d+(?:, in (.{1,120}))?')
+_FRAME = re.compile(
+    r'\s*File "([^"]{1,500})", line \d+(?:, in (.{1,120}))?'
+    r"|[│|] (\S{1,500}\.\w{1,4}):\d+ in (\S.{0,120}?) *[│|]"  # Rich
+    r"|(?:File )?([~/<]\S{1,500}?)(?::\d+,)? in ([\w<].{0,120})"  # IPython
+)
 _SUFFIX = (
     r"(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Timeout|Failure|Fault|Empty|Full|Killed|Abort|Invalid|Died"
     r"|NotFound|timeout|Signal)"
@@ -28,6 +32,9 @@ _CERTAIN = re.compile(
     rf"((?:[A-Za-z_]\w*\.){{0,8}}[A-Za-z_]\w{{0,80}}?{_SUFFIX}\w{{0,20}})(?:\([\w.]{{0,80}}\))?(?::(?:\s|$)(.*)|\s*$)"
 )
 _LIKELY = re.compile(r"((?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{1,80})(?::(?:\s(.*)|$)|\s*$)")
+_ENDS = re.compile(
+    r"(?:\\n|\s)((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception|Interrupt)): ((?:(?!\\n|\").){0,300})"
+)
 _GLUED = re.compile(r"((?:[a-z_]\w*\.){0,8}[A-Z]\w{2,60}?(?:Error|Exception))(?:\1)+")
 _TOLD = re.compile(r".{1,160}?[\s:(\[\"']((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception))(?::\s|\()")
 """An exception that a sentence tells of."""
@@ -78,7 +85,7 @@ class OpenTraceback(msgspec.Struct):
 
     Attributes:
         tag: What launchers put before its lines.
-        lead: What else stood before its header, digits as 0: in front of its other lines too, where a log collector put it.
+        lead: What else stood before its header: in front of its other lines too, but for digits, where a log collector put it.
     """
 
     tag: str
@@ -116,8 +123,10 @@ def feed(state: TracebackState, line: str, place: Evidence, time: float) -> tupl
     tag, text = _own(line)
     at = text.find(HEADER)
     if at >= 0 and not _SPOKEN.match(text, at + len(HEADER)):
+        if found := _whole(text[at:]):
+            return True, Raised(found[1], found[2], place.line)
         whole = clean(line)
-        lead = masked(whole[: whole.find(HEADER)]) if text[:at].strip() else ""
+        lead = whole[: whole.find(HEADER)] if text[:at].strip() else ""
         _begin(state, OpenTraceback(tag, lead if len(lead) <= READ else "", place, time, base=0 if lead else at))
         return True, None
     if _remark(state, text, place.line):
@@ -128,13 +137,25 @@ def feed(state: TracebackState, line: str, place: Evidence, time: float) -> tupl
     return _continue(state, mine, text, place.line)
 
 
+def _whole(text: str) -> re.Match[str] | None:
+    """Return the last exception of a traceback that stands in one line, as structured loggers write it."""
+    return (
+        max(_ENDS.finditer(text), key=re.Match.start, default=None)
+        if ' File \\"' in text or ' File "' in text
+        else None
+    )
+
+
 def _owner(state: TracebackState, line: str, tag: str, text: str) -> tuple[OpenTraceback | None, str]:
     """Return the open traceback that `line` may go on with, and the line without what stands before it."""
-    for one in state.open:
-        if one.lead:
-            whole = clean(line)
-            if masked(whole[: len(one.lead)]) == one.lead:
-                return one, whole[len(one.lead) :]
+    led = [one for one in state.open if one.lead]
+    if led:
+        whole = clean(line)
+        alike = [one for one in led if masked(whole[: len(one.lead)]) == masked(one.lead)]
+        if alike:  # of two that differ in their digits, the one with more words in common: a rank's number stays, a time does not
+            words = whole.split()
+            mine = max(reversed(alike), key=lambda one: sum(map(str.__eq__, words, one.lead.split())))
+            return mine, whole[len(mine.lead) :]
     return next((one for one in state.open if one.tag == tag), None), text
 
 
@@ -220,8 +241,9 @@ def _continue(state: TracebackState, mine: OpenTraceback, text: str, line: int) 
         mine.stray = 0
         mine.inside = True
         mine.base = len(text) - len(text.lstrip()) - 2
-        mine.caller, mine.last, mine.code = mine.last, frame[1][-200:], ""
-        if frame[2] == "<module>" and package(frame[1]):
+        file, function = frame[1] or frame[3] or frame[5], frame[2] or frame[4] or frame[6]
+        mine.caller, mine.last, mine.code = mine.last, file[-200:], ""
+        if function == "<module>" and package(file):
             mine.importing = True
         return True, None
     stripped = text.strip()

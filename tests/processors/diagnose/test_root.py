@@ -143,3 +143,45 @@ def test_a_program_that_aborts_mpi_said_why_before(handler: FailureHandler) -> N
     ]
     found = verdict(handler, lines)
     assert (line(found), found.error_type, found.restartable) == (1, USER, False)
+
+
+def test_a_wrong_key_is_no_consequence_of_a_lost_peer(handler: FailureHandler) -> None:
+    lost = "[rank4]: RuntimeError: NCCL communicator was aborted on rank 4."
+    found = verdict(handler, [lost, *(f"[rank3]: {one}" for one in traceback((MINE, "x"), last="KeyError: 'x'"))])
+    assert (found.signature, line(found)) == ("KeyError", 5)
+
+
+def test_ranks_are_told_apart_behind_a_prefix_that_nobody_knows(handler: FailureHandler) -> None:
+    pairs = zip(
+        traceback((MINE, "x"), last="RuntimeError: NCCL communicator was aborted on rank 0."),
+        traceback((LIBRARY, "y"), last="KeyError: 'x'"),
+        strict=True,
+    )
+    lines = [
+        f"<03:04:0{at}> box-7 [rank={rank}] || {one}" for at, pair in enumerate(pairs) for rank, one in enumerate(pair)
+    ]
+    assert verdict(handler, lines).signature == "KeyError"
+
+
+def test_a_traceback_in_one_line_of_a_structured_log(handler: FailureHandler) -> None:
+    told = r"""{"msg": "boom", "exc": "Traceback (most recent call last):\n  File \"/x/a.py\", line 3, in f\n    g()\nKeyError: 'loss'"}"""
+    found = verdict(handler, [told])
+    assert (found.signature, found.message) == ("KeyError", "KeyError: 'loss'")
+
+
+@pytest.mark.parametrize(
+    ("head", "frames"),
+    [
+        (
+            "╭──────── Traceback (most recent call last) ────────╮",
+            [f"│ {LIBRARY}:7 in <module>          │", "│ ❱ 7 │ y │"],
+        ),
+        (
+            "ImportError                 Traceback (most recent call last)",
+            [f"File {LIBRARY}:7, in <module>", "----> 7 y"],
+        ),
+    ],
+)
+def test_boxes_and_notebooks_tell_where_it_happened(handler: FailureHandler, head: str, frames: list[str]) -> None:
+    found = verdict(handler, [head, *frames, "╰─────╯", "RuntimeError: this build does not fit"])
+    assert (found.error_type, found.signature) == (FRAMEWORK, "RuntimeError")
