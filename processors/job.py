@@ -143,8 +143,9 @@ class JobProcessor:
         return self.alarms.heard(chunk.job, chunk.attempt, time, position, state.alarms, alive=alive)
 
     def _said(self, verdicts: Sequence[Failure], state: JobState, position: Position) -> list[Failure]:
-        """Note the verdicts just said, and what the nodes make of the last."""
-        return self._looked_at([*verdicts, *_next(self.witness.said(verdicts, state.witness), state)], state, position)
+        """Note the verdicts just said. What the nodes make of the last takes its place: one that is not in force would undo a decision."""
+        weighed = _next(self.witness.said(verdicts, state.witness), state)
+        return self._looked_at([*verdicts[:-1], *weighed] if weighed else verdicts, state, position)
 
     def _told(self, state: JobState, position: Position, finding: NodeFinding) -> list[Record]:
         """Take what a node said of an attempt; one that is over stays as it was judged."""

@@ -1,5 +1,6 @@
 """A job whose log tells of a time-out alone, a node whose kernel log says why, and what the scheduler is then told."""
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -9,15 +10,18 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
-from records import Component, Decision, EventKind, Failure, JobEvent, LogChunk, Record, decode
+from records import Action, Component, Decision, EventKind, Failure, JobEvent, LogChunk, Outcome, decode
+from scheduler_bridge import Bridge, BridgeSettings
+from scheduler_bridge.actuators import JobState
 from scheduler_bridge.policies import propose
-from scheduler_bridge.settings import BridgeSettings
 from streams.kafka import read_back
 from streams.memory import MemoryBroker
 from streams.producers.collector import Collector, CollectorSettings
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import Message, outgoing
+from tests.scheduler_bridge.actuators.test_local import Cluster
+from tests.scheduler_bridge.findings import Written
 from tests.servers.kafka import Kafka
 from tests.streams.runtimes.workers import command, send
 
@@ -27,34 +31,33 @@ TIMED_OUT = (
     "WorkNCCL(SeqNum=81, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600013 milliseconds before timing out."
 )
 
-
-def started() -> JobEvent:
-    now = time.time()
-    return JobEvent(id="s", job="17", kind=EventKind.STARTED, time=now - 900, nodes=["n0", "n1"])
+SOUND, BROKEN = "slot-1", "slot-0"
+FAIL = [sys.executable, "-c", "import os, sys; sys.exit(os.environ['LOCAL_RESTART_COUNT'] == '0')"]
 
 
-def rest() -> list[Record]:
-    """The job's rank on n0 times out, because the one on n1 has lost its GPU."""
+def started(job: str) -> JobEvent:
+    return JobEvent(id="s", job=job, kind=EventKind.STARTED, time=time.time() - 900, nodes=[SOUND, BROKEN])
+
+
+def timed_out(job: str) -> LogChunk:
+    """The rank on the sound node waits in vain for the one whose GPU is gone."""
     lines = [*(f"step {step} | loss {1 / step:.3f} | step_time 0.25 s" for step in range(1, 41)), TIMED_OUT]
-    now = time.time()
-    chunk = LogChunk(job="17", node="n0", producer="p", lines=lines, time=now, first_line=1, first_piece=1)
-    return [
-        chunk,
-        JobEvent(id="e", job="17", kind=EventKind.ENDED, time=now + 5, nodes=["n0", "n1"], exit_code=1, state="FAILED"),
-    ]
+    return LogChunk(job=job, node=SOUND, producer="p", lines=lines, time=time.time(), first_line=1, first_piece=1)
 
 
-def check(verdicts: Sequence[Failure]) -> None:
-    first, last = verdicts[0], verdicts[-1]
-    assert (first.faulty_component, first.node) == (Component.NETWORK, "n0")
-    assert (last.faulty_component, last.node, last.source) == (Component.GPU, "n1", "node-logs")
+def ended(job: str) -> JobEvent:
+    nodes = [SOUND, BROKEN]
+    return JobEvent(id="e", job=job, kind=EventKind.ENDED, time=time.time(), nodes=nodes, exit_code=1, state="FAILED")
+
+
+def check(last: Failure) -> None:
+    assert (last.faulty_component, last.node, last.source) == (Component.GPU, BROKEN, "node-logs")
     assert last.root is not None
     assert last.root.text == XID.strip()
     assert last.final
-    assert last.revision > first.revision
     decision = propose(last, BridgeSettings())
     assert isinstance(decision, Decision)
-    assert decision.exclude_nodes == ["n1"]
+    assert decision.exclude_nodes == [BROKEN]
 
 
 def failures(messages: Sequence[Message]) -> list[Failure]:
@@ -68,37 +71,49 @@ def until(done: Callable[[], bool], seconds: float = 60.0) -> bool:
     return over
 
 
-def test_in_one_process(tmp_path: Path) -> None:
-    broker, log = MemoryBroker(partitions=4), tmp_path / "kern.log"
+def test_in_one_process_down_to_the_restart(tmp_path: Path) -> None:
+    broker, log, cluster, written = MemoryBroker(partitions=4), tmp_path / "kern.log", Cluster(), Written()
+    job = cluster.scheduler.submit(FAIL)
+    assert cluster.wait(job, JobState.FAILED).nodes == (BROKEN,)
     log.write_text("booted\n")
     worker = LocalWorker(broker, [Engine(JobProcessor()), Engine(NodeProcessor())])
     how = CollectorSettings(
-        globs=[], pattern="(?P<job>x)", node_globs=[str(log)], node="n1", checkpoint=tmp_path / "state"
+        globs=[], pattern="(?P<job>x)", node_globs=[str(log)], node=BROKEN, checkpoint=tmp_path / "state"
     )
     collector, stop = Collector(how, broker.producer), threading.Event()
     running = threading.Thread(target=collector.run, args=(stop,))
     running.start()
+
+    def found(topic: str) -> list[Message]:
+        while worker.step():
+            pass
+        return broker.read(topic)
+
     try:
-        broker.append(outgoing(started()))
+        broker.append(outgoing(started(job)))
+        broker.append(outgoing(timed_out(job)))
+        (first,) = failures(found("failures"))
+        assert (first.faulty_component, first.node) == (Component.NETWORK, SOUND)
         assert until(lambda: collector.counters.files == 1)
         with log.open("a") as kernel:
             kernel.write(XID)
-        for record in rest():
-            broker.append(outgoing(record))
-
-        def told() -> bool:
-            while worker.step():
-                pass
-            return len(broker.read("node-findings")) == 1
-
-        assert until(told)
-        while worker.step():
-            pass
+        assert until(lambda: len(found("node-findings")) == 1)
+        broker.append(outgoing(ended(job)))
+        found("failures")
     finally:
         stop.set()
         running.join()
         collector.close()
-    check(failures(broker.read("failures")))
+    verdicts = failures(broker.read("failures"))
+    assert [one.faulty_component for one in verdicts] == [Component.NETWORK, Component.GPU, Component.GPU]
+    check(verdicts[-1])
+    bridge = Bridge(cluster.actuator, BridgeSettings(enabled=frozenset(Action)), written)
+    for verdict in verdicts:
+        bridge.accept(verdict)
+    assert bridge.advance() is None
+    assert written.outcomes == [Outcome.STARTED, Outcome.DONE]
+    assert cluster.wait(job, JobState.COMPLETED, attempt=1).nodes == (SOUND,)
+    cluster.scheduler.close()
 
 
 @pytest.mark.kafka
@@ -111,17 +126,17 @@ def test_on_kafka(own_kafka: Kafka, tmp_path: Path) -> None:
     def found(topic: str) -> list[Message]:
         return list(read_back(own_kafka.connection, [topic]))
 
-    collect = ["collect", "--node", "n1", "--node-log", str(kernel)]
+    collect = ["collect", "--node", BROKEN, "--node-log", str(kernel)]
     with command(own_kafka, "worker", log=log), command(own_kafka, *collect, log=log, **state):
-        send(own_kafka, [started()])
+        send(own_kafka, [started("17")])
         assert until(lambda: len(found("node-stays")) == 2), log.read_text()[-3000:]
         checkpoint = tmp_path / "state" / "collect.json"
         assert until(checkpoint.exists), log.read_text()[-3000:]
         with kernel.open("a") as lines:
             lines.write(XID)
         assert until(lambda: len(found("node-findings")) == 1), log.read_text()[-3000:]
-        send(own_kafka, rest())
-        assert until(lambda: any(one.final and one.node == "n1" for one in failures(found("failures")))), (
+        send(own_kafka, [timed_out("17"), ended("17")])
+        assert until(lambda: any(one.final and one.node == BROKEN for one in failures(found("failures")))), (
             log.read_text()[-3000:]
         )
-        check(failures(found("failures")))
+        check(failures(found("failures"))[-1])
