@@ -47,8 +47,8 @@ class Failure(Record, frozen=True, kw_only=True):
         faulty_component: What is faulty; `none` unless the type is infrastructure.
         restartable: Would the unchanged job plausibly succeed if started again, perhaps elsewhere? Null where not known.
         confidence: 0 to 1.
-        source: Who said so: `signature`, `traceback`, `exit`, `model`; evidence of nodes (`node-logs`, `gpu-metrics`) alone, or behind it after
-            a `+` (it confirms) or a `-` (it contradicts).
+        source: Who said so: `signature`, `traceback`, `exit`, `model`; evidence of nodes (`node-logs`, `gpu-metrics`) alone, or behind
+            it after a `+` (it confirms) or a `-` (it contradicts).
         signature: Name of the catalogue entry or of the exception class; what counts as one root cause.
         final: True once the attempt has ended; false while the job may still go on.
         exit_code: Exit code of the attempt, where known.
