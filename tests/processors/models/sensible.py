@@ -1,4 +1,4 @@
-"""What a good model would answer about lines of ours: `upd 10 obj 1.5 tick 50.0`, and a failure explained by the last line."""
+"""What a good model would answer about lines of ours: `zug 10 obj 1.5 tick 50.0`, and a failure explained by the last line."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from processors.models.language_model import Question, Schema
 from tests.processors.models import misbehaving_server as bad
 
-MEANING = {"upd": ("step", "none"), "obj": ("loss", "none"), "tick": ("step_time", "ms")}
+MEANING = {"zug": ("step", "none"), "obj": ("loss", "none"), "tick": ("step_time", "ms")}
 
 
 def sensible(question: Question) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from processors.job import JobProcessor
 from processors.models.inquirer import FIRST_LOOK
 from records import Position, Record
+from schedmate.assembly import job_processor
+from schedmate.settings import ProcessorSettings
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
@@ -28,7 +29,7 @@ def odd() -> list[Record]:
     for number in range(CHUNKS):
         for index in range(JOBS):
             steps = range(number * PER_CHUNK + 1, (number + 1) * PER_CHUNK + 1)
-            lines = [f"upd {step} obj {10 / step:.4f} tick 100.0" for step in steps]
+            lines = [f"zug {step} obj {10 / step:.4f} tick 100.0" for step in steps]
             if number == CHUNKS - 1:
                 lines[-1] = "something is wrong: cannot write, no space"
             whole = chunk(f"job-{index}", number, lines, PER_CHUNK)
@@ -41,7 +42,7 @@ class Local:
 
     def __init__(self) -> None:
         self._broker = MemoryBroker(partitions=4)
-        self._worker = LocalWorker(self._broker, [Engine(JobProcessor())])
+        self._worker = LocalWorker(self._broker, [Engine(job_processor(ProcessorSettings()))])
 
     def read(self, messages: Iterable[Outgoing]) -> dict[str, bytes]:
         """Take `messages`; return all results so far, by id."""
