@@ -154,8 +154,8 @@ def test_a_job_says_where_it_is_at_first_hourly_and_at_its_end() -> None:
     started = JobEvent(id="e", job="17", kind=EventKind.STARTED, time=T - 100, nodes=["n1", "n2"])
     assert nodes(follow(chunk(T), state)) == [("n1", T, T, None)]
     assert follow(chunk(T + 5), state) == []
-    assert nodes(follow(started, state)) == [("n1", T - 100, T, None), ("n2", T - 100, T - 100, None)]
-    assert nodes(follow(chunk(T + 3700), state)) == [("n1", T - 100, T + 3700, None)]
+    assert nodes(follow(started, state)) == [("n1", T - 100, T, None), ("n2", T - 100, T, None)]
+    assert nodes(follow(chunk(T + 3700), state)) == [("n1", T - 100, T + 3700, None), ("n2", T - 100, T + 3700, None)]
     assert [one.until for one in end("17", 0, T + 4000, state)] == [T + 4000, T + 4000]
     assert end("17", 0, T + 4001, state) == []
     assert follow(chunk(T + 9000), state) == [], "late lines open nothing again"

@@ -1,6 +1,7 @@
 """When a job's attempt is on which nodes, as its own records tell, said so that the nodes' evidence finds it."""
 
 from collections.abc import Iterable
+from math import inf
 
 import msgspec
 
@@ -14,18 +15,19 @@ NODES = 8192
 """Nodes that an attempt may have; further ones are not followed."""
 
 
-class Stay(msgspec.Struct):
-    """From when on the attempt is known on a node, and until when that was said."""
-
-    since: float
-    said: float
-
-
 class StaysState(msgspec.Struct):
-    """What is remembered of the newest attempt: its nodes, and when it ended."""
+    """What is remembered of the newest attempt.
+
+    Attributes:
+        attempt: The attempt.
+        nodes: Its nodes, and from when on it is known there, in seconds since 1970.
+        said: When all of them were said last.
+        until: When it ended; null while it lasts.
+    """
 
     attempt: int = 0
-    nodes: dict[str, Stay] = {}
+    nodes: dict[str, float] = {}
+    said: float = 0.0
     until: float | None = None
 
 
@@ -34,11 +36,15 @@ def follow(record: LogChunk | JobEvent, state: StaysState) -> list[NodeStay]:
     over: list[NodeStay] = []
     if record.attempt > state.attempt:
         over = end(record.job, state.attempt, record.time, state)
-        state.attempt, state.nodes, state.until = record.attempt, {}, None
+        state.attempt, state.nodes, state.said, state.until = record.attempt, {}, 0.0, None
     if record.attempt < state.attempt:
         return over
     nodes = record.nodes if isinstance(record, JobEvent) else [record.node] if record.node else []
-    return [*over, *_there(record.job, nodes, record.time, state)]
+    new = _new(nodes, record.time, state)
+    if state.until is None and record.time >= state.said + AGAIN_S:
+        # One rank may print for all: whoever is heard, the others are there too.
+        state.said, new = record.time, list(state.nodes)
+    return [*over, *(_stay(record.job, node, state) for node in new)]
 
 
 def end(job: str, attempt: int, time: float, state: StaysState) -> list[NodeStay]:
@@ -49,26 +55,19 @@ def end(job: str, attempt: int, time: float, state: StaysState) -> list[NodeStay
     return [_stay(job, node, state) for node in state.nodes]
 
 
-def _there(job: str, nodes: Iterable[str], time: float, state: StaysState) -> list[NodeStay]:
-    said = []
+def _new(nodes: Iterable[str], time: float, state: StaysState) -> list[str]:
+    """Note `nodes`, and return those that were not known, or from later on only."""
+    new = []
     for node in nodes:
-        known = state.nodes.get(node)
-        if known is None:
-            if len(state.nodes) >= NODES:
-                break
-            state.nodes[node] = Stay(time, time)
-        elif time < known.since - EARLIER_S:
-            known.since = time
-        elif time >= known.said + AGAIN_S and state.until is None:
-            known.said = time
-        else:
-            continue
-        said.append(_stay(job, node, state))
-    return said
+        since = state.nodes.get(node)
+        if time < (inf if since is None else since - EARLIER_S) and (since is not None or len(state.nodes) < NODES):
+            state.nodes[node] = time
+            new.append(node)
+    return new
 
 
 def _stay(job: str, node: str, state: StaysState) -> NodeStay:
-    stay = state.nodes[node]
+    since = state.nodes[node]
     return NodeStay(
-        job=job, attempt=state.attempt, node=node, since=stay.since, seen=max(stay.said, stay.since), until=state.until
+        job=job, attempt=state.attempt, node=node, since=since, seen=max(state.said, since), until=state.until
     )
