@@ -10,12 +10,13 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
-from records import Action, Component, Decision, EventKind, Failure, JobEvent, LogChunk, Outcome, decode
+from records import Action, Component, Decision, EventKind, Failure, JobEvent, LogChunk, NodeLogChunk, Outcome, decode
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import JobState
 from scheduler_bridge.policies import propose
-from streams.kafka import read_back
+from streams.kafka import list_topics, read_back
 from streams.memory import MemoryBroker
+from streams.partition import partition_of
 from streams.producers.collector import Collector, CollectorSettings
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
@@ -128,13 +129,18 @@ def test_on_kafka(own_kafka: Kafka, tmp_path: Path) -> None:
 
     collect = ["collect", "--node", BROKEN, "--node-log", str(kernel)]
     with command(own_kafka, "worker", log=log), command(own_kafka, *collect, log=log, **state):
+        elsewhere = [NodeLogChunk(node=f"idle-{number}", lines=[XID], time=time.time()) for number in range(8)]
+        send(own_kafka, elsewhere)
+        assert until(lambda: len(found("node-findings")) == 8), log.read_text()[-3000:]
+        alone = {(message.key, message.position.partition) for message in found("node-findings")}
+        assert alone == {(b"", partition_of(b"", list_topics(own_kafka.connection)["node-findings"]))}
         send(own_kafka, [started("17")])
         assert until(lambda: len(found("node-stays")) == 2), log.read_text()[-3000:]
         checkpoint = tmp_path / "state" / "collect.json"
         assert until(checkpoint.exists), log.read_text()[-3000:]
         with kernel.open("a") as lines:
             lines.write(XID)
-        assert until(lambda: len(found("node-findings")) == 1), log.read_text()[-3000:]
+        assert until(lambda: len(found("node-findings")) == 9), log.read_text()[-3000:]
         send(own_kafka, [timed_out("17"), ended("17")])
         assert until(lambda: any(one.final and one.node == BROKEN for one in failures(found("failures")))), (
             log.read_text()[-3000:]
