@@ -54,6 +54,7 @@ _SQUARE = re.compile(r"^\s*\]\s*\[\s*$")
 _COMMA = re.compile(r"^\s*,\s*$")
 _BOTH = re.compile(r"(?i)\bepochs?\s*/\s*(?:iter(?:ation)?s?|steps?|batch(?:es)?)$")
 _EPOCHS_BAR = re.compile(r"(?i)(?:^|\W)(?:epochs?|total progress)\s*[:|]?\s*$")
+_AFTER_SO_MANY = re.compile(r"(?i)^\W*(?:after|at)\s+$")
 _EPOCH_AFTER = re.compile(r"epoch\b", re.IGNORECASE)
 _COUNT_AFTER = re.compile(
     r"^\s+(images|imgs|samples|examples|sequences|sentences|tokens|words)(?:\s+(?:seen|processed|so far))?\s*(?:[,;|)\]]|$)",
@@ -190,7 +191,7 @@ def _per_some(index: int, name: str, texts: Sequence[str]) -> Slot | None:
     return Slot(index, Meaning.STEP_TIME, name, seconds, per=index + 1) if seconds is not None else None
 
 
-def _named_after(index: int, name: str, after: str, lossy: bool) -> Slot | None:
+def _named_after(index: int, name: str, before: str, after: str, lossy: bool) -> Slot | None:
     """Return the field of a number whose name stands after it: `2.94 avg loss`, `12.5 seconds elapsed`.
 
     Where the line has named a loss (`lossy`), another one that stands so is the same again.
@@ -202,6 +203,8 @@ def _named_after(index: int, name: str, after: str, lossy: bool) -> Slot | None:
         return Slot(index, Meaning.COUNT, counted[1], 1.0, kind)
     if _ELAPSED_AFTER.match(after):
         return Slot(index, Meaning.CLOCK, "elapsed")
+    if _AFTER_SO_MANY.search(before) and _STEPS_AFTER.match(after):
+        return Slot(index, Meaning.STEP, "steps")
     if not name and _EPOCH_AFTER.match(after):
         return Slot(index, Meaning.EPOCH, "epoch")
     return None
@@ -251,9 +254,8 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
                 continue
         if found := _AT.match(before[-_LONGEST_NAME:].strip(_OPENING).split("\t")[-1]):
             carried = name_before(found[1])
-        slot = _slot(index, name, unit) or _named_after(
-            index, name, after, any(one.meaning is Meaning.LOSS for one in slots)
-        )
+        lossy = any(slot.meaning is Meaning.LOSS for slot in slots)
+        slot = _slot(index, name, unit) or _named_after(index, name, before, after, lossy)
         if slot and _fits(slot, numbers[index]):
             slots.append(slot)
         elif _clock_of_bar(texts, index):
@@ -368,6 +370,7 @@ def _with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: bo
     return Plan(tuple(slots), bar=drawn and counter >= 0, shape=shape, scope=_scope(slots, texts))
 
 
+_COUNTER_LAST = re.compile(r"(?i)(?<= )(?:ep|epoch|it|iter|iteration|step|batch)$")
 _COUNTERS = (Meaning.STEP, Meaning.EPOCH, Meaning.TOTAL, Meaning.SPAN, Meaning.CLOCK)
 
 
@@ -384,5 +387,7 @@ def _unnamed(text: str, after: str, name: str) -> str:
     """Return `text` without the name of the field at its end: that of a known one, or what stands before a `:` or `=`."""
     if not name and _SEPARATOR.search(text.rstrip(" \t\"'")) and not _OF.match(after):
         name = name_before(text)
+        if names.evaluation(name) and (counter := _COUNTER_LAST.search(name)):
+            name = counter[0]  # `EVAL it=5`
     place = text.rfind(name) if name else -1
     return text[:place] + text[place + len(name) :] if place >= 0 else text

@@ -15,7 +15,7 @@ _COMMA = re.compile(r"\s*[,;\t]\s*")
 _CSV_HEADER = re.compile(r"#?\s*[A-Za-z_][\w/ .-]*(?:[,;\t]\s*[A-Za-z_][\w/ .()-]*){1,60}\s*")
 _SPACED_HEADER = re.compile(r"\s*(?:epoch|step|iter\w*|batch)(?:\s+[A-Za-z_][\w/]*){2,20}\s*", re.IGNORECASE)
 _PIPE_HEADER = re.compile(
-    r"\s*\|?\s*(?:epoch|step|iter\w*|batch)\s*(?:\|\s*[A-Za-z_][\w/ ]*){1,20}\|?\s*", re.IGNORECASE
+    r"\s*\|?\s*(?:epoch|step|iter\w*|batch)\s*(?:\|\s*[A-Za-z_][\w/ ().%-]*){1,20}\|?\s*", re.IGNORECASE
 )
 
 
@@ -53,7 +53,9 @@ def cells(body: str) -> list[str]:
     """Return the cells of a row or of a header."""
     inner = body.strip(" |\r\n")
     inner = inner[1:] if inner.startswith("#") and not inner.startswith("# ") else inner
-    if _COMMA.search(inner):
+    if inner.count("|") > 1:
+        parts = inner.split("|")
+    elif _COMMA.search(inner):
         parts = _COMMA.split(inner)
     elif "|" not in inner and _WIDE_HEADER.fullmatch(body):
         parts = _GAP.split(inner)

@@ -9,6 +9,7 @@ import msgspec
 from .pace import GROWING
 from .reports import Report
 
+_BAR = "clock:elapsed"
 _FEW = 4
 """One report in so many must count to an end before that is taken for the end of the training loop."""
 
@@ -22,9 +23,12 @@ def tagged(window: Sequence[Report]) -> Sequence[Report]:
 
 
 def swapped(window: Sequence[Report]) -> Sequence[Report]:
-    """Return `window` with `N` as the step of reports that print `k/N` where `N` counts and `k` stands still: `k` is the epoch."""
+    """Return `window` with `N` as the step of reports that print `k/N` where `N` counts and `k` stands still: `k` is the epoch.
+
+    Bars are left alone: theirs ends at `N`, and the next may end elsewhere.
+    """
     odd = set()
-    for shape in {report.shape for report in window if report.total is not None}:
+    for shape in {report.shape for report in window if report.total is not None and _BAR not in report.times}:
         counted = [(report.step, report.total) for report in window if report.shape == shape and report.total]
         pairs = list(pairwise(counted))
         counts = sum(

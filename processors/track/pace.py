@@ -19,6 +19,8 @@ _BURST = 1e-3
 _APART = 3
 """Bursts that must arrive one after the other."""
 
+_PAUSED = 1.5
+"""Times the median beyond which a difference of a coarse clock holds a pause."""
 _TICKS, _EXACT = (1.0, 0.1, 0.01), 1e-5
 
 _PAIRED = 0.35
@@ -106,10 +108,16 @@ def growing(window: Sequence[Report]) -> list[str]:
     for key in keys:
         role = key.split(":", 1)[0]
         values = [report.times[key] for report in window if key in report.times]
-        grows = role != "step" and len(values) >= GROWING and all(a < b for a, b in pairwise(values))
+        grows = role != "step" and len(values) >= GROWING and _grows(values)
         if role == "clock" or (grows and not _creeps(window, key)):
             found.append(key)
     return sorted(found, key=lambda key: not key.startswith("clock"))
+
+
+def _grows(values: Sequence[float]) -> bool:
+    """Return whether `values` grow all the time, or begin anew now and then: time since the start of an epoch."""
+    falls = [(a, b) for a, b in pairwise(values) if a >= b]
+    return all(b < a / 2 for a, b in falls) and len(falls) * GROWING < len(values)
 
 
 def _creeps(window: Sequence[Report], key: str) -> bool:
@@ -142,6 +150,8 @@ def _pace(
         if begin is None or end is None:
             continue
         seconds = difference(begin, end) if method == "timestamps" else end - begin
+        if seconds < 0 and name:
+            continue  # it begins anew with each epoch
         if seconds < 0:
             return None  # no clock goes backwards
         steps = progress(earlier, later)
@@ -184,7 +194,7 @@ def _mean(passed: list[tuple[float, float]]) -> float:
 def _coarse(passed: list[tuple[float, float]], tick: float, method: str, name: str, stride: float) -> Pace | None:
     """A clock that ticks slower than reports come: the time of many reports over their steps."""
     usual = median(seconds for seconds, _ in passed)
-    kept = [(seconds, steps) for seconds, steps in passed if seconds <= 3 * usual + 2 * tick]
+    kept = [(seconds, steps) for seconds, steps in passed if seconds <= _PAUSED * usual + 2 * tick]
     total, steps = sum(seconds for seconds, _ in kept), sum(steps for _, steps in kept)
     if total < _ENOUGH * tick or not steps:
         return None
