@@ -165,7 +165,7 @@ class Reader:
             return None
         if self._header + 2 in found and (accused := feed.accuse(line)):
             return _from(_REPORT, "first_observed_failure", "signature", place, view.times[index], name, accused)
-        signature = self._matcher.signature(found, line)
+        signature = self._signature(found, line, raised, view.classes[index])
         if signature is not None and _harmless(signature, line, raised):
             if raised is None:
                 _outlive(signature, kept, name)
@@ -186,6 +186,13 @@ class Reader:
         candidate = _candidate(signature, raised, place, view.times[index], name)
         candidate.node, candidate.support, candidate.speaker = view.node, headers[:2], launch.speaker(line)
         return candidate
+
+    def _signature(self, found: Sequence[int], line: str, raised: Raised | None, letter: str) -> Signature | None:
+        """Return the signature of `line`. General words count in an exception whose class says nothing, or in a line that is an error."""
+        signature = self._matcher.signature(found, line)
+        if signature is None or signature.kind != kinds.HINT:
+            return signature
+        return signature if (letter == ERROR if raised is None else raised.name in _VAGUE) else None
 
 
 def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
@@ -251,6 +258,8 @@ def _candidate(
             )
         if raised is not None and signature.component is Component.NETWORK and on_file(raised):
             verdict = verdict._replace(kind=kinds.STORAGE, component=Component.STORAGE)
+        if raised is not None and signature.kind == kinds.HINT:
+            verdict = verdict._replace(kind=meaning(raised).kind)
         if raised is not None and raised.side and signature.kind not in _CERTAIN:
             verdict = verdict._replace(kind=kinds.CHILD)
         made = _from(verdict, signature.name, "signature", place, time, name)

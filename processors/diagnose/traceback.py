@@ -186,8 +186,9 @@ def bare(line: str, number: int, *, telling: bool) -> Raised | None:
 
 
 def give_up(one: OpenTraceback) -> Raised:
-    """Return what is known of a traceback that was cut off before its exception."""
-    return _raised(one, "", "", one.header.line, complete=False)
+    """Return what is known of a traceback that was cut off before its exception; a notebook names that in front of the header."""
+    named = one.lead.strip()
+    return _raised(one, named if _CERTAIN.fullmatch(named) else "", "", one.header.line, complete=False)
 
 
 def _raised(one: OpenTraceback, name: str, message: str, line: int, *, complete: bool = True) -> Raised:

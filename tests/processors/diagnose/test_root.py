@@ -185,3 +185,12 @@ def test_a_traceback_in_one_line_of_a_structured_log(handler: FailureHandler) ->
 def test_boxes_and_notebooks_tell_where_it_happened(handler: FailureHandler, head: str, frames: list[str]) -> None:
     found = verdict(handler, [head, *frames, "╰─────╯", "RuntimeError: this build does not fit"])
     assert (found.error_type, found.signature) == (FRAMEWORK, "RuntimeError")
+
+
+def test_general_words_count_where_nothing_better_is_known(handler: FailureHandler) -> None:
+    words = "ERROR the endpoint of rank 7 timed out"
+    found = verdict(handler, [words])
+    assert (found.error_type, found.faulty_component, found.confidence) == (INFRASTRUCTURE, Component.NETWORK, 0.3)
+    assert verdict(handler, traceback((MINE, "x"), last=f"RuntimeError: {words}")).faulty_component is Component.NETWORK
+    assert verdict(handler, traceback((MINE, "x"), last=f"ValueError: {words}")).error_type is USER
+    assert run(handler, [*PROGRESS, words, *PROGRESS])[0] == []
