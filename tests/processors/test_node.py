@@ -5,6 +5,8 @@ from itertools import permutations
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from processors.diagnose.nodes import StaysState, end, follow
 from processors.node import CALM, NodeProcessor
@@ -129,6 +131,29 @@ def test_gpus_that_were_watched_around_the_end_of_a_job_and_showed_nothing_are_c
         ]
     )
     assert [one.signature for one in found] == ["ecc_uncorrected"]
+
+
+NUMBERS = st.none() | st.integers(0, 1 << 40)
+TIMES = st.floats(0, 2e9)
+ANY_RECORD = st.one_of(
+    st.builds(
+        NodeLogChunk, node=st.just("n1"), producer=st.sampled_from(["", "p"]), time=TIMES,
+        lines=st.lists(st.text() | st.sampled_from([XID, OOM]), max_size=4), first_line=st.integers(0, 50), first_piece=st.integers(0, 50),
+    ),
+    st.builds(
+        GpuSample, id=st.just("s"), node=st.just("n1"), gpu=st.integers(0, 3), time=TIMES, ecc_uncorrected=NUMBERS, rows_remapped=NUMBERS,
+        nvlink_errors=NUMBERS, xids=st.lists(st.integers(0, 200), max_size=3), error=st.text(max_size=9),
+    ),
+    st.builds(
+        NodeStay, job=st.sampled_from(["17", "18"]), node=st.just("n1"), since=TIMES, seen=TIMES, until=st.none() | TIMES,
+    ),
+)  # fmt: skip
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(ANY_RECORD, max_size=12))
+def test_any_records_are_taken_and_the_same_ones_say_the_same(records: list[Record]) -> None:
+    assert run(records) == run(records)
 
 
 def test_a_nodes_state_is_bounded() -> None:

@@ -14,7 +14,7 @@ from records import Component, Evidence, GpuSample, NodeFinding, Position
 
 from .finding import finding, of_signature
 
-HELD_BACK = frozenset({"hw_thermal_slowdown", "hw_power_brake_slowdown", "hw_slowdown"})
+HELD_BACK = frozenset({"hw_thermal_slowdown", "sw_thermal_slowdown", "hw_power_brake_slowdown", "hw_slowdown"})
 """Reasons for low clocks that point to the hardware's surroundings, not to the job (NVML, nvmlClocksEventReasons)."""
 
 _COUNTERS = (
@@ -25,13 +25,14 @@ _COUNTERS = (
 
 
 class GpuMemory(msgspec.Struct):
-    """The counters of one GPU as last seen, and its complaints that were told already."""
+    """The counters of one GPU as last seen, its complaints that were told already, and the jobs whose processes it held."""
 
     ecc_uncorrected: int | None = None
     rows_remapped: int | None = None
     nvlink_errors: int | None = None
     error: str = ""
     held_back: list[str] = []
+    jobs: list[str] = []
 
 
 class GpuReader:
@@ -43,37 +44,48 @@ class GpuReader:
     def read(self, sample: GpuSample, position: Position, memory: dict[str, GpuMemory]) -> list[NodeFinding]:
         """Return what `sample`, which stands at `position`, tells; `memory` (by GPU) moves on."""
         last = memory.setdefault(sample.uuid or str(sample.gpu), GpuMemory())
-        told = [one for number in sample.xids if (one := self._xid(number, sample, position)) is not None]
+        # What went wrong since the sample before concerns the jobs of then too: their processes may be gone, and a lost GPU shows none.
+        jobs = sorted({*last.jobs, *_jobs(sample)})
+        told = [one for number in sample.xids if (one := self._xid(number, sample, position, jobs)) is not None]
         for name, words, kind, component, confidence in _COUNTERS:
             before, now = getattr(last, name), getattr(sample, name)
             if now is None:
                 continue
             if before is not None and now > before:
                 text = f"GPU {sample.gpu}: {now - before} {words} since the sample before ({now} in all)"
-                told.append(_made(name, text, kind, component, confidence, sample, position))
+                told.append(_made(name, text, kind, component, confidence, sample, position, jobs))
             setattr(last, name, now)
         if sample.error and sample.error != last.error:
             text = f"GPU {sample.gpu} cannot be read: {sample.error[:200]}"
-            told.append(_made("gpu_unreadable", text, kinds.DEVICE, Component.GPU, 0.93, sample, position))
+            told.append(_made("gpu_unreadable", text, kinds.DEVICE, Component.GPU, 0.93, sample, position, jobs))
         reasons = sorted(HELD_BACK & set(sample.throttle_reasons or ()))
         if reasons and reasons != last.held_back:
             heat = f", {sample.temperature_c} °C" if sample.temperature_c is not None else ""
             text = f"GPU {sample.gpu}: clocks held back by {', '.join(reasons)}{heat}"
-            told.append(_made("gpu_held_back", text, kinds.PEER, Component.GPU, 0.4, sample, position))
+            told.append(_made("gpu_held_back", text, kinds.PEER, Component.GPU, 0.4, sample, position, jobs))
         last.error, last.held_back = sample.error, reasons
+        if not sample.error:
+            last.jobs = _jobs(sample)
         return told
 
-    def _xid(self, number: int, sample: GpuSample, position: Position) -> NodeFinding | None:
+    def _xid(self, number: int, sample: GpuSample, position: Position, jobs: list[str]) -> NodeFinding | None:
         line = f"NVRM: Xid (PCI): {number}"
         one = self._matcher.signature(self._matcher.find([line])[0], line)
         if one is None or one.kind == kinds.BENIGN:
             return None
         place = _place(f"GPU {sample.gpu}: Xid {number}", position)
-        return of_signature(one, sample.node, sample.time, place, sample.gpu, _jobs(sample))
+        return of_signature(one, sample.node, sample.time, place, sample.gpu, jobs)
 
 
 def _made(  # noqa: PLR0917  # a sentence, its meaning and its place
-    cause: str, text: str, kind: str, component: Component, confidence: float, sample: GpuSample, position: Position
+    cause: str,
+    text: str,
+    kind: str,
+    component: Component,
+    confidence: float,
+    sample: GpuSample,
+    position: Position,
+    jobs: list[str],
 ) -> NodeFinding:
     return finding(
         sample.node,
@@ -84,7 +96,7 @@ def _made(  # noqa: PLR0917  # a sentence, its meaning and its place
         component=component,
         confidence=confidence,
         gpu=sample.gpu,
-        jobs=_jobs(sample),
+        jobs=jobs,
     )
 
 

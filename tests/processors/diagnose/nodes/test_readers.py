@@ -82,6 +82,19 @@ def test_a_lost_gpu_and_heat_are_told_once() -> None:
     assert GPU.read(lost, AT, memory) == []
 
 
+def test_a_lost_gpu_concerns_the_job_that_it_held() -> None:
+    memory: dict[str, GpuMemory] = {}
+    GPU.read(sample(processes=[GpuProcess(pid=1, job="17")]), AT, memory)
+    (lost,) = GPU.read(sample(error="GPU is lost"), AT, memory)
+    assert lost.jobs == ["17"]
+    (xid,) = GPU.read(sample(error="GPU is lost", xids=[79]), AT, memory)
+    assert xid.jobs == ["17"]
+    GPU.read(sample(processes=[GpuProcess(pid=2, job="18")]), AT, memory)
+    GPU.read(sample(), AT, memory)
+    (later,) = GPU.read(sample(xids=[79]), AT, memory)
+    assert later.jobs == []
+
+
 @given(st.lists(st.text(), max_size=20))
 def test_any_log_is_read(lines: list[str]) -> None:
     read(lines)
