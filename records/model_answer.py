@@ -42,7 +42,7 @@ class NumberMeaning(msgspec.Struct, frozen=True):
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """A line that a model was shown, and its arrival in seconds since 1970."""
+    """A line of a template, and its arrival in seconds since 1970."""
 
     line: Evidence
     time: float
@@ -65,7 +65,7 @@ class ModelAnswer(Record, frozen=True, kw_only=True):
         review: The second look at the verdict.
         lines: The lines that the review rests on, of those that the model was shown.
         numbers: What the numbers of the template mean, in order; empty for a review.
-        samples: Lines of the template that the model was shown, oldest first.
+        samples: Lines of the template, oldest first; the newest of them were shown to the model.
         node: Host that printed them; empty where not known.
         rank: Rank that printed them.
         stream: `stdout` or `stderr`.

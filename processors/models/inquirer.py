@@ -24,7 +24,7 @@ PER_JOB = 3
 """Templates of a job that are asked about."""
 _JOBS = 10_000
 _LINES = 40
-"""Newest lines of a template that are held against the clock before anybody is asked about it."""
+"""Newest lines of a template that are held against the clock before anybody is asked about it, and again once there is an answer."""
 
 
 @dataclass
@@ -131,4 +131,4 @@ def _templates(stream: Stream) -> Iterable[Sequence[Sample]]:
             return
         newest = [Sample(line=view.evidence(index), time=view.times[index]) for view, index in places[-_LINES:]]
         if could_be_confirmed(newest):
-            yield newest[-SHOWN:]
+            yield newest

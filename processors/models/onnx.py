@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from .embedder import unit
 
-BATCH = 8
-"""Texts at a time: larger batches are slower for int8 models on CPU, because all are padded to the longest."""
+BATCH = 1
+"""Texts at a time. One: padding all to the longest costs more than it saves, and with int8 weights changes the vectors, which would
+then depend on what else was asked."""
 
 LONGEST = 128
 """Tokens of a text that are looked at."""

@@ -15,8 +15,13 @@ class Progress:
     step: int
     step_time_s: float
 
+    @property
+    def odd(self) -> bool:
+        """Whether grammar leaves the speed open, and some answer about the lines could be confirmed."""
+        return "odd" in self.name or self.name == "numbers alone"
 
-def _progress(name: str, form: str, every: int = 10, count: int = 30) -> Progress:
+
+def _progress(name: str, form: str, every: int = 10, count: int = 60) -> Progress:
     lines = tuple(
         form.format(
             step=i * every,
@@ -37,8 +42,8 @@ PROGRESS = (
     _progress("pairs", "step: {step} loss: {loss:.4f} step_time: {seconds:.3f}s"),
     _progress("json", '{{"step": {step}, "loss": {loss:.4f}, "step_time": {seconds:.3f}}}'),
     _progress("bar of words", "epoch {epoch} [{step}/9000] loss {loss:.4f} ({rate:.1f} it/s)"),
-    _progress("odd words", "upd {step} obj {loss:.4f} tick {ms:.1f}"),
-    _progress("odd words with samples", "seen {samples} upd {step} obj {loss:.4f} pace {rate:.1f}"),
+    _progress("odd words", "zug {step} obj {loss:.4f} tick {ms:.1f}"),
+    _progress("odd words with samples", "seen {samples} zug {step} obj {loss:.4f} pace {rate:.1f}"),
     _progress("numbers alone", "{step} {loss:.4f} {seconds:.3f}"),
     _progress("no time", "iteration {step}: training loss {loss:.4f}, examples {samples}"),
 )

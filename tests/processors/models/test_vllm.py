@@ -75,6 +75,7 @@ def test_a_worker_that_asks_it_gives_no_wrong_number(pool: ModelPool, log: Progr
     assert (ran.failures, ran.slowdowns) == (plain.failures, plain.slowdowns)
     assert ran.records("dead-letters") == []
     assert pool.counters.answered == len(ran.answers) == pool.counters.asked
+    assert bool(ran.answers) == log.odd
 
 
 @pytest.mark.parametrize("name", FAILURES)
