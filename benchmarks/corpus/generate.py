@@ -10,7 +10,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from . import capture, label
-from .plan import ENVIRONMENTS, HERE, LOGS, PROJECT, Framework, load
+from .plan import ENVIRONMENTS, HERE, PROJECT, Framework, load
 from .scrub import Scrubber
 
 LIMIT = 240.0
@@ -56,7 +56,7 @@ def _normal(name: str) -> str:
 
 def generate(framework: Framework, setup: str, python: Path, root: Path) -> bool:
     """Run one set-up and keep its log, arrival times, truth and versions. Return whether that went well."""
-    folder = LOGS / framework.name / setup
+    folder = framework.logs / setup
     with tempfile.TemporaryDirectory(prefix="corpus-") as scratch:
         directory = Path(scratch)
         truth = directory / "truth.json"
@@ -103,7 +103,7 @@ def generate(framework: Framework, setup: str, python: Path, root: Path) -> bool
         captured.pieces = scrubber.scrub_all(captured.pieces)
         folder.mkdir(parents=True, exist_ok=True)
         capture.write(folder, captured)
-        known = {"framework": framework.name, "setup": setup, "development": framework.development}
+        known = {"framework": framework.name, "setup": setup}
         (folder / "truth.json").write_text(json.dumps(known | json.loads(truth.read_text()), indent=None) + "\n")
         noted = versions(python, framework.packages)
         (folder / "versions.json").write_text(json.dumps(noted, indent=1) + "\n")

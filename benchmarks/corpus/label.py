@@ -10,7 +10,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from . import capture
-from .plan import HERE, LOGS
+from .plan import BLIND_LOGS, HERE, LOGS
 
 SAMPLE = 6
 """Lines of one rule that one log gives."""
@@ -24,6 +24,7 @@ Rule = tuple[str, re.Pattern[str]]
 def load_rules() -> dict[str, list[Rule]]:
     """Return the rules by framework, those for all frameworks last."""
     content = tomllib.loads((HERE / "labels.toml").read_text())
+    content |= tomllib.loads((BLIND_LOGS.parent / "labels.toml").read_text())
     common = content.pop("all")["rules"]
     return {
         name: [(label, re.compile(pattern)) for label, pattern in [*content.get(name, {"rules": []})["rules"], *common]]
@@ -76,7 +77,8 @@ def write(folder: Path, rules: dict[str, list[Rule]]) -> int:
 
 def main() -> None:
     rules = load_rules()
-    total = sum(write(path.parent, rules) for path in sorted(LOGS.glob("*/*/truth.json")))
+    found = sorted([*LOGS.glob("*/*/truth.json"), *BLIND_LOGS.glob("*/*/truth.json")])
+    total = sum(write(path.parent, rules) for path in found)
     print(f"{total} lines labelled")
 
 

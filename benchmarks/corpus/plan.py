@@ -6,6 +6,10 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 LOGS = HERE / "logs"
+BLIND_LOGS = HERE / "blind" / "logs"
+"""Apart from the others, so that nothing that is made of those (exemplars, weights) is made of these."""
+BLIND = "blind"
+SPLITS = ("development", "held-out", BLIND)
 PROJECT = HERE.parent.parent
 ENVIRONMENTS = PROJECT / ".cache" / "corpus"
 
@@ -17,7 +21,8 @@ class Framework:
     Attributes:
         name: Its name: the program is runs/NAME.py.
         group: The group of packages that it needs.
-        development: Whether its formats may be looked at while the tracker is made; the others are held out. A hash of the name chose.
+        split: `development` (its formats may be looked at while the tracker is made), `held-out` (they were not meant to be; a hash of
+            the name chose) or `blind` (nobody changed code after looking at them).
         packages: The packages whose versions are noted beside the logs.
         setups: The names of its logging set-ups, arguments of the program.
         ranks: Processes that torchrun starts, by set-up; 0 where the program is started plainly.
@@ -26,7 +31,7 @@ class Framework:
 
     name: str
     group: str
-    development: bool
+    split: str
     packages: list[str]
     setups: list[str]
     ranks: dict[str, int] = field(default_factory=dict)
@@ -36,6 +41,11 @@ class Framework:
     def program(self) -> Path:
         """The program that trains."""
         return HERE / "runs" / f"{self.name}.py"
+
+    @property
+    def logs(self) -> Path:
+        """The folder of its logs, one folder in it a set-up."""
+        return (BLIND_LOGS if self.split == BLIND else LOGS) / self.name
 
 
 def load() -> tuple[dict[str, list[list[str]]], dict[str, Framework]]:

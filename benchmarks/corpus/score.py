@@ -26,7 +26,7 @@ from streams.producers.pieces import PieceSplitter
 from streams.producers.stored import read_chunks
 
 from . import capture
-from .plan import LOGS
+from .plan import BLIND, SPLITS, load
 
 SPEED_TOLERANCE = 0.10
 """Of a step time or a rate: what a report averages over and what the clock averages over are never quite the same steps."""
@@ -45,7 +45,7 @@ class Scored:
     Attributes:
         framework: Its framework.
         setup: Its set-up.
-        development: Whether it is for development.
+        split: Its framework's: development, held-out or blind.
         verdicts: Of `speed`, `step` and `loss`, each once as stream and once as stored file.
         said: What was said of progress, as stream and as stored file.
         lines: (label, found) of labelled lines.
@@ -55,7 +55,7 @@ class Scored:
 
     framework: str
     setup: str
-    development: bool
+    split: str
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     said: dict[str, dict[str, Any]] = field(default_factory=dict)
     lines: list[tuple[str, str]] = field(default_factory=list)
@@ -154,10 +154,10 @@ def _one_of(said: float | None, accepted: list[float], tolerance: float, expecte
     return "right" if _near(said, accepted, tolerance) or (said == 0 and 0 in accepted) else "wrong"
 
 
-def score(folder: Path, processor: JobProcessor, classifier: LineClassifier) -> Scored:
-    """Return what the log in `folder` scores."""
+def score(folder: Path, split: str, processor: JobProcessor, classifier: LineClassifier) -> Scored:
+    """Return what the log in `folder`, of a framework in `split`, scores."""
     truth = json.loads((folder / "truth.json").read_text())
-    scored = Scored(truth["framework"], truth["setup"], truth["development"])
+    scored = Scored(truth["framework"], truth["setup"], split)
     results: dict[str, Analysis] = {
         "stream": analyze(folder, stream_chunks(folder), processor),
         "stored": analyze(folder, read_chunks(log_file(folder)), processor),
@@ -192,20 +192,18 @@ ASPECTS = [f"{mode} {aspect}" for mode in ("stream", "stored") for aspect in ("s
 
 
 def table(scores: list[Scored]) -> str:
-    """Return the table: right of all, and wrong numbers in brackets; the half for development and the one held out apart."""
+    """Return the table: right of all, and wrong numbers in brackets; each split apart, and of the blind one totals only."""
     head = (
         f"{'framework':<24}{'logs':>5} "
         + "".join(f"{aspect:>15}" for aspect in ASPECTS)
         + f"{'by 3rd':>9}{'lines':>8}{'F1':>7}{'alarms':>8}"
     )
     rows = [head]
-    for title, half in (("development", True), ("held out", False)):
-        part = [each for each in scores if each.development is half]
-        rows += [
-            _row(name, [each for each in part if each.framework == name])
-            for name in sorted({each.framework for each in part})
-        ]
-        rows += [_row(f"= {title}", part), ""]
+    for split in SPLITS:
+        part = [each for each in scores if each.split == split]
+        shown = sorted({each.framework for each in part}) if split != BLIND else []
+        rows += [_row(name, [each for each in part if each.framework == name]) for name in shown]
+        rows += [_row(f"= {split}", part), ""] if part else []
     return "\n".join([*rows, _row("= all", scores)])
 
 
@@ -252,28 +250,37 @@ def complaint(folder: Path, scored: Scored) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.corpus.score", description=__doc__)
-    parser.add_argument("--half", choices=["development", "held-out"], help="score one half only")
+    parser.add_argument("--split", choices=SPLITS, help="score one part only")
     parser.add_argument(
-        "--verbose", action="store_true", help="say for each number that is not right what was said and what is true"
+        "--verbose",
+        action="store_true",
+        help="say for each number that is not right what was said and what is true; of blind logs nothing",
     )
-    parser.add_argument("--json", action="store_true", help="print one object a log instead of the table")
+    parser.add_argument(
+        "--json", action="store_true", help="print one object a log, but no blind one, instead of the table"
+    )
     parser.add_argument("names", nargs="*", metavar="FRAMEWORK[/SETUP]", help="score these only")
     options = parser.parse_args()
-    processor, classifier = job_processor(Settings().processors), LineClassifier()
+    processor = job_processor(Settings().processors)
+    classifier = processor.classifier
     scores = []
-    for path in sorted(LOGS.glob("*/*/truth.json")):
-        folder = path.parent
-        if options.names and not {folder.parent.name, f"{folder.parent.name}/{folder.name}"} & set(options.names):
-            continue
-        if options.half and json.loads(path.read_text())["development"] is not (options.half == "development"):
-            continue
-        scored = score(folder, processor, classifier)
-        scores.append(scored)
-        if options.verbose:
-            for line in complaint(folder, scored):
-                print(line)
-        if options.json:
-            print(json.dumps(vars(scored)))
+    for name, framework in sorted(load()[1].items()):
+        for folder in sorted(path.parent for path in framework.logs.glob("*/truth.json")):
+            named = {name, f"{name}/{folder.name}"} & set(options.names)
+            # Blind logs are scored together only: who sees which of them fail has looked.
+            if options.split not in (None, framework.split) or (
+                options.names and (framework.split == BLIND or not named)
+            ):
+                continue
+            scored = score(folder, framework.split, processor, classifier)
+            scores.append(scored)
+            if framework.split == BLIND:
+                continue
+            if options.verbose:
+                for line in complaint(folder, scored):
+                    print(line)
+            if options.json:
+                print(json.dumps(vars(scored)))
     if not options.json:
         print(table(scores))
 

@@ -5,15 +5,17 @@ import gzip
 import json
 import re
 import socket
+import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from benchmarks.corpus import capture
 from benchmarks.corpus.label import load_rules, rule_of, text_of
-from benchmarks.corpus.plan import LOGS, PROJECT, load
+from benchmarks.corpus.plan import BLIND, BLIND_LOGS, HERE, LOGS, PROJECT, SPLITS, load
 
-FOLDERS = sorted(path.parent for path in LOGS.glob("*/*/truth.json"))
+FOLDERS = sorted(path.parent for logs in (LOGS, BLIND_LOGS) for path in logs.glob("*/*/truth.json"))
 NUMBER = re.compile(r"\d+\.?\d*(?:[eE][-+]?\d+)?")
 
 
@@ -30,19 +32,28 @@ def test_every_set_up_that_is_planned_has_its_log_and_no_other() -> None:
     _, frameworks = load()
     planned = {f"{name}/{setup}" for name, each in frameworks.items() for setup in each.setups}
     assert {f"{each.parent.name}/{each.name}" for each in FOLDERS} == planned
-    assert {f"{path.parent.parent.name}/{path.parent.name}" for path in LOGS.glob("*/*/log.txt*")} == planned
+    assert {
+        f"{path.parent.parent.name}/{path.parent.name}" for each in FOLDERS for path in each.glob("log.txt*")
+    } == planned
+    assert {each.parent for each in FOLDERS} == {each.logs for each in frameworks.values()}
 
 
 def test_there_are_enough_frameworks_and_each_has_its_program() -> None:
     _, frameworks = load()
     assert len(frameworks) >= 25
     assert all(each.program.exists() for each in frameworks.values())
-    halves = [each.development for each in frameworks.values()]
-    assert 0.3 < sum(halves) / len(halves) < 0.7
+
+
+def test_a_framework_is_in_one_split_and_the_blind_one_is_large_enough() -> None:
+    _, frameworks = load()
+    counts = Counter(each.split for each in frameworks.values())
+    assert set(counts) == set(SPLITS)
+    assert 0.3 < counts["development"] / (counts["development"] + counts["held-out"]) < 0.7
+    assert counts["blind"] >= 12
 
 
 def test_the_whole_is_small() -> None:
-    assert sum(path.stat().st_size for path in LOGS.rglob("*") if path.is_file()) < 8e6
+    assert sum(path.stat().st_size for folder in FOLDERS for path in folder.iterdir()) < 8e6
 
 
 def test_a_log_is_small_and_complete(folder: Path) -> None:
@@ -62,7 +73,6 @@ def test_truth_and_versions_stand_beside_a_log(folder: Path) -> None:
     _, frameworks = load()
     truth, framework = truth_of(folder), frameworks[folder.parent.name]
     assert (truth["framework"], truth["setup"]) == (folder.parent.name, folder.name)
-    assert truth["development"] is framework.development
     assert truth["step_time_s"] > 0
     assert truth["steps"] == len(truth["step_ms"])
     versions = json.loads((folder / "versions.json").read_text())
@@ -109,6 +119,15 @@ def test_labels_name_lines_that_their_rules_cover(folder: Path) -> None:
 
 
 def test_there_are_enough_labels() -> None:
-    rows = [row for path in LOGS.glob("*/*/labels.tsv") for row in path.read_text().splitlines()[1:]]
-    assert len(rows) >= 500
-    assert {row.split("\t")[1] for row in rows} >= {"progress", "warning", "other"}
+    for logs in (LOGS, BLIND_LOGS):
+        rows = [row for path in logs.glob("*/*/labels.tsv") for row in path.read_text().splitlines()[1:]]
+        assert len(rows) >= 500
+        assert {row.split("\t")[1] for row in rows} >= {"progress", "warning", "other"}
+
+
+def test_blind_logs_lie_apart_from_those_that_exemplars_are_made_of() -> None:
+    _, frameworks = load()
+    blind = {name for name, each in frameworks.items() if each.split == BLIND}
+    assert blind == {path.name for path in BLIND_LOGS.iterdir()}
+    assert not blind & {path.name for path in LOGS.iterdir()}
+    assert not blind & set(tomllib.loads((HERE / "labels.toml").read_text()))

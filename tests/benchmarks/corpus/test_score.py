@@ -1,10 +1,12 @@
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks.corpus import capture, score
+from benchmarks.corpus import capture, plan, score
+from benchmarks.corpus.plan import Framework
 from processors.classify.classifier import LineClassifier
 from processors.job import JobProcessor
 
@@ -32,15 +34,13 @@ def run(tmp_path_factory) -> Path:
     captured = capture.run([sys.executable, "-c", TRAINING], variables, folder, 60, terminal=False)
     assert captured.code == 0
     capture.write(folder, captured)
-    truth.write_text(
-        json.dumps({"framework": "plain", "setup": "loop", "development": True} | json.loads(truth.read_text()))
-    )
+    truth.write_text(json.dumps({"framework": "plain", "setup": "loop"} | json.loads(truth.read_text())))
     (folder / "labels.tsv").write_text("line\tlabel\ttext\n1\tprogress\t\n15\tprogress\t\n")
     return folder
 
 
 def test_a_run_scores_by_its_own_clock(run: Path) -> None:
-    scored = score.score(run, JobProcessor(), LineClassifier())
+    scored = score.score(run, "development", JobProcessor(), LineClassifier())
     assert scored.verdicts == dict.fromkeys(score.ASPECTS, "right")
     assert scored.said["stream"]["last_step"] == 30
     assert scored.said["stream"]["method"] == "arrival"
@@ -129,10 +129,69 @@ def test_macro_f1() -> None:
     assert score.macro_f1([("p", "p"), ("p", "o"), ("w", "o")]) == pytest.approx((2 / 3 + 0) / 2)
 
 
-def test_the_table_names_wrong_numbers_and_both_halves() -> None:
-    right, wrong = (dict.fromkeys(score.ASPECTS, verdict) for verdict in ("right", "wrong"))
-    shown = score.table([score.Scored("a", "one", True, right), score.Scored("b", "two", False, wrong)])
-    assert "1/1" in shown
-    assert "0/1 (1)" in shown
-    assert "= development" in shown
-    assert "= held out" in shown
+def verdicts(verdict: str) -> dict:
+    return dict.fromkeys(score.ASPECTS, verdict)
+
+
+def test_the_table_names_wrong_numbers_and_splits() -> None:
+    found = score.table(
+        [
+            score.Scored("a", "one", "development", verdicts("right")),
+            score.Scored("b", "two", "held-out", verdicts("wrong")),
+        ]
+    )
+    assert "1/1" in found
+    assert "0/1 (1)" in found
+    assert "= development" in found
+    assert "= held-out" in found
+    assert "= blind" not in found
+
+
+def test_the_table_gives_of_blind_logs_totals_only() -> None:
+    found = score.table(
+        [
+            score.Scored("seen", "one", "development", verdicts("right")),
+            score.Scored("unseen", "two", "blind", verdicts("wrong")),
+            score.Scored("unseen_too", "three", "blind", verdicts("right")),
+        ]
+    )
+    assert "unseen" not in found
+    assert next(row for row in found.splitlines() if row.startswith("= blind")).split()[2:5] == ["2", "1/2", "(1)"]
+
+
+@pytest.fixture
+def logs(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same log twice, once of a framework for development and once of a blind one, with a truth that it does not meet."""
+    frameworks = {
+        name: Framework(name, "group", split, packages=[], setups=["loop"])
+        for name, split in (("seen", "development"), ("unseen", "blind"))
+    }
+    for name in frameworks:
+        shutil.copytree(run, tmp_path / name / "loop")
+        truth = tmp_path / name / "loop" / "truth.json"
+        truth.write_text(json.dumps(json.loads(truth.read_text()) | {"framework": name, "last_step": [999]}))
+    monkeypatch.setattr(plan, "LOGS", tmp_path)
+    monkeypatch.setattr(plan, "BLIND_LOGS", tmp_path)
+    monkeypatch.setattr(score, "load", lambda: ({}, frameworks))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        (["--verbose"], {"seen/loop: stream step wrong", "= blind"}),
+        (["--json"], {'"framework": "seen"'}),
+        (["--verbose", "--split", "blind"], {"= blind"}),
+        (["--verbose", "unseen"], set()),
+        (["--verbose", "unseen/loop"], set()),
+    ],
+)
+def test_no_option_tells_which_blind_log_fails(
+    logs: Path, options: list[str], shown: set[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["score", *options])
+    score.main()
+    said = capsys.readouterr().out
+    assert all(text in said for text in shown)
+    assert "unseen" not in said
+    assert ("= blind" in said) is ("= blind" in shown)
