@@ -31,7 +31,10 @@ def command(
     ] = SLURM,
     node_log: Annotated[
         list[str] | None,
-        typer.Option(metavar="GLOB", help="A node's kernel or system log, read from its present end on; or /dev/kmsg."),
+        typer.Option(
+            metavar="GLOB",
+            help="A node's kernel or system log, read from its present end on; or /dev/kmsg; or journal.",
+        ),
     ] = None,
     node: Annotated[
         str | None, typer.Option(help="The scheduler's name of this host.", show_default="host name")

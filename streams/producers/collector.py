@@ -24,6 +24,7 @@ from streams.transport import Producer, outgoing
 from .checkpoint import Checkpoint, Place
 from .chunker import Limits
 from .counters import ShippingCounters
+from .journal import Journal
 from .kernel_log import KernelLog
 from .parcel import Parcel, Source
 from .paths import JobPattern, node_log
@@ -32,6 +33,8 @@ from .tail import READ, Shippable, Tail, continues, rotated
 
 log = structlog.get_logger(__name__)
 
+JOURNAL = "journal"
+"""Instead of a glob: systemd's journal."""
 IDLE_SECONDS = 10.0
 """A file that has been quiet for so long is looked at only when directories are searched again: thousands of them are cheap."""
 
@@ -45,6 +48,7 @@ class CollectorSettings:
         pattern: Tells the job from the path (see `paths`).
         node_globs: A node's kernel and system logs. They are read from their present end on when first seen at the start: what they
             said last week is no evidence today. `/dev/kmsg` says itself when it said what: it is read from its beginning.
+            `journal` is systemd's.
         node: This host.
         checkpoint: File that remembers how far everything is acknowledged.
         spool: Where pipes leave what they could not send; the collector sends it. None: leave it alone.
@@ -91,7 +95,9 @@ class Collector:
         self._clock, self._monotonic = clock, monotonic
         self._checkpoint = Checkpoint(settings.checkpoint)
         self._tails: dict[str, Tail] = {}
-        self._kernel: dict[str, KernelLog] = {}
+        self._feeds: dict[str, KernelLog | Journal] = {}
+        if JOURNAL in settings.node_globs:
+            self._feeds[JOURNAL] = Journal(settings.node, clock=clock, monotonic=monotonic)
         self._refused: set[str] = set()
         self._searched = float("-inf")
         self._saved = monotonic()
@@ -134,14 +140,16 @@ class Collector:
         deadline = self._monotonic() + self._settings.close_timeout
         for tail in self._tails.values():
             tail.flush()
+        for name, feed in self._feeds.items():
+            self._read_feed(name, feed)
         while any(not self._ship(tail) for tail in list(self._tails.values())) and self._monotonic() < deadline:
             time.sleep(0.02)
         self._shipper.close(max(0.0, deadline - self._monotonic()))
         self._save()
         for tail in self._tails.values():
             tail.close()
-        for kernel in self._kernel.values():
-            kernel.close()
+        for feed in self._feeds.values():
+            feed.close()
         self._checkpoint.close()
 
     # --- files --------------------------------------------------------------------------------------------------------
@@ -156,8 +164,8 @@ class Collector:
             for path in sorted({path for each in globs for path in glob.iglob(each, recursive=True)}):  # noqa: PTH207
                 try:
                     status = os.stat(path)  # noqa: PTH116  (thousands of them, every second)
-                    if stat.S_ISCHR(status.st_mode) and make is node_log and path not in self._kernel:
-                        self._kernel[path] = KernelLog(_open(path), self._settings.node, clock=self._clock)
+                    if stat.S_ISCHR(status.st_mode) and make is node_log and path not in self._feeds:
+                        self._feeds[path] = KernelLog(_open(path), self._settings.node, clock=self._clock)
                     if not stat.S_ISREG(status.st_mode):
                         continue
                     inode = (status.st_dev, status.st_ino)
@@ -175,7 +183,7 @@ class Collector:
         with self._changed:
             self._checkpoint.finished[:] = [inode for inode in self._checkpoint.finished if inode in standing]
         self._first_search = False
-        self.counters.files = len(self._tails) + len(self._kernel)
+        self.counters.files = len(self._tails) + len(self._feeds)
 
     def _found(
         self, path: str, make: Callable[[str, str], LogChunk | NodeLogChunk | None], status: os.stat_result
@@ -260,7 +268,7 @@ class Collector:
         """Give each file a turn, another one first each time, until the shipper takes no more."""
         tails = list(self._tails.values())
         self._turn = (self._turn + 1) % max(1, len(tails))
-        total = sum(self._read_kernel(path, kernel) for path, kernel in list(self._kernel.items()))
+        total = sum(self._read_feed(name, feed) for name, feed in list(self._feeds.items()))
         for tail in tails[self._turn :] + tails[: self._turn]:
             idle = tail.idle_since is not None and now - tail.idle_since > IDLE_SECONDS
             due = tail.deadline is not None and tail.deadline <= now
@@ -279,22 +287,23 @@ class Collector:
                 break
         return total
 
-    def _read_kernel(self, path: str, kernel: KernelLog) -> int:
-        """Read on in the kernel's own log where the shipper takes what was read before, and return the number of lines."""
-        while kernel.ready:
-            chunk = kernel.ready[0]
-            count = len(chunk.lines)
-            if not self._shipper.offer(Parcel(Source("", 0, chunk.node, chunk.producer), outgoing(chunk), count)):
-                return 0
-            kernel.ready.popleft()
-            self.counters.chunks += 1
-            self.counters.pieces += count
-            self.counters.lines += count
+    def _read_feed(self, name: str, feed: KernelLog | Journal) -> int:
+        """Read on in a log that is no file, where the shipper takes what was read, and return the number of lines."""
         try:
-            return kernel.read()
+            count = 0 if feed.ready else feed.read()
         except OSError as error:
-            self._refuse(path, f"{error.strerror} while reading")
+            self._refuse(name, f"{error.strerror} while reading")
             return 0
+        while feed.ready:
+            chunk = feed.ready[0]
+            lines = len(chunk.lines)
+            if not self._shipper.offer(Parcel(Source("", 0, chunk.node, chunk.producer), outgoing(chunk), lines)):
+                break
+            feed.ready.popleft()
+            self.counters.chunks += 1
+            self.counters.pieces += lines
+            self.counters.lines += lines
+        return count
 
     def _ship(self, tail: Tail) -> bool:
         """Hand over what is ready. False where the shipper takes no more now."""

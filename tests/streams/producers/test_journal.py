@@ -1,0 +1,123 @@
+"""systemd's journal. No journal runs where tests do: a program that writes what `journalctl` writes stands for it."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from records import NodeLogChunk, decode
+from streams.memory import MemoryBroker
+from streams.producers import journal
+from streams.producers.collector import Collector, CollectorSettings
+from streams.producers.journal import Journal
+
+from .switchable import wait_for
+
+XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=1"
+WRITER = (
+    "import sys, time; sys.stdout.write(open(sys.argv[1]).read()); sys.stdout.flush(); time.sleep(float(sys.argv[2]))"
+)
+
+
+def entry(message: object, at: float = 9500.0, speaker: object = "kernel") -> str:
+    return json.dumps({"__REALTIME_TIMESTAMP": str(int(at * 1e6)), "MESSAGE": message, "SYSLOG_IDENTIFIER": speaker})
+
+
+Follow = Callable[..., Journal]
+
+
+@pytest.fixture
+def follow(tmp_path: Path) -> Iterator[Follow]:
+    opened: list[Journal] = []
+
+    def start(*entries: str, lasts: float = 60.0, **clocks: Callable[[], float]) -> Journal:
+        (tmp_path / "entries").write_text("".join(one + "\n" for one in entries))
+        command = [sys.executable, "-c", WRITER, str(tmp_path / "entries"), str(lasts)]
+        opened.append(Journal("n1", clock=lambda: 10_000.0, command=command, **clocks))
+        return opened[-1]
+
+    yield start
+    for each in opened:
+        each.close()
+
+
+def read(log: Journal, lines: int) -> list[tuple[int, float, str]]:
+    """Read until there are so many lines: number, time, text."""
+    found: list[tuple[int, float, str]] = []
+    deadline = time.monotonic() + 20
+    while len(found) < lines and time.monotonic() < deadline:
+        log.read()
+        while log.ready:
+            chunk = log.ready.popleft()
+            times = [chunk.time + after / 1000 for after in chunk.after_ms]
+            found += zip(range(chunk.first_piece, chunk.first_piece + len(times)), times, chunk.lines, strict=True)
+    return found
+
+
+def test_entries_become_numbered_lines_with_their_own_times(follow: Follow) -> None:
+    odd = [
+        entry([255, 88]),
+        entry(None),
+        "no entry",
+        "{}",
+        entry("x", speaker=[300]),
+        entry("two\nlines", 9501.5, "slurmd"),
+    ]
+    found = read(follow(entry(XID), *odd), 4)
+    assert found == [
+        (1, 9500.0, f"kernel: {XID}"),
+        (2, 9500.0, "kernel: \\xffX"),
+        (3, 9501.5, "slurmd: two"),
+        (4, 9501.5, "slurmd: lines"),
+    ]
+
+
+def test_a_program_that_ends_is_started_again_but_not_at_once(follow: Follow) -> None:
+    now = 0.0
+    log = follow(entry("one"), lasts=0.0, monotonic=lambda: now)
+    assert len(read(log, 1)) == 1
+    deadline = time.monotonic() + 20
+    while log._process is not None and time.monotonic() < deadline:
+        log.read()
+    assert log.read() == 0
+    assert log._process is None
+    now = journal.AGAIN_S + 1
+    assert read(log, 1) == [(2, 9500.0, "kernel: one")], "numbers go on"
+
+
+def test_the_collector_follows_the_journal_of_this_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "journalctl"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys, time\nassert '--follow' in sys.argv\nprint({entry(XID)!r}, flush=True)\ntime.sleep(60)\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    broker = MemoryBroker()
+    how = CollectorSettings(
+        globs=[], pattern="(?P<job>x)", node_globs=["journal"], node="n1", checkpoint=tmp_path / "state"
+    )
+    collector = Collector(how, broker.producer)
+
+    def shipped() -> bool:
+        collector.step()
+        return bool(broker.read("node-logs"))
+
+    wait_for(shipped, 20)
+    collector.close()
+    (chunk,) = [decode(NodeLogChunk, message.value) for message in broker.read("node-logs")]
+    assert (chunk.node, chunk.source, chunk.lines) == ("n1", "system", [f"kernel: {XID}"])
+
+
+def test_a_node_without_a_journal_is_told_of_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    how = CollectorSettings(
+        globs=[], pattern="(?P<job>x)", node_globs=["journal"], node="n1", checkpoint=tmp_path / "state"
+    )
+    collector = Collector(how, MemoryBroker().producer)
+    for _ in range(3):
+        collector.step()
+    assert collector.counters.files_refused == 1
+    collector.close()
