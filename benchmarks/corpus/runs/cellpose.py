@@ -58,7 +58,9 @@ def train(setup: str) -> None:
         **test,
     )[1]
     last = (EPOCHS - 1) // 10 * 10
-    clock.finish(step=[last], loss=float(np.mean(losses[last - 9 : last + 1])))
+    # It tells of epochs only, and not of how many steps.
+    loss = float(np.mean(losses[last - 9 : last + 1]))
+    clock.finish(step=[last], loss=loss, speed=False, unsaid=["step"])
 
 
 if __name__ == "__main__":

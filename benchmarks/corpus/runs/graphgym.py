@@ -74,8 +74,9 @@ def train(setup: str) -> None:
         log(Epoch=epoch + 1, Loss=losses[-1], Train=right, Val=right * 0.9, Test=right * 0.8)
     if not grapher:
         print(f"Median time per epoch: {torch.tensor(times).median():.4f}s")
-    # GraphGym tells of epochs only, of how many steps it does not say, but the time of one.
-    clock.finish(step=None if grapher else clock.steps, loss=sum(losses) / len(losses), speed=grapher)
+    # Both tell of epochs only, and not of how many steps; GraphGym tells the time of one.
+    step = None if grapher else clock.steps
+    clock.finish(step=step, loss=sum(losses) / len(losses), speed=grapher, unsaid=["step"])
 
 
 if __name__ == "__main__":
