@@ -40,7 +40,7 @@ _FRAMES = re.compile(r"(?i)^(?:fps|speed)$")
 """Rates that video tools print as well: alone they are no report."""
 _OF_A_STEP = 5
 """Rank of a loss up to which it counts without a counter."""
-_COUNTED = re.compile(r"(?i)^\W*(?:at )?(?:step|iter(?:ation)?|update)\W{0,3}\d")
+_COUNTED = re.compile(r"(?i)^\W*(?:rank \d+\] )?(?:at )?(?:step|iter(?:ation)?|update)\W{0,3}\d")
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
@@ -87,7 +87,7 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
 def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
     if counter and plan.has(Meaning.MEASURE, Meaning.COUNT, Meaning.TIME, Meaning.CLOCK):
         measures = (Meaning.MEASURE, Meaning.COUNT)
-        step = plan.has(Meaning.STEP)
+        step = _COUNTED.match(body) is not None
         kinds = [slot for slot in plan.slots if slot.meaning in measures and (step or not _is_rate_of_learning(slot))]
         return bool(kinds) or plan.has(Meaning.TIME, Meaning.CLOCK)
     if any(_FRAGMENT.match(slot.name) for slot in plan.slots):

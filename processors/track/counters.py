@@ -66,11 +66,13 @@ def one_loop(window: Sequence[Report]) -> Sequence[Report]:
 
     Of two loops that print alike (training and evaluation under one bar) the longer is the training.
     """
+    if all(report.total is None for report in window):
+        return window
     shape = main_shape(window)
     main = [report for report in window if report.shape == shape]
     ends = Counter(report.total for report in main if report.total is not None)
     often = [total for total, count in ends.items() if count * _FEW >= len(main)]
-    if len(ends) == 0 or not often:
+    if not often:
         return window
     end = max(often)
     return [report for report in window if report.total in (None, end) or (report.has_loss and report.shape != shape)]

@@ -230,7 +230,7 @@ def _sums(found: list[Reading]) -> list[Reading]:
         return found
     largest = max(stated, key=lambda reading: reading.seconds)
     rest = sum(reading.seconds for reading in stated if reading is not largest)
-    if not 0.9 <= rest / largest.seconds <= 1.02:
+    if not 0.9 <= rest / largest.seconds <= 1.02 or _PART.search(largest.key):
         return found
     whole = _with(largest, largest.score + 0.25, f"{largest.why}; the others add up to it", largest.agrees)
     return [
@@ -240,7 +240,7 @@ def _sums(found: list[Reading]) -> list[Reading]:
 
 def _wholes(found: list[Reading], window: Sequence[Report]) -> list[Reading]:
     """Take credit from times that are shorter than a part of the step: a step lasts as long as its passes at least."""
-    passes = {key for report in window for key in report.times if _PASS.search(key)}
+    passes = {key for key in {key for report in window for key in report.times} if _PASS.search(key)}
     longest = max(
         (median(report.times[key] for report in window if key in report.times) for key in passes), default=0.0
     )

@@ -285,8 +285,10 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
 
 def _falls_back(earlier: Report, later: Report) -> bool:
     """Return whether `later` belongs to another run than `earlier`: its counters are lower."""
-    if earlier.rank != later.rank or _ends_apart(earlier, later):
+    if earlier.rank != later.rank:
         return False
     if earlier.epoch is not None and later.epoch is not None and earlier.epoch != later.epoch:
-        return later.epoch < earlier.epoch
-    return earlier.step is not None and later.step is not None and later.step < earlier.step
+        lower = later.epoch < earlier.epoch
+    else:
+        lower = earlier.step is not None and later.step is not None and later.step < earlier.step
+    return lower and not _ends_apart(earlier, later)

@@ -11,7 +11,7 @@ from processors.grammar.cache import GenerationCache
 from processors.grammar.extractor import DIGITS, Extractor
 from processors.grammar.names import Meaning, meaning
 from processors.grammar.numbers import NUMBER, parse
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import clean, peel
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,11 @@ from processors.grammar.prefix import peel
         ("1.5M", 1.5e6),
         ("1:02:03", 3723),
         ("01:30", 90),
+        ("1 day, 2:03:04", 93784),
+        ("2 days 0:00:01", 172801),
+        ("1h 2m 3.5s", 3723.5),
+        ("8 minutes 20 seconds", 500),
+        ("1 hour and 5 min", 3900),
         (".25", 0.25),
         ("007", 7),
     ],
@@ -35,6 +40,24 @@ def test_numbers(text: str, value: float) -> None:
     found = NUMBER.fullmatch(text)
     assert found
     assert parse(found[1]) == pytest.approx(value)
+
+
+@given(st.integers(0, 99), st.integers(0, 23), st.integers(0, 59), st.integers(0, 59))
+def test_durations_in_any_form(days: int, hours: int, minutes: int, seconds: int) -> None:
+    value = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    forms = (
+        f"{days} days, {hours}:{minutes:02}:{seconds:02}",
+        f"{days}d {hours}h {minutes}m {seconds}s",
+        f"{days} days {hours} hours {minutes} minutes and {seconds} seconds",
+    )
+    for form in forms:
+        assert [parse(found[1]) for found in NUMBER.finditer(f"took {form}.")] == [value]
+
+
+def test_redraws_that_a_copy_left_in_one_line() -> None:
+    glued = "".join(f"{k}/80 [====>.....] - ETA: {80 - k}s - loss: {1 / k:.4f} - accuracy: 0.9 " for k in range(1, 9))
+    assert clean(glued) == "8/80 [====>.....] - ETA: 72s - loss: 0.1250 - accuracy: 0.9"
+    assert clean("step 1/40 - loss: 2.0" + "\b" * 21 + "step 2/40 - loss: 1.0" + "\b" * 21) == "step 2/40 - loss: 1.0"
 
 
 def test_a_digit_within_a_word_is_no_number() -> None:
