@@ -8,12 +8,14 @@ import msgspec
 from processors.view import PROGRESS, ChunkView
 from records import Component, ErrorType, Evidence
 
-from .kinds import CHILD, EXIT, HINT, STARVED, WEAK, explained
+from .kinds import CHILD, EXIT, HINT, STARVED, VAGUE, WEAK, explained
 
 KEPT = 10
 """Candidates remembered per attempt: the earliest of each cause."""
 SURVIVED = 5
 """Progress lines after a candidate that show it was not the end."""
+LAST = {HINT: 12, VAGUE: 60}
+"""Lines of no special kind that may follow what is taken for the last words of a stored log."""
 WORDS = "error_words"
 """The cause of a line that is an error only by a word somewhere in it."""
 APART_S = 1.0
@@ -27,6 +29,7 @@ class Candidate(msgspec.Struct):
         speaker: Rank that printed the line, where its launcher says so in front of it.
         accuses: Rank that a launcher names in it as the first that failed: its number in the job and on its node.
         survived: Lines of progress after it.
+        passed: Lines of no special kind after it in its stream.
         count: How often its cause was met.
     """
 
@@ -47,6 +50,7 @@ class Candidate(msgspec.Struct):
     accuses: list[int] = []
     support: list[Evidence] = []
     survived: int = 0
+    passed: int = 0
     count: int = 1
 
     @property
@@ -96,10 +100,10 @@ def choose(kept: Iterable[Candidate], *, ended_badly: bool, stopped: bool = Fals
         alive = [
             one
             for one in alive
-            if one.kind not in WEAK
-            or one.order < shown[one.kind]
-            or (stopped and one.kind == HINT and one.cause != WORDS and not one.survived)
+            if one.kind not in WEAK or one.order < shown[one.kind] or (stopped and _last_words(one))
         ]
+    if stopped:
+        alive = [one for one in alive if one.kind != VAGUE or one.passed < LAST[VAGUE]]
     roots = [
         one
         for index, one in enumerate(alive)
@@ -119,6 +123,10 @@ def _accused(root: list[Candidate], alive: Sequence[Candidate]) -> list[Candidat
     return [one for one in alive if one.kind == root[0].kind and one.speaker in ranks][:1] or root if ranks else root
 
 
+def _last_words(one: Candidate) -> bool:
+    return one.kind == HINT and one.cause != WORDS and not one.survived and one.passed < LAST[HINT]
+
+
 def _last(alive: Iterable[Candidate], kind: str) -> tuple[float, int, str, int]:
     return max((one.order for one in alive if one.kind == kind), default=(-inf, 0, "", 0))
 
@@ -129,9 +137,10 @@ def _beside(cause: Candidate, one: Candidate) -> bool:
     return near and explained(one.kind, (cause.kind,), ())
 
 
-def survive(one: Candidate, progress: int) -> None:
-    """Count `progress` lines of progress after the candidate."""
+def survive(one: Candidate, progress: int, others: int = 0) -> None:
+    """Count `progress` lines of progress and `others` of no special kind after the candidate."""
     one.survived = min(one.survived + progress, SURVIVED)
+    one.passed = min(one.passed + others, max(LAST.values()))
 
 
 def survive_elsewhere(view: ChunkView, name: str, kept: Iterable[Candidate]) -> None:

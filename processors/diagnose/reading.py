@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from processors.grammar.prefix import peel
-from processors.view import ERROR, PROGRESS, ChunkView
+from processors.view import ERROR, OTHER, PROGRESS, ChunkView
 from records import Component, ErrorType, Evidence
 
 from . import kinds, launch
@@ -28,7 +28,7 @@ _TRACEBACK = (
 )
 _EXCEPTION = r"(?:^|[\s:\]|)>\t])[A-Za-z_][\w.]*(?:Error|Exception|NotFound)[\w]*(?::\s|\s*$)"
 _CERTAIN = frozenset({kinds.NODE, kinds.DEVICE, kinds.FABRIC, kinds.STORAGE, kinds.SCHEDULE})
-_MILD = re.compile(r"(?:^|[\s\[|:])(?:INFO|DEBUG|TRACE|NOTICE)\b")
+_MILD = re.compile(r"(?:^|[\s\[|:])(?:INFO|DEBUG|TRACE|NOTICE)\b|(?:^|: )I \S+\.(?:cc|cpp|cu|h):\d+\]|^\[?I\d{4} ")
 _QUOTATION = re.compile(
     r"""(?!.{0,40}(?i:err|message|msg|reason|exception|detail|std|fail|log|status|cause))[\w ./\[\]-]{1,40}[:=]\s*(["'`]).*\1\s*"""
 )
@@ -37,7 +37,7 @@ _DOUBTFUL = frozenset({kinds.EXCEPTION, kinds.NATIVE, kinds.ABORT, kinds.SERVICE
 """Kinds that a line which calls itself mere information does not make."""
 _FIRST_WORD = re.compile(
     r"\W{0,4}(?:[\w.-]{1,30}(?:\[\d+\])?[\]:]? )?(?i:fatal(?: error)?|error|failed|cannot|could not|unable to)"
-    r"(?: \w+)?\b(?!s|\w* ?[=:] ?[\d.]+\b)"
+    r"\b(?!s|(?: \w+)? ?[=:] ?[\d.]+\b)"
 )
 _VAGUE = frozenset(
     {"RuntimeError", "Exception", "OSError", "SystemError", "InternalError", "DistBackendError", "ImportError"}
@@ -136,11 +136,10 @@ class Reader:
 
     @staticmethod
     def _survive(view: ChunkView, name: str, kept: list[Candidate], start: int, stop: int) -> None:
-        progress = view.classes.count(PROGRESS, start, stop)
-        if progress:
-            for one in kept:
-                if one.feed == name:
-                    survive(one, progress)
+        progress, others = view.classes.count(PROGRESS, start, stop), view.classes.count(OTHER, start, stop)
+        for one in kept:
+            if one.feed == name:
+                survive(one, progress, others)
 
     def _line(  # noqa: PLR0917  # the six are one line and where it stands
         self,

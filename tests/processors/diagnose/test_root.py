@@ -194,3 +194,23 @@ def test_general_words_count_where_nothing_better_is_known(handler: FailureHandl
     assert verdict(handler, traceback((MINE, "x"), last=f"RuntimeError: {words}")).faulty_component is Component.NETWORK
     assert verdict(handler, traceback((MINE, "x"), last=f"ValueError: {words}")).error_type is USER
     assert run(handler, [*PROGRESS, words, *PROGRESS])[0] == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [
+            "I tensorflow/core/framework/local_rendezvous.cc:404] Local rendezvous is aborting with status: OUT_OF_RANGE: End of sequence"
+        ],
+        [
+            "[W socket.cpp:1] [c10d] The client socket has failed to connect to [n1]:99 (errno: 97 - Address family not supported)."
+        ],
+        ["fatal: not a git repository (or any of the parent directories): .git", "done"],
+        ["ERROR: the table has no entry, taking the default", *(f"wrote part {number}" for number in range(20))],
+        ["Failed tests: 0"],
+    ],
+)
+def test_lines_that_look_like_failures_in_a_log_that_prints_no_progress(
+    handler: FailureHandler, lines: list[str]
+) -> None:
+    assert run(handler, lines)[0] == []
