@@ -1,5 +1,6 @@
 """A worker on Kafka that asks a model server, and the local runtime that reads its answers and asks nobody, make the same records."""
 
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -7,9 +8,10 @@ import msgspec
 import pytest
 
 from processors.models.inquirer import FIRST_LOOK
-from records import Position, Record
+from records import ErrorType, Failure, Position, Record, decode
 from schedmate.assembly import job_processor
 from schedmate.settings import ProcessorSettings
+from streams.kafka import read_back
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
@@ -76,3 +78,41 @@ def test_answers_on_the_topic_make_the_same_records_in_both_runtimes(own_kafka: 
     assert len(results) == len(expected), "nothing was written twice"
     assert any(name.startswith("failure-review/") for name in expected)
     assert sum(b'"method":"model"' in each.value for each in results) >= 2 * JOBS
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_killed_workers_that_ask_lose_no_verdict_and_revise_each_once(own_kafka: Kafka, tmp_path: Path) -> None:
+    """SIGKILL of the only worker, again and again; questions may be lost or asked twice, and answers come whenever they come."""
+    logs, log = odd(), tmp_path / "worker.log"
+    with bad.misbehaving(bad.after(0.3, sensible_server)) as server:
+        environment = {"SCHEDMATE_LANGUAGE_MODEL__SERVERS": server.url}
+        for part in (logs[:12], logs[12:18]):
+            with command(own_kafka, "worker", log=log, **environment):  # killed at the block's end
+                send(own_kafka, part)
+                time.sleep(6.0)
+        with command(own_kafka, "worker", log=log, **environment):
+            send(own_kafka, [*logs[18:], *endings(JOBS)])
+            deadline = time.monotonic() + 90
+            said = verdicts(own_kafka)
+            while not said or newest(said).source != "model":
+                assert time.monotonic() < deadline, log.read_text()[-3000:]
+                time.sleep(0.5)
+                said = verdicts(own_kafka)
+    assert {each.job for each in said.values()} == {"job-0"}
+    assert sorted(each.revision for each in said.values()) == list(range(1, len(said) + 1))
+    reviewed = newest(said)
+    assert (reviewed.source, reviewed.final, reviewed.error_type) == ("model", True, ErrorType.INFRASTRUCTURE)
+    assert reviewed.root is not None
+    assert reviewed.root.text == "something is wrong: cannot write, no space"
+    assert list(read_back(own_kafka.connection, ["dead-letters"])) == []
+
+
+def verdicts(broker: Kafka) -> dict[str, Failure]:
+    found = [decode(Failure, message.value) for message in read_back(broker.connection, ["failures"])]
+    return {each.id: each for each in found}
+
+
+def newest(said: dict[str, Failure]) -> Failure:
+    return max(said.values(), key=lambda each: each.revision)
