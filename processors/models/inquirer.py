@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from processors.view import ChunkView
-from records import ErrorType, Failure, ModelAnswer, Sample
+from records import ErrorType, Evidence, Failure, ModelAnswer, Sample
 
 from . import failure_review, template_reading
 from .inquiry import Inquiry
@@ -90,28 +90,34 @@ class Inquirer:
         """Ask for a second look at `verdict`, which was just said of a job whose state is of `partition`."""
         if verdict.error_type is ErrorType.NONE:
             return
-        stream = self._stream(verdict)
-        lines = {view.numbers[index]: (view, index) for view, index in (stream.lines() if stream else ())}
-        numbered = [
-            NumberedLine(number, view.lines[index].strip("\r\n")) for number, (view, index) in sorted(lines.items())
-        ]
-        shown = window(numbered, verdict.root.line if verdict.root else 0)
+        root = verdict.root if verdict.root is not None and verdict.root.rank is not None else None
+        places = self._around(verdict, root)
+        lines = [NumberedLine(number, place.text) for number, place in sorted(places.items())]
+        shown = window(lines, root.line if root else 0)
         if not shown:
             self.counters.without_lines += 1
             return
         self.counters.reviews += 1
-        kept = {each.number for each in shown}
-        places = {number: view.evidence(index) for number, (view, index) in lines.items() if number in kept}
+        places = {each.number: places[each.number] for each in shown}
         draft = ModelAnswer(
             id="", job=verdict.job, attempt=verdict.attempt, about=verdict.id, revision=verdict.revision, time=0.0, model="", prompt="",
         )  # fmt: skip
         self._made.append(Inquiry(failure_review.question(shown, verdict.job), partition, draft, places))
 
-    def _stream(self, verdict: Failure) -> Stream | None:
-        root = verdict.root
+    def _around(self, verdict: Failure, root: Evidence | None) -> dict[int, Evidence]:
+        """Return the lines of the stream of `root`, by number; what the verdict cites of it stands in for what is no longer kept.
+
+        Without a root that a rank printed it is the stream that printed last.
+        """
         if root is None:
-            return self.recent.newest(verdict.job, verdict.attempt)
-        return self.recent.of(StreamName(verdict.job, verdict.attempt, root.rank or 0, root.stream))
+            stream = self.recent.newest(verdict.job, verdict.attempt)
+        else:
+            stream = self.recent.of(StreamName(verdict.job, verdict.attempt, root.rank or 0, root.stream))
+        cited = verdict.evidence if root else []
+        places = {each.line: each for each in cited if root and (each.rank, each.stream) == (root.rank, root.stream)}
+        return places | {
+            view.numbers[index]: view.evidence(index) for view, index in (stream.lines() if stream else ())
+        }
 
 
 def _looks(seen: int) -> int:

@@ -95,6 +95,27 @@ def test_redraws_of_a_line_are_shown_once() -> None:
     assert "%" not in inquiry.question.data
 
 
+def test_what_a_verdict_cites_stands_in_for_lines_that_are_gone() -> None:
+    """After a restart nothing is kept; of the lines of other ranks and of nodes none has the same numbers."""
+    first = verdict(40)
+    others = [Evidence(topic="node-logs", partition=0, offset=0, line=7, text="node"), first.root]
+    inquirer = Inquirer()
+    inquirer.said(verdict(40, evidence=others), partition=3)
+    inquirer.read(view(["later"], 9, 90))
+    inquirer.said(verdict(40, evidence=others), partition=3)
+    alone, beside = inquirer.take()
+    assert (list(alone.shown), list(beside.shown)) == ([40], [40, 90])
+
+
+def test_a_root_that_a_node_printed_is_no_line_of_the_job() -> None:
+    inquirer = Inquirer()
+    inquirer.read(view(["a", "b"]))
+    of_node = Evidence(topic="node-logs", partition=0, offset=0, line=1, text="the link is down", rank=None)
+    inquirer.said(verdict(1, root=of_node, evidence=[of_node]), partition=3)
+    (inquiry,) = inquirer.take()
+    assert [each.text for each in inquiry.shown.values()] == ["a", "b"]
+
+
 def test_nothing_is_asked_about_what_is_taken_back_or_without_lines() -> None:
     inquirer = Inquirer()
     inquirer.said(verdict(1), partition=3)

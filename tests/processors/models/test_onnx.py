@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from processors.classify.fallback import ExemplarClassifier, exemplars
+from processors.classify.embedded import EmbeddedModel, shipped
+from processors.classify.linear import LETTERS, LinearModel
 from processors.models.onnx import OnnxEmbedder
 
 CACHE = Path(__file__).parents[3] / ".cache" / "models"
@@ -71,14 +72,17 @@ def embedder(directory: Path) -> OnnxEmbedder:
     return OnnxEmbedder(directory)
 
 
-def test_vectors_have_unit_length_and_do_not_depend_on_the_batch(directory: Path, embedder: OnnxEmbedder) -> None:
+def test_vectors_have_unit_length_and_do_not_depend_on_their_neighbours(
+    directory: Path, embedder: OnnxEmbedder
+) -> None:
     texts = [f"line {i} " + "word " * (i % 5) for i in range(11)]
     vectors = embedder.embed(texts)
     assert vectors.shape == (11, 384)
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    alone = OnnxEmbedder(directory, batch=1).embed(texts)
-    assert (vectors * alone).sum(axis=1).min() > 0.97  # int8 activations differ a little with the padding
+    assert (embedder.embed(texts[3:5]) == vectors[3:5]).all()
+    padded = OnnxEmbedder(directory, batch=4).embed(texts)
+    assert (vectors * padded).sum(axis=1).min() > 0.97  # int8 activations differ a little with the padding
 
 
 def test_likeness_follows_meaning(embedder: OnnxEmbedder) -> None:
@@ -97,18 +101,9 @@ def test_a_directory_without_a_model_is_refused(embedder: OnnxEmbedder, tmp_path
         OnnxEmbedder(tmp_path)
 
 
-def test_the_nearest_exemplar_gives_the_class(embedder: OnnxEmbedder) -> None:
-    classifier = ExemplarClassifier(embedder)
-    found = classifier.classify(
-        [
-            "the worker process has died and cannot be restarted",
-            "saved checkpoint to the output folder",
-            "zyx qpw 111 vvv",
-        ]
-    )
-    assert found == "eoo"
-    assert classifier.classify([]) == ""
-
-
-def test_exemplars_are_of_all_classes() -> None:
-    assert {letter for letter, _ in exemplars()} == set("ewpo")
+def test_vectors_join_the_grams_behind_the_signatures(embedder: OnnxEmbedder) -> None:
+    known = [each for each in shipped() if each.asked][::10]
+    model = EmbeddedModel(embedder, LinearModel.load(), known)
+    likely = model.probabilities([each.template for each in known])
+    right = [LETTERS[row.argmax()] == each.letter for row, each in zip(likely, known, strict=True)]
+    assert sum(right) > 0.85 * len(known)
