@@ -2,7 +2,8 @@
 
 `source` of the outcome says which: `signature+node-logs` (confirmed by the node's log), `traceback-gpu-metrics` (the GPUs' samples speak
 against it), `node-logs` (the node's log alone makes the verdict). Evidence from the node is never worth more than the job's own words where
-these are plain: a `KeyError` stays one, though a disk failed beside it; only the confidence falls. Only fatal findings make a verdict.
+these are plain: a `KeyError` stays one, though a disk failed beside it; only the confidence falls. Only fatal findings make a verdict, and
+warnings do not even confirm one: clocks are held back by heat every day.
 """
 
 import hashlib
@@ -26,6 +27,7 @@ TOP = 0.99
 DOUBTED = 0.8
 """What is left of the confidence of a verdict that evidence speaks against."""
 
+_COUNT = (Severity.FATAL, Severity.ERROR)
 _CONSEQUENCES = frozenset({
     kinds.COLLECTIVE, kinds.PEER, kinds.SIGNAL, kinds.LAUNCHER, kinds.VAGUE, kinds.EXIT, kinds.CHILD, kinds.STARVED, kinds.HINT,
     kinds.KILL, kinds.ABORT, kinds.NATIVE, kinds.CANCEL,
@@ -52,7 +54,7 @@ def corroborate(
         (one for one in findings if failure.time - BEFORE_S <= one.time <= failure.time + AFTER_S),
         key=lambda one: (-one.confidence, one.time, one.id),
     )
-    found = [one for one in near if one.error_type is ErrorType.INFRASTRUCTURE]
+    found = [one for one in near if one.error_type is ErrorType.INFRASTRUCTURE and one.severity in _COUNT]
     if not found:
         return _unsupported(failure, [one for one in near if one.severity is Severity.INFO])
     best, same = found[0], [one for one in found if _agree(failure, one)]
@@ -96,9 +98,16 @@ def _confirmed(failure: Failure, same: Sequence[NodeFinding]) -> Failure:
         failure,
         same,
         source=f"{failure.source}+{same[0].place.topic}",
-        node=failure.node or same[0].node,
+        node=_suspect(failure, same),
         confidence=max(failure.confidence, min(TOP, round(1 - doubt, 3))),
     )
+
+
+def _suspect(failure: Failure, same: Sequence[NodeFinding]) -> str:
+    """Return the node that a confirmed verdict blames: who printed the line need not be who is ill."""
+    if failure.node in {one.node for one in same} or failure.confidence >= CERTAIN:
+        return failure.node or same[0].node
+    return same[0].node if same[0].severity is Severity.FATAL or not failure.node else failure.node
 
 
 def _replaced(failure: Failure, best: NodeFinding, found: Sequence[NodeFinding]) -> Failure:

@@ -93,6 +93,23 @@ def test_a_job_without_a_node_of_its_own_gets_that_of_the_finding() -> None:
     assert (one.node, one.signature) == ("n8", "oom_killer")
 
 
+def test_a_confirmed_verdict_blames_the_node_that_is_ill_not_the_one_that_printed() -> None:
+    there = nodes(XID, node="n2")
+    one = corroborate(failure(**GPU_TEXT), there, BY_NAME)
+    assert one is not None
+    assert (one.node, one.source) == ("n2", "signature+node-logs")
+    both = corroborate(failure(**GPU_TEXT), [*there, *nodes(XID)], BY_NAME)
+    assert both is not None
+    assert both.node == "n1"
+    certain = corroborate(failure(**GPU_TEXT | {"confidence": 0.95}), there, BY_NAME)
+    assert certain is not None
+    assert certain.node == "n1"
+    mild = [msgspec.structs.replace(each, severity=Severity.ERROR, confidence=0.7) for each in there]
+    weak = corroborate(failure(**GPU_TEXT), mild, BY_NAME)
+    assert weak is not None
+    assert weak.node == "n1"
+
+
 def test_a_plain_bug_stays_one_and_only_its_confidence_falls() -> None:
     one = corroborate(failure(**BUG), nodes(XID), BY_NAME)
     assert one is not None
@@ -118,10 +135,13 @@ def test_what_was_then_or_weak_says_nothing(evidence: list[NodeFinding]) -> None
 @pytest.mark.parametrize("facts", [{}, KILLED, NCCL, GPU_TEXT, BUG])
 def test_a_lone_warning_makes_no_verdict(facts: dict[str, object]) -> None:
     (xid,) = nodes(XID)
-    for weak in (Severity.WARNING, Severity.ERROR):
-        mild = msgspec.structs.replace(xid, severity=weak, confidence=0.7)
-        one = corroborate(failure(**facts), [mild], BY_NAME)
-        assert one is None or one.signature == facts.get("signature"), "it may confirm, no more"
+    warning = msgspec.structs.replace(xid, severity=Severity.WARNING, confidence=0.5)
+    assert corroborate(failure(**facts), [warning], BY_NAME) is None
+    mild = msgspec.structs.replace(xid, severity=Severity.ERROR, confidence=0.7)
+    one = corroborate(failure(**facts), [mild], BY_NAME)
+    assert (one and one.signature) == ("cuda_unavailable_device" if facts is GPU_TEXT else None), (
+        "it may confirm, no more"
+    )
 
 
 def test_the_order_of_findings_does_not_matter() -> None:
