@@ -8,7 +8,7 @@ line holds for all lines of its template.
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import names, units
 from .names import Meaning
@@ -18,7 +18,7 @@ _LONGEST_NAME = 100
 """Characters before a number that its name is looked for in."""
 
 _OPENING = " \t\"'([{<*"
-_SEPARATOR = re.compile(r"(?:[:=|]|->|=>|\bis|\bof|^\s*-)\s*$")
+_SEPARATOR = re.compile(r"(?:[:=|]|(?<=['\"]),|->|=>|\bis|\bof|^\s*-)\s*$")
 _NAME = re.compile(r"[A-Za-z_\u00aa-\uffff][^,;|\t{}\[\]\"'=:<>]*$")
 _LETTER = re.compile(r"[^\W\d_]")
 _SCOPE = re.compile(r"(?i)\((?:train|training|global|avg|mean|smoothed)\)$")
@@ -75,6 +75,7 @@ class Slot:
     """Number of the line that this one is divided by: `12.5 sec per 100 iters`; -1 for none."""
 
 
+_FILLED = re.compile(r"[\[|]\s?[#=>*█▓▒░▏▎▍▌▋▊▉\-. ]{5,}[\]|]")
 _DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])")
 """What bars are drawn of: box and block characters, and `[===>...]`."""
 
@@ -158,6 +159,8 @@ def _slot(index: int, name: str, unit: str) -> Slot | None:
     if known is None:
         return None
     what, scale, kind = known
+    if what is Meaning.STEP and unit in ("ms", "us", "µs"):
+        return Slot(index, Meaning.STEP_TIME, name, units.time_after(unit) or 1.0)
     if what is Meaning.RATE and units.time_after(unit) is not None and unit != "m":
         return None  # `Speed: 0.2ms preprocess`
     if what in (Meaning.STEP_TIME, Meaning.TIME, Meaning.CLOCK) and (seconds := units.time_after(unit)) is not None:
@@ -264,7 +267,7 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
         elif (
             not bar
             and (_whole(numbers[index]) or "|" in before)
-            and ((_OF.match(after) and not unit) or _OPEN_BAR.match(after))
+            and ((_OF.match(after) and unit in ("", "of")) or _OPEN_BAR.match(after))
         ):
             counter = index  # the last one before the elapsed time: bars may name the epoch first
         elif slot := span(index, name, before, after):
@@ -293,7 +296,7 @@ def _fits(slot: Slot, number: str) -> bool:
     return slot.meaning is not Meaning.STEP or len(number.partition(".")[2]) < _DECIMALS
 
 
-_COUNTED = re.compile(r"(?i)\btime/\w+$")
+_COUNTED = re.compile(r"(?i)\btime/\w+$|^time[_ ]step$")
 _DECIMALS = 2
 """Decimals from which a number counts no steps."""
 
@@ -346,7 +349,9 @@ def _counts_on(last: Slot, texts: Sequence[str]) -> bool:
 
 def _with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: bool) -> Plan:
     """Take an unnamed `k/N` for the step where no field is named so and the line is a bar or a report of an epoch."""
+    bare = [slot for slot in slots if slot.meaning is Meaning.RATE and _A_SECOND.match(texts[slot.index + 1])]
     drawn = bar or any(mark in text for text in texts for mark in ("%|", "━", "[=", "=]", "[>", "█", "[."))
+    drawn = drawn or (counter >= 0 and any(_FILLED.search(text) for text in texts))
     step = any(slot.meaning is Meaning.STEP for slot in slots)
     if not step and counter < 0 and len(texts) > 2 and _FIRST.match("\0".join(texts[:2])):
         known = any(
@@ -360,6 +365,8 @@ def _with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: bo
         slots[:] = [slot for slot in slots if slot.meaning not in (Meaning.STEP_TIME, Meaning.RATE)]  # of an epoch
         slots.append(Slot(counter, Meaning.EPOCH, ""))
         counter = -1
+    if counter >= 0 and not step and drawn:
+        slots[:] = [replace(slot, unit=units.STEPS) if slot in bare else slot for slot in slots]
     if counter >= 0 and not step and (drawn or timed):
         paced = any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE) for slot in slots)
         epochs = not paced and any(_EPOCHS_PER.match(text) for text in texts[counter:])

@@ -11,6 +11,7 @@ NUMBER = re.compile(
     r"(?:\d+\s?(?:days?|d),?\s+)?\d+:\d\d(?::\d\d)?(?:\.\d+)?(?![\d:])"  # 1:23:45, 12:34, 1 day, 2:03:04
     rf"|(?:\d+\s?{_DAYS}{_GAP})?\d+\s?{_HOURS}{_GAP}\d+\s?{_MINUTES}(?:{_GAP}\d+(?:\.\d+)?\s?{_SECONDS})?"  # 1h 2m 3s
     rf"|\d+\s?{_MINUTES}{_GAP}\d+(?:\.\d+)?\s?{_SECONDS}"  # 8 minutes 20 seconds
+    r"|\d+s\d+ms"  # 2s80ms
     r"|[-+]?(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d*)?(?:[eE][-+]?\d+)?(?:[kKMG](?![A-Za-z]))?"  # 1,234.5e-3, 23.7k
     r"|[-+]?\.\d+(?:[eE][-+]?\d+)?"  # .25
     r"|[-+]?(?:nan|NaN|NAN|inf|Inf|INF|Infinity)(?![A-Za-z_]|\s+(?:iter|step|value|grad|loss|or|in|detect|check))"
@@ -18,9 +19,9 @@ NUMBER = re.compile(
 )
 """One number, as group 1. A digit that belongs to a word (`top1`, `fc6`, `P100`) is none."""
 
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s?([dhms])")
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s?(ms|[dhms])")
 _AFTER_DAYS = re.compile(r"\s?d(?:ays?)?,?\s+")
-_SECONDS_IN = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
+_SECONDS_IN = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 _OF_A_DURATION = frozenset(":hms")
 _SUFFIX = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 

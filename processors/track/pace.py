@@ -116,8 +116,9 @@ def growing(window: Sequence[Report]) -> list[str]:
 
 def _grows(values: Sequence[float]) -> bool:
     """Return whether `values` grow all the time, or begin anew now and then: time since the start of an epoch."""
-    falls = [(a, b) for a, b in pairwise(values) if a >= b]
-    return all(b < a / 2 for a, b in falls) and len(falls) * GROWING < len(values)
+    falls = [(a, b) for a, b in pairwise(values) if a > b]
+    begun_anew = all(b < a / 2 for a, b in falls) and len(falls) * GROWING < len(values)
+    return begun_anew and len(set(values)) >= GROWING
 
 
 def _creeps(window: Sequence[Report], key: str) -> bool:

@@ -159,7 +159,15 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
     what = f"`{name}`" if name and not name.isdigit() else "a time without a name"
     if len(values) >= 4 and _counts(values):
         return Reading(what, "stated", seconds, 0.0, "grows like a counter: no time of a step", key=key)
+    if role == "span" and _counts_down(values):
+        return Reading(what, "stated", seconds, 0.0, "falls all the time: what remains", key=key)
     return _against(Reading(what, "stated", seconds, score, why, key=key), clock, interval=True, mean=fmean(values))
+
+
+def _counts_down(values: Sequence[float]) -> bool:
+    """Return whether `values` fall all the time, but where the next loop begins."""
+    falls = sum(a >= b for a, b in pairwise(values))
+    return len(values) >= _ENOUGH and len(set(values)) >= _ENOUGH and falls * 8 >= 7 * (len(values) - 1)
 
 
 def _counts(values: Sequence[float]) -> bool:

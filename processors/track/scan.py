@@ -1,11 +1,15 @@
 """The reverse scan (SchedMate §3.2): lines from the newest backwards, until enough reports are found."""
 
+import re
+
 from .reports import Report
+
+_EVALUATED = re.compile(r"(?i)\b(?:val|valid|validation|eval|test|dev)[_/ -]?(?:\w*_)?loss")
 
 
 def bare_bar(line: str) -> bool:
-    """Return whether `line` is a progress bar without a loss: its step and speed may be those of an evaluation."""
-    if "oss" in line or not ("it/s" in line or "s/it" in line):
+    """Return whether `line` is a progress bar without a loss of the training: its step and speed may be those of an evaluation."""
+    if not ("it/s" in line or "s/it" in line) or ("oss" in line and "oss" in _EVALUATED.sub("", line)):
         return False
     head = line[: max(line.find("%"), 0)]
     return "poch" not in head and "rain" not in head

@@ -46,6 +46,30 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ),
         {"step_time_s": 0.2},
     ),
+    "a bar by percent, counter and clock": (
+        lines(
+            lambda i: (
+                f"\r{2 * i:3d}% ({2 * i} of 80) |{'#' * (i // 2):<20}| Elapsed Time: 0:{i:02d}:00 ETA:   0:{40 - i:02d}:00"
+            )
+        ),
+        {"step": 80, "step_time_s": 30.0},
+    ),
+    "a bar that counts in its own unit": (
+        lines(lambda i: f"\rTrain |{'█' * (i // 2):<20}| {i}/80 [{i}%] in {2 * i}.0s (0.50/s, eta: {80 - i}s)"),
+        {"step": 40, "step_time_s": 2.0, "throughput": None},
+    ),
+    "a step that is a time": (
+        lines(
+            lambda i: (
+                f"\r [{'=' * i}>{'.' * (40 - i)}]  Step: 500ms | Tot: {i // 2}s{500 * (i % 2)}ms | Loss: {loss(i):.3f} | {i}/40"
+            )
+        ),
+        {"step": 40, "step_time_s": 0.5, "loss": 2.2},
+    ),
+    "what remains": (
+        lines(lambda i: f"\rTraining  [{'#' * (i // 2):-<20}]  {i}/40  00:0{(40 - i) // 60}:{(40 - i) % 60:02d}"),
+        {"step": 40, "step_time_s": None},
+    ),
     "the size of a batch": (
         lines(lambda i: f"tick {i}  kimg {6.1 * i:.1f}  minibatch 32  time {i}m 40s  sec/tick 652.4   sec/kimg 108.45"),
         {"step": None, "throughput": 9.221, "throughput_unit": "samples/s"},
