@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import clean, peel
 from processors.view import ERROR, OTHER, PROGRESS, ChunkView
 from records import Component, ErrorType, Evidence
 
@@ -210,7 +210,7 @@ def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
     if raised is not None:
         return False
     return _QUOTATION.fullmatch(line) is not None or (
-        signature.kind in _DOUBTFUL and _MILD.search(line[:120]) is not None
+        signature.kind in _DOUBTFUL and _MILD.search(clean(line[:160])) is not None
     )
 
 
