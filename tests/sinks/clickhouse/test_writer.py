@@ -128,6 +128,19 @@ def test_every_kind_of_record_is_stored_once(embedded: Embedded) -> None:
     assert embedded.one("SELECT seen['state'] FROM decision_results WHERE id = 'k'") == "RUNNING"
 
 
+def test_of_two_verdicts_of_one_revision_the_more_certain_one_is_in_force(embedded: Embedded) -> None:
+    """A replay that reads topics in another order can make both; ids say nothing."""
+    kinds = {"a": 0.5, "z": 0.95, "m": 0.6}
+    ClickHouseWriter(embedded.connect).write(
+        [
+            (Position("failures", 0, place), records.Failure(
+                id=f"tie/{name}", job="tie", revision=2, time=5.0, message="m", error_type="other", confidence=sure))
+            for place, (name, sure) in enumerate(kinds.items())
+        ]
+    )  # fmt: skip
+    assert embedded.one("SELECT id FROM verdicts WHERE job = 'tie'") == "tie/z"
+
+
 def test_a_result_written_again_at_another_time_is_a_repeat(embedded: Embedded) -> None:
     def result(time: float, offset: int) -> Row:
         record = records.DecisionResult(
