@@ -4,8 +4,9 @@ import re
 from dataclasses import replace
 
 from processors.grammar import mllog, names
-from processors.grammar.fields import LEADING, Plan, Slot
 from processors.grammar.names import Meaning
+from processors.grammar.plans import LEADING
+from processors.grammar.slots import Plan, Slot
 
 _BOOKKEEPING = re.compile(
     r"(?i)\b(?:sav(?:e|ed|ing)|load(?:ed|ing)?|checkpoint\w*|resum\w+|restor\w+|download\w*|writ(?:e|ing|ten)"
@@ -106,7 +107,9 @@ def _is_rate_of_learning(slot: Slot) -> bool:
 def _is_loss(slots: tuple[Slot, ...]) -> bool:
     """A loss without a counter is a report where its name says that it is the training's, or more fields stand beside it."""
     ranks = [names.loss_rank(slot.name) for slot in slots if slot.meaning is Meaning.LOSS]
-    return min(ranks) <= _OF_A_STEP and not (len(slots) == 1 and slots[0].name.lower().startswith(("final_", "best", "min")))
+    return min(ranks) <= _OF_A_STEP and not (
+        len(slots) == 1 and slots[0].name.lower().startswith(("final_", "best", "min"))
+    )
 
 
 def _evaluates(body: str, plan: Plan) -> bool:

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 from . import mllog, stamps, table
 from .cache import GenerationCache
-from .fields import Plan, Slot, name_before, plan, span
+from .fields import name_before, span
 from .names import Meaning
 from .numbers import NUMBER, is_duration, parse
+from .plans import plan
 from .prefix import clean, peel
+from .slots import Plan, Slot
 
 LONGEST = 1000
 """Characters of a line that are looked at. Templates are kept, so this bounds memory."""

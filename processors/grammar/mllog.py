@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from .fields import Slot
 from .names import Meaning
+from .slots import Slot
 
 _MODERN = re.compile(r":::MLLOG\s+(\{.*\})")
 _OLDER = re.compile(r":::MLL\s+(\d+\.\d+)\s+(\w+):\s+(\{.*\})")

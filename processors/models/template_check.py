@@ -10,10 +10,10 @@ from statistics import median
 import msgspec
 
 from processors.grammar import stamps
-from processors.grammar.fields import Slot
 from processors.grammar.names import Meaning
 from processors.grammar.numbers import NUMBER, parse
 from processors.grammar.prefix import peel
+from processors.grammar.slots import Slot
 from processors.grammar.units import STEPS
 from records import NumberMeaning
 

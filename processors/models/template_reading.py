@@ -8,10 +8,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from processors.grammar.fields import Slot, name_before
+from processors.grammar.fields import name_before
 from processors.grammar.names import Meaning
 from processors.grammar.numbers import NUMBER
 from processors.grammar.prefix import peel
+from processors.grammar.slots import Slot
 from processors.grammar.units import SAMPLES, STEPS, TOKENS
 from processors.view import QUOTE
 from records import NumberMeaning, Sample

@@ -145,23 +145,8 @@ def _pace(
     name: str,
     progress: Callable[[Report, Report], float],
 ) -> Pace | None:
-    passed: list[tuple[float, float]] = []
-    for earlier, later in found:
-        begin, end = clock(earlier), clock(later)
-        if begin is None or end is None:
-            continue
-        seconds = difference(begin, end) if method == "timestamps" else end - begin
-        if seconds < 0 and name:
-            continue  # it begins anew with each epoch
-        if seconds < 0:
-            return None  # no clock goes backwards
-        steps = progress(earlier, later)
-        if method != "arrival" or seconds >= _BURST:
-            passed.append((seconds, steps))
-        elif passed:
-            passed[-1] = (passed[-1][0], passed[-1][1] + steps)  # arrived together with the one before
-    total = sum(seconds for seconds, _ in passed)
-    if not passed or total <= 0:
+    passed = _passed(found, clock, method, name, progress)
+    if sum(seconds for seconds, _ in passed) <= 0:
         return None
     if method == "arrival" and len(passed) < min(_APART, len(found)):
         return None  # arrived in one burst: read late, or replayed
@@ -177,6 +162,32 @@ def _pace(
         kept = [value for value in each if value <= _PAUSE * fmean(each)]
         middle = fmean(kept)  # lines that arrive in pairs: the median is the gap within one
     return Pace(middle, method, stride, len(kept), name, _mean(passed), spread(each)) if middle > 0 else None
+
+
+def _passed(
+    found: Sequence[tuple[Report, Report]],
+    clock: Clock,
+    method: str,
+    name: str,
+    progress: Callable[[Report, Report], float],
+) -> list[tuple[float, float]]:
+    """Return (seconds, progress) between neighbours; nothing where the clock goes backwards."""
+    passed: list[tuple[float, float]] = []
+    for earlier, later in found:
+        begin, end = clock(earlier), clock(later)
+        if begin is None or end is None:
+            continue
+        seconds = difference(begin, end) if method == "timestamps" else end - begin
+        if seconds < 0 and name:
+            continue  # it begins anew with each epoch
+        if seconds < 0:
+            return []
+        steps = progress(earlier, later)
+        if method != "arrival" or seconds >= _BURST:
+            passed.append((seconds, steps))
+        elif passed:
+            passed[-1] = (passed[-1][0], passed[-1][1] + steps)  # arrived together with the one before
+    return passed
 
 
 def _tick(differences: Sequence[float]) -> float:

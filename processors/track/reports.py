@@ -7,8 +7,8 @@ from math import inf, isfinite
 import msgspec
 
 from processors.grammar.extractor import Reading
-from processors.grammar.fields import Slot
 from processors.grammar.names import Meaning, loss_rank
+from processors.grammar.slots import Slot
 from processors.grammar.units import STEPS
 
 TEXT = 160

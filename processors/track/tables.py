@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from processors.grammar import names, stamps, table
 from processors.grammar.extractor import Reading
-from processors.grammar.fields import Plan, Slot
 from processors.grammar.names import Meaning
 from processors.grammar.prefix import clean, peel
+from processors.grammar.slots import Plan, Slot
 from processors.view import OTHER, ChunkView
 
 from .state import TrackState

@@ -1,0 +1,119 @@
+"""Counters of a line: `k/N`, epoch and step beside each other, ranges, the bare number that a bar or a line begins with."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from . import units
+from .fields import A_SECOND, STEPS_AFTER
+from .names import Meaning
+from .numbers import is_duration
+from .slots import Slot
+
+FIRST = "first"
+"""Name of a counter that stands bare at the start of a line, beside a named loss or speed."""
+_FIRST = re.compile(r"^[\s\[(#]*\0\s*[\]):|\t]")
+OF = re.compile(r"^\s*(?:/|of|out of)\s*$")
+_RANGE = re.compile(r"^\s*(?:-|\.\.|to|and)\s*$")
+_SQUARE = re.compile(r"^\s*\]\s*\[\s*$")
+_COMMA = re.compile(r"^\s*,\s*$")
+_BOTH = re.compile(r"(?i)\bepochs?\s*/\s*(?:iter(?:ation)?s?|steps?|batch(?:es)?)$")
+_EPOCHS_BAR = re.compile(r"(?i)(?:^|\W)(?:epochs?|total progress)\s*[:|]?\s*$")
+_EPOCHS_PER = re.compile(r"\s?(?:epochs?/s|s/epochs?)\b")
+_FILLED = re.compile(r"[\[|]\s?[#=>*█▓▒░▏▎▍▌▋▊▉\-. ]{5,}[\]|]")
+
+
+def is_whole(number: str) -> bool:
+    """Return whether `number` has the form of a counter's."""
+    return "." not in number and not is_duration(number)
+
+
+def fits(slot: Slot, number: str) -> bool:
+    """Return whether `number` has a form that its meaning allows: a counter may be printed as `3.0`, but not as `0.527`."""
+    if slot.meaning is Meaning.STEP_TIME and _COUNTED.search(slot.name):
+        return not number.isdigit()  # `time/batch: 365` counts
+    return slot.meaning is not Meaning.STEP or len(number.partition(".")[2]) < _DECIMALS
+
+
+_COUNTED = re.compile(r"(?i)\btime/\w+$|^time[_ ]step$")
+_DECIMALS = 2
+"""Decimals from which a number counts no steps."""
+
+
+def goes_on(slots: list[Slot], index: int, texts: Sequence[str], numbers: Sequence[str]) -> bool:  # noqa: PLR0911  # a list of cases
+    """Return whether number `index` belongs to the one before it: `N` of `k/N`, the end of a range, `100` of `5 s per 100 iters`."""
+    before, after = texts[index], texts[index + 1]
+    last = slots[-1] if slots and slots[-1].index == index - 1 else None
+    if last and last.per == index:
+        return True
+    if last and last.meaning in (Meaning.STEP, Meaning.EPOCH) and is_whole(numbers[index]) and _counts_on(last, texts):
+        slots[-1] = Slot(last.index, Meaning.EPOCH, last.name)  # `Epoch: [3][250]`, `"step": [3, 250]`
+        slots.append(Slot(index, Meaning.STEP, last.name))
+        return True
+    if OF.match(before):
+        if last and last.meaning in (Meaning.STEP, Meaning.EPOCH):
+            slots.append(Slot(index, Meaning.TOTAL, last.name))
+        return True
+    if last and last.meaning is Meaning.LOSS and not before.strip() and before and numbers[index - 1].isdigit():
+        slots[-1] = Slot(last.index, Meaning.STEP, "step")  # `train loss 250 0.311`
+        slots.append(Slot(index, Meaning.LOSS, last.name))
+        return True
+    if not _RANGE.match(before) or (before.strip() == "and" and "between" not in texts[index - 1]):
+        return False
+    if last and last.meaning is Meaning.STEP:
+        slots[-1] = Slot(index, Meaning.STEP, last.name)  # batches 0-50: the last one counts
+        return True
+    if last is None and STEPS_AFTER.match(after):
+        slots.append(Slot(index, Meaning.STEP, "batch"))  # 51-100batch
+        return True
+    return False
+
+
+def _counts_on(last: Slot, texts: Sequence[str]) -> bool:
+    """Return whether the counter `last` is an epoch, and the number after it the step in it."""
+    before, between, after = texts[last.index : last.index + 3]
+    if last.meaning is Meaning.EPOCH and _SQUARE.match(between):
+        return True
+    if _BOTH.search(last.name) and OF.match(between):
+        return True
+    opened = before.rstrip().endswith(("[", "("))
+    return opened and _COMMA.match(between) is not None and after.lstrip().startswith(("]", ")"))
+
+
+def with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: bool) -> tuple[bool, bool]:
+    """Take an unnamed `k/N` for the step where no field is named so and the line is a bar or a report of an epoch.
+
+    Args:
+        slots: What is known; the counter is added.
+        texts: Those around the numbers.
+        counter: Index of the `k`; -1 for none.
+        bar: A bar's clock was found.
+
+    Returns:
+        Whether the line draws a bar, and whether that bar counts steps.
+    """
+    bare = [slot for slot in slots if slot.meaning is Meaning.RATE and A_SECOND.match(texts[slot.index + 1])]
+    drawn = bar or any(mark in text for text in texts for mark in ("%|", "━", "[=", "=]", "[>", "█", "[."))
+    drawn = drawn or (counter >= 0 and any(_FILLED.search(text) for text in texts))
+    step = any(slot.meaning is Meaning.STEP for slot in slots)
+    if not step and counter < 0 and len(texts) > 2 and _FIRST.match("\0".join(texts[:2])):
+        known = any(
+            slot.meaning in (Meaning.STEP_TIME, Meaning.RATE, Meaning.LOSS, Meaning.COUNT, Meaning.SPAN)
+            for slot in slots
+        )
+        if known and not any(slot.index == 0 for slot in slots):
+            slots.insert(0, Slot(0, Meaning.STEP, FIRST))
+    timed = any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE, Meaning.EPOCH, Meaning.LOSS) for slot in slots)
+    if drawn and counter >= 0 and not step and texts[1].startswith("%") and _EPOCHS_BAR.search(texts[0]):
+        slots[:] = [slot for slot in slots if slot.meaning not in (Meaning.STEP_TIME, Meaning.RATE)]  # of an epoch
+        slots.append(Slot(counter, Meaning.EPOCH, ""))
+        counter = -1
+    if counter >= 0 and not step and drawn:
+        slots[:] = [replace(slot, unit=units.STEPS) if slot in bare else slot for slot in slots]
+    if counter >= 0 and not step and (drawn or timed):
+        paced = any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE) for slot in slots)
+        epochs = not paced and any(_EPOCHS_PER.match(text) for text in texts[counter:])
+        slots.append(Slot(counter, Meaning.EPOCH if epochs else Meaning.STEP, ""))
+        if OF.match(texts[counter + 1]):
+            slots.append(Slot(counter + 1, Meaning.TOTAL, ""))
+    return drawn, counter >= 0

@@ -1,0 +1,125 @@
+"""What all numbers of a line mean together.
+
+A line is cut into the texts around its numbers. Only the texts and the forms of the numbers decide, so that a plan made for one line
+holds for all lines of its template.
+"""
+
+import re
+import zlib
+from collections.abc import Sequence
+
+from . import names
+from .counters import OF, fits, goes_on, is_whole, with_counter
+from .fields import (
+    LONGEST_NAME,
+    OPENING,
+    SEPARATOR,
+    name_before,
+    name_of,
+    named_after,
+    per_some,
+    slot_of,
+    span,
+    unit_after,
+)
+from .names import Meaning
+from .slots import Plan, Slot
+
+LEADING = "leading"
+"""Name of a counter that stands bare at the start of a line: a round of boosting."""
+_LEADING = re.compile(r"\[\0\]\t\S.*:|\0:\t\S.*:")
+_AT = re.compile(r"^(.*?)\s+(?:at|for|after|of|in)\s+\S.*$")
+_DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])")
+"""What bars are drawn of: box and block characters, and `[===>...]`."""
+_TIME_UNIT = re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])")
+_OPEN_BAR = re.compile(r"^(?:/\?|it|batch(?:es)?|steps?)\s+\[$")
+_NUMBERS = re.compile("\0+")
+
+
+def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
+    """Return what `numbers` mean, which stand between `texts`. Of the numbers only the form counts, never a digit."""
+    count = len(numbers)
+    slots: list[Slot] = []
+    counter, bar, carried = -1, False, ""
+    if count >= 2 and _LEADING.match("\0".join(texts[:2])):
+        slots.append(Slot(0, Meaning.STEP, LEADING))
+    for index in range(len(slots), count):
+        before, after = texts[index], texts[index + 1]
+        if before.endswith("<") and slots:
+            continue
+        if after.startswith("%"):
+            slots += _share(index, name_before(before))
+            continue
+        if index and goes_on(slots, index, texts, numbers):
+            continue
+        name = name_of(index, before, carried)
+        unit = unit_after(after)
+        carried = ""
+        if some := per_some(index, name, texts):
+            slots.append(some)
+            continue
+        if found := _AT.match(before[-LONGEST_NAME:].strip(OPENING).split("\t")[-1]):
+            carried = name_before(found[1])
+        lossy = any(slot.meaning is Meaning.LOSS for slot in slots)
+        slot = slot_of(index, name, unit) or named_after(index, name, before, after, lossy)
+        if slot and fits(slot, numbers[index]):
+            slots.append(slot)
+        elif _clock_of_bar(texts, index):
+            slots.append(Slot(index, Meaning.CLOCK, "elapsed"))
+            bar = True
+        elif not bar and (is_whole(numbers[index]) or "|" in before) and _opens(after, unit):
+            counter = index  # the last one before the elapsed time: bars may name the epoch first
+        elif slot := span(index, name, before, after):
+            slots.append(slot)
+    counters = [slot for slot in slots if slot.meaning is Meaning.STEP]
+    if any(is_whole(numbers[slot.index]) for slot in counters):  # `"update": 1.25, "num_updates": 250`
+        slots = [slot for slot in slots if slot not in counters or is_whole(numbers[slot.index])]
+    drawn, counted = with_counter(slots, texts, counter, bar)
+    shape = zlib.crc32(_shape(texts).encode("utf-8", "replace"))
+    return Plan(tuple(slots), bar=drawn and counted, shape=shape, scope=_scope(slots, texts))
+
+
+def _share(index: int, name: str) -> list[Slot]:
+    known = names.meaning(name)
+    return [Slot(index, Meaning.MEASURE, name)] if known is not None and known[0] is Meaning.MEASURE else []
+
+
+def _opens(after: str, unit: str) -> bool:
+    """Return whether a number before `after` is the `k` of `k/N`, or counts without an end."""
+    return (OF.match(after) is not None and unit in ("", "of")) or _OPEN_BAR.match(after) is not None
+
+
+def _clock_of_bar(texts: Sequence[str], index: int) -> bool:
+    before = texts[index]
+    if index and _OPEN_BAR.match(before):
+        return texts[index + 1].startswith((",", "<"))
+    return texts[index + 1].startswith("<") and (before.rstrip(" ").endswith("[") or (index >= 2 and before == " "))
+
+
+def _shape(texts: Sequence[str]) -> str:
+    """Return what lines of one print statement have in common, however far a bar has grown and in which unit a time stands."""
+    bare = ("".join(_TIME_UNIT.sub("", _DRAWN.sub("", text)).split()) for text in texts)
+    return _NUMBERS.sub("\0", "\0".join(bare))
+
+
+_COUNTER_LAST = re.compile(r"(?i)(?<= )(?:ep|epoch|it|iter|iteration|step|batch)$")
+_COUNTERS = (Meaning.STEP, Meaning.EPOCH, Meaning.TOTAL, Meaning.SPAN, Meaning.CLOCK)
+
+
+def _scope(slots: Sequence[Slot], texts: Sequence[str]) -> str:
+    """Return what stands before the first measured field, the names of fields left out."""
+    if len(texts) < 2:
+        return texts[0]
+    first = min((slot.index for slot in slots if slot.meaning not in _COUNTERS), default=0)
+    named = {slot.index: slot.name for slot in slots}
+    return "".join(_unnamed(texts[index], texts[index + 1], named.get(index, "")) for index in range(first + 1))
+
+
+def _unnamed(text: str, after: str, name: str) -> str:
+    """Return `text` without the name of the field at its end: that of a known one, or what stands before a `:` or `=`."""
+    if not name and SEPARATOR.search(text.rstrip(" \t\"'")) and not OF.match(after):
+        name = name_before(text)
+        if names.evaluation(name) and (counter := _COUNTER_LAST.search(name)):
+            name = counter[0]  # `EVAL it=5`
+    place = text.rfind(name) if name else -1
+    return text[:place] + text[place + len(name) :] if place >= 0 else text
