@@ -5,7 +5,7 @@ from pathlib import Path
 
 from processors.alarms.monitor import AlarmMonitor
 from processors.classify.classifier import LineClassifier
-from processors.classify.fallback import ExemplarClassifier, TemplateClassifier
+from processors.classify.fallback import ModelClassifier
 from processors.diagnose import FailureHandler, InvalidSignature, Signature, load
 from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
@@ -21,7 +21,7 @@ from streams.transport import Producer
 
 def line_classifier(settings: ProcessorSettings) -> LineClassifier:
     """Return the line classifier. Loads the embedder, where one is configured."""
-    return LineClassifier(fallback=_fallback(settings))
+    return LineClassifier(fallback=ModelClassifier(_embedder(settings)))
 
 
 def job_processor(settings: ProcessorSettings, inquirer: Inquirer | None = None) -> JobProcessor:
@@ -66,16 +66,13 @@ def producer_factory(settings: Settings) -> Callable[[], Producer]:
     return lambda: KafkaProducer(connection, compression=settings.kafka.compression)
 
 
-def _fallback(settings: ProcessorSettings) -> TemplateClassifier | None:
-    embedder: Embedder
-    if settings.embedder == "none":
-        return None
+def _embedder(settings: ProcessorSettings) -> Embedder | None:
     if settings.embedder == "onnx":
         from processors.models.onnx import OnnxEmbedder
 
-        embedder = OnnxEmbedder(Path(settings.embedder_model))
-    else:
-        from processors.models.flag import FlagEmbedder
+        return OnnxEmbedder(Path(settings.embedder_model))
+    if settings.embedder == "flag":
+        from processors.models.flag import DEFAULT_MODEL, FlagEmbedder
 
-        embedder = FlagEmbedder(settings.embedder_model)
-    return ExemplarClassifier(embedder)
+        return FlagEmbedder(settings.embedder_model or DEFAULT_MODEL)
+    return None

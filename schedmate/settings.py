@@ -121,9 +121,9 @@ class ProcessorSettings(_Section):
     """How lines are understood."""
 
     embedder: Literal["none", "onnx", "flag"] = Field(
-        "none", description="What classifies lines that no signature knows."
+        "none", description="What helps to classify lines that no signature knows; character n-grams alone without one."
     )
-    embedder_model: str = Field("", description="Directory or name of the embedding model.")
+    embedder_model: str = Field("", description="Directory or name of the embedding model; empty: BGE-m3 for `flag`.")
     signatures: str = Field("", description="Your own signatures: a TOML file, or a directory of them. Empty: none.")
     reports: PositiveInt = Field(20, description="Newest reports that the medians rest on.")
     slowdown_threshold: Annotated[float, Field(gt=0, lt=1)] = Field(

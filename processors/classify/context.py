@@ -109,7 +109,7 @@ def _continued(kind: str, line: str, context: ClassifyContext) -> str:  # noqa: 
     """Return the class of a line that continues what is open; empty where it does not."""
     if context.open == "warning":
         context.open = ""
-        return WARNING if kind == INDENTED else ""
+        return WARNING if kind in (INDENTED, WARNING, ERROR) and peel(line).body[:1].isspace() else ""
     if kind in (TRACEBACK, FRAME, EXCEPTION):
         return ""
     if context.open == "message":

@@ -13,6 +13,8 @@ from .progress import is_report
 BY_DIGITS = "?"
 """The class depends on a digit (an exit code), so a template does not settle it."""
 
+_WORDS = 3
+"""Words that the name of a column has at most; what has more may be prose with a comma."""
 _FAILING = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
 
 
@@ -30,13 +32,15 @@ def kind_of(line: str) -> tuple[str, bool]:  # noqa: PLR0911  # a decision list
         return row(len(cells(body)) + peeled.cell), True
     if signatures.WARNED.search(body):
         return (WARNED if signatures.PLACE.search(body) else WARNING), True
-    if is_report(body, read_plan(body)):
+    reports = is_report(body, read_plan(body))
+    if reports:
         return PROGRESS, True
     if kind := _worded(peeled):
         return kind, True
     if is_header(body):
-        return header(len(cells(body))), True
-    return (INDENTED if body[:1].isspace() else OTHER), False
+        named = cells(body)
+        return header(len(named)), all(len(name.split()) <= _WORDS for name in named)
+    return (INDENTED if body[:1].isspace() else OTHER), reports is False
 
 
 def by_digits(line: str) -> str:

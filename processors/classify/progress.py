@@ -28,6 +28,7 @@ _NOT_TRAINING_BAR = re.compile(
     r"|\bmAP(?:\d|\b)|[kKMG]?i?B/s|B/s"
 )
 _TRAINING_BAR = re.compile(r"(?i)^\W*train(?:ing)? batches\b")
+_UNNAMED_BAR = re.compile(r"\s*\d+%")
 _UNKNOWN_RATE = re.compile(r"\?\s?\w+/s\b|\bs/\w+\?")
 _TABLE_CELL = re.compile(r"^\s*\|\s+[\w/ ]+?\s*\|\s*[-+\d.e]+\s*\|$")
 _FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")
@@ -65,9 +66,7 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     if _BOOKKEEPING_FIRST.match(body) and not plan.bar:
         return False
     if plan.bar:
-        if _UNKNOWN_RATE.search(body):
-            return False  # nothing is known yet
-        return _NOT_TRAINING_BAR.search(_TRAINING_BAR.sub("", body)) is None or plan.has(Meaning.LOSS)
+        return _is_training_bar(body, plan)
     if _TABLE_CELL.match(body):
         return True
     speed = plan.has(Meaning.STEP_TIME, Meaning.PERIOD) or any(
@@ -85,6 +84,14 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     return _without_loss(body, plan, counter) or None
 
 
+def _is_training_bar(body: str, plan: Plan) -> bool | None:
+    if _NOT_TRAINING_BAR.search(_TRAINING_BAR.sub("", body)) and not plan.has(Meaning.LOSS):
+        return False
+    if not _UNKNOWN_RATE.search(body):
+        return True
+    return False if _UNNAMED_BAR.match(body) else None  # nothing is known yet but its name
+
+
 def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
     if counter and plan.has(Meaning.MEASURE, Meaning.COUNT, Meaning.TIME, Meaning.CLOCK):
         measures = (Meaning.MEASURE, Meaning.COUNT)
@@ -96,8 +103,7 @@ def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
     if len(plan.slots) == 1 and plan.has(Meaning.TIME, Meaning.CLOCK) and _ALONE.match(plan.slots[0].name):
         return not _WORDS.search(plan.scope)
     counters = [slot for slot in plan.slots if slot.meaning in (Meaning.STEP, Meaning.EPOCH) and slot.name]
-    own = sum(len(_WORDS.findall(slot.name)) for slot in counters)
-    return plan.has(Meaning.STEP) and "(" not in body and len(_WORDS.findall(_ORDINAL.sub("", body))) <= own
+    return plan.has(Meaning.STEP) and "(" not in body and len(_WORDS.findall(_ORDINAL.sub("", body))) <= len(counters)
 
 
 def _is_rate_of_learning(slot: Slot) -> bool:

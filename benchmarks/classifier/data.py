@@ -1,0 +1,91 @@
+"""The labelled lines that the line classifier's model is trained on, one a template, from the project's own corpora and exemplars."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
+
+from benchmarks.corpus.label import load_rules, rule_of, text_of
+from benchmarks.corpus.plan import LOGS
+from processors.classify.grams import normal
+from processors.classify.kinds import kind_of
+from processors.grammar.extractor import DIGITS, LONGEST
+from processors.grammar.prefix import clean
+
+HERE = Path(__file__).parent
+FAILURES = HERE.parent / "corpus" / "failures" / "logs"
+LETTERS = {"progress": "p", "warning": "w", "error": "e", "other": "o"}
+UNLABELLED = 40
+PARTS = 5
+
+
+class Example(NamedTuple):
+    """A line whose class is known.
+
+    Attributes:
+        letter: e, w, p or o.
+        group: Framework, family of failures, or part of the exemplars: what is left out together.
+        source: `corpus`, `unlabelled`, `failures` or `written`.
+        template: The line, masked.
+        known: A signature settles it.
+    """
+
+    letter: str
+    group: str
+    source: str
+    template: str
+    known: bool
+
+
+def examples() -> list[Example]:
+    """Return all examples: of lines of one group that differ only in what a model does not see, the first."""
+    found: dict[tuple[str, str, str], Example] = {}
+    for each in (*corpus(), *failures(), *written()):
+        found.setdefault((each.group, each.letter, normal(each.template)), each)
+    return list(found.values())
+
+
+def example(letter: str, group: str, source: str, line: str) -> Example:
+    template = clean(line).translate(DIGITS)[:LONGEST]
+    return Example(letter, group, source, template, kind_of(template)[1])
+
+
+def corpus() -> Iterator[Example]:
+    """Yield the lines of real runs that a rule covers, and of those that none covers some that no signature knows: these are `other`."""
+    rules = load_rules()
+    for path in sorted(LOGS.glob("*/*/truth.json")):
+        framework = path.parent.parent.name
+        known = rules.get(framework, rules[""])
+        others: set[str] = set()
+        for line in text_of(path.parent).split("\n"):
+            at = rule_of(line, known)
+            if at is not None:
+                for part in line.split("\r"):
+                    if clean(part).strip():
+                        yield example(LETTERS[known[at][0]], framework, "corpus", part)
+                continue
+            each = example("o", framework, "unlabelled", line)
+            if not each.known and len(others) < UNLABELLED and each.template.strip() and each.template not in others:
+                others.add(each.template)
+                yield each
+
+
+def failures() -> Iterator[Example]:
+    """Yield the root lines of failures that were provoked."""
+    for path in sorted(FAILURES.glob("*/truth.jsonl")):
+        for row in path.read_text().splitlines():
+            truth = json.loads(row)
+            lines = (path.parent / truth["file"]).read_text(errors="backslashreplace").split("\n")
+            for number in {truth["root_line"], truth["message_line"]} - {None}:
+                yield example("e", path.parent.name, "failures", lines[number - 1])
+
+
+def written() -> Iterator[Example]:
+    """Yield the exemplars of exemplars.tsv."""
+    for row in (HERE / "exemplars.tsv").read_text().splitlines():
+        if row.startswith("#"):
+            continue
+        letter, tool, text = row.split("\t", 2)
+        group = tool if (LOGS / tool).is_dir() else f"{tool}-{crc32(text.encode()) % PARTS}"
+        yield example(letter, group, "written", text)
