@@ -88,14 +88,19 @@ def _continues(chunk: Lines, index: int) -> bool:
 
 def _numbers(chunk: Lines, line: int) -> Sequence[int]:
     lines = chunk.lines
-    joined = "\n".join(lines)
-    if not chunk.cut and "\r\n" not in joined and not joined.endswith("\r"):
+    if not chunk.cut and not _redrawn(lines):
         return range(line, line + len(lines))
     numbers = []
     for index in range(len(lines)):
         numbers.append(line)
         line += not _continues(chunk, index)
     return numbers
+
+
+def _redrawn(lines: Sequence[str]) -> bool:
+    """Return whether a piece ends with a carriage return. One character is found in a whole chunk far faster than two are."""
+    joined = "\n".join(lines)
+    return "\r" in joined and ("\r\n" in joined or joined.endswith("\r"))
 
 
 def _times(chunk: Lines) -> Sequence[float]:
