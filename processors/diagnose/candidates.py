@@ -8,12 +8,14 @@ import msgspec
 from processors.view import PROGRESS, ChunkView
 from records import Component, ErrorType, Evidence
 
-from .kinds import CHILD, EXIT, HINT, STARVED, VAGUE, WEAK, explained
+from .kinds import CERTAIN, CHILD, EXIT, HINT, STARVED, VAGUE, WEAK, explained
 
 KEPT = 10
 """Candidates remembered per attempt: the earliest of each cause."""
 SURVIVED = 5
 """Progress lines after a candidate that show it was not the end."""
+WENT_ON = 500
+"""Lines of no special kind after a candidate that show that it was not the end: for logs whose progress nobody can read."""
 LAST = {HINT: 12, VAGUE: 60}
 """Lines of no special kind that may follow what is taken for the last words of a stored log."""
 WORDS = "error_words"
@@ -63,7 +65,7 @@ class Candidate(msgspec.Struct):
     @property
     def alive(self) -> bool:
         """False once the job went on after it."""
-        return self.survived < SURVIVED
+        return self.survived < SURVIVED and (self.passed < WENT_ON or self.kind in CERTAIN)
 
 
 def add(kept: list[Candidate], new: Candidate) -> None:
@@ -140,7 +142,7 @@ def _beside(cause: Candidate, one: Candidate) -> bool:
 def survive(one: Candidate, progress: int, others: int = 0) -> None:
     """Count `progress` lines of progress and `others` of no special kind after the candidate."""
     one.survived = min(one.survived + progress, SURVIVED)
-    one.passed = min(one.passed + others, max(LAST.values()))
+    one.passed = min(one.passed + others, WENT_ON)
 
 
 def survive_elsewhere(view: ChunkView, name: str, kept: Iterable[Candidate]) -> None:

@@ -38,6 +38,9 @@ KINDS = (
 WEAK = frozenset({CHILD, HINT})
 """Kinds that make a verdict only where the attempt is known to have ended badly."""
 
+CERTAIN = frozenset({NODE, DEVICE, FABRIC, STORAGE, SCHEDULE})
+"""Kinds that the words of the job cannot deny."""
+
 _NOISE = frozenset({PEER, SIGNAL, LAUNCHER, EXIT, CHILD, STARVED, HINT, CANCEL, KILL})
 _DEATH = _NOISE | {EXCEPTION, BUG, NATIVE, ABORT, COLLECTIVE, SERVICE}
 

@@ -27,7 +27,6 @@ _TRACEBACK = (
     r"|Exception in thread|Exception ignored in|Error in atexit|--- Logging error ---|Exception in callback"
 )
 _EXCEPTION = r"(?:^|[\s:\]|)>\t])[A-Za-z_][\w.]*(?:Error|Exception|NotFound)[\w]*(?::\s|\s*$)"
-_CERTAIN = frozenset({kinds.NODE, kinds.DEVICE, kinds.FABRIC, kinds.STORAGE, kinds.SCHEDULE})
 _MILD = re.compile(r"(?:^|[\s\[|:])(?:INFO|DEBUG|TRACE|NOTICE)\b|(?:^|: )I \S+\.(?:cc|cpp|cu|h):\d+\]|^\[?I\d{4} ")
 _QUOTATION = re.compile(
     r"""(?!.{0,40}(?i:err|message|msg|reason|exception|detail|std|fail|log|status|cause))[\w ./\[\]-]{1,40}[:=]\s*(["'`]).*\1\s*"""
@@ -223,7 +222,7 @@ def is_error(line: str) -> bool:
 def _outlive(signature: Signature, kept: list[Candidate], name: str) -> None:
     """Where the line says that the job ended well: count what stream `name` printed before as survived, but for what is certain."""
     for one in kept if signature.kind == kinds.WELL else ():
-        if one.feed == name and one.kind not in _CERTAIN:
+        if one.feed == name and one.kind not in kinds.CERTAIN:
             survive(one, SURVIVED)
 
 
@@ -231,7 +230,7 @@ def _outdate(kept: list[Candidate], name: str, line: int, signature: Signature |
     """Forget an exception of stream `name` that the candidate to come, at `line`, explains better."""
     if raised is not None and raised.chained == "handling":
         _forget(kept, name, _PROBES, 0)
-    elif raised is None and signature is not None and signature.kind in _CERTAIN | {kinds.EXCEPTION}:
+    elif raised is None and signature is not None and signature.kind in kinds.CERTAIN | {kinds.EXCEPTION}:
         _forget(kept, name, _VAGUE, line - _MESSAGE_LINES)
 
 
@@ -259,7 +258,7 @@ def _candidate(
             verdict = verdict._replace(kind=kinds.STORAGE, component=Component.STORAGE)
         if raised is not None and signature.kind == kinds.HINT:
             verdict = verdict._replace(kind=meaning(raised).kind)
-        if raised is not None and raised.side and signature.kind not in _CERTAIN:
+        if raised is not None and raised.side and signature.kind not in kinds.CERTAIN:
             verdict = verdict._replace(kind=kinds.CHILD)
         made = _from(verdict, signature.name, "signature", place, time, name)
     elif raised is not None:

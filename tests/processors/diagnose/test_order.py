@@ -29,6 +29,13 @@ ENDS: list[list[str]] = [
     ["[Errno 28] No space left on device"],
     ["Killed"],
     ["ERROR something is off"],
+    ["job.sh: line 3: module: command not found", *BUG],
+    [*BUG[:3]],
+    ["[rank1]: RuntimeError: NCCL communicator was aborted on rank 1."],
+    ["failed (exitcode: -9) local_rank: 1 (pid: 4477) of binary: python", *CHILD],
+    ["Root Cause (first observed failure):", "[0]:", "  rank      : 1 (local_rank: 1)"],
+    ["<03> box-7 [rank=1] | " + line for line in BUG],
+    ["FATAL: lost the lease, stepping down"],
 ]
 
 
