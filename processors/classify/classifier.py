@@ -48,8 +48,7 @@ class LineClassifier:
         if not lines:
             return ""
         masked = templates(lines)
-        known = self._cache.young.get
-        kinds = [known(template) for template in masked]
+        kinds = list(map(self._cache.young.get, masked))
         if None in kinds:
             kinds = self._learn(masked, kinds)
         letters = "".join(kinds)  # type: ignore[arg-type]  # _learn leaves no None

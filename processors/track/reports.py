@@ -1,7 +1,6 @@
 """Reports: what one or several lines together say about one moment of the training."""
 
 from collections.abc import Callable
-from functools import lru_cache
 from math import inf, isfinite
 
 import msgspec
@@ -89,7 +88,6 @@ _TIMES = 6
 """Times that a report keeps; lines that print the times of dozens of parts are known."""
 
 
-@lru_cache(maxsize=4096)
 def key_of(slot: Slot) -> str:
     """Return the reading that a printed time stands for: what its name makes it, and its name (or its place, without one)."""
     return f"{_ROLES[slot.meaning]}:{slot.name[:24] or slot.index}"
