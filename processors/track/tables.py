@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from processors.grammar import names, stamps, table
-from processors.grammar.extractor import Reading
+from processors.grammar.extractor import DIGITS, Reading
 from processors.grammar.names import Meaning
 from processors.grammar.prefix import clean, peel
 from processors.grammar.slots import Plan, Slot
@@ -94,7 +94,13 @@ def _is_header(line: str) -> bool:
     named = (
         "oss" in line or "LOSS" in line or "poch" in line or "ter" in line or "tep" in line or line.startswith("r,l,t")
     )
-    return named and len(line) <= _HEADER_LENGTH and table.is_header(peel(line).body)
+    return named and len(line) <= _HEADER_LENGTH and _names_columns(line.translate(DIGITS))
+
+
+@lru_cache(maxsize=4096)
+def _names_columns(template: str) -> bool:
+    """Return whether the lines of `template` name columns: which digits they hold makes no difference."""
+    return table.is_header(peel(template).body)
 
 
 def row(line: str, header: Sequence[str]) -> Reading:
