@@ -38,6 +38,8 @@ _EVALUATING = re.compile(
 )
 _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)(?: (?:step|iteration))?\b")
+_QUALIFIERS = ("current", "global", "learning", "training", "train")
+"""Words that may stand before the name of a counter that is a line of its own."""
 _FRAMES = re.compile(r"(?i)^(?:fps|speed)$")
 """Rates that video tools print as well: alone they are no report."""
 _OF_A_STEP = 5
@@ -103,7 +105,8 @@ def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
     if len(plan.slots) == 1 and plan.has(Meaning.TIME, Meaning.CLOCK) and _ALONE.match(plan.slots[0].name):
         return not _WORDS.search(plan.scope)
     counters = [slot for slot in plan.slots if slot.meaning in (Meaning.STEP, Meaning.EPOCH) and slot.name]
-    return plan.has(Meaning.STEP) and "(" not in body and len(_WORDS.findall(_ORDINAL.sub("", body))) <= len(counters)
+    words = [word for word in _WORDS.findall(_ORDINAL.sub("", body)) if word.lower() not in _QUALIFIERS]
+    return plan.has(Meaning.STEP) and "(" not in body and len(words) <= len(counters)
 
 
 def _is_rate_of_learning(slot: Slot) -> bool:

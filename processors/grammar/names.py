@@ -53,9 +53,9 @@ _STEP = re.compile(
     r"(?:^|[^a-z])(?:global[ _-]?step|steps?|iterations?|iters?|it|itr|i|n[ _]?iter|num[ _-]updates?|updates?"
     r"|batch(?:es)?|mini-?batch|"
     r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches"
-    r"|step_num|total[ _]timesteps|training[ _]iteration)$|^(?:s|#|up\.?|upd)$"
+    r"|step_num|total[ _]timesteps|training[ _]iteration)$|^(?:s|#|up\.?|upd)$|(?:步数|步|迭代|迭代次数)$"
 )
-_EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|tick|epoch[ _](?:num|number|idx|index|id)|pass)$|^e$")
+_EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|tick|epoch[ _](?:num|number|idx|index|id)|pass)$|^e$|(?:轮次|轮数|轮)$")
 _LIMIT = re.compile(r"^(?:initial|max|min|target|quota|num|peak|promised)\b")
 _STEP_TIME = re.compile(
     r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_"
@@ -76,7 +76,7 @@ _CLOCK = re.compile(
     r"|wallclock|wall[ _]clock|runtime|uptime|time[ _]total)|^(?:wall|_?timestamp|ts)$"
 )
 _TIME = re.compile(
-    r"(?:^|[^a-z])(?:time|cost|took|duration|time cost|seconds|secs)(?: ?\(\w+\))?$|^(?:time|seconds|secs) (?!step|left|est|eta)[a-z]+$"
+    r"(?:^|[^a-z])(?:time|cost|took|duration|time cost|seconds|secs|耗时|用时)(?: ?\(\w+\))?$|^(?:time|seconds|secs) (?!step|left|est|eta)[a-z]+$"
 )
 _MEASURE = re.compile(
     r"acc(?:uracy)?\b|acc$|top-?\d|ppl|perplexity|grad[ _]?norm|\bgnorm|reward|\brew\b|return|\bmiou\b|\biou\b"
@@ -93,7 +93,7 @@ _COUNT_NOT = re.compile(
     r"(?:^|[^a-z])(?:train|training|input|output|prompt|completion|per|batch|max|mean|avg)(?:[^a-z]|$)"
 )
 _FLOP = re.compile(r"flop|\bmfu\b|\bhfu\b")
-_SPEED = re.compile(r"(?:^|[^a-z])(?:throughput|speed|training_throughput|train_throughput)(?:[^a-z]|$)")
+_SPEED = re.compile(r"(?:^|[^a-z])(?:throughput|speed)(?:$| ?[(\[/]| (?:per|avg|average|mean|total|global)\b)")
 _PLACE = re.compile(r"^(?:file|lineno|line|pid|rank|local_rank|port|gpu|device|layer|channel|stage|node|seed|size)$")
 
 

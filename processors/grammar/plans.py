@@ -29,7 +29,7 @@ LEADING = "leading"
 """Name of a counter that stands bare at the start of a line: a round of boosting."""
 _LEADING = re.compile(r"\[\0\]\t\S.*:|\0:\t\S.*:")
 _AT = re.compile(r"^(.*?)\s+(?:at|for|after|of|in)\s+\S.*$")
-_DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])")
+_DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])|(?<=[\[|])[#=>*. -]{5,}(?=[\]|])")
 """What bars are drawn of: box and block characters, and `[===>...]`."""
 _TIME_UNIT = re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])")
 _OPEN_BAR = re.compile(r"^(?:/\?|it|batch(?:es)?|steps?)\s+\[$")

@@ -96,7 +96,8 @@ def _counts_samples(reports: Sequence[Report]) -> bool:
 def _newest_loss(window: Sequence[Report], alike: Sequence[Report], main: Sequence[Report]) -> Report | None:
     """Return the newest report of the loss that is printed again and again: summaries are not, nor what a cut line has of it."""
     lossy = [report for report in window if report.has_loss]
-    if not lossy or (len(lossy) < _ENOUGH and not any(map(_of_training, window))):
+    often = max(Counter(report.shape for report in lossy).values(), default=0)
+    if often == 0 or (often < _ENOUGH and not any(map(_of_training, window))):
         return None
     ranks = Counter(report.loss_rank for report in lossy)
     found = next((report for report in [*main[::-1], *lossy[::-1]] if report.has_loss), lossy[-1])

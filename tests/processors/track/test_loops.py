@@ -218,6 +218,10 @@ def test_a_whole_is_not_shorter_than_its_parts() -> None:
     [
         "frame=  271 fps= 12 q=31.0 size=    1280kB time=00:00:11.25 bitrate= 932.1kbits/s speed=0.486x",
         "timings: prompt eval time =  6294.68 ms /   271 tokens (   23.23 ms per token,    43.05 tokens per second)",
+        "Fetched 12.1 MB in 3s (4,121 kB/s)",
+        "    310,123,456  31%   12.34MB/s    0:00:31 (xfr#31, to-chk=69/100)",
+        "[    3.121212] usb 1-2: new high-speed USB device number 7 using xhci_hcd",
+        "INFO metrics.py:345] Avg prompt throughput: 101.1 tokens/s, Avg generation throughput: 203.3 tokens/s, Running: 12 reqs",
         "64 bytes from 192.0.2.1: icmp_seq=7 ttl=64 time=0.31 ms",
         "Saving results for global step 3200: global_step = 3200, loss = 1.25",
         "Downloading weights:  40%|####      | 400M/1.00G [00:13<00:20, 30.1MB/s]",
