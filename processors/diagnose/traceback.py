@@ -31,6 +31,8 @@ _SUFFIX = (
 _CERTAIN = re.compile(
     rf"((?:[A-Za-z_]\w*\.){{0,8}}[A-Za-z_]\w{{0,80}}?{_SUFFIX}\w{{0,20}})(?:\([\w.]{{0,80}}\))?(?::(?:\s|$)(.*)|\s*$)"
 )
+_PLAIN = re.compile(r"(Exception): \S")
+"""Python's general class, which words in front of a colon can be only where they are the first."""
 _LIKELY = re.compile(r"((?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{1,80})(?::(?:\s(.*)|$)|\s*$)")
 _ENDS = re.compile(
     r"(?:\\n|\s)((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception|Interrupt)): ((?:(?!\\n|\").){0,300})"
@@ -176,7 +178,7 @@ def masked(text: str) -> str:
 def bare(line: str, number: int, *, telling: bool) -> Raised | None:
     """Return the exception that `line` names without a traceback before it, if any; `telling`: also amid other words."""
     text = _own(line)[1].strip()
-    found = _GLUED.match(text) or _CERTAIN.match(text)
+    found = _GLUED.match(text) or _CERTAIN.match(text) or _PLAIN.match(text)
     if not found:
         text = peel(line).body
         found = _CERTAIN.match(text) or (_TOLD.match(text) if telling else None)
@@ -241,7 +243,9 @@ def _continue(state: TracebackState, mine: OpenTraceback, text: str, line: int) 
         mine.frames += 1
         mine.stray = 0
         mine.inside = True
-        mine.base = len(text) - len(text.lstrip()) - 2
+        indent = len(text) - len(text.lstrip())
+        # Frames stand two columns in from their header, but where something shifted them: an exception then stands where they do.
+        mine.base = indent if indent <= mine.base else indent - 2
         file, function = frame[1] or frame[3] or frame[5], frame[2] or frame[4] or frame[6]
         mine.caller, mine.last, mine.code = mine.last, file[-200:], ""
         if function == "<module>" and package(file):

@@ -79,6 +79,14 @@ def test_threads_and_exit_handlers_stand_aside() -> None:
     assert not read(PLAIN)[0].side
 
 
+def test_frames_no_deeper_than_their_header_leave_the_exception_its_place() -> None:
+    lines = PLAIN.split("\n")
+    shifted = [lines[0], *(line.removeprefix("  ") for line in lines[1:-1]), lines[-1]]
+    for indent in ("", "    "):
+        (raised,) = read("\n".join(indent + line for line in shifted))
+        assert (raised.name, raised.line, raised.code) == ("RuntimeError", 7, "return forward_call(*args)")
+
+
 def test_a_class_without_a_telling_name_is_known_by_its_place() -> None:
     assert read(PLAIN.replace("RuntimeError", "zmq.error.Again"))[0].name == "zmq.error.Again"
 
@@ -115,4 +123,8 @@ def test_bare_and_glued_exceptions() -> None:
     found = bare("2024-05-06 07:08:09 ERROR ValueError: bad", 3, telling=False)
     assert found is not None
     assert (found.name, found.message) == ("ValueError", "bad")
+    found = bare("[rank1]: Exception: no row 7 in the table", 3, telling=False)
+    assert found is not None
+    assert (found.name, found.message) == ("Exception", "no row 7 in the table")
+    assert bare("exceptions: 3", 1, telling=True) is None
     assert bare("errors: 3", 1, telling=True) is None
