@@ -10,7 +10,9 @@ from . import units
 class Meaning(IntEnum):
     """What a number in a report is."""
 
-    __hash__ = int.__hash__  # looked up for every field of every report; an enum's own hashes its name, five times as slow
+    __hash__ = (
+        int.__hash__
+    )  # looked up for every field of every report; an enum's own hashes its name, five times as slow
 
     STEP = 1
     """Counter of training iterations."""
@@ -76,7 +78,8 @@ _CLOCK = re.compile(
     r"|wallclock|wall[ _]clock|runtime|uptime|time[ _]total)|^(?:wall|_?timestamp|ts)$"
 )
 _TIME = re.compile(
-    r"(?:^|[^a-z])(?:time|cost|took|duration|time cost|seconds|secs|耗时|用时)(?: ?\(\w+\))?$|^(?:time|seconds|secs) (?!step|left|est|eta)[a-z]+$"
+    r"(?:^|[^a-z])(?:time|cost|took|duration|time cost|seconds|secs|耗时|用时)(?: ?\(\w+\))?$"
+    r"|^(?:time|seconds|secs) (?!step|left|est|eta)[a-z]+$"
 )
 _MEASURE = re.compile(
     r"acc(?:uracy)?\b|acc$|top-?\d|ppl|perplexity|grad[ _]?norm|\bgnorm|reward|\brew\b|return|\bmiou\b|\biou\b"

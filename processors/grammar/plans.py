@@ -40,7 +40,7 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
     """Return what `numbers` mean, which stand between `texts`. Of the numbers only the form counts, never a digit."""
     count = len(numbers)
     slots: list[Slot] = []
-    counter, bar, carried = -1, False, ""
+    counter, bar, carried, evaluated = -1, False, "", False
     if count >= 2 and _LEADING.match("\0".join(texts[:2])):
         slots.append(Slot(0, Meaning.STEP, LEADING))
     for index in range(len(slots), count):
@@ -55,6 +55,7 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
         name = name_of(index, before, carried)
         unit = unit_after(after)
         carried = ""
+        evaluated = evaluated or names.evaluation(name)
         if some := per_some(index, name, texts):
             slots.append(some)
             continue
@@ -76,7 +77,7 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
         slots = [slot for slot in slots if slot not in counters or is_whole(numbers[slot.index])]
     drawn, counted = with_counter(slots, texts, counter, bar)
     shape = zlib.crc32(_shape(texts).encode("utf-8", "replace"))
-    return Plan(tuple(slots), bar=drawn and counted, shape=shape, scope=_scope(slots, texts))
+    return Plan(tuple(slots), bar=drawn and counted, shape=shape, scope=_scope(slots, texts), evaluated=evaluated)
 
 
 def _share(index: int, name: str) -> list[Slot]:

@@ -27,12 +27,14 @@ class Plan:
         bar: A progress bar: an unnamed counter `k/N` with a rate or an elapsed time.
         shape: Checksum of the template, blanks and the drawing of a bar left out: a bar that grows stays the same report.
         scope: The text before the first field: `Epoch`, `Validation`.
+        evaluated: It holds results of an evaluation too.
     """
 
     slots: tuple[Slot, ...]
     bar: bool = False
     shape: int = 0
     scope: str = ""
+    evaluated: bool = False
 
     def has(self, *meanings: Meaning) -> bool:
         """Return whether any slot has one of `meanings`."""

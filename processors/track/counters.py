@@ -46,6 +46,30 @@ def swapped(window: Sequence[Report]) -> Sequence[Report]:
     ]
 
 
+def of_epochs(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` with a bare `k/N` as the epoch where each report, one further than the last, holds an evaluation too.
+
+    Their times and speeds are those of epochs, and left out. Bars are left alone: they show the last evaluation at every step.
+    """
+    bare = [
+        report
+        for report in window
+        if report.unnamed and report.evaluated and report.epoch is None and _BAR not in report.times
+    ]
+    pairs = list(pairwise(report.step or 0 for report in bare))
+    if len(pairs) < GROWING - 1 or any(later - earlier != 1 for earlier, later in pairs):
+        return window
+    shapes = {report.shape for report in bare}
+    return [
+        msgspec.structs.replace(
+            report, step=None, total=None, epoch=float(report.step or 0), step_rate=None, times={}, rates={}
+        )
+        if report.shape in shapes and report.unnamed
+        else report
+        for report in window
+    ]
+
+
 def moving(window: Sequence[Report]) -> Sequence[Report]:
     """Return `window` without batches that stand still from epoch to epoch: the size of one, not its number."""
     open_ended = [report for report in window if report.step is not None and report.total is None]

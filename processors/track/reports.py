@@ -49,6 +49,7 @@ class Report(msgspec.Struct, array_like=True):
         unnamed: `step` is a bare `k/N`, which may count something else.
         step_name: Name of the counter.
         total: Its end, `N` in `k/N`: loops with different ends are different loops.
+        evaluated: Results of an evaluation are printed beside.
         rank: Rank that a launcher printed before the line.
         ranks: Stated seconds per step of other ranks that report the same step in the same stream.
         rank_rates: Their stated things a second, of the first unit.
@@ -73,6 +74,7 @@ class Report(msgspec.Struct, array_like=True):
     unnamed: bool = False
     step_name: str = ""
     total: int | None = None
+    evaluated: bool = False
     rank: int | None = None
     ranks: dict[int, float] = {}
     rank_rates: dict[int, float] = {}
@@ -96,6 +98,7 @@ def key_of(slot: Slot) -> str:
 def read(reading: Reading, line: int, offset: int, time: float, text: str) -> Report | None:
     """Return the report that a line alone makes, or None where it holds none of the fields of one."""
     report = Report(line, offset, time, text[:TEXT].strip(), reading.plan.shape, stamp=reading.stamp, rank=reading.rank)
+    report.evaluated = reading.plan.evaluated
     found = False
     for slot, value in reading.values:
         take = _TAKE.get(slot.meaning)

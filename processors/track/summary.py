@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from processors.grammar.units import SAMPLES
 
-from .counters import main_shape, moving, one_loop, swapped, tagged
+from .counters import main_shape, moving, of_epochs, one_loop, swapped, tagged
 from .pace import Pace, clocked, paces, pairs
 from .readings import THRESHOLD, Reading, readings, unsteady
 from .reports import Report
@@ -39,7 +39,7 @@ class Summary:
 
 def summarise(window: Sequence[Report]) -> Summary:
     """Return what the reports of one run, oldest first, say together. `window` is not empty."""
-    window = one_loop(moving(swapped(tagged(window))))
+    window = one_loop(of_epochs(moving(swapped(tagged(window)))))
     shape = main_shape(window)
     main = [report for report in window if report.shape == shape]
     alike = _alike(window, main)

@@ -104,7 +104,9 @@ def test_rates(text: str, unit: str, scale: float) -> None:
     assert (rate.unit, rate.scale) == (unit, pytest.approx(scale))
 
 
-@pytest.mark.parametrize("text", ["loss", "MB/s", "kB/s", "MiB/s", "Gb/s", "steps", "seconds", "batch_size", "learning_rate"])
+@pytest.mark.parametrize(
+    "text", ["loss", "MB/s", "kB/s", "MiB/s", "Gb/s", "steps", "seconds", "batch_size", "learning_rate"]
+)
 def test_no_rates(text: str) -> None:
     assert units.rate(text) is None
 

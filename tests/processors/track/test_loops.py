@@ -70,6 +70,10 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"\rTraining  [{'#' * (i // 2):-<20}]  {i}/40  00:0{(40 - i) // 60}:{(40 - i) % 60:02d}"),
         {"step": 40, "step_time_s": None},
     ),
+    "epochs without the word": (
+        lines(lambda i: f"[{i}/60] train loss {loss(i):.4f}, val loss {loss(i) + 0.3:.4f}, took 41.2s"),
+        {"step": None, "epoch": 40.0, "step_time_s": None, "loss": 2.2},
+    ),
     "the size of a batch": (
         lines(lambda i: f"tick {i}  kimg {6.1 * i:.1f}  minibatch 32  time {i}m 40s  sec/tick 652.4   sec/kimg 108.45"),
         {"step": None, "throughput": 9.221, "throughput_unit": "samples/s"},
