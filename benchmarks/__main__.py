@@ -1,4 +1,4 @@
-"""Runs all benchmarks and prints one table: `make bench`, or `python -m benchmarks processors pipeline latency` for some."""
+"""Runs benchmarks and prints one table: `make bench`, or `python -m benchmarks processors memory` for some."""
 
 import sys
 import tempfile
@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import latency, pipeline, processors
+from benchmarks import latency, memory, pipeline, processors
 from tests.servers.clickhouse import clickhouse_server
 from tests.servers.kafka import start_kafka
 
@@ -17,14 +17,17 @@ ALL = ("processors", "pipeline", "latency")
 def main() -> None:
     """Measure what the command line names, or all."""
     chosen = sys.argv[1:] or list(ALL)
-    unknown = set(chosen) - set(ALL)
+    unknown = set(chosen) - {*ALL, "memory"}
     if unknown:
-        sys.exit(f"expected some of {', '.join(ALL)}, got {', '.join(unknown)}")
+        sys.exit(f"expected some of {', '.join(ALL)}, memory; got {', '.join(unknown)}")
     console, table = Console(), Table("what", "figure", box=None, pad_edge=False)
     rows: list[tuple[str, str]] = []
     if "processors" in chosen:
         with console.status("processors alone, on one core"):
             rows += processors.measure()
+    if "memory" in chosen:
+        with console.status("memory of the processors over two million lines"):
+            rows += memory.measure()
     if {"pipeline", "latency"} & set(chosen):
         with tempfile.TemporaryDirectory(prefix="bench-") as directory:
             scratch = Path(directory)

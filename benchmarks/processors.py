@@ -9,6 +9,8 @@ from benchmarks.lines import CHUNK, chunks
 from processors.job import JobProcessor
 from processors.state import JobState
 from records import LogChunk, Position, decode, encode
+from schedmate.assembly import job_processor
+from schedmate.settings import Settings
 
 JOBS, CHUNKS = 8, 60
 
@@ -19,7 +21,7 @@ def measure() -> list[tuple[str, str]]:
     encoded = [encode(chunk) for made in jobs.values() for chunk in made]
     total = JOBS * CHUNKS * CHUNK
     size = sum(len(line) for made in jobs.values() for chunk in made for line in chunk.lines) / total
-    processor = JobProcessor()
+    processor = job_processor(Settings().processors)
     cold = _seconds(lambda: _run(processor, jobs), times=1)
     warm = _seconds(lambda: _run(processor, jobs), times=3)
     decoding = _seconds(lambda: [decode(LogChunk, value) for value in encoded], times=3)

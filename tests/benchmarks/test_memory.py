@@ -1,0 +1,45 @@
+"""The benchmark of memory, and what it promises, on short logs and small caches."""
+
+import msgspec
+import pytest
+
+from benchmarks.lines import CHUNK
+from benchmarks.memory import distinct, measure
+from processors.classify.classifier import LineClassifier
+from processors.classify.fallback import ModelClassifier
+from processors.classify.template import templates
+from processors.diagnose import matcher
+from processors.grammar.extractor import Extractor
+from processors.job import JobProcessor
+from processors.state import JobState
+from processors.track.tracker import MetricTracker
+from records import Position
+
+SIZE = 400
+
+
+def test_every_line_is_of_another_template() -> None:
+    lines = [line for chunk in distinct("job", 4) for line in chunk.lines]
+    assert len(set(templates(lines))) == len(lines) == 4 * CHUNK
+
+
+def test_caches_and_state_stay_at_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matcher, "TEMPLATES", SIZE)
+    processor = JobProcessor(classifier=LineClassifier(ModelClassifier(), SIZE), tracker=MetricTracker())
+    processor.tracker._extractor = Extractor(SIZE)
+    state, sizes = JobState(job="job"), []
+    for offset, chunk in enumerate(distinct("job", 8)):
+        processor.process(state, Position("job-logs", 0, offset), chunk)
+        sizes.append(len(msgspec.json.encode(state)))
+    assert processor.classifier.counters.templates >= 8 * CHUNK
+    assert len(processor.classifier._cache) <= 2 * SIZE
+    assert len(processor.tracker._extractor._layouts) <= 2 * SIZE
+    assert len(processor.handler._reader._matcher._known) <= SIZE
+    assert max(sizes) < 40_000
+    assert sizes[-1] < 1.5 * sizes[3]
+
+
+def test_it_says_what_it_measured() -> None:
+    rows = measure(CHUNK)
+    assert [what.split(" ")[0] for what, _ in rows] == ["memory"] * 3
+    assert all("MB" in figure for _, figure in rows)
