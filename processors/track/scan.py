@@ -9,7 +9,7 @@ _EVALUATED = re.compile(r"(?i)\b(?:val|valid|validation|eval|test|dev)[_/ -]?(?:
 
 def bare_bar(line: str) -> bool:
     """Return whether `line` is a progress bar without a loss of the training: its step and speed may be those of an evaluation."""
-    if ("oss" in line and "oss" in _EVALUATED.sub("", line)) or not ("it/s" in line or "s/it" in line):
+    if not ("it/s" in line or "s/it" in line) or ("oss" in line and "oss" in _EVALUATED.sub("", line)):
         return False
     head = line[: max(line.find("%"), 0)]
     return "poch" not in head and "rain" not in head
