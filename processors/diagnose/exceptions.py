@@ -89,7 +89,7 @@ _SIGNATURE_MISMATCH = ("positional argument", "unexpected keyword argument", "ta
 def meaning(raised: Raised) -> Meaning:
     """Return what `raised` says. Without better knowledge it is the program's own: that is what most tracebacks are."""
     name = raised.name.rsplit(".", 1)[-1]
-    found = _BY_CLASS.get(name) or _by_module(raised.name) or _by_origin(raised, name)
+    found = _BY_CLASS.get(name) or _by_module(raised.name) or _by_place(raised, name) or _by_origin(raised, name)
     if raised.side and found.kind == kinds.EXCEPTION:
         return found._replace(kind=kinds.CHILD, confidence=0.3)
     if not raised.complete:
@@ -109,6 +109,15 @@ def on_file(raised: Raised) -> bool:
     )
 
 
+def _by_place(raised: Raised, name: str) -> Meaning | None:
+    """Return what an error of the operating system means where it was raised: a service that is silent, a process too many."""
+    if name == "TimeoutError" and _CONNECTION.search(raised.last):
+        return _REMOTE
+    if name in {"BlockingIOError", "OSError"} and "[Errno 11]" in raised.message and "fork" in raised.code:
+        return Meaning(kinds.NODE, ErrorType.INFRASTRUCTURE, Component.NODE, None, 0.65)
+    return None
+
+
 def _by_origin(raised: Raised, name: str) -> Meaning:
     inner, outer = package(raised.last), package(raised.caller)
     if name in {"ImportError", "ModuleNotFoundError"}:
@@ -119,8 +128,6 @@ def _by_origin(raised: Raised, name: str) -> Meaning:
         return _user(0.8)
     if raised.importing and inner:
         return _framework(0.7)
-    if name == "TimeoutError" and _CONNECTION.search(raised.last):
-        return _REMOTE
     if inner not in {"", "python"} and _wrong_call(raised, inner, outer, name):
         return _framework(0.55)
     return _user(0.75 if raised.name else 0.6)

@@ -50,6 +50,7 @@ MINE, LIBRARY, OTHERS = (
         (LIBRARY, "import swan", "ModuleNotFoundError: No module named 'swan'", USER, "none"),
         (LIBRARY, "np.quantile(a, way='x')", "TypeError: quantile() got an unexpected keyword argument 'way'", FRAMEWORK, "none"),
         (LIBRARY, "fn(*a, **given)", "TypeError: step() got an unexpected keyword argument 'way'", USER, "none"),
+        ("/opt/lib/python3.11/subprocess.py", "_fork_exec(", "BlockingIOError: [Errno 11] unavailable", INFRASTRUCTURE, "node"),
         (LIBRARY, "np.float0(x)", "AttributeError: module 'scipy' has no attribute 'float0'", FRAMEWORK, "none"),
     ],
 )  # fmt: skip
