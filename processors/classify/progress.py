@@ -17,9 +17,12 @@ _BOOKKEEPING = re.compile(
 _BOOKKEEPING_FIRST = re.compile(
     r"(?i)^\W*(?:sav(?:ed|ing)|load(?:ed|ing)|restor(?:ed|ing)|writing|wrote|resum(?:ed|ing))\b"
 )
-_ALONE = re.compile(r"(?i)^(?:total )?(?:time|elapsed|seconds|took)\b[ \w]*$")
+_ALONE = re.compile(r"(?i)^(?:total )?(?:timer?|elapsed|seconds|took)\b[ \w]*$")
 """Name of a time that may be a line of its own."""
-_INFERENCE = re.compile(r"(?i)\b(?:prompt eval|sample|eval) time =|\bprompt throughput\b|\bgeneration throughput\b")
+_INFERENCE = re.compile(
+    r"(?i)\b(?:prompt eval|sample|eval) time =|\brequests? ?/ ?s"
+    r"|\b(?:prompt|generation|decode|prefill|accepted|drafted|input|output) throughput\b"
+)
 _NOT_TRAINING_BAR = re.compile(
     r"(?i)^\W*(?!train|fine)[a-z]+ing\b|\b(?:map|mapping|filter\w*|download\w*|load\w*|sav\w+|fetch\w*|generat\w+|tokeniz\w*|process\w*"
     r"|extract\w*|sampl(?:e|ing)\b|pars\w+|read\w*|prepar\w+|eval\w*|valid\w*|test\w*|"
@@ -40,12 +43,14 @@ _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|d
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)(?: (?:step|iteration))?\b")
 _QUALIFIERS = ("current", "global", "learning", "training", "train")
 """Words that may stand before the name of a counter that is a line of its own."""
-_FRAMES = re.compile(r"(?i)^(?:fps|speed)$")
+_FRAMES = re.compile(r"(?i)^(?:speed|(?:(?!train|env)\w+[ _])*fps)$")
 """Rates that video tools print as well: alone they are no report."""
 _OF_A_STEP = 5
 """Rank of a loss up to which it counts without a counter."""
 _COUNTED = re.compile(r"(?i)^\W*(?:rank \d+\] )?(?:at )?(?:step|iter(?:ation)?|update)\W{0,3}\d")
 _WORDS = re.compile(r"[^\W\d_]+")
+_SECOND = 2
+"""Number of a line up to which the second counter stands: the first may print its end."""
 
 
 def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a decision list
@@ -97,16 +102,22 @@ def _is_training_bar(body: str, plan: Plan) -> bool | None:
 def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
     if counter and plan.has(Meaning.MEASURE, Meaning.COUNT, Meaning.TIME, Meaning.CLOCK):
         measures = (Meaning.MEASURE, Meaning.COUNT)
-        step = _COUNTED.match(body) is not None
+        step = _COUNTED.match(body) is not None or _counts_twice(plan)
         kinds = [slot for slot in plan.slots if slot.meaning in measures and (step or not _is_rate_of_learning(slot))]
         return bool(kinds) or plan.has(Meaning.TIME, Meaning.CLOCK)
     if any(_FRAGMENT.match(slot.name) for slot in plan.slots):
         return True
     if len(plan.slots) == 1 and plan.has(Meaning.TIME, Meaning.CLOCK) and _ALONE.match(plan.slots[0].name):
-        return not _WORDS.search(plan.scope)
+        return body[:1].isspace() or not _WORDS.search(plan.scope)
     counters = [slot for slot in plan.slots if slot.meaning in (Meaning.STEP, Meaning.EPOCH) and slot.name]
     words = [word for word in _WORDS.findall(_ORDINAL.sub("", body)) if word.lower() not in _QUALIFIERS]
     return plan.has(Meaning.STEP) and "(" not in body and len(words) <= len(counters)
+
+
+def _counts_twice(plan: Plan) -> bool:
+    """Return whether the line begins with an epoch and a step: settings begin otherwise."""
+    first = {slot.meaning for slot in plan.slots if slot.index <= _SECOND}
+    return plan.slots[0].index == 0 and {Meaning.STEP, Meaning.EPOCH} <= first
 
 
 def _is_rate_of_learning(slot: Slot) -> bool:

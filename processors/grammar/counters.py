@@ -12,7 +12,11 @@ from .slots import Slot
 
 FIRST = "first"
 """Name of a counter that stands bare at the start of a line, beside a named loss or speed."""
-_FIRST = re.compile(r"^[\s\[(#]*\0\s*[\]):|\t]")
+_FIRST = re.compile(r"^[\s\[(#>]*\0\s*[\]):|\t]")
+_EPOCH_FIRST = re.compile(r"^\s*\[\s*\0\s*\]\s+\0\s*[|:,]")
+_COLUMNS = re.compile(r"^\s*\0\s+\0")
+_CLOCK_SECOND = re.compile(r"^\W*\[\s*\0\s*\|\s*\0\s*\]")
+_REPORTED = (Meaning.STEP_TIME, Meaning.RATE, Meaning.LOSS, Meaning.COUNT, Meaning.TIME, Meaning.SPAN)
 OF = re.compile(r"^\s*(?:/|of|out of)\s*$")
 _RANGE = re.compile(r"^\s*(?:-|\.\.|to|and)\s*$")
 _SQUARE = re.compile(r"^\s*\]\s*\[\s*$")
@@ -43,6 +47,8 @@ _DECIMALS = 2
 def goes_on(slots: list[Slot], index: int, texts: Sequence[str], numbers: Sequence[str]) -> bool:  # noqa: PLR0911  # a list of cases
     """Return whether number `index` belongs to the one before it: `N` of `k/N`, the end of a range, `100` of `5 s per 100 iters`."""
     before, after = texts[index], texts[index + 1]
+    if slots and slots[-1].index == index:
+        return True  # `5.3s` of `Time (100 iters): 5.3s`
     last = slots[-1] if slots and slots[-1].index == index - 1 else None
     if last and last.per == index:
         return True
@@ -80,6 +86,21 @@ def _counts_on(last: Slot, texts: Sequence[str]) -> bool:
     return opened and _COMMA.match(between) is not None and after.lstrip().startswith(("]", ")"))
 
 
+def count_first(slots: list[Slot], texts: Sequence[str], numbers: Sequence[str], counter: int) -> None:
+    """Take the bare number at the start of a line for the counter, where there is no other and what follows is a report."""
+    taken = {slot.index for slot in slots}
+    meant = {slot.meaning for slot in slots}
+    if counter >= 0 or len(texts) < 3 or 0 in taken or Meaning.STEP in meant or meant.isdisjoint(_REPORTED):
+        return
+    head = "\0".join(texts[:3])
+    if _EPOCH_FIRST.match(head) and numbers[0].isdigit() and numbers[1].isdigit():
+        slots[:0] = [Slot(0, Meaning.EPOCH, FIRST), Slot(1, Meaning.STEP, FIRST)]
+    elif _FIRST.match(head) or (_COLUMNS.match(head) and 1 in taken and numbers[0].isdigit()):
+        slots.insert(0, Slot(0, Meaning.STEP, FIRST))
+    if _CLOCK_SECOND.match(head) and "." in numbers[1] and 1 not in taken:
+        slots.insert(1, Slot(1, Meaning.CLOCK, FIRST))
+
+
 def with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: bool) -> tuple[bool, bool]:
     """Take an unnamed `k/N` for the step where no field is named so and the line is a bar or a report of an epoch.
 
@@ -96,13 +117,6 @@ def with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: boo
     drawn = bar or any(mark in text for text in texts for mark in ("%|", "━", "[=", "=]", "[>", "█", "[."))
     drawn = drawn or (counter >= 0 and any(_FILLED.search(text) for text in texts))
     step = any(slot.meaning is Meaning.STEP for slot in slots)
-    if not step and counter < 0 and len(texts) > 2 and _FIRST.match("\0".join(texts[:2])):
-        known = any(
-            slot.meaning in (Meaning.STEP_TIME, Meaning.RATE, Meaning.LOSS, Meaning.COUNT, Meaning.SPAN)
-            for slot in slots
-        )
-        if known and not any(slot.index == 0 for slot in slots):
-            slots.insert(0, Slot(0, Meaning.STEP, FIRST))
     timed = any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE, Meaning.EPOCH, Meaning.LOSS) for slot in slots)
     if drawn and counter >= 0 and not step and texts[1].startswith("%") and _EPOCHS_BAR.search(texts[0]):
         slots[:] = [slot for slot in slots if slot.meaning not in (Meaning.STEP_TIME, Meaning.RATE)]  # of an epoch

@@ -25,7 +25,18 @@ CACHE_SIZE = 20_000
 DIGITS = str.maketrans("023456789", "111111111")
 """Turns every digit into 1 (not 0: `"step": 000` would be no JSON). One pass over a chunk costs less than an expression a line."""
 
-_DATE = re.compile(r"[\[(]?\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\])]?")
+_DATE = re.compile(
+    r"[\[(]?\d{4}[-/]\d\d[-/]\d\d[T _]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\])]?"
+    r"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d{1,2} "
+    r"\d\d:\d\d:\d\d(?: [A-Z]{3,4})?(?: \d{4})?"
+)
+_EXPECTED = re.compile(
+    r"(?i)\b(?:eta|etc|finish\w*|end\w*|until|left|remaining|expected|estimated|done)[\"']?\W*(?:at|on|by|time)?\W*$"
+)
+"""What stands before a time that is still to come."""
+
+
+_INDENTED = (" ", "\t", "|", "│", "┃")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +123,7 @@ def layout(line: str) -> Layout:
     at = line.find(peeled.stamp, 0, start) if peeled.stamp else -1
     stamp = (at, at + len(peeled.stamp)) if at >= 0 else None
     for found in _DATE.finditer(body):
-        if stamp is None:
+        if stamp is None and not _EXPECTED.search(body, 0, found.start()):
             stamp = (start + found.start(), start + found.end())
         body = _blank(body, found.start(), found.end())
     if table.is_row(body):
@@ -127,7 +138,7 @@ def layout(line: str) -> Layout:
         for slot in slots
         if slot.meaning not in _NOT_REPORTED
     )
-    fragment = len(known.slots) == 1 and stamp is None and line[:1] in (" ", "\t", "|")
+    fragment = len(known.slots) == 1 and stamp is None and line[:1] in _INDENTED
     return Layout(known, places, stamp, peeled.rank, row=False, event=False, fragment=fragment)
 
 

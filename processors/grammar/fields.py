@@ -32,9 +32,14 @@ _COUNT_AFTER = re.compile(
     re.IGNORECASE,
 )
 _ELAPSED_AFTER = re.compile(r"^\s*(?:s|secs?|seconds)\s+elapsed\b", re.IGNORECASE)
+_FINISHED = re.compile(r"(?i)\b(?:finished|completed)\s+$")
 _EPOCH_AFTER = re.compile(r"epoch\b", re.IGNORECASE)
 _AFTER_SO_MANY = re.compile(r"(?i)^\W*(?:after|at)\s+$")
 STEPS_AFTER = re.compile(r"^\s*(?:iters?|iterations?|steps?|batch(?:es)?|updates?)\b", re.IGNORECASE)
+_TIME_OF_SOME = re.compile(
+    r"(?i)(?:time|took|elapsed|cost|duration)\s*(?:\(|for|of|over|per|in)\s*(?:the\s+)?(?:last\s+|past\s+)?$"
+)
+_SOME_TOOK = re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?)\s*\)?\s*([:=]|takes?|took|in)\s*$")
 _PER_SOME = re.compile(r"^\s*([a-zA-Z]+)\s*(?:/|per)\s*$")
 _UNTIL = re.compile(
     r"(?:^|[^a-z])(?:eta|remaining|left|estimated|expected|until|timeout|limit)(?:$|[^a-z])", re.IGNORECASE
@@ -84,8 +89,8 @@ def _rate_or_period(index: int, name: str, unit: str) -> Slot | None:
     return None
 
 
-def slot_of(index: int, name: str, unit: str) -> Slot | None:
-    """Return what number `index`, after `name` and before `unit`, means."""
+def slot_of(index: int, name: str, unit: str, number: str) -> Slot | None:
+    """Return what number `index`, after `name` and before `unit`, means. Of `number` the form counts."""
     if name and names.evaluation(name):
         return None
     if slot := _rate_or_period(index, name, unit):
@@ -94,7 +99,7 @@ def slot_of(index: int, name: str, unit: str) -> Slot | None:
     if known is None:
         return None
     what, scale, kind = known
-    if what is Meaning.STEP and unit in ("ms", "us", "µs"):
+    if what is Meaning.STEP and (unit in ("ms", "us", "µs") or number.endswith("s")):  # `Step: 1s696ms`
         return Slot(index, Meaning.STEP_TIME, name, units.time_after(unit) or 1.0)
     if what is Meaning.RATE and units.time_after(unit) is not None and unit != "m":
         return None  # `Speed: 0.2ms preprocess`
@@ -129,6 +134,18 @@ def per_some(index: int, name: str, texts: Sequence[str]) -> Slot | None:
     return Slot(index, Meaning.STEP_TIME, name, seconds, per=index + 1) if seconds is not None else None
 
 
+def some_took(index: int, texts: Sequence[str]) -> Slot | None:
+    """Return the field of `Time (100 iters): 5.3s` and `100 steps take 8.8 seconds`, number `index` being the 100."""
+    if index + 2 >= len(texts) or names.evaluation(texts[index]) or _AFTER_SO_MANY.search(texts[index]):
+        return None
+    said, seconds = _SOME_TOOK.match(texts[index + 1]), units.time_after(texts[index + 2])
+    if said is None or (seconds is None and said[1] not in ":="):
+        return None
+    if said[1] in ":=" and not _TIME_OF_SOME.search(texts[index]):
+        return None
+    return Slot(index + 1, Meaning.STEP_TIME, "time of steps", seconds or 1.0, per=index)
+
+
 def named_after(index: int, name: str, before: str, after: str, lossy: bool) -> Slot | None:
     """Return the field of a number whose name stands after it: `2.94 avg loss`, `12.5 seconds elapsed`.
 
@@ -141,7 +158,7 @@ def named_after(index: int, name: str, before: str, after: str, lossy: bool) -> 
         return Slot(index, Meaning.COUNT, counted[1], 1.0, kind)
     if _ELAPSED_AFTER.match(after):
         return Slot(index, Meaning.CLOCK, "elapsed")
-    if _AFTER_SO_MANY.search(before) and STEPS_AFTER.match(after):
+    if (_AFTER_SO_MANY.search(before) or _FINISHED.search(before)) and STEPS_AFTER.match(after):
         return Slot(index, Meaning.STEP, "steps")
     if not name and _EPOCH_AFTER.match(after):
         return Slot(index, Meaning.EPOCH, "epoch")

@@ -47,12 +47,12 @@ _EVALUATION = re.compile(
     r"|holdout)(?:[^a-z]|$)"
 )
 _NOT = re.compile(
-    r"\bmicro\b|\bstop|episode steps|scale|remain|skipped|\bnan\b|\bdata\b|accumulation|\beta\b|lr\b|learning[ _-]?rate"
+    r"\bmicro\b|\bthis iter|\bstop|episode steps|scale|remain|skipped|\bnan\b|\bdata\b|accumulation|\beta\b|lr\b|learning[ _-]?rate"
     r"|^learning$|momentum|warm.?up|target"
     r"|nodes?\b|world|max|min\b|limit|seed|version|memory|\bmem|total[ _](?:steps|epochs|iter)|num[ _]train"
 )
 _STEP = re.compile(
-    r"(?:^|[^a-z])(?:global[ _-]?step|steps?|iterations?|iters?|it|itr|i|n[ _]?iter|num[ _-]updates?|updates?"
+    r"(?:^|[^a-z])(?:global[ _-]?step|steps?|iterations?|iters?|it|itr|i|n[ _]?iter|n(?:um)?[ _-]?updates?|updates?"
     r"|batch(?:es)?|mini-?batch|"
     r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches"
     r"|step_num|total[ _]timesteps|training[ _]iteration)$|^(?:s|#|up\.?|upd)$|(?:步数|步|迭代|迭代次数)$"
@@ -65,7 +65,7 @@ _STEP_TIME = re.compile(
     r"|(?:step|iter|iteration|batch|train[ _]step|train[ _]iter|it|minibatch|update)[ _-]?(?:time|duration|cost"
     r"|latency|wall|secs?|ms)"
     r"|time[ _]step|(?:train[ _])?batch[ _]cost|step_time_\w+|dt|elapsed time per (?:iteration|step)"
-    r"|elapsed[ _]per[ _](?:iteration|step)|step timing(?: in \w+)?|time this iter s)\b"
+    r"|elapsed[ _]per[ _](?:iteration|step)|step timing(?: in \w+)?|time this iter s)\b|^bt?ch ?\("
 )
 _LOSS_NOT = re.compile(r"^final loss|reward|loss[ _-]?(?:scale|scaling|weight|fn|mask|coef|val|gain)|scale")
 _LOSS = re.compile(
@@ -78,7 +78,7 @@ _CLOCK = re.compile(
     r"|wallclock|wall[ _]clock|runtime|uptime|time[ _]total)|^(?:wall|_?timestamp|ts)$"
 )
 _TIME = re.compile(
-    r"(?:^|[^a-z])(?:time|cost|took|duration|time cost|seconds|secs|耗时|用时)(?: ?\(\w+\))?$"
+    r"(?:^|[^a-z])(?:timer?|cost|took|duration|time cost|seconds|secs|耗时|用时)(?: ?\(\w+\))?$"
     r"|^(?:time|seconds|secs) (?!step|left|est|eta)[a-z]+$"
 )
 _MEASURE = re.compile(
@@ -160,7 +160,7 @@ def loss_rank(name: str) -> int:
     text = words(name)
     ranked = (
         r"^loss$",
-        r"^(?:train|training|lm|total|step|batch)?[ /]?loss(?: function)?$",
+        r"^(?:avg|average|mean|running)?[ /]?(?:train|training|lm|total|step|batch)?[ /]?loss(?: function)?$|^(?:训练|总)?损失$",
         r"train.*(?:loss|entropy)",
         r"loss$",
     )

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Sequence
 
 from . import names
-from .counters import OF, fits, goes_on, is_whole, with_counter
+from .counters import OF, count_first, fits, goes_on, is_whole, with_counter
 from .fields import (
     LONGEST_NAME,
     OPENING,
@@ -19,6 +19,7 @@ from .fields import (
     named_after,
     per_some,
     slot_of,
+    some_took,
     span,
     unit_after,
 )
@@ -56,13 +57,13 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
         unit = unit_after(after)
         carried = ""
         evaluated = evaluated or names.evaluation(name)
-        if some := per_some(index, name, texts):
+        if some := per_some(index, name, texts) or some_took(index, texts):
             slots.append(some)
             continue
         if found := _AT.match(before[-LONGEST_NAME:].strip(OPENING).split("\t")[-1]):
             carried = name_before(found[1])
         lossy = any(slot.meaning is Meaning.LOSS for slot in slots)
-        slot = slot_of(index, name, unit) or named_after(index, name, before, after, lossy)
+        slot = slot_of(index, name, unit, numbers[index]) or named_after(index, name, before, after, lossy)
         if slot and fits(slot, numbers[index]):
             slots.append(slot)
         elif _clock_of_bar(texts, index):
@@ -75,6 +76,7 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
     counters = [slot for slot in slots if slot.meaning is Meaning.STEP]
     if any(is_whole(numbers[slot.index]) for slot in counters):  # `"update": 1.25, "num_updates": 250`
         slots = [slot for slot in slots if slot not in counters or is_whole(numbers[slot.index])]
+    count_first(slots, texts, numbers, counter)
     drawn, counted = with_counter(slots, texts, counter, bar)
     shape = zlib.crc32(_shape(texts).encode("utf-8", "replace"))
     return Plan(tuple(slots), bar=drawn and counted, shape=shape, scope=_scope(slots, texts), evaluated=evaluated)

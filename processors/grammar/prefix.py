@@ -44,6 +44,12 @@ _TAG = 80
 _GLUED = 250
 """Characters from which a line may be several bars, copied without what parted them."""
 _BAR = re.compile(r"\d+/\d+ \[[=>.]{8,}\]")
+_BAR_ON = re.compile(r"\d+/\d+ \[\d[^\[\]]*(?:it/s|s/it)[^\[\]]*\](?=[^\s\]),:|])")
+"""A bar to which the next message is glued: one goes to standard error, the other to standard output."""
+_NEWS = re.compile(
+    r"(?i)loss\W{0,4}\d|\b(?:step|iter\w*|epoch)\W{0,4}\d|error\b|exception|traceback|fault|killed|abort|failed"
+)
+"""What makes the message tell more than the bar."""
 _LETTERS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
 
 
@@ -73,7 +79,8 @@ class Peeled:
 def clean(line: str) -> str:
     r"""Return `line` without colours, NUL bytes and line ends. Of several redraws in one piece, the last that shows something.
 
-    Redraws end at `\r` or `\b`; where a copy lost those, bars of Keras's form still tell where they begin.
+    Redraws end at `\r` or `\b`; where a copy lost those, bars of Keras's form still tell where they begin. Of a bar and the message
+    printed right behind it, the one that tells more is kept.
     """
     if "\x1b" in line:
         line = _COLOURS.sub("", line)
@@ -85,6 +92,8 @@ def clean(line: str) -> str:
         line = next((part for part in reversed(line.split("\b")) if part.strip()), "")
     if len(line) > _GLUED and (bars := _BAR.findall(line))[1:]:
         line = line[line.rfind(bars[-1]) :]
+    if ("it/s" in line or "s/it" in line) and (glued := _BAR_ON.search(line)):
+        line = line[glued.end() :] if _NEWS.search(line, glued.end()) else line[: glued.end()]
     return line.rstrip()
 
 

@@ -29,7 +29,7 @@ _RATE = {
 _THOUSANDS = re.compile(r"[kKM](?=(?:it|img|image|im|tok|token|sample|ex|example|seq|step|record|item)s?/)")
 _PREFIX = {"k": 1e3, "K": 1e3, "M": 1e6}
 _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
-_SHORT = {"fps": SAMPLES, "ips": SAMPLES, "sps": SAMPLES, "wps": TOKENS, "tps": TOKENS, "tgs": TOKENS, "qps": SAMPLES}
+_SHORT = dict.fromkeys(("fps", "ips", "sps", "qps", "imps"), SAMPLES) | dict.fromkeys(("wps", "tps", "tgs"), TOKENS)
 _PERIOD = re.compile(rf"(?i)(?:^|[^A-Za-z])({_UNIT}){_PER}(?:global[ _]?)?(?:{_THINGS[STEPS]})(?![A-Za-z])")
 _SAMPLE_PERIOD = re.compile(rf"(?i)(?:^|[^A-Za-z])({_UNIT}){_PER}(k?)(?:{_THINGS[SAMPLES]})(?![A-Za-z])")
 _TIME = re.compile(rf"(?i)^\s*({_UNIT})(?![A-Za-z/])")

@@ -30,6 +30,9 @@ _PAUSE = 4
 
 _NEARLY, _FAR, _LONGEST_STEP = 0.05, 10, 600.0
 
+_STRAIGHT = 0.5
+"""Share of its moves that a clock goes forward in all; it moves back where several ranks print theirs by turns."""
+
 GROWING = 4
 """Values of a field that must grow, one after the other, before it is taken for a clock whatever its name."""
 
@@ -109,9 +112,15 @@ def growing(window: Sequence[Report]) -> list[str]:
         role = key.split(":", 1)[0]
         values = [report.times[key] for report in window if key in report.times]
         grows = role != "step" and len(values) >= GROWING and _grows(values)
-        if role == "clock" or (grows and not _creeps(window, key)):
+        if (role == "clock" and not _wanders(values)) or (grows and not _creeps(window, key)):
             found.append(key)
     return sorted(found, key=lambda key: not key.startswith("clock"))
+
+
+def _wanders(values: Sequence[float]) -> bool:
+    """Return whether `values` go up and down by turns: times of single steps, whatever their name says."""
+    moves = [later - earlier for earlier, later in pairwise(values) if later >= earlier / 2]
+    return len(moves) >= GROWING - 1 and any(moves) and sum(moves) < _STRAIGHT * sum(map(abs, moves))
 
 
 def _grows(values: Sequence[float]) -> bool:

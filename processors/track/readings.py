@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
 
-from .pace import Pace, growing
+from .pace import Pace, growing, pairs
 from .reports import Report
 from .robust import robust_median, spread
 
@@ -49,7 +49,7 @@ _WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch
 _LOOP = 0.55
 _PASS = re.compile(r"(?i)(?:^|[^a-z])(?:fwd|forward|bwd|backward)(?:[^a-z]|$)")
 _SHORTER = 0.9
-_PRIOR = {"step": 0.8, "time": 0.6, "clock": 0.0, "span": 0.35}
+_PRIOR = {"step": 0.8, "time": 0.6, "clock": 0.6, "span": 0.35}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
         once = Reading(f"`{name}`", "stated", seconds, THRESHOLD, "printed in few reports", key=key)
         unit = not name or name.isdigit()  # its unit says so: `50ms/step`
         return once if role == "step" and (unit or _WHOLE.search(name)) and not _PART.search(name) else None
-    score, why = _PRIOR[role], "printed"
+    score, why = _prior(role, counted), "printed"
     if role == "span" and sum(len(report.times) for report in counted) == len(values):
         score += 0.15  # the only time there is
     if name and not name.isdigit():
@@ -162,6 +162,12 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
     if role == "span" and _counts_down(values):
         return Reading(what, "stated", seconds, 0.0, "falls all the time: what remains", key=key)
     return _against(Reading(what, "stated", seconds, score, why, key=key), clock, interval=True, mean=fmean(values))
+
+
+def _prior(role: str, counted: Sequence[Report]) -> float:
+    """Return what the name is worth. A "clock" that goes up and down is the time of a step only where each step is reported."""
+    apart = role == "clock" and any(later.step != (earlier.step or 0) + 1 for earlier, later in pairs(counted))
+    return 0.0 if apart else _PRIOR[role]
 
 
 def _counts_down(values: Sequence[float]) -> bool:

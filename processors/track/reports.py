@@ -118,7 +118,7 @@ def _take_loss(report: Report, slot: Slot, value: float) -> bool:
 def _take_step(report: Report, slot: Slot, value: float) -> bool:
     if not 0 <= value < _MOST or value != int(value):
         return False
-    if report.step is None or not slot.name:
+    if report.step is None or not slot.name or ("total" in slot.name and "total" not in report.step_name):
         report.step, report.unnamed, report.step_name = int(value), not slot.name, slot.name[:24]
     return True
 

@@ -80,7 +80,7 @@ class Scan:
 
     def drop_before_named(self) -> None:
         """Leave out what stands before the first report that named its step."""
-        while self._found and self._found[-1][0].step is None:
+        while self._found and self._found[-1][0].step is None and not self._found[-1][1]:
             self._found.pop()
 
     def lines(self) -> list[tuple[Report, bool]]:

@@ -1,0 +1,151 @@
+"""Times of many steps, clocks that are none, numbers that invite a wrong reading: written here, in the forms that frameworks print."""
+
+import math
+
+import pytest
+
+from .test_formats import lines, loss
+from .test_tracker import clock, track
+
+FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
+    "a time of so many steps": (
+        lines(lambda i: f"[HPC][INFO]: Iter: {500 * i} Time(500 iters): {2.5 + i % 2 / 50:.4f}s Loss: {loss(i):.5f}"),
+        {"step": 20000, "step_time_s": 0.00502, "loss": 2.2},
+    ),
+    "so many steps took": (
+        lines(
+            lambda i: [
+                f"[worker 0]({200 * i}/9000) average neg_loss: 0.{i}",
+                f"[worker 0]({200 * i}/9000) average loss: {loss(i):.3f}",
+                "[worker 0] 200 steps take 7.600 seconds",
+            ]
+        ),
+        {"step": 8000, "step_time_s": 0.038, "loss": 2.2},
+    ),
+    "an elapsed time of each step": (
+        lines(lambda i: [f"Iteration: \t {i}", f"Loss: \t {loss(i)}", f"Elapsed time\t {90 + i % 3} seconds"]),
+        {"step": 40, "step_time_s": 91.0, "loss": 2.2},
+    ),
+    "updates in all and since the report before": (
+        lines(
+            lambda i: (
+                f"[ time:{20 * i}.0s total_exs:{640 * i} epochs:0.{i:02d} ] "
+                f"{{'loss': {loss(i):.3f}, 'updates': {19 + i % 2}, 'total_train_updates': {20 * i}}}"
+            )
+        ),
+        {"step": 800, "step_time_s": 1.0, "loss": 2.2},
+    ),
+    "step and seconds in brackets": (
+        lines(lambda i: f"> [{10 * i} | {17.5 * i:.2f}] loss={loss(i):.2f} avg=2.61"),
+        {"step": 400, "step_time_s": 1.75, "loss": 2.2},
+    ),
+    "a column of steps": (
+        lines(lambda i: f"   {i:2d} 4.3{i % 3} s run, {loss(i):.4f} loss, 0.0000001 LR, 640.43 GB used"),
+        {"step": 40, "step_time_s": 4.31, "loss": 2.2},
+    ),
+    "epoch and step at the start": (
+        lines(lambda i: f"[  3]    {10 * i} || B: 3.4 | C: 2.9 || ETA: 2 days, 4:31:22 || timer: 1.3{i % 3}"),
+        {"step": 400, "epoch": 3.0, "step_time_s": 1.31},
+    ),
+    "a step with a duration": (
+        lines(
+            lambda i: (
+                f" [=============== {i}/90 >..............]  Tot: {i * 17 // 10}s | Step: 1s70{i % 3}ms | Loss: {loss(i):.3f}"
+            )
+        ),
+        {"step": 40, "step_time_s": 1.701, "loss": 2.2},
+    ),
+    "a timer on a line of its own": (
+        lines(lambda i: ["Timer: 0.6680", f"epoch:35 || iter:{10 * i} || Loss:{loss(i):.4f}"]),
+        {"step": 400, "step_time_s": 0.668, "loss": 2.2},
+    ),
+    "an indented time": (
+        lines(lambda i: [f"[epoch 1][iter {i}/900] loss: {loss(i):.4f}", "\t\t\tfg/bg=(39/217), time cost: 0.4300"]),
+        {"step": 40, "step_time_s": 0.43, "loss": 2.2},
+    ),
+    "a message glued to a bar": (
+        lines(
+            lambda i: (
+                f"  {i}%|#         | {10 * i}/4000 [00:{i:02d}<53:00,  3.25s/it, Loss={loss(i - 1):.3f}]"
+                f"Iter {10 * i + 10}: Train loss {loss(i):.3f}, It/sec 0.300"
+            )
+        ),
+        {"step": 410, "step_time_s": 1 / 0.3, "loss": 2.2},
+    ),
+    "a logger's line glued to a bar": (
+        lines(
+            lambda i: f" {i}%|#  | {i}/600 [00:{i // 4:02d}<01:58,  4.00it/s][{clock(i)[:19]}] ***** Running on *****"
+        ),
+        {"step": 40, "step_time_s": 0.25},
+    ),
+    "a time that is expected": (
+        lines(lambda i: f"step: {100 * i}/9000 loss:{loss(i):.3f} imps:27.5 etc:Tue Sep  7 15:{i:02d}:30 2021"),
+        {"step": 4000, "throughput": 27.5, "step_time_s": None, "loss": 2.2},
+    ),
+    "a date over the reports": (
+        lines(
+            lambda i: f"(epoch: 1, iters: {100 * i}, time: 0.1{i % 3}0, data: 0.002) G_GAN: 4.1",
+            head=["====== Training Loss (Sun Mar  3 01:48:34 2024) ======"],
+        ),
+        {"step": 4000, "step_time_s": 0.11, "loss": None},
+    ),
+    "a block with fields of the whole": (
+        [
+            "Result for trial_1:",
+            "  time_this_iter_s: 1.3600",
+            "  timesteps_this_iter: 32",
+            "  training_iteration: 324",
+        ],
+        {"step": 324, "step_time_s": 1.36},
+    ),
+    "a drawn table": (
+        [
+            "| time/          |       |",
+            "|    fps         | 26    |",
+            "|    iterations  | 7     |",
+            "| loss           | 20.1  |",
+        ],
+        {"step": 7, "throughput": 26.0, "loss": 20.1},
+    ),
+    "seconds elapsed, so many finished": (
+        lines(
+            lambda i: [
+                f"[Tree] Iteration:{i}, training's log loss: {loss(i):.4f}",
+                f"[Tree] {0.25 * i:.4f} seconds elapsed, finished {i} iteration",
+            ]
+        ),
+        {"step": 40, "step_time_s": 0.25, "loss": 2.2},
+    ),
+    "an epoch, a step and rates of learning": (
+        lines(lambda i: f"{clock(2 * i)[:23]} - INFO: <epoch: 8, iter: {i},{200:03d}, lr:2.5e-05> l_pix: 1.48e-03"),
+        {"step": 40200, "step_time_s": 0.002},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_intervals(name: str) -> None:
+    made, expected = FORMATS[name]
+    metric, _ = track(made)
+    assert metric is not None
+    for field, value in expected.items():
+        said = getattr(metric, field)
+        if isinstance(value, float) and said is not None:
+            assert math.isclose(said, value, rel_tol=0.02), (field, said)
+        else:
+            assert said == value, field
+
+
+OTHERS = {
+    "frames of a video": [f"[Clips] -> Original video fps: 29.9{i % 9}, rounded fps: 30" for i in range(20)],
+    "serving": [
+        f"Engine 0: Accepted throughput: 76.8{i % 9} tokens/s, Drafted throughput: 235.5 tokens/s" for i in range(20)
+    ],
+    "evaluated": ["Eval time for 681 iters: 6.449s"] * 20,
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_no_numbers_are_invented(name: str) -> None:
+    metric, _ = track(OTHERS[name])
+    assert metric is None or (metric.step, metric.step_time_s, metric.throughput) == (None, None, None)
