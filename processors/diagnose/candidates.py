@@ -33,6 +33,8 @@ class Candidate(msgspec.Struct):
         survived: Lines of progress after it.
         passed: Lines of no special kind after it in its stream.
         count: How often its cause was met.
+        newest: Line at which its cause was met last in its stream.
+        retried: Whether what failed there was then tried again, so far without another word of it.
     """
 
     cause: str
@@ -54,6 +56,8 @@ class Candidate(msgspec.Struct):
     survived: int = 0
     passed: int = 0
     count: int = 1
+    newest: int = 0
+    retried: bool = False
 
     @property
     def order(self) -> tuple[float, int, str, int]:
@@ -64,17 +68,25 @@ class Candidate(msgspec.Struct):
 
     @property
     def alive(self) -> bool:
-        """False once the job went on after it."""
-        return self.survived < SURVIVED and (self.passed < WENT_ON or self.kind in CERTAIN)
+        """False once the job went on after it, or while it tries again."""
+        return not (self.over or self.retried)
+
+    @property
+    def over(self) -> bool:
+        """True once the job went on after it."""
+        return self.survived >= SURVIVED or (self.passed >= WENT_ON and self.kind not in CERTAIN)
 
 
 def add(kept: list[Candidate], new: Candidate) -> None:
     """Put `new` into `kept`: one of each cause, the earliest that the job has not survived; bounded."""
     for index, old in enumerate(kept):
         if old.cause == new.cause and old.kind == new.kind:
-            if old.alive:
+            if not old.over:
                 old.count += 1
-                if new.order >= old.order:
+                if old.feed == new.feed:
+                    # Tried again in vain: the first time counts.
+                    old.newest, old.retried = new.newest, False
+                if new.order >= old.order and not old.retried:
                     return
                 new.count = old.count
             kept[index] = new

@@ -28,11 +28,12 @@ CHILD = "child"  # an error of a helper process or thread that need not end the 
 STARVED = "starved"  # a part of the program waited in vain for another part of it
 HINT = "hint"  # a line that calls itself an error and says no more
 BENIGN = "benign"  # a line that looks like a failure and says that the program goes on: makes no candidate
+RETRY = "retry"  # a line that says that something is tried again: what was told right before it did no harm
 WELL = "well"  # a line that says that the job ended well: what its stream printed before was not the end of it
 
 KINDS = (
     NODE, DEVICE, FABRIC, STORAGE, SERVICE, EXCEPTION, BUG, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
-    COLLECTIVE, PEER, SIGNAL, LAUNCHER, VAGUE, EXIT, CHILD, STARVED, HINT, BENIGN, WELL,
+    COLLECTIVE, PEER, SIGNAL, LAUNCHER, VAGUE, EXIT, CHILD, STARVED, HINT, BENIGN, RETRY, WELL,
 )  # fmt: skip
 
 WEAK = frozenset({CHILD, HINT})
@@ -67,6 +68,7 @@ AFTER: dict[str, frozenset[str]] = {
     STARVED: frozenset({LAUNCHER, HINT}),
     HINT: frozenset({HINT, EXIT}),
     BENIGN: frozenset(),
+    RETRY: frozenset(),
     WELL: frozenset(),
 }
 
@@ -93,6 +95,7 @@ BEFORE: dict[str, frozenset[str]] = {
     STARVED: frozenset({LAUNCHER, HINT}),
     HINT: frozenset(),
     BENIGN: frozenset(),
+    RETRY: frozenset(),
     WELL: frozenset(),
 }
 

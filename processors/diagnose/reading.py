@@ -11,17 +11,20 @@ from records import Component, ErrorType, Evidence
 
 from . import kinds, launch
 from . import traceback as tracebacks
-from .candidates import SURVIVED, WORDS, Candidate, add, survive
+from .candidates import WORDS, Candidate, add, survive
 from .catalogue import Signature
 from .exceptions import Meaning, meaning, on_file
 from .matcher import READ, Matcher
 from .memory import held_by_others
 from .nan import NanWatch, mentioned
+from .outdated import VAGUE, outdate, outlive
 from .traceback import HEADER, Raised, TracebackState
 
 FEEDS = 64
 """Streams of one job with something remembered; further ones are read without memory of open tracebacks."""
 
+ENDS = (HEADER, "Killed", "Terminated", ", stopping")
+"""What may stand in a line that is progress by its class, and tell of the end: a shell writes right behind a bar that was cut off."""
 _TRACEBACK = (
     r"Traceback \(most recent call last\)|During handling of the above exception|The above exception was the direct cause"
     r"|Exception in thread|Exception ignored in|Error in atexit|--- Logging error ---|Exception in callback"
@@ -38,14 +41,7 @@ _FIRST_WORD = re.compile(
     r"\W{0,4}(?:[\w.-]{1,30}(?:\[\d+\])?[\]:]? )?(?i:fatal(?: error)?|error|failed|cannot|could not|unable to)"
     r"\b(?!s|(?: \w+)? ?[=:] ?[\d.]+\b)"
 )
-_VAGUE = frozenset(
-    {"RuntimeError", "Exception", "OSError", "SystemError", "InternalError", "DistBackendError", "ImportError"}
-)
-"""Exceptions whose message, when it goes on over the next lines, tells more than their class."""
 _REPORT = Meaning(kinds.LAUNCHER, ErrorType.UNKNOWN, Component.NONE, restartable=None, confidence=0.3)
-_MESSAGE_LINES = 5
-_PROBES = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty"})
-"""Exceptions that programs raise on the way to an answer; one raised while they were handled tells more."""
 
 
 class Feed(msgspec.Struct):
@@ -94,7 +90,7 @@ class Reader:
         text = "\n".join(view.lines) if progress else ""
         if progress or feed.nan.first is not None:
             feed.nan.read(view)
-        glued = HEADER in text
+        glued = _ends(text)
         if progress < len(view.lines) or feed.traceback.open or glued:
             self._made(view, name, feed, kept, glued=glued)
         elif progress:
@@ -109,14 +105,14 @@ class Reader:
     def quiet(self, lines: Sequence[str], classes: str) -> bool:
         """Return whether nothing in `lines` makes a candidate, opens a traceback or tells of a loss that is no number."""
         text = "\n".join(lines)
-        if ERROR in classes or mentioned(text) or HEADER in text:
+        if ERROR in classes or mentioned(text) or _ends(text):
             return False
         others = [line for line, letter in zip(lines, classes, strict=True) if letter != PROGRESS]
         return not any(self._matcher.find(others))
 
     def _made(self, view: ChunkView, name: str, feed: Feed, kept: list[Candidate], *, glued: bool) -> None:
         lines, classes = view.lines, view.classes
-        wanted = [i for i, letter in enumerate(classes) if letter != PROGRESS or (glued and HEADER in lines[i])]
+        wanted = [i for i, letter in enumerate(classes) if letter != PROGRESS or (glued and _ends(lines[i]))]
         found = dict(zip(wanted, self._matcher.find([lines[i] for i in wanted]), strict=True))
         if feed.traceback.open or any(one and one[-1] >= self._header for one in found.values()):
             indices: Sequence[int] = range(len(lines))
@@ -166,7 +162,7 @@ class Reader:
         signature = self._signature(found, line, raised, view.classes[index])
         if signature is not None and _harmless(signature, line, raised):
             if raised is None:
-                _outlive(signature, kept, name)
+                outlive(signature, kept, name, place.line)
                 return None
             signature = None
         if raised is None and signature is None:
@@ -178,7 +174,7 @@ class Reader:
         if raised is None and signature is None and (view.classes[index] != ERROR or _QUOTATION.fullmatch(line)):
             return None
         headers = [one.header for one in opened if all(one is not other for other in state.open)]
-        _outdate(kept, name, place.line, signature, raised)
+        outdate(kept, name, place, signature, raised)
         if raised is not None and not raised.name and headers:
             place = headers[0]
         candidate = _candidate(signature, raised, place, view.times[index], name)
@@ -190,7 +186,12 @@ class Reader:
         signature = self._matcher.signature(found, line)
         if signature is None or signature.kind != kinds.HINT:
             return signature
-        return signature if (letter == ERROR if raised is None else raised.name in _VAGUE) else None
+        return signature if (letter == ERROR if raised is None else raised.name in VAGUE) else None
+
+
+def _ends(text: str) -> bool:
+    """Return whether `text` can tell of an end amid progress: a scan for a few words."""
+    return any(one in text for one in ENDS)
 
 
 def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
@@ -204,7 +205,7 @@ def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
 
 def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
     """Return whether the line says itself that it is no failure: by its words, or by its level where it raises nothing."""
-    if signature.kind in {kinds.BENIGN, kinds.WELL}:
+    if signature.kind in {kinds.BENIGN, kinds.RETRY, kinds.WELL}:
         return True
     if raised is not None:
         return False
@@ -217,30 +218,6 @@ def is_error(line: str) -> bool:
     """Return whether `line` is an error by its level or its first word, not just by a word somewhere in it."""
     peeled = peel(line)
     return peeled.level in {"ERROR", "CRITICAL", "FATAL", "SEVERE"} or _FIRST_WORD.match(peeled.body) is not None
-
-
-def _outlive(signature: Signature, kept: list[Candidate], name: str) -> None:
-    """Where the line says that the job ended well: count what stream `name` printed before as survived, but for what is certain."""
-    for one in kept if signature.kind == kinds.WELL else ():
-        if one.feed == name and one.kind not in kinds.CERTAIN:
-            survive(one, SURVIVED)
-
-
-def _outdate(kept: list[Candidate], name: str, line: int, signature: Signature | None, raised: Raised | None) -> None:
-    """Forget an exception of stream `name` that the candidate to come, at `line`, explains better."""
-    if raised is not None and raised.chained == "handling":
-        _forget(kept, name, _PROBES, 0)
-    elif raised is None and signature is not None and signature.kind in kinds.CERTAIN | {kinds.EXCEPTION}:
-        _forget(kept, name, _VAGUE, line - _MESSAGE_LINES)
-
-
-def _forget(kept: list[Candidate], name: str, causes: frozenset[str], first: int) -> None:
-    """Forget the first exception among `causes` at line `first` or later."""
-    for one in kept:
-        known = one.root is not None and one.root.line >= first
-        if known and one.feed == name and one.source == "traceback" and one.cause in causes:
-            kept.remove(one)
-            return
 
 
 def _candidate(
@@ -290,5 +267,6 @@ def _from(  # noqa: PLR0917
         rank=place.rank,
         feed=name,
         root=place,
+        newest=place.line,
         accuses=list(accuses),
     )

@@ -15,6 +15,9 @@ from .finding import of_signature
 TOLD = frozenset({kinds.NODE, kinds.DEVICE, kinds.FABRIC, kinds.STORAGE, kinds.PEER})
 """Kinds of lines that say something of the node. What programs print of themselves is not among them."""
 
+HARMLESS = frozenset({kinds.BENIGN, kinds.RETRY})
+"""Kinds of lines that look like those, and say that it is nothing."""
+
 _JOB = re.compile(r"\bjob_(\d{1,12})\b|\bslurm-(\d{1,12})\b|\bpod([0-9a-f-]{36})\b")
 """How control groups name a job (Slurm, systemd scopes, Kubernetes)."""
 
@@ -23,7 +26,7 @@ class NodeLogReader:
     """Reads lines of node logs with the same catalogue as jobs' logs. Holds the template cache, nothing of any node."""
 
     def __init__(self, signatures: Sequence[Signature]) -> None:
-        self._matcher = Matcher([one for one in signatures if one.kind in TOLD or one.kind == kinds.BENIGN])
+        self._matcher = Matcher([one for one in signatures if one.kind in TOLD | HARMLESS])
 
     def read(self, node: str, source: str, fresh: Fresh, position: Position) -> list[NodeFinding]:
         """Return what the lines `fresh` of a chunk at `position` tell; `source` is `kernel` or `system`."""
@@ -31,7 +34,7 @@ class NodeLogReader:
         for index, matches in enumerate(self._matcher.find(fresh.lines)):
             line = fresh.lines[index]
             one = self._matcher.signature(matches, line) if matches else None
-            if one is None or one.kind == kinds.BENIGN:
+            if one is None or one.kind in HARMLESS:
                 continue
             place = Evidence(
                 topic=position.topic,

@@ -79,6 +79,35 @@ def test_a_signal_told_over_two_lines(handler: FailureHandler) -> None:
     assert line(verdict(handler, told)) == 2
 
 
+@pytest.mark.parametrize(("end", "kind"), [("Killed", OTHER), ("Terminated", OTHER), ("", None)])
+def test_a_shell_writes_right_behind_a_bar(handler: FailureHandler, end: str, kind: ErrorType | None) -> None:
+    said, _ = run(handler, [*PROGRESS, f"step 60:  20%|##        | 200/1000 [00:34<02:16, 5.85it/s]{end}"])
+    assert {one.error_type for one in said} == ({kind} if kind else set())
+
+
+def test_the_script_says_itself_why_it_stops(handler: FailureHandler) -> None:
+    found, _ = run(handler, [*PROGRESS, "step 60 Loss is nan, stopping the run", "{'box': nan}", "SystemExit: 1"])
+    assert (found[-1].signature, line(found[-1])) == ("nan_stop", 1)
+
+
+def test_what_is_tried_again_did_no_harm(handler: FailureHandler) -> None:
+    late = "WARNING hub: Read timed out. (read timeout=10)"
+    for again in ("Retrying in 2s [Retry 1/5].", "the request will be retried"):
+        said, _ = run(handler, [*PROGRESS, late, again])
+        assert {one.error_type for one in said[-1:]} <= {ErrorType.NONE}
+    vain = verdict(handler, [late, "Retrying in 2s", late])
+    assert (vain.signature, line(vain)) == ("connection_timeout", 1)
+    assert run(handler, [*PROGRESS, *[late, "Retrying in 2s"] * 3])[0] == []
+    assert verdict(handler, ["CUDA error: uncorrectable ECC error encountered", "Retrying in 2s"]).root is not None
+
+
+def test_a_cpp_exception_is_told_by_its_message(handler: FailureHandler) -> None:
+    thrown = "terminate called after throwing an instance of 'std::runtime_error'"
+    found = verdict(handler, [thrown, "  what():  NCCL error: unhandled system error, NCCL version 9.9"])
+    assert (found.error_type, line(found)) == (INFRASTRUCTURE, 2)
+    assert line(verdict(handler, [thrown, "  what():  no such row"])) == 1
+
+
 def account(rank: int) -> list[str]:
     return [
         "Failures:",
