@@ -122,7 +122,8 @@ def _unnamed(text: str, after: str, name: str) -> str:
     """Return `text` without the name of the field at its end: that of a known one, or what stands before a `:` or `=`."""
     if not name and SEPARATOR.search(text.rstrip(" \t\"'")) and not OF.match(after):
         name = name_before(text)
-        if names.evaluation(name) and (counter := _COUNTER_LAST.search(name)):
-            name = counter[0]  # `EVAL it=5`
+        if names.evaluation(name) and " " in name:
+            counter = _COUNTER_LAST.search(name)
+            name = counter[0] if counter else ""  # `EVAL it=5`, `Evaluation total time: 62 s`
     place = text.rfind(name) if name else -1
     return text[:place] + text[place + len(name) :] if place >= 0 else text

@@ -48,7 +48,7 @@ _PART = re.compile(
 _WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)")
 _LOOP = 0.55
 _PASS = re.compile(r"(?i)(?:^|[^a-z])(?:fwd|forward|bwd|backward)(?:[^a-z]|$)")
-_SHORTER = 0.9
+_SHORTER, _FALLEN = 0.9, 0.7
 _PRIOR = {"step": 0.8, "time": 0.6, "clock": 0.6, "span": 0.35}
 
 
@@ -171,8 +171,10 @@ def _prior(role: str, counted: Sequence[Report]) -> float:
 
 
 def _counts_down(values: Sequence[float]) -> bool:
-    """Return whether `values` fall all the time, but where the next loop begins."""
+    """Return whether `values` fall all the time, but where the next loop begins: by much, or second by second."""
     falls = sum(a >= b for a, b in pairwise(values))
+    if values[-1] > _FALLEN * median(values) and any(value != int(value) for value in values):
+        return False
     return len(values) >= _ENOUGH and len(set(values)) >= _ENOUGH and falls * 8 >= 7 * (len(values) - 1)
 
 

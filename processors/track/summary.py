@@ -128,7 +128,7 @@ def _alike(window: Sequence[Report], main: Sequence[Report]) -> list[Report]:
         if report.step is not None
         and report.step >= last.step
         and report.step_name == last.step_name
-        and report.total == last.total
+        and report.total in (None, last.total)
         and (not report.has_loss or report.loss_rank >= last.loss_rank)
     ]
     return alike[::-1]

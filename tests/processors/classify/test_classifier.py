@@ -60,6 +60,7 @@ OTHERS = [
     "Loading checkpoint shards: 100%|██████████| 4/4 [00:02<00:00,  1.90it/s]",
     "0:14:48 - Epoch 12 Validation | AUC: 0.9790, LogLoss: 0.2891",
     "EVAL ep=2 it=5 loss=0.6207",
+    "Evaluation Total time: 0:01:02 (3.8610 s / it)",
     "Saving dict for global step 3200: global_step = 3200, loss = 1.25",
     "trainer: lr=0.1, dropout=0.1, batch=4, cache=False, epochs=3, patience=100",
     "n3:812:990 [1] NCCL INFO Channel 04 : 1[3b000] -> 2[5e000] via P2P/IPC",

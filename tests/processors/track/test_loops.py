@@ -74,6 +74,14 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"[{i}/60] train loss {loss(i):.4f}, val loss {loss(i) + 0.3:.4f}, took 41.2s"),
         {"step": None, "epoch": 40.0, "step_time_s": None, "loss": 2.2},
     ),
+    "a mean that falls": (
+        lines(
+            lambda i: (
+                f"[1, {50 * i}/ 9999] losses [{loss(i):.4f}] [mem: 7.84e+04] ({1271.5 - i / 50 + 900 // i**3:.2f} ms)"
+            )
+        ),
+        {"step": 2000, "step_time_s": 1.271},
+    ),
     "the size of a batch": (
         lines(lambda i: f"tick {i}  kimg {6.1 * i:.1f}  minibatch 32  time {i}m 40s  sec/tick 652.4   sec/kimg 108.45"),
         {"step": None, "throughput": 9.221, "throughput_unit": "samples/s"},
