@@ -47,7 +47,8 @@ _BAR = re.compile(r"\d+/\d+ \[[=>.]{8,}\]")
 _BAR_ON = re.compile(r"\d+/\d+ \[\d[^\[\]]*(?:it/s|s/it)[^\[\]]*\](?=[^\s\]),:|])")
 """A bar to which the next message is glued: one goes to standard error, the other to standard output."""
 _NEWS = re.compile(
-    r"(?i)loss\W{0,4}\d|\b(?:step|iter\w*|epoch)\W{0,4}\d|error\b|exception|traceback|fault|killed|abort|failed"
+    r"(?i)loss\W{0,4}\d|\b(?:step|iter\w*|epoch)\W{0,4}\d|error\b|exception|traceback|fault|kill|abort|fail|terminat|time"
+    r"|memory|\boom\b|signal|dumped|cancel|nccl|\bnan\b|panic|segv|refused|unable|cannot|could not"
 )
 """What makes the message tell more than the bar."""
 _LETTERS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}

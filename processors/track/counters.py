@@ -96,12 +96,31 @@ def one_loop(window: Sequence[Report]) -> Sequence[Report]:
         return window
     shape = main_shape(window)
     main = [report for report in window if report.shape == shape]
+    outer = _outer(window)
+    if outer is not None:
+        return [report for report in window if report.total in (None, outer) or report.has_loss]
     ends = Counter(report.total for report in main if report.total is not None)
     often = [total for total, count in ends.items() if count * _FEW >= len(main)]
     if not often:
         return window
     end = max(often)
     return [report for report in window if report.total in (None, end) or (report.has_loss and report.shape != shape)]
+
+
+def _outer(window: Sequence[Report]) -> int | None:
+    """Return the end of the bar that runs about all others: longer in steps and in time, and drawn again after they began.
+
+    An evaluation may draw many more lines than the training that it interrupts.
+    """
+    bars = [report for report in window if report.unnamed and report.total is not None and _BAR in report.times]
+    longest = max(bars, key=lambda bar: (bar.times[_BAR], bar.total or 0), default=None)
+    if longest is None or longest.total is None:
+        return None
+    others = [bar for bar in bars if bar.total != longest.total]
+    ended = max(place for place, bar in enumerate(bars) if bar.total == longest.total)
+    if not others or any((bar.total or 0) > longest.total for bar in others) or bars.index(others[0]) > ended:
+        return None
+    return longest.total
 
 
 def main_shape(window: Sequence[Report]) -> int:

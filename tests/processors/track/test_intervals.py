@@ -78,6 +78,16 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ),
         {"step": 40, "step_time_s": 0.25},
     ),
+    "an evaluation that draws more than the training about it": (
+        [
+            *(f" {k}%|#####     | {k}/60 [00:{k // 8:02d}<00:04,  8.00it/s]" for k in range(1, 61)),
+            "      100%|##########| 900/900 [31:30<00:00,  2.00s/it]",
+            "100%|##########| 60/60 [00:07<00:00,  8.00it/s]",
+            "      100%|##########| 900/900 [31:31<00:00,  2.10s/it]",
+            "{'train_runtime': 1891.2, 'train_loss': 0.7331, 'epoch': 3.0}",
+        ],
+        {"step": 900, "step_time_s": 2.05, "loss": 0.7331},
+    ),
     "a time that is expected": (
         lines(lambda i: f"step: {100 * i}/9000 loss:{loss(i):.3f} imps:27.5 etc:Tue Sep  7 15:{i:02d}:30 2021"),
         {"step": 4000, "throughput": 27.5, "step_time_s": None, "loss": 2.2},
