@@ -29,7 +29,8 @@ _SUFFIX = (
     r"|NotFound|timeout|Signal)"
 )
 _CERTAIN = re.compile(
-    rf"((?:[A-Za-z_]\w*\.){{0,8}}[A-Za-z_]\w{{0,80}}?{_SUFFIX}\w{{0,20}})(?:\([\w.]{{0,80}}\))?(?::(?:\s|$)(.*)|\s*$)"
+    rf"((?:[A-Za-z_]\w*\.){{0,8}}[A-Za-z_]\w{{0,80}}?{_SUFFIX}\w{{0,20}})"
+    r"(?:\([\w.]{0,80}\)| \(see above for traceback\))?(?::(?:\s|$)(.*)|\s*$)"
 )
 _PLAIN = re.compile(r"(Exception): \S")
 """Python's general class, which words in front of a colon can be only where they are the first."""

@@ -126,5 +126,8 @@ def test_bare_and_glued_exceptions() -> None:
     found = bare("[rank1]: Exception: no row 7 in the table", 3, telling=False)
     assert found is not None
     assert (found.name, found.message) == ("Exception", "no row 7 in the table")
+    found = bare("ResourceExhaustedError (see above for traceback): OOM for shape[7,7]", 3, telling=False)
+    assert found is not None
+    assert found.name == "ResourceExhaustedError"
     assert bare("exceptions: 3", 1, telling=True) is None
     assert bare("errors: 3", 1, telling=True) is None
