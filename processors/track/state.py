@@ -5,6 +5,7 @@ import msgspec
 from processors.models.template_check import Point, Template, point
 
 from .events import EventState
+from .headings import Loop
 from .reports import Report
 
 LINES = 40
@@ -30,6 +31,7 @@ class TrackState(msgspec.Struct):
         window: The newest reports of the newest run, oldest first.
         header: Names of the columns of the table under way.
         pending: The last line, where it may be the header of a table that begins in the next chunk.
+        loop: What the last line announced, or the bar that it drew.
         named: A report has named its step. Bars without a loss are left out from then on: they may be those of an evaluation.
         loss: The newest loss; null where none was printed, or no number.
         loss_not_finite: The newest loss is no number.
@@ -40,6 +42,7 @@ class TrackState(msgspec.Struct):
     window: list[Report] = []
     header: list[str] = []
     pending: str = ""
+    loop: Loop = msgspec.field(default_factory=Loop)
     named: bool = False
     loss: float | None = None
     loss_not_finite: bool = False

@@ -14,6 +14,7 @@ from processors.view import PROGRESS, ChunkView
 from records import Evidence, JobMetric, derived_id
 
 from . import events, tables
+from .headings import Headings
 from .learned import completed, follow
 from .ranks import of_stream
 from .reports import Report, add, read
@@ -69,17 +70,21 @@ class MetricTracker:
 
     def _observe(self, view: ChunkView, state: TrackState) -> JobMetric | None:
         headers = tables.Headers(view, state.pending)
+        headings = Headings(view, state.loop)
         tables.find_header(view, state)
+        state.loop = headings.last()
         ended = events.observe(view, state.events)
-        reported = self._observe_reports(view, state, headers)
+        reported = self._observe_reports(view, state, headers, headings)
         if reported is not None and (reported.step_time_s is not None or reported.throughput is not None):
             return reported
         return self._of_events(view, state, ended, reported) or reported
 
-    def _observe_reports(self, view: ChunkView, state: TrackState, headers: tables.Headers) -> JobMetric | None:
+    def _observe_reports(
+        self, view: ChunkView, state: TrackState, headers: tables.Headers, headings: Headings
+    ) -> JobMetric | None:
         if PROGRESS not in view.classes:
             return None
-        lines, whole = self._scan(view, state, headers)
+        lines, whole = self._scan(view, state, headers, headings)
         if not lines:
             return None
         if not whole:
@@ -91,7 +96,7 @@ class MetricTracker:
         return self._metric(view, state, summarise(state.window))
 
     def _scan(
-        self, view: ChunkView, state: TrackState, headers: tables.Headers
+        self, view: ChunkView, state: TrackState, headers: tables.Headers, headings: Headings
     ) -> tuple[list[tuple[Report, bool]], bool]:
         """Read progress lines from the newest backwards until enough reports are found.
 
@@ -103,7 +108,8 @@ class MetricTracker:
         place = view.classes.rfind(PROGRESS)
         while place >= 0 and not scan.done:
             line = view.lines[place]
-            if scan.wants(line) and (rows or _LETTER.search(line)):  # numbers alone say nothing without a header
+            said = rows or _LETTER.search(line)  # numbers alone say nothing without a header
+            if scan.wants(line) and said and not headings.foreign(place):
                 scan.take(*self._read(view, state, place, headers), line)
             place = view.classes.rfind(PROGRESS, 0, place)
         if scan.named and not state.named:

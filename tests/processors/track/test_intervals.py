@@ -146,13 +146,41 @@ def test_intervals(name: str) -> None:
             assert said == value, field
 
 
+def bars(end: int, seconds: float) -> list[str]:
+    steps = range(end // 10, end + 1, end // 10)
+    return [
+        f"{100 * k // end:3d}%|####      | {k}/{end} [00:{int(k * seconds):02d}<00:09, {1 / seconds:.2f}it/s]"
+        for k in steps
+    ]
+
+
 OTHERS = {
+    "bars under a heading": [
+        "Starting feature extraction with 12 processes...",
+        *bars(300, 0.1),
+        "Decoding the predictions...",
+        "Reading names: 100%|##########| 90/90 [00:00<00:00, 900.0it/s]",
+        *bars(500, 0.02),
+    ],
     "frames of a video": [f"[Clips] -> Original video fps: 29.9{i % 9}, rounded fps: 30" for i in range(20)],
     "serving": [
         f"Engine 0: Accepted throughput: 76.8{i % 9} tokens/s, Drafted throughput: 235.5 tokens/s" for i in range(20)
     ],
     "evaluated": ["Eval time for 681 iters: 6.449s"] * 20,
 }
+
+
+def test_a_training_after_an_evaluation() -> None:
+    metric, _ = track(["Evaluating on the test set...", *bars(300, 0.1), *bars(500, 0.05)])
+    assert metric is not None
+    assert (metric.step, metric.step_time_s) == (500, pytest.approx(0.05))
+
+
+def test_headings_are_remembered_from_chunk_to_chunk() -> None:
+    made = ["epochs: 3", *bars(200, 0.2), "Decoding the predictions...", *bars(500, 0.02)]
+    for size in (1, 3, 7, 100):
+        metric, _ = track(made, sizes=[size] * 30)
+        assert metric is None or (metric.step, metric.step_time_s) == (200, pytest.approx(0.2)), size
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -1,0 +1,91 @@
+"""Bars without a name take that of the line above them: under `Decoding the test set...` they are no training."""
+
+import re
+
+import msgspec
+
+from processors.view import ChunkView
+
+_LOOP = re.compile(r"\s*\d+(?:\.\d+)?%.*?\b\d+(?:/|\s+of\s+)(\d+)")
+_OTHER_WORK = (
+    r"(?:pre-?process|extract|decod|encod|predict|evaluat|validat|test|infer|generat|convert|render|transcrib|translat"
+    r"|synthesi[sz]|detect)\w*"
+)
+_BEGINS = re.compile(
+    rf"(?i)\b(?:(?:start\w*|begin\w*|now|running|comput\w+)\b.*\b{_OTHER_WORK}|{_OTHER_WORK}(?<=ing)\b).*(?:\.\.\.|…|:)\s*$"
+)
+_TRAINS = re.compile(r"(?i)train|epoch|tun(?:e|ing)\b|learn")
+_LONGEST, _WIDEST = 200, 500
+
+
+class Loop(msgspec.Struct, array_like=True):
+    """What stood at the end of the lines seen.
+
+    Attributes:
+        announced: The last line says that other work begins.
+        end: `N` of the bar that is drawn; empty where the last line is none.
+        foreign: That bar is of other work.
+    """
+
+    announced: bool = False
+    end: str = ""
+    foreign: bool = False
+
+
+class Headings:
+    """Which unnamed bars of a chunk are of other work than training.
+
+    Args:
+        view: The chunk.
+        before: What stood at the end of the chunk before it.
+    """
+
+    def __init__(self, view: ChunkView, before: Loop) -> None:
+        self._lines = view.lines
+        self._before = before
+        self._known: tuple[int, int, bool] = (0, 0, False)
+
+    def foreign(self, place: int) -> bool:
+        """Return whether line `place` is a bar of other work."""
+        end = _end(self._lines[place])
+        if not end:
+            return False
+        begin, until, known = self._known
+        if begin <= place < until:
+            return known
+        first = place
+        while first and (_end(self._lines[first - 1]) == end or _passes(self._lines[first - 1])):
+            first -= 1
+        found = self._under(first, end)
+        self._known = (first, place, found)
+        return found
+
+    def _under(self, first: int, end: str) -> bool:
+        """Return whether the loop to `end` that is drawn from line `first` on is of other work."""
+        if first:
+            return _announces(self._lines[first - 1])
+        before = self._before
+        return before.foreign if before.end == end else before.announced
+
+    def last(self) -> Loop:
+        """Return what stands at the end of the chunk."""
+        place = next((index for index in range(len(self._lines) - 1, -1, -1) if not _passes(self._lines[index])), -1)
+        if place < 0:
+            return self._before
+        end = _end(self._lines[place])
+        return Loop(not end and _announces(self._lines[place]), end, self.foreign(place))
+
+
+def _end(line: str) -> str:
+    """Return the `N` of a bar that names nothing and shows no loss; empty for other lines."""
+    found = _LOOP.match(line, 0, _WIDEST)
+    return found[1] if found and "oss" not in line else ""
+
+
+def _passes(line: str) -> bool:
+    """Return whether what stands above `line` goes on below it: it is blank, or a bar with a name of its own."""
+    return not line.strip() or ("%|" in line and not _end(line))
+
+
+def _announces(line: str) -> bool:
+    return len(line) < _LONGEST and _BEGINS.search(line) is not None and not _TRAINS.search(line)
