@@ -24,6 +24,9 @@ _SEPARATOR = re.compile(r"[\s|+]*[-=]{2,}[-=\s|+:]*")
 _UNIT = re.compile(r"(?<=\d)(?:ms|[smh%])$")
 _BAR = re.compile(r"(.{1,300}?)\s*:?\s+\d+%")
 _PLAIN = re.compile(r"\d+(?:\.\d*)?(?:e[-+]?\d+)?|nan|inf")
+_LIST = re.compile(r"\[[^\[\]A-Za-df-z]*\]")
+"""Several numbers in one cell: which of them counts, nobody says."""
+_COUNTS = re.compile(r"\s*\d+(?:\s{2,}|\t|,)")
 _GAP = re.compile(r"\s{2,}")
 
 
@@ -34,7 +37,11 @@ def is_separator(body: str) -> bool:
 
 def is_row(body: str) -> bool:
     """Return whether `body` is nothing but at least three numbers in columns."""
-    if len(body) > 2000 or not _LETTERS.fullmatch(body):
+    if len(body) > 2000:
+        return False
+    if "[" in body and _COUNTS.match(body):
+        body = _LIST.sub("None", body)
+    if not _LETTERS.fullmatch(body):
         return False
     found = cells(body)
     return 3 <= len(found) <= _WIDEST and bool(found[0]) and all(_CELL.fullmatch(cell) for cell in found)
@@ -51,7 +58,7 @@ def is_header(body: str) -> bool:
 
 def cells(body: str) -> list[str]:
     """Return the cells of a row or of a header."""
-    inner = body.strip(" |\r\n")
+    inner = (_LIST.sub("None", body) if "[" in body and _COUNTS.match(body) else body).strip(" |\r\n")
     inner = inner[1:] if inner.startswith("#") and not inner.startswith("# ") else inner
     if inner.count("|") > 1:
         parts = inner.split("|")

@@ -32,6 +32,7 @@ class TrackState(msgspec.Struct):
         header: Names of the columns of the table under way.
         pending: The last line, where it may be the header of a table that begins in the next chunk.
         loop: What the last line announced, or the bar that it drew.
+        bar: The newest bar beside reports that state no speed.
         named: A report has named its step. Bars without a loss are left out from then on: they may be those of an evaluation.
         loss: The newest loss; null where none was printed, or no number.
         loss_not_finite: The newest loss is no number.
@@ -43,6 +44,7 @@ class TrackState(msgspec.Struct):
     header: list[str] = []
     pending: str = ""
     loop: Loop = msgspec.field(default_factory=Loop)
+    bar: Report | None = None
     named: bool = False
     loss: float | None = None
     loss_not_finite: bool = False

@@ -18,17 +18,21 @@ from .headings import Headings
 from .learned import completed, follow
 from .ranks import of_stream
 from .reports import Report, add, read
-from .scan import Scan
+from .scan import Scan, bare_bar, of_bar
 from .state import TrackState
 from .summary import Summary, summarise
 
 REPORTS = 20
 """Newest reports that numbers rest on."""
 
+_OF_BAR = 0.6
+"""Confidence of the speed that a bar beside the reports shows."""
+
 _MORE = 5
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
 
-_LETTER = re.compile("[A-Za-z]")
+_SAYS = re.compile("[A-Za-z%]")
+"""What lines hold that are more than a row of numbers."""
 
 
 @dataclass
@@ -93,7 +97,22 @@ class MetricTracker:
             add(state.window, report, fragment, self._reports)
         self._remember_loss(view, state, [report for report, _ in lines])
         self.counters.metrics += 1
-        return self._metric(view, state, summarise(state.window))
+        metric = self._metric(view, state, summarise(state.window))
+        if metric.step_time_s is not None or metric.throughput is not None:
+            return metric
+        return self._of_bar(view, state, metric)
+
+    def _of_bar(self, view: ChunkView, state: TrackState, metric: JobMetric) -> JobMetric:
+        """Add the speed of the newest bar that stands where the reports do: they name their step, but no time."""
+        place = view.classes.rfind(PROGRESS)
+        while place >= 0 and not bare_bar(view.lines[place]):
+            place = view.classes.rfind(PROGRESS, 0, place)
+        bar = self._read(view, state, place)[0] if place >= 0 else None
+        state.bar = bar or state.bar
+        seconds = of_bar(state.bar, metric.step, metric.epoch) if state.bar else None
+        if seconds is None:
+            return metric
+        return msgspec.structs.replace(metric, step_time_s=seconds, method="rate", confidence=_OF_BAR)
 
     def _scan(
         self, view: ChunkView, state: TrackState, headers: tables.Headers, headings: Headings
@@ -108,7 +127,7 @@ class MetricTracker:
         place = view.classes.rfind(PROGRESS)
         while place >= 0 and not scan.done:
             line = view.lines[place]
-            said = rows or _LETTER.search(line)  # numbers alone say nothing without a header
+            said = rows or _SAYS.search(line)  # numbers alone say nothing without a header
             if scan.wants(line) and said and not headings.foreign(place):
                 scan.take(*self._read(view, state, place, headers), line)
             place = view.classes.rfind(PROGRESS, 0, place)

@@ -88,6 +88,35 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ],
         {"step": 900, "step_time_s": 2.05, "loss": 0.7331},
     ),
+    "reports that name the step of the bar beside them": (
+        lines(
+            lambda i: [
+                f" {i}%|##   | {10 * i}/600 [00:{2 * i // 3:02d}<01:58,  8.00it/s]",
+                f"{{'loss': {loss(i):.4f}, 'learning_rate': 4.5e-05, 'global_step': {10 * i}, 'epoch': {i / 15:.2f}}}",
+            ]
+        ),
+        {"step": 400, "step_time_s": 0.125, "loss": 2.2},
+    ),
+    "a bar of each epoch": (
+        lines(
+            lambda i: [
+                "100%|##########|80/80[00:20<00:00, 4.00it/s]",
+                f"Epoch {i} (global_step {80 * i}) finished, loss: {loss(i):.3f}",
+            ]
+        ),
+        {"step": 3200, "step_time_s": 0.25, "epoch": 40.0},
+    ),
+    "a bar of digits alone": (
+        ["0.11% [32/29603 1:19:55<1231:03:30]"],
+        {"step": 32, "step_time_s": None},
+    ),
+    "lists in cells": (
+        [
+            "Step      Train loss                        Test loss                         Test metric",
+            *lines(lambda i: f"{1000 * i:<9} [{loss(i):.2e}, 1.5e+00]    [3.72e-02, 1.5e+00]    []  "),
+        ],
+        {"step": 40000, "step_time_s": None},
+    ),
     "a time that is expected": (
         lines(lambda i: f"step: {100 * i}/9000 loss:{loss(i):.3f} imps:27.5 etc:Tue Sep  7 15:{i:02d}:30 2021"),
         {"step": 4000, "throughput": 27.5, "step_time_s": None, "loss": 2.2},
@@ -144,6 +173,24 @@ def test_intervals(name: str) -> None:
             assert math.isclose(said, value, rel_tol=0.02), (field, said)
         else:
             assert said == value, field
+
+
+def test_a_bar_of_an_evaluation_gives_no_speed() -> None:
+    made = lines(
+        lambda i: [
+            f"{{'loss': {loss(i):.4f}, 'learning_rate': 4.5e-05, 'global_step': {100 * i}, 'epoch': {i / 15:.2f}}}",
+            "100%|##########| 50/50 [00:01<00:00, 40.00it/s]",
+        ]
+    )
+    metric, _ = track(made)
+    assert metric is not None
+    assert (metric.step, metric.step_time_s) == (4000, None)
+
+
+def test_an_ended_bar_at_the_step_itself_gives_no_speed() -> None:
+    metric, _ = track(["100%|##########| 50/50 [00:01<00:00, 40.00it/s]", *["Step: 50, loss: 0.5123"] * 2])
+    assert metric is not None
+    assert (metric.step, metric.step_time_s) == (50, None)
 
 
 def bars(end: int, seconds: float) -> list[str]:
