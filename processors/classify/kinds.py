@@ -34,7 +34,7 @@ def kind_of(line: str) -> tuple[str, bool]:  # noqa: PLR0911  # a decision list
         return (WARNED if signatures.PLACE.search(body) else WARNING), True
     reports = is_report(body, read_plan(body))
     if reports:
-        return PROGRESS, True
+        return _last_word(body) or PROGRESS, True
     if kind := _worded(peeled):
         return kind, True
     if is_header(body):
@@ -67,6 +67,13 @@ def _levelled(peeled: Peeled) -> str:
     if peeled.level == "WARNING":
         return WARNING
     return ""
+
+
+def _last_word(body: str) -> str:
+    """Return the class of a report that also tells of the job's end; empty where it tells none."""
+    if signatures.KILLED.search(body):
+        return ERROR
+    return OTHER if ", stopping" in body else ""
 
 
 def _worded(peeled: Peeled) -> str:

@@ -88,3 +88,6 @@ NO_ERROR = re.compile(
     r"|nccl_async_error_handling|async_error|\berr(?:or)?[_-]top|error-free|failover"
 )
 """Words of failure that tell of none."""
+
+KILLED = re.compile(r"(?:Killed|Terminated)\W*$")
+"""A shell's word, right behind a bar that was cut off."""

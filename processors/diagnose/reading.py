@@ -18,13 +18,11 @@ from .matcher import READ, Matcher
 from .memory import held_by_others
 from .nan import NanWatch, mentioned
 from .outdated import VAGUE, outdate, outlive
-from .traceback import HEADER, Raised, TracebackState
+from .traceback import Raised, TracebackState
 
 FEEDS = 64
 """Streams of one job with something remembered; further ones are read without memory of open tracebacks."""
 
-ENDS = (HEADER, "Killed", "Terminated", ", stopping")
-"""What may stand in a line that is progress by its class, and tell of the end: a shell writes right behind a bar that was cut off."""
 _TRACEBACK = (
     r"Traceback \(most recent call last\)|During handling of the above exception|The above exception was the direct cause"
     r"|Exception in thread|Exception ignored in|Error in atexit|--- Logging error ---|Exception in callback"
@@ -90,12 +88,10 @@ class Reader:
         """
         feed = feeds.get(name) or Feed()
         progress = view.classes.count(PROGRESS)
-        text = "\n".join(view.lines) if progress else ""
         if progress or feed.nan.first is not None:
             feed.nan.read(view)
-        glued = _ends(text)
-        if progress < len(view.lines) or feed.traceback.open or glued:
-            self._made(view, name, feed, kept, glued=glued)
+        if progress < len(view.lines) or feed.traceback.open:
+            self._made(view, name, feed, kept)
         elif progress:
             for one in kept:
                 if one.feed == name:
@@ -107,15 +103,14 @@ class Reader:
 
     def quiet(self, lines: Sequence[str], classes: str) -> bool:
         """Return whether nothing in `lines` makes a candidate, opens a traceback or tells of a loss that is no number."""
-        text = "\n".join(lines)
-        if ERROR in classes or mentioned(text) or _ends(text):
+        if ERROR in classes or mentioned("\n".join(lines)):
             return False
         others = [line for line, letter in zip(lines, classes, strict=True) if letter != PROGRESS]
         return not any(self._matcher.find(others))
 
-    def _made(self, view: ChunkView, name: str, feed: Feed, kept: list[Candidate], *, glued: bool) -> None:
+    def _made(self, view: ChunkView, name: str, feed: Feed, kept: list[Candidate]) -> None:
         lines, classes = view.lines, view.classes
-        wanted = [i for i, letter in enumerate(classes) if letter != PROGRESS or (glued and _ends(lines[i]))]
+        wanted = [i for i, letter in enumerate(classes) if letter != PROGRESS]
         found = dict(zip(wanted, self._matcher.find([lines[i] for i in wanted]), strict=True))
         if feed.traceback.open or any(one and one[-1] >= self._header for one in found.values()):
             indices: Sequence[int] = range(len(lines))
@@ -190,11 +185,6 @@ class Reader:
         if signature is None or signature.kind != kinds.HINT:
             return signature
         return signature if (letter == ERROR if raised is None else raised.name in VAGUE) else None
-
-
-def _ends(text: str) -> bool:
-    """Return whether `text` can tell of an end amid progress: a scan for a few words."""
-    return any(one in text for one in ENDS)
 
 
 def close(feed: Feed, name: str, kept: list[Candidate]) -> None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from processors.classify.classifier import LineClassifier
+from processors.classify.context import ClassifyContext
 from processors.diagnose import DiagnoseState, Ending, FailureHandler
 from processors.view import ChunkView
 from records import Failure, Position
@@ -29,14 +31,8 @@ CHILD = [
 
 
 def letters(lines: Sequence[str]) -> str:
-    """Classes as the line classifier would give them, in miniature."""
-    kinds = []
-    open_ = False
-    for line in lines:
-        open_ = line.startswith("Traceback") or (open_ and line.startswith(" "))
-        error = open_ or "Error" in line or "FAILED" in line or "ERROR" in line
-        kinds.append("p" if line.startswith("step ") else "e" if error else "o")
-    return "".join(kinds)
+    """Classes as the line classifier gives them."""
+    return LineClassifier().classify(lines, ClassifyContext())
 
 
 def view(  # noqa: PLR0917

@@ -111,7 +111,7 @@ def test_the_ending_fills_what_the_line_leaves_unknown(handler: FailureHandler) 
 
 
 def test_words_and_helpers_alone_make_no_verdict_of_a_stored_file(handler: FailureHandler) -> None:
-    lines = [*PROGRESS, "absolute error 0.07, fatal mistakes 0", "Exception in thread Thread-3:", *BUG]
+    lines = [*PROGRESS, "absolute error 0.07, mistakes 0", "Exception in thread Thread-3:", *BUG]
     assert run(handler, lines)[0] == []
     assert run(handler, lines, ending(exit_code=1))[0][-1].signature == "KeyError"
 
