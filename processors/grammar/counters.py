@@ -15,6 +15,7 @@ FIRST = "first"
 _FIRST = re.compile(r"^[\s\[(#>]*\0\s*[\]):|\t]")
 _EPOCH_FIRST = re.compile(r"^\s*\[\s*\0\s*\]\s+\0\s*[|:,]")
 _COLUMNS = re.compile(r"^\s*\0\s+\0")
+_AFTER_CLOCK = re.compile(r"^\W*\0\s+[-|]\s+\0\s+[-|]\s")
 _CLOCK_SECOND = re.compile(r"^\W*\[\s*\0\s*\|\s*\0\s*\]")
 _REPORTED = (Meaning.STEP_TIME, Meaning.RATE, Meaning.LOSS, Meaning.COUNT, Meaning.TIME, Meaning.SPAN)
 OF = re.compile(r"^\s*(?:/|of|out of)\s*$")
@@ -95,6 +96,8 @@ def count_first(slots: list[Slot], texts: Sequence[str], numbers: Sequence[str],
     head = "\0".join(texts[:3])
     if _EPOCH_FIRST.match(head) and numbers[0].isdigit() and numbers[1].isdigit():
         slots[:0] = [Slot(0, Meaning.EPOCH, FIRST), Slot(1, Meaning.STEP, FIRST)]
+    elif _AFTER_CLOCK.match(head) and is_duration(numbers[0]) and numbers[1].isdigit():
+        slots.insert(0, Slot(1, Meaning.STEP, FIRST))  # `0:32:18 -   2600 -  43.0 sent/s`
     elif _FIRST.match(head) or (_COLUMNS.match(head) and 1 in taken and numbers[0].isdigit()):
         slots.insert(0, Slot(0, Meaning.STEP, FIRST))
     if _CLOCK_SECOND.match(head) and "." in numbers[1] and 1 not in taken:

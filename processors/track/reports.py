@@ -50,6 +50,7 @@ class Report(msgspec.Struct, array_like=True):
         step_name: Name of the counter.
         total: Its end, `N` in `k/N`: loops with different ends are different loops.
         evaluated: Results of an evaluation are printed beside.
+        bare: It is a bar without a loss, which may be of an evaluation.
         rank: Rank that a launcher printed before the line.
         ranks: Stated seconds per step of other ranks that report the same step in the same stream.
         rank_rates: Their stated things a second, of the first unit.
@@ -75,6 +76,7 @@ class Report(msgspec.Struct, array_like=True):
     step_name: str = ""
     total: int | None = None
     evaluated: bool = False
+    bare: bool = False
     rank: int | None = None
     ranks: dict[int, float] = {}
     rank_rates: dict[int, float] = {}

@@ -69,7 +69,7 @@ class Scan:
         """Take what a line, older than all so far, says."""
         if report is None:
             return
-        bare = bare_bar(line)
+        bare = report.bare = bare_bar(line)
         if not bare and report.step is not None and not self.named:
             self.named = True
             kept = [entry for entry in self._found if not entry[2]]
@@ -91,11 +91,6 @@ class Scan:
             repeats = bool(report.times or report.rates or report.loss_rank == 0)
             self._begun += newer.step is None and newer.shape == report.shape and not is_fragment and repeats
         self._found.append((report, fragment, bare))
-
-    def drop_before_named(self) -> None:
-        """Leave out what stands before the first report that named its step."""
-        while self._found and self._found[-1][0].step is None and not self._found[-1][1]:
-            self._found.pop()
 
     def lines(self) -> list[tuple[Report, bool]]:
         """Return what was read, oldest first: reports, and whether each is a fragment. The oldest may be the middle of a report."""

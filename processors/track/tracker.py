@@ -132,9 +132,8 @@ class MetricTracker:
                 scan.take(*self._read(view, state, place, headers), line)
             place = view.classes.rfind(PROGRESS, 0, place)
         if scan.named and not state.named:
-            state.window.clear()  # bars alone so far
+            state.window[:] = [report for report in state.window if not report.bare]
             state.named = True
-            scan.drop_before_named()
         return scan.lines(), scan.whole and place < 0
 
     def _read(

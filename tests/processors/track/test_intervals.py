@@ -106,6 +106,18 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ),
         {"step": 3200, "step_time_s": 0.25, "epoch": 40.0},
     ),
+    "step and clock between dashes": (
+        lines(
+            lambda i: (
+                f"INFO - 11/07/19 {clock(50 * i)[11:19]} - 0:{i:02d}:18 -  {100 * i} -  43.0 sent/s - MLM:  1.9930 - "
+            )
+        ),
+        {"step": 4000, "step_time_s": 0.5, "throughput": 43.0},
+    ),
+    "a speed before the only step": (
+        ["INFO:root:global_step/sec: 8.0", f"INFO:root:loss = {loss(1):.4f}, step = 300 (12.500 sec)"],
+        {"step": 300, "step_time_s": 0.125},
+    ),
     "a bar of digits alone": (
         ["0.11% [32/29603 1:19:55<1231:03:30]"],
         {"step": 32, "step_time_s": None},
@@ -173,6 +185,14 @@ def test_intervals(name: str) -> None:
             assert math.isclose(said, value, rel_tol=0.02), (field, said)
         else:
             assert said == value, field
+
+
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_bars_before_the_first_named_step_do_not_count(size: int) -> None:
+    made = ["  5%|#    | 5/90 [00:01<00:17,  5.00it/s]", "global_step/sec: 8.0", "step = 300, loss = 2.98"]
+    metric, _ = track(made, sizes=[size] * 3)
+    assert metric is not None
+    assert (metric.step, metric.step_time_s) == (300, 0.125)
 
 
 def test_a_bar_of_an_evaluation_gives_no_speed() -> None:
