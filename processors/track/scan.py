@@ -70,7 +70,7 @@ class Scan:
         if report is None:
             return
         bare = report.bare = bare_bar(line)
-        if not bare and report.step is not None and not self.named:
+        if not bare and report.step and not self.named:  # a step of 0 may be printed once, before training begins
             self.named = True
             kept = [entry for entry in self._found if not entry[2]]
             self._found, self._begun, self._step, self._total = [], 0, None, None

@@ -54,6 +54,17 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ),
         {"step": 80, "step_time_s": 30.0},
     ),
+    "a step of 0 before a bar without a loss": (
+        [
+            "[Rank 0] step=0, skipped=0, lr=[0.001], mom=[[0.9, 0.999]]",
+            *lines(
+                lambda i: (
+                    f"\r{2 * i:3d}%|{'#' * (i // 4):<10}| {i}/50 [{2 * i // 60:02d}:{2 * i % 60:02d}<01:00,  2.00s/it]"
+                )
+            ),
+        ],
+        {"step": 40, "step_time_s": 2.0},
+    ),
     "a bar that counts in its own unit": (
         lines(lambda i: f"\rTrain |{'█' * (i // 2):<20}| {i}/80 [{i}%] in {2 * i}.0s (0.50/s, eta: {80 - i}s)"),
         {"step": 40, "step_time_s": 2.0, "throughput": None},
