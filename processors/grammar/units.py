@@ -17,12 +17,13 @@ _THINGS = {
     TOKENS: r"tokens?|toks?|words?|tgs",
     STEPS: r"steps?|its?|iters?|iterations?|batch(?:es)?|b|updates?|ups|steps?",
 }
+# Patterns are ASCII's where a unit is looked up: to others a long s is an s, and the Kelvin sign a k.
 _UNIT = "|".join(sorted(map(re.escape, _TIMES), key=len, reverse=True))
 _PER = r"\s*(?:/|_per_|-per-|\s+per\s+|\bper\b|_p_)\s*"
-_DEVICE = re.compile(r"(?i)(?:/|\bper\b|_per_)\s*_?(?:gpu|device|core|chip|rank|worker|card|tpu)|\bdevice/|\btgs\b")
+_DEVICE = re.compile(r"(?ai)(?:/|\bper\b|_per_)\s*_?(?:gpu|device|core|chip|rank|worker|card|tpu)|\bdevice/|\btgs\b")
 _RATE = {
     kind: re.compile(
-        rf"(?i)(?:^|[^A-Za-z])(?:{things})(?:{_PER}(?:gpu|device|core|chip|rank|card))?{_PER}({_UNIT})(?![A-Za-z])"
+        rf"(?ai)(?:^|[^A-Za-z])(?:{things})(?:{_PER}(?:gpu|device|core|chip|rank|card))?{_PER}({_UNIT})(?![A-Za-z])"
     )
     for kind, things in _THINGS.items()
 }
@@ -30,10 +31,10 @@ _THOUSANDS = re.compile(r"[kKM](?=(?:it|img|image|im|tok|token|sample|ex|example
 _PREFIX = {"k": 1e3, "K": 1e3, "M": 1e6}
 _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 _SHORT = dict.fromkeys(("fps", "ips", "sps", "qps", "imps"), SAMPLES) | dict.fromkeys(("wps", "tps", "tgs"), TOKENS)
-_PERIOD = re.compile(rf"(?i)(?:^|[^A-Za-z])({_UNIT}){_PER}(?:global[ _]?)?(?:{_THINGS[STEPS]})(?![A-Za-z])")
-_SAMPLE_PERIOD = re.compile(rf"(?i)(?:^|[^A-Za-z])({_UNIT}){_PER}(k?)(?:{_THINGS[SAMPLES]})(?![A-Za-z])")
-_TIME = re.compile(rf"(?i)^\s*({_UNIT})(?![A-Za-z/])")
-_IN_BRACKETS = re.compile(rf"(?i)[(\[]\s*({_UNIT})\s*[)\]]\s*$|[_ ]in[_ ]({_UNIT})$|_(ms|sec|secs|seconds|s)$")
+_PERIOD = re.compile(rf"(?ai)(?:^|[^A-Za-z])({_UNIT}){_PER}(?:global[ _]?)?(?:{_THINGS[STEPS]})(?![A-Za-z])")
+_SAMPLE_PERIOD = re.compile(rf"(?ai)(?:^|[^A-Za-z])({_UNIT}){_PER}(k?)(?:{_THINGS[SAMPLES]})(?![A-Za-z])")
+_TIME = re.compile(rf"(?ai)^\s*({_UNIT})(?![A-Za-z/])")
+_IN_BRACKETS = re.compile(rf"(?ai)[(\[]\s*({_UNIT})\s*[)\]]\s*$|[_ ]in[_ ]({_UNIT})$|_(ms|sec|secs|seconds|s)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,3 +58,18 @@ def test_thousands_before_the_thing(value: int, prefix: str) -> None:
 def test_any_line_is_read(line: str) -> None:
     EXTRACTOR.read(line)
     EXTRACTOR.read(line * 3 + " 12")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "3 steps took 5 \u017f",
+        "loss 2.0 0.5 \u017f/it",
+        "speed 3 \u017famples/\u017f",
+        "time (\u017f): 5",
+        "4 \u212a/s",
+    ],
+)
+def test_letters_that_only_fold_to_a_unit_are_none(line: str) -> None:
+    EXTRACTOR.read(line)
+    assert units.time_after("\u017f") is None
