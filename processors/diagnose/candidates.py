@@ -8,7 +8,7 @@ import msgspec
 from processors.view import PROGRESS, ChunkView
 from records import Component, ErrorType, Evidence
 
-from .kinds import CERTAIN, CHILD, EXIT, HINT, STARVED, VAGUE, WEAK, explained
+from .kinds import CERTAIN, CHILD, EXIT, HINT, PASSING, STARVED, VAGUE, WEAK, explained
 
 KEPT = 10
 """Candidates remembered per attempt: the earliest of each cause."""
@@ -32,7 +32,6 @@ class Candidate(msgspec.Struct):
         accuses: Rank that a launcher names in it as the first that failed: its number in the job and on its node.
         survived: Lines of progress after it.
         passed: Lines of no special kind after it in its stream.
-        count: How often its cause was met.
         newest: Line at which its cause was met last in its stream.
         retried: Whether what failed there was then tried again, so far without another word of it.
     """
@@ -55,7 +54,6 @@ class Candidate(msgspec.Struct):
     support: list[Evidence] = []
     survived: int = 0
     passed: int = 0
-    count: int = 1
     newest: int = 0
     retried: bool = False
 
@@ -78,26 +76,37 @@ class Candidate(msgspec.Struct):
 
 
 def add(kept: list[Candidate], new: Candidate) -> None:
-    """Put `new` into `kept`: one of each cause, the earliest that the job has not survived; bounded."""
+    """Put `new` into `kept`: one of each cause, the earliest that the job has not survived; bounded.
+
+    Of what may be tried again there is one of each stream: what comes to nothing there may be the end here.
+    """
     for index, old in enumerate(kept):
-        if old.cause == new.cause and old.kind == new.kind:
+        if _alike(old, new) and (old.feed == new.feed or new.kind not in PASSING):
             if not old.over:
-                old.count += 1
-                if old.feed == new.feed:
-                    # Tried again in vain: the first time counts.
-                    old.newest, old.retried = new.newest, False
-                if new.order >= old.order and not old.retried:
+                # Tried again in vain: the first time counts.
+                old.newest, old.retried = new.newest, False
+                if new.order >= old.order:
                     return
-                new.count = old.count
             kept[index] = new
             return
-    if len(kept) >= KEPT:
-        # The root is early and strong: what is dead goes first, then the weak, then the latest.
-        worst = max(kept, key=lambda one: (not one.alive, one.kind in WEAK, one.order))
-        if worst.alive and worst.kind not in WEAK:
-            return
-        kept.remove(worst)
     kept.append(new)
+    if len(kept) > KEPT:
+        # The root is early and strong: what is dead goes first, then what others tell too, then the weak, then the latest.
+        firsts = _firsts(sorted(kept, key=lambda one: one.order))
+        worst = max(kept, key=lambda one: (not one.alive, one not in firsts, one.kind in WEAK, one.order))
+        kept.remove(worst)
+
+
+def _alike(one: Candidate, other: Candidate) -> bool:
+    return one.cause == other.cause and one.kind == other.kind
+
+
+def _firsts(ordered: Iterable[Candidate]) -> list[Candidate]:
+    """Return the first of each cause."""
+    firsts: dict[tuple[str, str], Candidate] = {}
+    for one in ordered:
+        firsts.setdefault((one.cause, one.kind), one)
+    return list(firsts.values())
 
 
 def choose(kept: Iterable[Candidate], *, ended_badly: bool, stopped: bool = False) -> list[Candidate]:
@@ -107,7 +116,7 @@ def choose(kept: Iterable[Candidate], *, ended_badly: bool, stopped: bool = Fals
     time. Weak kinds count only where the attempt is known to have ended badly; where it is only known to have `stopped` (a stored file),
     last words count that call themselves an error.
     """
-    alive = sorted((one for one in kept if one.alive), key=lambda one: one.order)
+    alive = _firsts(sorted((one for one in kept if one.alive), key=lambda one: one.order))
     if not ended_badly:
         # What waited in vain for a helper shows that the helper's error mattered; a process that ended itself, that its words did.
         shown = {CHILD: _last(alive, STARVED), HINT: _last(alive, EXIT)}

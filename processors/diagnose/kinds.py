@@ -42,6 +42,9 @@ WEAK = frozenset({CHILD, HINT})
 CERTAIN = frozenset({NODE, DEVICE, FABRIC, STORAGE, SCHEDULE})
 """Kinds that the words of the job cannot deny."""
 
+PASSING = frozenset({SERVICE, PEER, HINT})
+"""Kinds that come to nothing where it is tried again."""
+
 _NOISE = frozenset({PEER, SIGNAL, LAUNCHER, EXIT, CHILD, STARVED, HINT, CANCEL, KILL})
 _DEATH = _NOISE | {EXCEPTION, BUG, NATIVE, ABORT, COLLECTIVE, SERVICE}
 

@@ -18,8 +18,7 @@ _WHAT = re.compile(r"\bwhat\(\):")
 _THROWN = frozenset({"cpp_abort"})
 """Cause of a line that announces the message of a C++ exception, which comes on the next one."""
 _PASSED_LINES = 3
-_PASSED = frozenset({kinds.SERVICE, kinds.PEER, kinds.HINT})
-"""Kinds that a line right after, which says that it is tried again, makes harmless."""
+"""Lines between what failed and the word that it is tried again."""
 _PROBES = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty"})
 """Exceptions that programs raise on the way to an answer; one raised while they were handled tells more."""
 
@@ -31,7 +30,7 @@ def outlive(signature: Signature, kept: list[Candidate], name: str, line: int) -
             continue
         if signature.kind == kinds.WELL and one.kind not in kinds.CERTAIN:
             survive(one, SURVIVED)
-        elif signature.kind == kinds.RETRY and one.kind in _PASSED and line - one.newest <= _PASSED_LINES:
+        elif signature.kind == kinds.RETRY and one.kind in kinds.PASSING and line - one.newest <= _PASSED_LINES:
             one.retried = True
 
 

@@ -36,6 +36,8 @@ ENDS: list[list[str]] = [
     ["Root Cause (first observed failure):", "[0]:", "  rank      : 1 (local_rank: 1)"],
     ["<03> box-7 [rank=1] | " + line for line in BUG],
     ["FATAL: lost the lease, stepping down"],
+    ["fetch: Read timed out", "retrying in 2 s"],
+    ["fetch: Read timed out", "retrying in 2 s", "fetch: Read timed out"],
 ]
 
 
@@ -83,6 +85,17 @@ def test_the_root_is_that_of_the_rank_that_failed_first() -> None:
         for rank in order:
             said += HANDLER.observe(view(BUG, 60, rank, 1000.0 + (rank - 1) ** 2 * 5), state)
         assert (said + HANDLER.conclude(UNKNOWN, state))[-1].rank == 1
+
+
+def test_what_one_rank_tries_again_may_be_the_end_of_another() -> None:
+    late, again = "fetch: Read timed out", "retrying in 2 s"
+    for order in ([0, 1], [1, 0]):
+        state, said = DiagnoseState(), []
+        for rank in order:
+            lines = [late, again] if rank == 0 else [late]
+            said += HANDLER.observe(view([*PROGRESS, *lines], 1, rank, 1000.0 + rank), state)
+        last = (said + HANDLER.conclude(UNKNOWN, state))[-1]
+        assert (last.signature, last.rank) == ("connection_timeout", 1)
 
 
 def through(lines: Sequence[str], size: int) -> list[object]:
