@@ -24,7 +24,7 @@ _RATE_AFTER = re.compile(r"^\s{0,2}([A-Za-z]+/[A-Za-z]+)\s+:")
 _NAME_OF_NEXT = re.compile(r"^\s{2,}\S+\s$")
 """The name of the next number, set apart from this one: `sec/tick 57.7   sec/kimg 9.2`."""
 A_SECOND = re.compile(r"\s?/s(?:ec)?(?![A-Za-z/])")
-_UNIT_FIRST = re.compile(r"^(?:us|ms|s|secs?|seconds|min|h|\w+/\w+)\s+(?=[A-Za-z])")
+_UNIT_FIRST = re.compile(r"^(?:us|ms|s|secs?|seconds|min|h|\w+/\w+)\s+[(\[]?(?=[A-Za-z])")
 _SENTENCE = re.compile(r"^\S*[.;]\s+(?=[A-Za-z])")
 _LOSS_AFTER = re.compile(r"^\s+(?:(?:(?:avg|mean|train|training)\s+)?loss\b(?!\s*[:=])|avg,\s*$)", re.IGNORECASE)
 _COUNT_AFTER = re.compile(
@@ -33,14 +33,19 @@ _COUNT_AFTER = re.compile(
 )
 _ELAPSED_AFTER = re.compile(r"^\s*(?:s|secs?|seconds)\s+elapsed\b", re.IGNORECASE)
 _FINISHED = re.compile(r"(?i)\b(?:finished|completed)\s+$")
+_BETWEEN = re.compile(r"^\s+\S+\s*[:=]?\s+$")
+_SO_MANY = re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$")
 _EPOCH_AFTER = re.compile(r"epoch\b", re.IGNORECASE)
 _AFTER_SO_MANY = re.compile(r"(?i)^\W*(?:after|at)\s+$")
 STEPS_AFTER = re.compile(r"^\s*(?:iters?|iterations?|steps?|batch(?:es)?|updates?)\b", re.IGNORECASE)
 _TIME_OF_SOME = re.compile(
     r"(?i)(?:time|took|elapsed|cost|duration)\s*(?:\(|for|of|over|per|in)\s*(?:the\s+)?(?:last\s+|past\s+)?$"
 )
+_OF_ONE = re.compile(
+    r"(?i)\b(?:step|iter\w*|batch|update)[ _-]?(?:time|duration)|(?:/|\bper\b|\ba\b)\s*(?:step|iter\w*|batch)"
+)
 _SOME_TOOK = re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?)\s*\)?\s*([:=]|takes?|took|in)\s*$")
-_PER_SOME = re.compile(r"^\s*([a-zA-Z]+)\s*(?:/|per)\s*$")
+_PER_SOME = re.compile(r"^\s*([a-zA-Z]+)\s*(?:/|per|for)\s*$")
 _UNTIL = re.compile(
     r"(?:^|[^a-z])(?:eta|remaining|left|estimated|expected|until|timeout|limit)(?:$|[^a-z])", re.IGNORECASE
 )
@@ -64,6 +69,14 @@ def name_before(text: str) -> str:
         return name
     tail = _TAIL.split(name)[-1]
     return name if units.time_after(tail) is not None else tail  # `step timing in s`
+
+
+def counts_before(name: str, number: str, after: str) -> bool:
+    """Return whether a counter stands before the name of the next number, not before its own unit: `step 400 tok/s 1234`."""
+    if not number.isdigit() or not _BETWEEN.match(after):
+        return False
+    known = names.meaning(name) if name else None
+    return known is not None and known[0] in (Meaning.STEP, Meaning.EPOCH)
 
 
 def unit_after(text: str) -> str:
@@ -118,7 +131,7 @@ def name_of(index: int, before: str, carried: str) -> str:
         name = "" if bare == name else bare
     elif index and name and before.lstrip().startswith(name):
         name = _UNIT_FIRST.sub("", _SENTENCE.sub("", name))  # as in `data 0.2 s step time: 1.0`
-    if not name and carried and _GLUE.match(before):
+    if carried and ((not name and _GLUE.match(before)) or _SO_MANY.match(before)):
         name = carried
     if len(name) == 1 and not before.rstrip().endswith((":", "=")):
         name = ""  # the end of a unit, as in `568/s (560/s)`
@@ -134,6 +147,14 @@ def per_some(index: int, name: str, texts: Sequence[str]) -> Slot | None:
     return Slot(index, Meaning.STEP_TIME, name, seconds, per=index + 1) if seconds is not None else None
 
 
+def loss_after(index: int, name: str, number: str, after: str) -> Slot | None:
+    """Return the counter of `Loss after 2000 iterations: 0.31`, number `index` being the 2000."""
+    known = names.meaning(name) if name and number.isdigit() and _SO_MANY.match(after) else None
+    if known is None or known[0] is not Meaning.LOSS:
+        return None
+    return Slot(index, Meaning.EPOCH if "epoch" in after.lower() else Meaning.STEP, "steps")
+
+
 def some_took(index: int, texts: Sequence[str]) -> Slot | None:
     """Return the field of `Time (100 iters): 5.3s` and `100 steps take 8.8 seconds`, number `index` being the 100."""
     if index + 2 >= len(texts) or names.evaluation(texts[index]) or _AFTER_SO_MANY.search(texts[index]):
@@ -143,6 +164,8 @@ def some_took(index: int, texts: Sequence[str]) -> Slot | None:
         return None
     if said[1] in ":=" and not _TIME_OF_SOME.search(texts[index]):
         return None
+    if _OF_ONE.search(texts[index]):  # `Avg step time over last 100 steps: 0.25s`
+        return Slot(index + 1, Meaning.STEP_TIME, "step time", seconds or 1.0)
     return Slot(index + 1, Meaning.STEP_TIME, "time of steps", seconds or 1.0, per=index)
 
 

@@ -14,6 +14,8 @@ from .fields import (
     LONGEST_NAME,
     OPENING,
     SEPARATOR,
+    counts_before,
+    loss_after,
     name_before,
     name_of,
     named_after,
@@ -54,11 +56,13 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
         if index and goes_on(slots, index, texts, numbers):
             continue
         name = name_of(index, before, carried)
-        unit = unit_after(after)
+        unit = "" if counts_before(name, numbers[index], after) else unit_after(after)
         carried = ""
         evaluated = evaluated or names.evaluation(name)
-        if some := per_some(index, name, texts) or some_took(index, texts):
+        counted = loss_after(index, name, numbers[index], after)
+        if some := counted or per_some(index, name, texts) or some_took(index, texts):
             slots.append(some)
+            carried = name if counted else ""
             continue
         if found := _AT.match(before[-LONGEST_NAME:].strip(OPENING).split("\t")[-1]):
             carried = name_before(found[1])
@@ -77,9 +81,9 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
     if any(is_whole(numbers[slot.index]) for slot in counters):  # `"update": 1.25, "num_updates": 250`
         slots = [slot for slot in slots if slot not in counters or is_whole(numbers[slot.index])]
     count_first(slots, texts, numbers, counter)
-    drawn, counted = with_counter(slots, texts, counter, bar)
+    drawn, counts = with_counter(slots, texts, counter, bar)
     shape = zlib.crc32(_shape(texts).encode("utf-8", "replace"))
-    return Plan(tuple(slots), bar=drawn and counted, shape=shape, scope=_scope(slots, texts), evaluated=evaluated)
+    return Plan(tuple(slots), bar=drawn and counts, shape=shape, scope=_scope(slots, texts), evaluated=evaluated)
 
 
 def _share(index: int, name: str) -> list[Slot]:

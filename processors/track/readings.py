@@ -47,6 +47,9 @@ _PART = re.compile(
 )
 _WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)")
 _LOOP = 0.55
+_SINCE = re.compile(
+    r"(?i)\bsince (?:the )?last\b|\binterval\b|\blast (?:log|report|print)|\bbetween (?:logs|reports|prints)\b"
+)
 _PASS = re.compile(r"(?i)(?:^|[^a-z])(?:fwd|forward|bwd|backward)(?:[^a-z]|$)")
 _SHORTER, _FALLEN = 0.9, 0.7
 _PRIOR = {"step": 0.8, "time": 0.6, "clock": 0.6, "span": 0.35}
@@ -96,7 +99,11 @@ def _alike(pace: Pace) -> bool:
 def readings(window: Sequence[Report], paces: Sequence[Pace]) -> list[Reading]:
     """Return all readings of seconds per step, the most likely first."""
     clock = reference(paces)
-    found = [reading for key in _keys(window) if (reading := _stated(window, key, clock))]
+    found = [
+        reading
+        for key in _keys(window)
+        if (reading := (_of_interval if _SINCE.search(key) else _stated)(window, key, clock))
+    ]
     found = _wholes(_sums(found), window)
     rates = [1 / report.step_rate for report in window if report.step_rate]
     seconds = robust_median(rates)
@@ -162,6 +169,18 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
     if role == "span" and _counts_down(values):
         return Reading(what, "stated", seconds, 0.0, "falls all the time: what remains", key=key)
     return _against(Reading(what, "stated", seconds, score, why, key=key), clock, interval=True, mean=fmean(values))
+
+
+def _of_interval(window: Sequence[Report], key: str, clock: Pace | None) -> Reading | None:
+    """Return the reading of a time that says of itself that it is one of all steps since the report before."""
+    seconds = robust_median([report.times[key] for report in window if report.times.get(key)])
+    apart = [(later.step or 0) - (earlier.step or 0) for earlier, later in pairs(window)]
+    if not seconds or not apart:
+        return None
+    stride = median(apart)
+    what = f"`{key.split(':', 1)[1]}` over {stride:g} steps"
+    reading = Reading(what, "stated", seconds / stride, _PRIOR["step"], "printed", key=key, stride=stride)
+    return _against(reading, clock, interval=False)
 
 
 def _prior(role: str, counted: Sequence[Report]) -> float:

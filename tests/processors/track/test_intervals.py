@@ -118,6 +118,30 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ["INFO:root:global_step/sec: 8.0", f"INFO:root:loss = {loss(1):.4f}, step = 300 (12.500 sec)"],
         {"step": 300, "step_time_s": 0.125},
     ),
+    "a time of one step over many": (
+        lines(lambda i: f"Avg step time over last 100 steps: 0.25{i % 3}s (step {100 * i}, loss {loss(i):.3f})"),
+        {"step": 4000, "step_time_s": 0.251, "loss": 2.2},
+    ),
+    "a time since the report before": (
+        lines(lambda i: f"step {100 * i} | loss {loss(i):.3f} | time since last log 12.3{i % 3}s"),
+        {"step": 4000, "step_time_s": 0.1231, "loss": 2.2},
+    ),
+    "the name of a rate behind a step": (
+        lines(lambda i: f"{clock(2 * i)[:19]} step {100 * i} tok/s 12,345 loss {loss(i):.3f} mfu 45%"),
+        {"step": 4000, "throughput": 12345.0, "step_time_s": 0.02, "loss": 2.2},
+    ),
+    "a loss after so many": (
+        lines(lambda i: f"Loss after {50 * i} iterations: {loss(i):.3f} (1.0{i % 3} seconds for 50 iterations)"),
+        {"step": 2000, "step_time_s": 0.0202, "loss": 2.2},
+    ),
+    "a loss in brackets behind a time": (
+        lines(lambda i: f"100 iterations in 23.1{i % 3}s (loss={loss(i):.3f}, step={100 * i})"),
+        {"step": 4000, "step_time_s": 0.2311, "loss": 2.2},
+    ),
+    "a t of a step": (
+        lines(lambda i: f'{{"it": {i}, "loss_total": {loss(i):.3f}, "t_iter": 0.8{i % 3}, "t_data": 0.1}}'),
+        {"step": 40, "step_time_s": 0.81, "loss": 2.2},
+    ),
     "a bar of digits alone": (
         ["0.11% [32/29603 1:19:55<1231:03:30]"],
         {"step": 32, "step_time_s": None},
