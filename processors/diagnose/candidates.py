@@ -141,9 +141,11 @@ def choose(kept: Iterable[Candidate], *, ended_badly: bool, stopped: bool = Fals
 
 
 def _accused(root: list[Candidate], alive: Sequence[Candidate]) -> list[Candidate]:
-    """Return, in place of `root`, what the rank said that a launcher saw fail first, where that is of the same kind."""
+    """Return, in place of a `root` that another rank said, what the rank said that a launcher saw fail first, if of the same kind."""
     ranks = {rank for one in alive for rank in one.accuses}
-    return [one for one in alive if one.kind == root[0].kind and one.speaker in ranks][:1] or root if ranks else root
+    if not ranks or (root[0].kind in CERTAIN and root[0].speaker is None):  # the kernel's words are no rank's
+        return root
+    return [one for one in alive if one.kind == root[0].kind and one.speaker in ranks][:1] or root
 
 
 def _last_words(one: Candidate) -> bool:

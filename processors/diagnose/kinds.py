@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 NODE = "node"  # the host died, or its kernel ended a process
 DEVICE = "device"  # a GPU or its driver
+SYMPTOM = "symptom"  # what the program's runtime says of a GPU: the driver's own word says more
 FABRIC = "fabric"  # NVLink, InfiniBand, a lost host
 STORAGE = "storage"  # disk, quota, file system
 SERVICE = "service"  # a remote service that the job needs
@@ -32,14 +33,14 @@ RETRY = "retry"  # a line that says that something is tried again: what was told
 WELL = "well"  # a line that says that the job ended well: what its stream printed before was not the end of it
 
 KINDS = (
-    NODE, DEVICE, FABRIC, STORAGE, SERVICE, EXCEPTION, BUG, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
+    NODE, DEVICE, SYMPTOM, FABRIC, STORAGE, SERVICE, EXCEPTION, BUG, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
     COLLECTIVE, PEER, SIGNAL, LAUNCHER, VAGUE, EXIT, CHILD, STARVED, HINT, BENIGN, RETRY, WELL,
 )  # fmt: skip
 
 WEAK = frozenset({CHILD, HINT})
 """Kinds that make a verdict only where the attempt is known to have ended badly."""
 
-CERTAIN = frozenset({NODE, DEVICE, FABRIC, STORAGE, SCHEDULE})
+CERTAIN = frozenset({NODE, DEVICE, SYMPTOM, FABRIC, STORAGE, SCHEDULE})
 """Kinds that the words of the job cannot deny."""
 
 PASSING = frozenset({SERVICE, PEER, HINT})
@@ -49,8 +50,9 @@ _NOISE = frozenset({PEER, SIGNAL, LAUNCHER, EXIT, CHILD, STARVED, HINT, CANCEL, 
 _DEATH = _NOISE | {EXCEPTION, BUG, NATIVE, ABORT, COLLECTIVE, SERVICE}
 
 AFTER: dict[str, frozenset[str]] = {
-    NODE: _DEATH | {DEVICE, FABRIC, STORAGE},
-    DEVICE: _DEATH | {FABRIC},
+    NODE: _DEATH | {DEVICE, SYMPTOM, FABRIC, STORAGE},
+    DEVICE: _DEATH | {SYMPTOM, FABRIC},
+    SYMPTOM: _DEATH | {FABRIC},
     FABRIC: _DEATH,
     STORAGE: _DEATH,
     SERVICE: _DEATH,
@@ -76,8 +78,9 @@ AFTER: dict[str, frozenset[str]] = {
 }
 
 BEFORE: dict[str, frozenset[str]] = {
-    NODE: _NOISE | {VAGUE, DEVICE, NATIVE, ABORT, COLLECTIVE},
-    DEVICE: _NOISE | {VAGUE, COLLECTIVE, ABORT},
+    NODE: _NOISE | {VAGUE, DEVICE, SYMPTOM, NATIVE, ABORT, COLLECTIVE},
+    DEVICE: _NOISE | {VAGUE, SYMPTOM, COLLECTIVE, ABORT},
+    SYMPTOM: _NOISE | {VAGUE, COLLECTIVE, ABORT},
     FABRIC: _NOISE | {VAGUE, COLLECTIVE, ABORT},
     STORAGE: _NOISE | {VAGUE, ABORT},
     SERVICE: _NOISE | {VAGUE, ABORT},

@@ -108,6 +108,14 @@ def test_a_cpp_exception_is_told_by_its_message(handler: FailureHandler) -> None
     assert line(verdict(handler, [thrown, "  what():  no such row"])) == 1
 
 
+def test_the_driver_says_more_of_a_gpu_than_the_program(handler: FailureHandler) -> None:
+    told = [f"[rank0]: {one}" for one in traceback((MINE, "x"), last="RuntimeError: CUDA error: unknown error")]
+    xid = "[ 99.1] NVRM: Xid (PCI:0000:3b:00): 79, pid=7, GPU has fallen off the bus."
+    for lines, expected in (([xid, *told], 1), ([*told, xid], 5)):
+        found = verdict(handler, [*lines, *CHILD, *account(0)])
+        assert (found.signature, line(found)) == ("xid_fallen_off_bus", expected)
+
+
 def account(rank: int) -> list[str]:
     return [
         "Failures:",
