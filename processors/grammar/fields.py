@@ -24,7 +24,7 @@ _RATE_AFTER = re.compile(r"^\s{0,2}([A-Za-z]+/[A-Za-z]+)\s+:")
 _NAME_OF_NEXT = re.compile(r"^\s{2,}\S+\s$")
 """The name of the next number, set apart from this one: `sec/tick 57.7   sec/kimg 9.2`."""
 A_SECOND = re.compile(r"\s?/s(?:ec)?(?![A-Za-z/])")
-_UNIT_FIRST = re.compile(r"^(?:us|ms|s|secs?|seconds|min|h|\w+/\w+)\s+[(\[]?(?=[A-Za-z])")
+_UNIT_FIRST = re.compile(r"^(?:us|ms|s|secs?|seconds|min|h|\w+/\w+)[)\]]*\s+[(\[]?(?=[A-Za-z])")
 _SENTENCE = re.compile(r"^\S*[.;]\s+(?=[A-Za-z])")
 _LOSS_AFTER = re.compile(r"^\s+(?:(?:(?:avg|mean|train|training)\s+)?loss\b(?!\s*[:=])|avg,\s*$)", re.IGNORECASE)
 _COUNT_AFTER = re.compile(
@@ -37,7 +37,7 @@ _BETWEEN = re.compile(r"^\s+\S+\s*[:=]?\s+$")
 _SO_MANY = re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$")
 _EPOCH_AFTER = re.compile(r"epoch\b", re.IGNORECASE)
 _AFTER_SO_MANY = re.compile(r"(?i)^\W*(?:after|at)\s+$")
-STEPS_AFTER = re.compile(r"^\s*(?:iters?|iterations?|steps?|batch(?:es)?|updates?)\b", re.IGNORECASE)
+STEPS_AFTER = re.compile(r"^\s*(?:its?|iters?|iterations?|steps?|batch(?:es)?|updates?)\b", re.IGNORECASE)
 _TIME_OF_SOME = re.compile(
     r"(?i)(?:time|took|elapsed|cost|duration)\s*(?:\(|for|of|over|per|in)\s*(?:the\s+)?(?:last\s+|past\s+)?$"
 )

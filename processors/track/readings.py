@@ -47,6 +47,8 @@ _PART = re.compile(
 )
 _WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)")
 _LOOP = 0.55
+_LONGEST_WAIT = 1800.0
+"""Seconds between two reports that nobody waits for."""
 _SINCE = re.compile(
     r"(?i)\bsince (?:the )?last\b|\binterval\b|\blast (?:log|report|print)|\bbetween (?:logs|reports|prints)\b"
 )
@@ -104,6 +106,8 @@ def readings(window: Sequence[Report], paces: Sequence[Pace]) -> list[Reading]:
         for key in _keys(window)
         if (reading := (_of_interval if _SINCE.search(key) else _stated)(window, key, clock))
     ]
+    if clock is None:
+        found = [_bearable(reading, window) for reading in found]
     found = _wholes(_sums(found), window)
     rates = [1 / report.step_rate for report in window if report.step_rate]
     seconds = robust_median(rates)
@@ -169,6 +173,16 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
     if role == "span" and _counts_down(values):
         return Reading(what, "stated", seconds, 0.0, "falls all the time: what remains", key=key)
     return _against(Reading(what, "stated", seconds, score, why, key=key), clock, interval=True, mean=fmean(values))
+
+
+def _bearable(reading: Reading, window: Sequence[Report]) -> Reading:
+    """Return `reading`, or that of an interval where half an hour would lie between two reports if it were of one step."""
+    apart = [(later.step or 0) - (earlier.step or 0) for earlier, later in pairs(window)]
+    stride = median(apart) if apart and not reading.key.startswith("step:") else 1
+    if stride <= 1 or reading.seconds * stride < _LONGEST_WAIT:
+        return reading
+    what, why = f"{reading.what} over {stride:g} steps", "of one step, it would be half an hour to the next report"
+    return replace(reading, what=what, seconds=reading.seconds / stride, why=why, stride=stride)
 
 
 def _of_interval(window: Sequence[Report], key: str, clock: Pace | None) -> Reading | None:

@@ -142,6 +142,18 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f'{{"it": {i}, "loss_total": {loss(i):.3f}, "t_iter": 0.8{i % 3}, "t_data": 0.1}}'),
         {"step": 40, "step_time_s": 0.81, "loss": 2.2},
     ),
+    "a time that nobody would wait for": (
+        lines(lambda i: f"Epoch [1/5], Step [{100 * i}/9000], Loss: {loss(i):.4f}, Time: {30 + i % 3 / 10:.1f}s"),
+        {"step": 4000, "step_time_s": 0.301, "loss": 2.2},
+    ),
+    "seconds for a hundred it": (
+        lines(lambda i: f"{100 * i}: loss {loss(i):.3f} 25.0{i % 3} s/100it"),
+        {"step": 4000, "step_time_s": 0.25, "loss": 2.2},
+    ),
+    "a unit in brackets before a loss": (
+        lines(lambda i: f"Global step: {10 * i} (5.0{i % 3} sec/step) loss: {loss(i):.4f}"),
+        {"step": 400, "step_time_s": 5.01, "loss": 2.2},
+    ),
     "a bar of digits alone": (
         ["0.11% [32/29603 1:19:55<1231:03:30]"],
         {"step": 32, "step_time_s": None},
