@@ -17,6 +17,10 @@ _BOOKKEEPING = re.compile(
 _BOOKKEEPING_FIRST = re.compile(
     r"(?i)^\W*(?:sav(?:ed|ing)|load(?:ed|ing)|restor(?:ed|ing)|writing|wrote|resum(?:ed|ing))\b"
 )
+_OTHER_WORK = re.compile(
+    r"(?i)^\W*(?:pre-?process|tokeniz|download|extract|convert|encod|decod|index|read|load|pars|filter|upload|copy|merg|generat"
+    r"|transcrib|translat|scann|cach|build|compil|evaluat|validat|test|predict|inferr?)ing\b"
+)
 _ALONE = re.compile(r"(?i)^(?:total )?(?:timer?|elapsed|seconds|took)\b[ \w]*$")
 """Name of a time that may be a line of its own."""
 _INFERENCE = re.compile(
@@ -71,6 +75,8 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     if _evaluates(body, plan) or _INFERENCE.search(body):
         return False
     if _BOOKKEEPING_FIRST.match(body) and not plan.bar:
+        return False
+    if _OTHER_WORK.match(body) and not plan.has(Meaning.LOSS):
         return False
     if plan.bar:
         return _is_training_bar(body, plan)
