@@ -8,7 +8,7 @@ import msgspec
 from processors.view import PROGRESS, ChunkView
 from records import Component, ErrorType, Evidence
 
-from .kinds import CERTAIN, CHILD, EXIT, HINT, PASSING, STARVED, VAGUE, WEAK, explained
+from .kinds import CERTAIN, CHILD, EXIT, HINT, LAUNCHER, PASSING, STARVED, THREAD, VAGUE, WEAK, explained
 
 KEPT = 10
 """Candidates remembered per attempt: the earliest of each cause."""
@@ -118,8 +118,10 @@ def choose(kept: Iterable[Candidate], *, ended_badly: bool, stopped: bool = Fals
     """
     alive = _firsts(sorted((one for one in kept if one.alive), key=lambda one: one.order))
     if not ended_badly:
-        # What waited in vain for a helper shows that the helper's error mattered; a process that ended itself, that its words did.
+        # What waited in vain for a helper shows that the helper's error mattered, as does a launcher that tells of a failure
+        # after a thread's; a process that ended itself, that its words did.
         shown = {CHILD: _last(alive, STARVED), HINT: _last(alive, EXIT)}
+        shown[THREAD] = max(_last(alive, kind) for kind in (STARVED, LAUNCHER, EXIT))
         alive = [
             one
             for one in alive

@@ -91,7 +91,7 @@ def meaning(raised: Raised) -> Meaning:
     name = raised.name.rsplit(".", 1)[-1]
     found = _BY_CLASS.get(name) or _by_module(raised.name) or _by_place(raised, name) or _by_origin(raised, name)
     if raised.side and found.kind == kinds.EXCEPTION:
-        return found._replace(kind=kinds.CHILD, confidence=0.3)
+        return found._replace(kind=kinds.THREAD if raised.thread else kinds.CHILD, confidence=0.3)
     if not raised.complete:
         kind = found.kind if raised.name else kinds.VAGUE
         return found._replace(kind=kind, confidence=round(found.confidence * 0.6, 2))

@@ -25,7 +25,8 @@ SIGNAL = "signal"  # somebody asked the job from outside to end, and does not sa
 LAUNCHER = "launcher"  # a launcher reports what became of a process, or tears the others down
 VAGUE = "vague"  # a failure whose outcome is not told: a command of a job script, a traceback that was cut off
 EXIT = "exit"  # a launcher tells that a process ended itself with a code of its own: what it printed last is why
-CHILD = "child"  # an error of a helper process or thread that need not end the job
+THREAD = "thread"  # an error that ended a helper thread: the job may go on without it, or hang, or end
+CHILD = "child"  # an error of a helper process or at the exit that need not end the job
 STARVED = "starved"  # a part of the program waited in vain for another part of it
 HINT = "hint"  # a line that calls itself an error and says no more
 BENIGN = "benign"  # a line that looks like a failure and says that the program goes on: makes no candidate
@@ -34,10 +35,10 @@ WELL = "well"  # a line that says that the job ended well: what its stream print
 
 KINDS = (
     NODE, DEVICE, SYMPTOM, FABRIC, STORAGE, SERVICE, EXCEPTION, BUG, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
-    COLLECTIVE, PEER, SIGNAL, LAUNCHER, VAGUE, EXIT, CHILD, STARVED, HINT, BENIGN, RETRY, WELL,
+    COLLECTIVE, PEER, SIGNAL, LAUNCHER, VAGUE, EXIT, THREAD, CHILD, STARVED, HINT, BENIGN, RETRY, WELL,
 )  # fmt: skip
 
-WEAK = frozenset({CHILD, HINT})
+WEAK = frozenset({THREAD, CHILD, HINT})
 """Kinds that make a verdict only where the attempt is known to have ended badly."""
 
 CERTAIN = frozenset({NODE, DEVICE, SYMPTOM, FABRIC, STORAGE, SCHEDULE})
@@ -46,7 +47,7 @@ CERTAIN = frozenset({NODE, DEVICE, SYMPTOM, FABRIC, STORAGE, SCHEDULE})
 PASSING = frozenset({SERVICE, PEER, HINT})
 """Kinds that come to nothing where it is tried again."""
 
-_NOISE = frozenset({PEER, SIGNAL, LAUNCHER, EXIT, CHILD, STARVED, HINT, CANCEL, KILL})
+_NOISE = frozenset({PEER, SIGNAL, LAUNCHER, EXIT, THREAD, CHILD, STARVED, HINT, CANCEL, KILL})
 _DEATH = _NOISE | {EXCEPTION, BUG, NATIVE, ABORT, COLLECTIVE, SERVICE}
 
 AFTER: dict[str, frozenset[str]] = {
@@ -67,8 +68,9 @@ AFTER: dict[str, frozenset[str]] = {
     PEER: (_NOISE - {KILL}) | {COLLECTIVE, ABORT},
     SIGNAL: _NOISE,
     LAUNCHER: _NOISE - {KILL},
-    VAGUE: frozenset({LAUNCHER, EXIT, CHILD, STARVED, HINT}),
+    VAGUE: frozenset({LAUNCHER, EXIT, THREAD, CHILD, STARVED, HINT}),
     EXIT: _NOISE - {EXIT},
+    THREAD: frozenset({LAUNCHER, EXIT, THREAD, CHILD, STARVED, HINT}),
     CHILD: frozenset({CHILD, STARVED, HINT}),
     STARVED: frozenset({LAUNCHER, HINT}),
     HINT: frozenset({HINT, EXIT}),
@@ -84,19 +86,20 @@ BEFORE: dict[str, frozenset[str]] = {
     FABRIC: _NOISE | {VAGUE, COLLECTIVE, ABORT},
     STORAGE: _NOISE | {VAGUE, ABORT},
     SERVICE: _NOISE | {VAGUE, ABORT},
-    EXCEPTION: frozenset({VAGUE, ABORT, PEER, LAUNCHER, CHILD, HINT}),
-    BUG: frozenset({VAGUE, KILL, COLLECTIVE, ABORT, PEER, LAUNCHER, CHILD, HINT}),
-    NATIVE: frozenset({VAGUE, PEER, LAUNCHER, CHILD, HINT}),
-    ABORT: frozenset({VAGUE, LAUNCHER, CHILD, HINT}),
+    EXCEPTION: frozenset({VAGUE, ABORT, PEER, LAUNCHER, THREAD, CHILD, HINT}),
+    BUG: frozenset({VAGUE, KILL, COLLECTIVE, ABORT, PEER, LAUNCHER, THREAD, CHILD, HINT}),
+    NATIVE: frozenset({VAGUE, PEER, LAUNCHER, THREAD, CHILD, HINT}),
+    ABORT: frozenset({VAGUE, LAUNCHER, THREAD, CHILD, HINT}),
     SCHEDULE: _NOISE | {VAGUE},
-    CANCEL: frozenset({VAGUE, LAUNCHER, CHILD, HINT}),
-    KILL: frozenset({VAGUE, PEER, LAUNCHER, CHILD, HINT}),
-    COLLECTIVE: frozenset({VAGUE, LAUNCHER, CHILD, HINT}),
+    CANCEL: frozenset({VAGUE, LAUNCHER, THREAD, CHILD, HINT}),
+    KILL: frozenset({VAGUE, PEER, LAUNCHER, THREAD, CHILD, HINT}),
+    COLLECTIVE: frozenset({VAGUE, LAUNCHER, THREAD, CHILD, HINT}),
     PEER: frozenset({CHILD, HINT}),
-    SIGNAL: frozenset({VAGUE, LAUNCHER, CHILD, HINT}),
+    SIGNAL: frozenset({VAGUE, LAUNCHER, THREAD, CHILD, HINT}),
     LAUNCHER: frozenset({CHILD, HINT}),
     VAGUE: frozenset({HINT}),
     EXIT: frozenset({LAUNCHER, CHILD, STARVED, PEER}),
+    THREAD: frozenset({CHILD, HINT}),
     CHILD: frozenset({HINT}),
     STARVED: frozenset({LAUNCHER, HINT}),
     HINT: frozenset(),

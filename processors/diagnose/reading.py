@@ -229,7 +229,7 @@ def _candidate(
         if raised is not None and signature.kind == kinds.HINT:
             verdict = verdict._replace(kind=meaning(raised).kind)
         if raised is not None and raised.side and signature.kind not in kinds.CERTAIN:
-            verdict = verdict._replace(kind=kinds.CHILD)
+            verdict = verdict._replace(kind=kinds.THREAD if raised.thread else kinds.CHILD)
         made = _from(verdict, signature.name, "signature", place, time, name)
     elif raised is not None:
         cause = raised.name.rsplit(".", 1)[-1] or "traceback"

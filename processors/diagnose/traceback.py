@@ -45,10 +45,8 @@ _SPOKEN = re.compile(r"\W{0,3}[ ,]\s?[a-z]")
 """What follows the words of a header where they stand in a sentence."""
 _CAUSE = "The above exception was the direct cause"
 _HANDLING = "During handling of the above exception"
-_SIDE = re.compile(
-    r'Exception in thread (?!"main")|Exception ignored in|Error in atexit|--- Logging error ---|Exception in callback'
-    r"|Exception while exporting"
-)
+_THREAD = re.compile(r'Exception in thread (?!"main")|Exception in callback')
+_SIDE = re.compile(r"Exception ignored in|Error in atexit|--- Logging error ---|Exception while exporting")
 _GROUP = re.compile(r"\s*[|+]\ (?=\s|\w)(?:-+\ ?)?")
 """The bar before the lines of an exception group."""
 _LIBRARY = re.compile(r"(?:site|dist)-packages[/\\]|[/\\]lib[/\\]python\d|<frozen |^<__array_function__")
@@ -67,6 +65,7 @@ class Raised(msgspec.Struct, frozen=True):
         code: What the innermost frame was about to do: its source line as printed.
         importing: Whether a module of a library was being imported.
         side: Whether a helper thread or an exit handler raised it, or it was only logged.
+        thread: Whether it ended a helper thread.
         chained: `""`, `cause` or `handling`: how it follows from the exception before it.
         complete: False where only its beginning was there.
     """
@@ -79,6 +78,7 @@ class Raised(msgspec.Struct, frozen=True):
     code: str = ""
     importing: bool = False
     side: bool = False
+    thread: bool = False
     chained: str = ""
     complete: bool = True
 
@@ -103,6 +103,7 @@ class OpenTraceback(msgspec.Struct):
     code: str = ""
     importing: bool = False
     side: bool = False
+    thread: bool = False
     chained: str = ""
     stray: int = 0
 
@@ -204,6 +205,7 @@ def _raised(one: OpenTraceback, name: str, message: str, line: int, *, complete:
         code=one.code,
         importing=one.importing,
         side=one.side,
+        thread=one.thread,
         chained=one.chained,
         complete=complete,
     )
@@ -219,7 +221,7 @@ def _begin(state: TracebackState, new: OpenTraceback) -> None:
     if len(state.open) >= OPEN:
         state.open.pop(0)
     if near:
-        new.side = state.note == "side"
+        new.side, new.thread = state.note in {"side", "thread"}, state.note == "thread"
         new.chained = state.note if state.note in {"cause", "handling"} else ""
     state.open.append(new)
     state.note = ""
@@ -230,6 +232,8 @@ def _remark(state: TracebackState, text: str, line: int) -> bool:
         state.note = "cause"
     elif _HANDLING in text:
         state.note = "handling"
+    elif _THREAD.search(text):
+        state.note = "thread"
     elif _SIDE.search(text):
         state.note = "side"
     else:

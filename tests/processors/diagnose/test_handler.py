@@ -308,6 +308,13 @@ def test_a_helpers_error_counts_where_the_program_waited_for_it_in_vain(handler:
     assert said[-1].signature == "Empty"
 
 
+def test_a_threads_error_counts_where_a_launcher_tells_of_a_failure_after_it(handler: FailureHandler) -> None:
+    said, _ = run(handler, [*PROGRESS, "Exception in thread Thread-3 (prefetch):", *BUG, *CHILD])
+    assert said[-1].signature == "KeyError"
+    said, _ = run(handler, [*PROGRESS, "Exception ignored in: <function Pool.__del__ at 0x7f>", *BUG, *CHILD])
+    assert said[-1].signature == "child_failed"
+
+
 def test_a_code_of_ones_own_shows_that_the_last_words_mattered(handler: FailureHandler) -> None:
     words = [*PROGRESS, "the planner met an ERROR at step 60"]
     reset = "RuntimeError: gloo: Connection closed by peer [10.0.0.7]:2345"
