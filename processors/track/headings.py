@@ -78,6 +78,8 @@ class Headings:
 
 def _end(line: str) -> str:
     """Return the `N` of a bar that names nothing and shows no loss; empty for other lines."""
+    if "%" not in line:
+        return ""  # most lines, at the cost of a look
     found = _LOOP.match(line, 0, _WIDEST)
     return found[1] if found and "oss" not in line else ""
 
