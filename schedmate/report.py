@@ -113,7 +113,8 @@ def _speed(metric: JobMetric | None) -> str:
         parts.append(f"{seconds(metric.step_time_s)} a step")
     if metric.throughput is not None:
         parts.append(f"{metric.throughput:.5g} {metric.throughput_unit or ''}".strip())
-    return f"{', '.join(parts)} ({METHODS.get(metric.method, metric.method)}, median of {metric.reports} reports)"
+    how = [METHODS.get(metric.method, metric.method)] if metric.method != "unknown" else []
+    return f"{', '.join(parts)} ({', '.join([*how, f'median of {metric.reports} reports'])})"
 
 
 def _how(analysis: Analysis) -> list[RenderableType]:

@@ -67,6 +67,11 @@ def test_alarms_and_ranks_of_one_file(tmp_path: Path) -> None:
     assert analysis.contract()["alarms"][0]["kind"] == "loss_not_finite"
 
 
+def test_a_speed_without_a_step_time_says_no_method(tmp_path: Path) -> None:
+    text = shown(analysed(tmp_path, [f"iteration {i}/100 loss=2.0 throughput=264.5 samples/s" for i in range(40)]))
+    assert "264.5 samples/s (median of 20 reports)" in text
+
+
 def test_few_reports_draw_nothing(tmp_path: Path) -> None:
     text = shown(analysed(tmp_path, LINES[:4]))
     assert not set(text) & set(BLOCKS)
