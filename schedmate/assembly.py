@@ -13,9 +13,7 @@ from processors.models.embedder import Embedder
 from processors.models.inquirer import Inquirer
 from processors.node import NodeProcessor
 from processors.track.tracker import MetricTracker
-from schedmate.connections import kafka_connection
 from schedmate.settings import ProcessorSettings, Settings, SettingsError
-from streams.kafka import KafkaProducer
 from streams.transport import Producer
 
 
@@ -62,6 +60,9 @@ def catalogue_files(settings: ProcessorSettings) -> list[Path]:
 
 def producer_factory(settings: Settings) -> Callable[[], Producer]:
     """Return what opens a Kafka producer; it raises `TransportError` while no broker answers."""
+    from schedmate.connections import kafka_connection
+    from streams.kafka import KafkaProducer
+
     connection = kafka_connection(settings.kafka)
     return lambda: KafkaProducer(connection, compression=settings.kafka.compression)
 

@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from .entry import InvalidSignature, Signature, checked
 
@@ -15,6 +18,10 @@ def parse(text: str, where: str) -> list[Signature]:
     Raises:
         InvalidSignature: The text is not TOML, or an entry is refused.
     """
+    return [checked(one, where) for one in _tables(text, where)]
+
+
+def _tables(text: str, where: str) -> list[dict[str, Any]]:
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -22,14 +29,18 @@ def parse(text: str, where: str) -> list[Signature]:
     entries = raw.get("signature", [])
     if set(raw) - {"signature"} or not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
         raise InvalidSignature(f"{where}: expected only [[signature]] tables, got {', '.join(sorted(raw))}")
-    return [checked(one, where) for one in entries]
+    return entries
 
 
 @cache
 def _own() -> dict[str, tuple[Signature, ...]]:
     here = resources.files(__package__)
     files = sorted((one for one in here.iterdir() if one.name.endswith(".toml")), key=lambda one: one.name)
-    return {one.name[:-5]: tuple(parse(one.read_text(encoding="utf-8"), one.name)) for one in files}
+    # Tests check these; at every start it would take longer than to read a log.
+    return {
+        one.name[:-5]: msgspec.convert(_tables(one.read_text(encoding="utf-8"), one.name), tuple[Signature, ...])
+        for one in files
+    }
 
 
 def families() -> dict[str, tuple[Signature, ...]]:

@@ -1,8 +1,9 @@
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from processors.diagnose.catalogue import InvalidSignature, Signature, load, parse
+from processors.diagnose.catalogue import InvalidSignature, Signature, families, load, parse
 from processors.diagnose.kinds import AFTER, BEFORE, KINDS
 from processors.diagnose.matcher import Matcher
 
@@ -38,6 +39,12 @@ def test_every_entry_matches_its_example_alone_and_in_the_set(entry: Signature, 
     one = matcher.signature(found[0], entry.example)
     assert one is not None
     assert one.confidence >= entry.confidence
+
+
+def test_what_ships_would_be_taken_from_an_operator() -> None:
+    here = resources.files("processors.diagnose.catalogue")
+    files = [one for one in here.iterdir() if one.name.endswith(".toml")]
+    assert {one.name[:-5]: tuple(parse(one.read_text(), one.name)) for one in files} == families()
 
 
 def test_names_and_families_are_there() -> None:
