@@ -239,7 +239,7 @@ def test_a_whole_is_not_shorter_than_its_parts() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "frame=  271 fps= 12 q=31.0 size=    1280kB time=00:00:11.25 bitrate= 932.1kbits/s speed=0.486x",
+        "frame=  348 fps= 15 q=28.0 size=    1536kB time=00:00:14.50 bitrate= 867.8kbits/s speed=0.612x",
         "timings: prompt eval time =  6294.68 ms /   271 tokens (   23.23 ms per token,    43.05 tokens per second)",
         "Fetched 12.1 MB in 3s (4,121 kB/s)",
         "    310,123,456  31%   12.34MB/s    0:00:31 (xfr#31, to-chk=69/100)",
