@@ -5,6 +5,7 @@ of one rank: the one that reports most, because ranks of a synchronous job keep 
 """
 
 from dataclasses import dataclass
+from statistics import median_low
 
 import msgspec
 
@@ -14,10 +15,12 @@ PACKINGS = 8
 """Packings of one job watched at once; further ones are untrackable."""
 RANKS = 4
 """Ranks whose newest metrics are remembered; the first ones that report."""
-NEWEST = 6
-SPACED_S = 5.0
+NEWEST = 12
+SPACED_S = 2.5
 """Metrics remembered of a rank: the newest, and older ones so many seconds apart. A packing event arrives after metrics that are later
 than it, of which a chatty job makes several a second; and schedulers round its time down to a second."""
+TYPICAL = 3
+"""Metrics whose median is the step time before a packing: a single one may be a job's slow first steps, or a pause."""
 
 
 class Measure(msgspec.Struct, frozen=True):
@@ -36,9 +39,9 @@ class Pace(msgspec.Struct):
     reports: int = 0
     newest: list[Measure] = []
 
-    def before(self, time: float) -> Measure | None:
-        """Return the last metric at or before `time`."""
-        return next((one for one in reversed(self.newest) if one.time <= time), None)
+    def before(self, time: float) -> list[Measure]:
+        """Return the last metrics at or before `time`, oldest first."""
+        return [one for one in self.newest if one.time <= time][-TYPICAL:]
 
 
 class Packing(msgspec.Struct):
@@ -114,11 +117,13 @@ class InterferenceMonitor:
             return
         self.counters.packed += 1
         best = max(state.paces, key=lambda one: (one.reports, -one.rank), default=None)
-        before = best.before(event.time) if best else None
-        if best is None or before is None or len(state.packings) >= PACKINGS:
+        before = best.before(event.time) if best else []
+        if best is None or not before or len(state.packings) >= PACKINGS:
             self.counters.untrackable += 1
             return
-        made = int((event.time - before.time) / before.step_time_s)
+        last = before[-1]
+        typical_s = median_low(one.step_time_s for one in before)
+        made = int((event.time - last.time) / typical_s)
         state.packings.append(
             Packing(
                 id=identity,
@@ -126,9 +131,9 @@ class InterferenceMonitor:
                 node=event.nodes[0] if event.nodes else "",
                 time=event.time,
                 rank=best.rank,
-                before_s=before.step_time_s,
-                step=None if before.step is None else before.step + made,
-                before=before.evidence,
+                before_s=typical_s,
+                step=None if last.step is None else last.step + made,
+                before=last.evidence,
             )
         )
 
