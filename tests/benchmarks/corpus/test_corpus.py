@@ -44,12 +44,11 @@ def test_there_are_enough_frameworks_and_each_has_its_program() -> None:
     assert all(each.program.exists() for each in frameworks.values())
 
 
-def test_a_framework_is_in_one_split_and_the_blind_one_is_large_enough() -> None:
+def test_a_framework_is_in_one_split_and_none_is_too_small() -> None:
     _, frameworks = load()
     counts = Counter(each.split for each in frameworks.values())
-    assert set(counts) == set(SPLITS)
-    assert 0.3 < counts["development"] / (counts["development"] + counts["held-out"]) < 0.7
-    assert counts["blind"] >= 12
+    assert set(counts) <= set(SPLITS)
+    assert all(count >= 12 for count in counts.values())
 
 
 def test_the_whole_is_small() -> None:
@@ -119,15 +118,14 @@ def test_labels_name_lines_that_their_rules_cover(folder: Path) -> None:
 
 
 def test_there_are_enough_labels() -> None:
-    for logs in (LOGS, BLIND_LOGS):
-        rows = [row for path in logs.glob("*/*/labels.tsv") for row in path.read_text().splitlines()[1:]]
-        assert len(rows) >= 500
-        assert {row.split("\t")[1] for row in rows} >= {"progress", "warning", "other"}
+    rows = [row for path in LOGS.glob("*/*/labels.tsv") for row in path.read_text().splitlines()[1:]]
+    assert len(rows) >= 1500
+    assert {row.split("\t")[1] for row in rows} >= {"progress", "warning", "other"}
 
 
 def test_blind_logs_lie_apart_from_those_that_exemplars_are_made_of() -> None:
     _, frameworks = load()
     blind = {name for name, each in frameworks.items() if each.split == BLIND}
-    assert blind == {path.name for path in BLIND_LOGS.iterdir()}
+    assert blind == {path.name for path in BLIND_LOGS.glob("*")}
     assert not blind & {path.name for path in LOGS.iterdir()}
     assert not blind & set(tomllib.loads((HERE / "labels.toml").read_text()))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from processors.alarms.monitor import ALARMS, AlarmMonitor, AlarmState
+from processors.alarms.monitor import ALARMS, UNMEASURED, AlarmMonitor, AlarmState
 from records import Alarm, AlarmKind, Evidence, JobMetric, OverRanks, Position
 
 
@@ -56,6 +56,17 @@ def test_a_loss_that_is_no_number_is_said_once_with_its_line(job: Job) -> None:
     (over,) = job.report(32, step=32, loss=2.0)
     assert (over.kind, over.raised, over.since) == (AlarmKind.LOSS_NOT_FINITE, False, 30)
     assert len({alarm.id for alarm in job.said}) == 2
+
+
+def test_an_average_over_nothing_yet_is_no_alarm(job: Job) -> None:
+    job.run(range(UNMEASURED), loss_not_finite=True)
+    job.report(UNMEASURED, step=UNMEASURED, loss=2.0)
+    assert not job.said
+
+
+def test_a_loss_that_was_never_a_number_is_an_alarm(job: Job) -> None:
+    job.run(range(UNMEASURED + 10), loss_not_finite=True)
+    assert [alarm.since for alarm in job.said] == [UNMEASURED]
 
 
 def test_a_loss_spike_is_told_against_its_own_past(job: Job) -> None:
@@ -175,6 +186,7 @@ def test_an_end_closes_what_stands_and_a_new_attempt_begins_anew(job: Job) -> No
 
 
 def test_a_job_that_alarms_all_the_time_falls_silent(job: Job) -> None:
+    job.report(0, step=0, loss=1.0)
     for step in range(0, 8 * ALARMS, 2):
         job.report(step, step=step, loss_not_finite=True)
         job.report(step + 1, step=step + 1, loss=float(step))
