@@ -120,9 +120,14 @@ def _speed(metric: JobMetric | None) -> str:
 def _how(analysis: Analysis) -> list[RenderableType]:
     """Say how the step time was obtained, and which templates were taken as progress."""
     rows: list[RenderableType] = []
-    if analysis.metric is not None and analysis.metric.step_time_s is not None and analysis.readings:
-        best = analysis.readings[0]
-        rows.append(_row("how", f"{best.what}: {best.why}"))
+    if analysis.metric is not None and analysis.metric.step_time_s is not None:
+        best = analysis.readings[0] if analysis.readings else None
+        rows.append(
+            _row(
+                "how",
+                f"{best.what}: {best.why}" if best else "the times at which events say that steps began and ended",
+            )
+        )
     total = sum(analysis.templates.values())
     for place, (template, count) in enumerate(analysis.templates.most_common(_TEMPLATES)):
         rows.append(_row("" if place else "reports", f"{count} of {total} read: {template}"))
@@ -167,7 +172,13 @@ def _explained(analysis: Analysis) -> list[RenderableType]:
             f"{seconds(reading.seconds)} from {reading.what}, score {max(reading.score, 0.0):.2f}{given}: {reading.why}"
         )
         rows.append(_row("" if place else "readings", text))
-    return rows or [_row("readings", "none: no time, rate or clock beside a step")]
+    metric = analysis.metric
+    lacking = (
+        "no time beside a step; the rate is printed"
+        if metric and metric.throughput is not None
+        else "no time, rate or clock beside a step"
+    )
+    return rows or [_row("readings", f"none: {lacking}")]
 
 
 def _row(name: str, value: str) -> Text:

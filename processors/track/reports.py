@@ -16,6 +16,9 @@ TEXT = 160
 _LOOK_BACK = 4
 """Reports before a new one that are searched for one of the same shape."""
 
+_NAME = 32
+"""Characters of a field's name that a report keeps."""
+
 _RANKS = 64
 """Ranks in one stream whose step times a report keeps."""
 
@@ -94,7 +97,7 @@ _TIMES = 6
 
 def key_of(slot: Slot) -> str:
     """Return the reading that a printed time stands for: what its name makes it, and its name (or its place, without one)."""
-    return f"{_ROLES[slot.meaning]}:{slot.name[:24] or slot.index}"
+    return f"{_ROLES[slot.meaning]}:{slot.name[:_NAME] or slot.index}"
 
 
 def read(reading: Reading, line: int, offset: int, time: float, text: str) -> Report | None:
@@ -121,12 +124,12 @@ def _take_step(report: Report, slot: Slot, value: float) -> bool:
     if not 0 <= value < _MOST or value != int(value):
         return False
     if report.step is None or not slot.name or ("total" in slot.name and "total" not in report.step_name):
-        report.step, report.unnamed, report.step_name = int(value), not slot.name, slot.name[:24]
+        report.step, report.unnamed, report.step_name = int(value), not slot.name, slot.name[:_NAME]
     return True
 
 
 def _take_total(report: Report, slot: Slot, value: float) -> bool:
-    if report.step is not None and slot.name[:24] == report.step_name and 0 < value < _MOST:
+    if report.step is not None and slot.name[:_NAME] == report.step_name and 0 < value < _MOST:
         report.total = int(value)
     return False
 
