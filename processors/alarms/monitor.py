@@ -16,7 +16,7 @@ SPACED_S = 10.0
 SURE = 0.5
 """Step times below this confidence raise no alarm."""
 UNMEASURED = 5
-"""Metrics in a row without a finite loss that are no alarm before the first finite one: an average over nothing yet is printed as NaN."""
+"""First reports of a job of which a loss that is no number is no alarm: an average over nothing yet is printed as NaN."""
 LAGGING = 5
 """Looks at all ranks in a row that make the same one a straggler."""
 ALARMS = 50
@@ -33,7 +33,6 @@ class AlarmState(msgspec.Struct):
         told: Alarms raised so far.
         loss: Losses of the rank `loss_rank`, the first that reported one.
         newest_loss: The newest of them: a metric without a new loss repeats it.
-        unmeasured: Metrics with a loss that is no number, before the first loss.
         pace: Step times of the rank `pace_rank`, the first that reported one, 10 s apart.
         pace_time: Arrival of the newest of them.
         slowest: The rank that is slowest.
@@ -49,7 +48,6 @@ class AlarmState(msgspec.Struct):
     loss: Level = msgspec.field(default_factory=Level)
     loss_rank: int | None = None
     newest_loss: float | None = None
-    unmeasured: int = 0
     pace: Level = msgspec.field(default_factory=Level)
     pace_rank: int | None = None
     pace_time: float = 0.0
@@ -158,8 +156,7 @@ class AlarmMonitor:
     def _not_finite(self, metric: JobMetric, state: AlarmState, position: Position) -> Alarm | None:
         kind = AlarmKind.LOSS_NOT_FINITE
         if metric.loss_not_finite:
-            if state.newest_loss is None and state.unmeasured < UNMEASURED:
-                state.unmeasured += 1
+            if state.newest_loss is None and metric.reports <= UNMEASURED:
                 return None
             seen = _of(
                 metric,

@@ -59,14 +59,16 @@ def test_a_loss_that_is_no_number_is_said_once_with_its_line(job: Job) -> None:
 
 
 def test_an_average_over_nothing_yet_is_no_alarm(job: Job) -> None:
-    job.run(range(UNMEASURED), loss_not_finite=True)
-    job.report(UNMEASURED, step=UNMEASURED, loss=2.0)
+    for step in range(1, UNMEASURED + 1):
+        job.report(step, step=step, loss_not_finite=True, reports=step)
+    job.report(UNMEASURED + 1, step=UNMEASURED + 1, loss=2.0, reports=UNMEASURED + 1)
     assert not job.said
 
 
 def test_a_loss_that_was_never_a_number_is_an_alarm(job: Job) -> None:
-    job.run(range(UNMEASURED + 10), loss_not_finite=True)
-    assert [alarm.since for alarm in job.said] == [UNMEASURED]
+    for step in range(1, UNMEASURED + 10):
+        job.report(step, step=step, loss_not_finite=True, reports=step)
+    assert [alarm.since for alarm in job.said] == [UNMEASURED + 1]
 
 
 def test_a_loss_spike_is_told_against_its_own_past(job: Job) -> None:
@@ -186,7 +188,6 @@ def test_an_end_closes_what_stands_and_a_new_attempt_begins_anew(job: Job) -> No
 
 
 def test_a_job_that_alarms_all_the_time_falls_silent(job: Job) -> None:
-    job.report(0, step=0, loss=1.0)
     for step in range(0, 8 * ALARMS, 2):
         job.report(step, step=step, loss_not_finite=True)
         job.report(step + 1, step=step + 1, loss=float(step))
