@@ -12,7 +12,7 @@ from .slots import Slot
 
 FIRST = "first"
 """Name of a counter that stands bare at the start of a line, beside a named loss or speed."""
-_FIRST = re.compile(r"^[\s\[(#>]*\0\s*[\]):|\t]")
+_FIRST = re.compile(r"^[\s\[(#>]*\0\s*[\]):|\t]|^\s*#\0\s")
 _EPOCH_FIRST = re.compile(r"^\s*\[\s*\0\s*\]\s+\0\s*[|:,]")
 _COLUMNS = re.compile(r"^\s*\0\s+\0")
 _AFTER_CLOCK = re.compile(r"^\W*\0\s+[-|]\s+\0\s+[-|]\s")
@@ -25,6 +25,7 @@ _COMMA = re.compile(r"^\s*,\s*$")
 _BOTH = re.compile(r"(?i)\bepochs?\s*/\s*(?:iter(?:ation)?s?|steps?|batch(?:es)?)$")
 _EPOCHS_BAR = re.compile(r"(?i)(?:^|\W)(?:epochs?|total progress)\s*[:|]?\s*$")
 _EPOCHS_PER = re.compile(r"\s?(?:epochs?/s|s/epochs?)\b")
+_EPOCHS_AFTER = re.compile(r"(?i)^\s*(?:epochs?\b|个?轮)")
 _FILLED = re.compile(r"[\[|]\s?[#=>*█▓▒░▏▎▍▌▋▊▉\-. ]{5,}[\]|]")
 
 
@@ -130,6 +131,7 @@ def with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: boo
     if counter >= 0 and not step and (drawn or timed):
         paced = any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE) for slot in slots)
         epochs = not paced and any(_EPOCHS_PER.match(text) for text in texts[counter:])
+        epochs = epochs or any(_EPOCHS_AFTER.match(text) for text in texts[counter + 1 : counter + 3])
         slots.append(Slot(counter, Meaning.EPOCH if epochs else Meaning.STEP, ""))
         if OF.match(texts[counter + 1]):
             slots.append(Slot(counter + 1, Meaning.TOTAL, ""))

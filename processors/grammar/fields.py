@@ -17,7 +17,7 @@ _SCOPE = re.compile(r"(?i)\((?:train|training|global|avg|mean|smoothed)\)$")
 _TAIL = re.compile(r"(?:^|\s)(?:at|for|of|in|after|on|from|the)\s+(?=[A-Za-z_])")
 _GLUE = re.compile(r"^[\s\"')\]}]*(?:is|[:=,-]|->|was)?\s*[\"'(\[]?\s*$")
 _UNIT_AFTER = re.compile(
-    r"^[\s\"'\[(]{0,3}([A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?"
+    r"^[\s\"'\[(]{0,3}(毫?秒|分钟?|小时|[A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?"
     r"|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*[:=]|\w)"
 )
 _RATE_AFTER = re.compile(r"^\s{0,2}([A-Za-z]+/[A-Za-z]+)\s+:")
@@ -35,6 +35,8 @@ _ELAPSED_AFTER = re.compile(r"^\s*(?:s|secs?|seconds)\s+elapsed\b", re.IGNORECAS
 _FINISHED = re.compile(r"(?i)\b(?:finished|completed)\s+$")
 _BETWEEN = re.compile(r"^\s+\S+\s*[:=]?\s+$")
 _SO_MANY = re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$")
+_ORDINAL_AFTER = re.compile(r"^\s*个?(轮次?|步|次迭代)(?![\w/])")
+"""What stands after a counter in Chinese, as `th epoch` might in English."""
 _EPOCH_AFTER = re.compile(r"epoch\b", re.IGNORECASE)
 _AFTER_SO_MANY = re.compile(r"(?i)^\W*(?:after|at)\s+$")
 STEPS_AFTER = re.compile(r"^\s*(?:its?|iters?|iterations?|steps?|batch(?:es)?|updates?)\b", re.IGNORECASE)
@@ -44,7 +46,8 @@ _TIME_OF_SOME = re.compile(
 _OF_ONE = re.compile(
     r"(?i)\b(?:step|iter\w*|batch|update)[ _-]?(?:time|duration)|(?:/|\bper\b|\ba\b)\s*(?:step|iter\w*|batch)"
 )
-_SOME_TOOK = re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?)\s*\)?\s*([:=]|takes?|took|in)\s*$")
+_LAST = re.compile(r"(?i)\b(?:last|past)\s+$")
+_SOME_TOOK = re.compile(r"(?i)^\s*(iter\w*|steps?|batch(?:es)?|updates?)?\s*\)?\s*([:=]|takes?|took|in)\s*$")
 _PER_SOME = re.compile(r"^\s*([a-zA-Z]+)\s*(?:/|per|for)\s*$")
 _UNTIL = re.compile(
     r"(?:^|[^a-z])(?:eta|remaining|left|estimated|expected|until|timeout|limit)(?:$|[^a-z])", re.IGNORECASE
@@ -123,6 +126,8 @@ def slot_of(index: int, name: str, unit: str, number: str) -> Slot | None:
 
 def name_of(index: int, before: str, carried: str) -> str:
     """Return the name of the number after `before`; `carried` is what the one before it left: `loss at 5: 0.3`."""
+    if index and not before.isascii():
+        before = _ORDINAL_AFTER.sub("", before)
     name = name_before(before)
     if index and name and before.startswith(name):
         bare = _UNIT_FIRST.sub(
@@ -160,16 +165,18 @@ def some_took(index: int, texts: Sequence[str]) -> Slot | None:
     if index + 2 >= len(texts) or names.evaluation(texts[index]) or _AFTER_SO_MANY.search(texts[index]):
         return None
     said, seconds = _SOME_TOOK.match(texts[index + 1]), units.time_after(texts[index + 2])
-    if said is None or (seconds is None and said[1] not in ":="):
+    if said is None or (seconds is None and said[2] not in ":="):
         return None
-    if said[1] in ":=" and not _TIME_OF_SOME.search(texts[index]):
+    if said[1] is None and not _LAST.search(texts[index]):
+        return None
+    if said[2] in ":=" and not _TIME_OF_SOME.search(texts[index]):
         return None
     if _OF_ONE.search(texts[index]):  # `Avg step time over last 100 steps: 0.25s`
         return Slot(index + 1, Meaning.STEP_TIME, "step time", seconds or 1.0)
     return Slot(index + 1, Meaning.STEP_TIME, "time of steps", seconds or 1.0, per=index)
 
 
-def named_after(index: int, name: str, before: str, after: str, lossy: bool) -> Slot | None:
+def named_after(index: int, name: str, before: str, after: str, lossy: bool) -> Slot | None:  # noqa: PLR0911  # a decision list
     """Return the field of a number whose name stands after it: `2.94 avg loss`, `12.5 seconds elapsed`.
 
     Where the line has named a loss (`lossy`), another one that stands so is the same again.
@@ -183,6 +190,8 @@ def named_after(index: int, name: str, before: str, after: str, lossy: bool) -> 
         return Slot(index, Meaning.CLOCK, "elapsed")
     if (_AFTER_SO_MANY.search(before) or _FINISHED.search(before)) and STEPS_AFTER.match(after):
         return Slot(index, Meaning.STEP, "steps")
+    if ordinal := _ORDINAL_AFTER.match(after):
+        return Slot(index, Meaning.EPOCH if ordinal[1].startswith("轮") else Meaning.STEP, ordinal[1])
     if not name and _EPOCH_AFTER.match(after):
         return Slot(index, Meaning.EPOCH, "epoch")
     return None

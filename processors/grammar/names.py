@@ -78,7 +78,7 @@ _CLOCK = re.compile(
     r"|wallclock|wall[ _]clock|runtime|uptime|time[ _]total)|^(?:wall|_?timestamp|ts)$"
 )
 _TIME = re.compile(
-    r"(?:^|[^a-z])(?:timer?|cost|took|duration|time cost|seconds|secs|耗时|用时)(?: ?\(\w+\))?$"
+    r"(?:^|[^a-z])(?:timer?|cost|took|duration|time cost|seconds|secs|耗时|用时)(?: ?\(\w+\))?$|^(?:ms|sec|mins?|minutes|hours|hrs)$"
     r"|^(?:time|seconds|secs) (?!step|left|est|eta)[a-z]+$"
 )
 _MEASURE = re.compile(
@@ -100,9 +100,19 @@ _SPEED = re.compile(r"(?:^|[^a-z])(?:throughput|speed)(?:$| ?[(\[/]| (?:per|avg|
 _PLACE = re.compile(r"^(?:file|lineno|line|pid|rank|local_rank|port|gpu|device|layer|channel|stage|node|seed|size)$")
 
 
+_ENGLISH = (
+    dict.fromkeys(("schritt", "étape", "paso", "passo", "шаг", "ステップ", "스텝"), "step")
+    | dict.fromkeys(("epoche", "époque", "época", "эпоха", "エポック", "에폭", "에포크"), "epoch")
+    | dict.fromkeys(("verlust", "perte", "pérdida", "perda", "потери", "損失", "손실"), "loss")
+    | dict.fromkeys(("zeit", "dauer", "temps", "durée", "tiempo", "tempo", "время", "时间", "時間", "시간"), "time")
+)
+"""Words of other languages that loops of people's own print. Chinese ones that are written without blanks stand in the patterns."""
+
+
 def words(name: str) -> str:
-    """Return `name` in small letters, as words: `trainLoss` and `train_loss` become `train loss`."""
-    return " ".join(_HUMP.sub(" ", name).lower().replace("_", " ").split())
+    """Return `name` in small letters, as English words: `trainLoss` and `train_loss` become `train loss`."""
+    found = _HUMP.sub(" ", name).lower().replace("_", " ").split()
+    return " ".join(_ENGLISH.get(word, word) for word in found)
 
 
 def evaluation(text: str) -> bool:
@@ -151,7 +161,11 @@ def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
     meant = next((kind for kind, matched in kinds if matched), None)
     if meant is None:
         return None
-    return meant, (units.time_in(name) or 1.0) if meant in (Meaning.CLOCK, Meaning.TIME) else 1.0, ""
+    return (
+        meant,
+        (units.time_in(name) or units.time_after(text) or 1.0) if meant in (Meaning.CLOCK, Meaning.TIME) else 1.0,
+        "",
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -160,7 +174,10 @@ def loss_rank(name: str) -> int:
     text = words(name)
     ranked = (
         r"^loss$",
-        r"^(?:avg|average|mean|running)?[ /]?(?:train|training|lm|total|step|batch)?[ /]?loss(?: function)?$|^(?:训练|总)?损失$",
+        (
+            r"^(?:loss(?:es)?/)?(?:avg|average|mean|running)?[ /]?(?:train|training|lm|total|step|batch)?[ /]?loss(?: function)?$"
+            r"|^loss(?:es)?[/ ]total$|^(?:训练|总)?损失$"
+        ),
         r"train.*(?:loss|entropy)",
         r"loss$",
     )

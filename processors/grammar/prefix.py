@@ -8,6 +8,8 @@ Java and DeepSpeed loggers.
 import re
 from dataclasses import dataclass
 
+_PLAIN = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(map(ord, "│┃║"), "|")
+"""The wide marks that stand between Chinese words, and the lines that tables are drawn with, as ASCII has them."""
 _COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _LEVEL = r"(?:DEBUG|TRACE|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE)"
 _CLOCK = r"\d\d:\d\d:\d\d(?:\.\d+|,\d{3,}(?!,\d))?"
@@ -83,6 +85,8 @@ def clean(line: str) -> str:
     Redraws end at `\r` or `\b`; where a copy lost those, bars of Keras's form still tell where they begin. Of a bar and the message
     printed right behind it, the one that tells more is kept.
     """
+    if not line.isascii():
+        line = line.translate(_PLAIN)
     if "\x1b" in line:
         line = _COLOURS.sub("", line)
     if "\0" in line:

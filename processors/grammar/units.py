@@ -9,6 +9,7 @@ _TIMES = {"ms": 1e-3, "msec": 1e-3, "msecs": 1e-3, "millisecond": 1e-3, "millise
 _TIMES |= dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0)
 _TIMES |= dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0)
 _TIMES |= dict.fromkeys(("h", "hr", "hour", "hours"), 3600.0)
+_TIMES |= {"毫秒": 1e-3, "秒": 1.0, "分": 60.0, "分钟": 60.0, "小时": 3600.0}
 
 _THINGS = {
     SAMPLES: r"samples?|images?|imgs?|im|examples?|ex|sequences?|seqs?|sentences?|sents?|records?|rows?|utterances?|utts?|"

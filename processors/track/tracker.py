@@ -31,7 +31,7 @@ _OF_BAR = 0.6
 _MORE = 5
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
 
-_SAYS = re.compile("[A-Za-z%]")
+_SAYS = re.compile(r"[^\W\d_]|%")
 """What lines hold that are more than a row of numbers."""
 
 
