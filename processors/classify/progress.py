@@ -45,7 +45,7 @@ _EVALUATING = re.compile(
 )
 _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)(?: (?:step|iteration))?\b")
-_QUALIFIERS = ("current", "global", "learning", "training", "train")
+_QUALIFIERS = ("current", "global", "learning", "training", "train", "time", "date")
 """Words that may stand before the name of a counter that is a line of its own."""
 _FRAMES = re.compile(r"(?i)^(?:speed|(?:(?!train|env)\w+[ _])*fps)$")
 """Rates that video tools print as well: alone they are no report."""

@@ -12,7 +12,7 @@ from .slots import Slot
 
 FIRST = "first"
 """Name of a counter that stands bare at the start of a line, beside a named loss or speed."""
-_FIRST = re.compile(r"^[\s\[(#>]*\0\s*[\]):|\t]|^\s*#\0\s")
+_FIRST = re.compile(r"^[\s\[(#>]*\0\s*[\]):|\t,]|^\s*#\0\s")
 _EPOCH_FIRST = re.compile(r"^\s*\[\s*\0\s*\]\s+\0\s*[|:,]")
 _COLUMNS = re.compile(r"^\s*\0\s+\0")
 _AFTER_CLOCK = re.compile(r"^\W*\0\s+[-|]\s+\0\s+[-|]\s")
@@ -25,6 +25,9 @@ _COMMA = re.compile(r"^\s*,\s*$")
 _BOTH = re.compile(r"(?i)\bepochs?\s*/\s*(?:iter(?:ation)?s?|steps?|batch(?:es)?)$")
 _EPOCHS_BAR = re.compile(r"(?i)(?:^|\W)(?:epochs?|total progress)\s*[:|]?\s*$")
 _EPOCHS_PER = re.compile(r"\s?(?:epochs?/s|s/epochs?)\b")
+_OF_ITS_OWN = re.compile(r"\s?(?:[A-Za-z]+/(?P<second>s)\b|(?P<seconds>s)/[A-Za-z]+)(?=\s?[\],])")
+"""A unit that a bar was given for what it counts: `11.3trial/s`."""
+_BYTES = re.compile(r"\s?[kKMGT]?i?[Bb]/s")
 _EPOCHS_AFTER = re.compile(r"(?i)^\s*(?:epochs?\b|个?轮)")
 _FILLED = re.compile(r"[\[|]\s?[#=>*█▓▒░▏▎▍▌▋▊▉\-. ]{5,}[\]|]")
 
@@ -41,7 +44,7 @@ def fits(slot: Slot, number: str) -> bool:
     return slot.meaning is not Meaning.STEP or len(number.partition(".")[2]) < _DECIMALS
 
 
-_COUNTED = re.compile(r"(?i)\btime/\w+$|^time[_ ]step$")
+_COUNTED = re.compile(r"(?i)\btime/\w+$|^time[_ ](?:step|iter|batch)$")
 _DECIMALS = 2
 """Decimals from which a number counts no steps."""
 
@@ -92,7 +95,8 @@ def count_first(slots: list[Slot], texts: Sequence[str], numbers: Sequence[str],
     """Take the bare number at the start of a line for the counter, where there is no other and what follows is a report."""
     taken = {slot.index for slot in slots}
     meant = {slot.meaning for slot in slots}
-    if counter >= 0 or len(texts) < 3 or 0 in taken or Meaning.STEP in meant or meant.isdisjoint(_REPORTED):
+    reported = not meant.isdisjoint(_REPORTED) or (Meaning.MEASURE in meant and any(map(is_duration, numbers)))
+    if counter >= 0 or len(texts) < 3 or 0 in taken or Meaning.STEP in meant or not reported:
         return
     head = "\0".join(texts[:3])
     if _EPOCH_FIRST.match(head) and numbers[0].isdigit() and numbers[1].isdigit():
@@ -120,6 +124,8 @@ def with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: boo
     bare = [slot for slot in slots if slot.meaning is Meaning.RATE and A_SECOND.match(texts[slot.index + 1])]
     drawn = bar or any(mark in text for text in texts for mark in ("%|", "━", "[=", "=]", "[>", "█", "[."))
     drawn = drawn or (counter >= 0 and any(_FILLED.search(text) for text in texts))
+    if bar and counter >= 0:
+        _own_unit(slots, texts, counter)
     step = any(slot.meaning is Meaning.STEP for slot in slots)
     timed = any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE, Meaning.EPOCH, Meaning.LOSS) for slot in slots)
     if drawn and counter >= 0 and not step and texts[1].startswith("%") and _EPOCHS_BAR.search(texts[0]):
@@ -136,3 +142,16 @@ def with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: boo
         if OF.match(texts[counter + 1]):
             slots.append(Slot(counter + 1, Meaning.TOTAL, ""))
     return drawn, counter >= 0
+
+
+def _own_unit(slots: list[Slot], texts: Sequence[str], counter: int) -> None:
+    """Take the speed of a bar that names what it counts in a word of its own: of a bar's numbers, it is that of the counter."""
+    if any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE, Meaning.PERIOD) for slot in slots):
+        return
+    for index in range(counter + 2, len(texts) - 1):
+        after = texts[index + 1]
+        found = _OF_ITS_OWN.match(after)
+        if found and not _BYTES.match(after) and not _EPOCHS_PER.match(after):
+            rate = found["second"] is not None
+            slots.append(Slot(index, Meaning.RATE if rate else Meaning.STEP_TIME, "", unit=units.STEPS if rate else ""))
+            return

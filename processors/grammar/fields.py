@@ -14,11 +14,15 @@ SEPARATOR = re.compile(r"(?:[:=|]|(?<=['\"]),|->|=>|\bis|\bof|^\s*-)\s*$")
 _NAME = re.compile(r"[A-Za-z_\u00aa-\uffff][^,;|\t{}\[\]\"'=:<>]*$")
 _LETTER = re.compile(r"[^\W\d_]")
 _SCOPE = re.compile(r"(?i)\((?:train|training|global|avg|mean|smoothed)\)$")
+_WRAPPED = re.compile(
+    r"(?i)(?<![\w.])(?:(?:np|numpy|jnp|jax|torch|tf)\.)?(?:b?float\d*|u?int\d*|tensor|(?:device)?array)\([\[(\s]*$"
+)
+"""A type that stands around a number: `'loss': np.float64(0.31)`."""
 _TAIL = re.compile(r"(?:^|\s)(?:at|for|of|in|after|on|from|the)\s+(?=[A-Za-z_])")
 _GLUE = re.compile(r"^[\s\"')\]}]*(?:is|[:=,-]|->|was)?\s*[\"'(\[]?\s*$")
 _UNIT_AFTER = re.compile(
     r"^[\s\"'\[(]{0,3}(毫?秒|分钟?|小时|[A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?"
-    r"|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*[:=]|\w)"
+    r"|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*[:=]|[\w/])"
 )
 _RATE_AFTER = re.compile(r"^\s{0,2}([A-Za-z]+/[A-Za-z]+)\s+:")
 _NAME_OF_NEXT = re.compile(r"^\s{2,}\S+\s$")
@@ -33,6 +37,8 @@ _COUNT_AFTER = re.compile(
 )
 _ELAPSED_AFTER = re.compile(r"^\s*(?:s|secs?|seconds)\s+elapsed\b", re.IGNORECASE)
 _FINISHED = re.compile(r"(?i)\b(?:finished|completed)\s+$")
+_TRIAL = re.compile(r"(?i)\btrial\s+#?$")
+_ENDED_AFTER = re.compile(r"(?i)^\s+(?:finished|completed?|ended|done)\b")
 _BETWEEN = re.compile(r"^\s+\S+\s*[:=]?\s+$")
 _SO_MANY = re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$")
 _ORDINAL_AFTER = re.compile(r"^\s*个?(轮次?|步|次迭代)(?![\w/])")
@@ -57,7 +63,10 @@ _UNTIL_AFTER = re.compile(r"^\s*[a-z]*[ ]+(?:left|remaining|ago)\b(?!\s*[:=])", 
 
 def name_before(text: str) -> str:
     """Return the field's name at the end of `text`, which stands before a number; empty where there is none."""
-    text = text[-LONGEST_NAME:].rstrip(OPENING).replace("'s ", "s ")
+    text = text[-LONGEST_NAME:]
+    if "(" in text:
+        text = _WRAPPED.sub("", text)
+    text = text.rstrip(OPENING).replace("'s ", "s ")
     text = SEPARATOR.sub("", text).rstrip(" \t\"'*")
     if text.endswith("]"):
         text = text[:-1].rstrip()
@@ -176,7 +185,7 @@ def some_took(index: int, texts: Sequence[str]) -> Slot | None:
     return Slot(index + 1, Meaning.STEP_TIME, "time of steps", seconds or 1.0, per=index)
 
 
-def named_after(index: int, name: str, before: str, after: str, lossy: bool) -> Slot | None:  # noqa: PLR0911  # a decision list
+def named_after(index: int, name: str, before: str, after: str, lossy: bool) -> Slot | None:  # noqa: PLR0911  # a list of cases
     """Return the field of a number whose name stands after it: `2.94 avg loss`, `12.5 seconds elapsed`.
 
     Where the line has named a loss (`lossy`), another one that stands so is the same again.
@@ -190,6 +199,8 @@ def named_after(index: int, name: str, before: str, after: str, lossy: bool) -> 
         return Slot(index, Meaning.CLOCK, "elapsed")
     if (_AFTER_SO_MANY.search(before) or _FINISHED.search(before)) and STEPS_AFTER.match(after):
         return Slot(index, Meaning.STEP, "steps")
+    if _TRIAL.search(before) and _ENDED_AFTER.match(after):
+        return Slot(index, Meaning.STEP, "trial")
     if ordinal := _ORDINAL_AFTER.match(after):
         return Slot(index, Meaning.EPOCH if ordinal[1].startswith("轮") else Meaning.STEP, ordinal[1])
     if not name and _EPOCH_AFTER.match(after):

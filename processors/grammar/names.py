@@ -55,7 +55,7 @@ _STEP = re.compile(
     r"(?:^|[^a-z])(?:global[ _-]?step|steps?|iterations?|iters?|it|itr|i|n[ _]?iter|n(?:um)?[ _-]?updates?|updates?"
     r"|batch(?:es)?|mini-?batch|"
     r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches"
-    r"|step_num|total[ _]timesteps|training[ _]iteration)$|^(?:s|#|up\.?|upd)$|(?:步数|步|迭代|迭代次数)$"
+    r"|step_num|total[ _]timesteps|^(?:total |num |env )?frames|training[ _]iteration)$|^(?:s|#|up\.?|upd)$|(?:步数|步|迭代|迭代次数)$"
 )
 _EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|tick|epoch[ _](?:num|number|idx|index|id)|pass)$|^e$|(?:轮次|轮数|轮)$")
 _LIMIT = re.compile(r"^(?:initial|max|min|target|quota|num|peak|promised)\b")
@@ -64,8 +64,9 @@ _STEP_TIME = re.compile(
     r"|a)[ _]?(?:step|iter|iteration|batch|it|update|minibatch)"
     r"|(?:step|iter|iteration|batch|train[ _]step|train[ _]iter|it|minibatch|update)[ _-]?(?:time|duration|cost"
     r"|latency|wall|secs?|ms)"
-    r"|time[ _]step|(?:train[ _])?batch[ _]cost|step_time_\w+|dt|elapsed time per (?:iteration|step)"
-    r"|elapsed[ _]per[ _](?:iteration|step)|step timing(?: in \w+)?|time this iter s)\b|^bt?ch ?\(|^t (?:step|iter|iteration|batch|it)$"
+    r"|time[ _](?:step|iter|batch)|(?:train[ _])?batch[ _]cost|step_time_\w+|dt|elapsed time per (?:iteration|step)"
+    r"|elapsed[ _]per[ _](?:iteration|step)|step timing(?: in \w+)?|time this iter s)\b|^bt?ch ?\(|^(?:step|iter|batch) ?\(t(?:ime)?\)$"
+    r"|^t (?:step|iter|iteration|batch|it)$"
 )
 _LOSS_NOT = re.compile(r"^final loss|reward|loss[ _-]?(?:scale|scaling|weight|fn|mask|coef|val|gain)|scale")
 _LOSS = re.compile(
@@ -85,7 +86,7 @@ _MEASURE = re.compile(
     r"acc(?:uracy)?\b|acc$|top-?\d|ppl|perplexity|grad[ _]?norm|\bgnorm|reward|\brew\b|return|\bmiou\b|\biou\b"
     r"|\bf1\b|\bauc\b|\bmap\b|error|\berr\b|"
     r"\bkl\b|entropy|mae|mse|\br?mse?\b|\b[wcp]er\b|psnr|dice|pixacc|bleu|train/|optim/|throughput/|tflops|samples?$|tokens?$"
-    r"|consumed|mfu|lr$|learning"
+    r"|consumed|mfu|lr$|learning|^r$|\bvalue$"
 )
 _COUNT = re.compile(
     r"(?:^|[^a-z])(?:consumed|seen|processed|total|num|cumulative)?[ /]*"

@@ -14,7 +14,7 @@ _COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 _LEVEL = r"(?:DEBUG|TRACE|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE)"
 _CLOCK = r"\d\d:\d\d:\d\d(?:\.\d+|,\d{3,}(?!,\d))?"
 _STAMP = (
-    rf"\d{{4}}[-/.]\d\d[-/.]\d\d[T _]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?"
+    rf"\d{{4}}[-/.]\d\d[-/.]\d\d[T _,]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?"
     rf"|\d\d[-/]\d\d(?:[-/]\d{{2,4}})?[ T]{_CLOCK}"
     rf"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov"
     rf"|Dec) +\d+ {_CLOCK}(?: \d{{4}})?"

@@ -87,6 +87,15 @@ def moving(window: Sequence[Report]) -> Sequence[Report]:
     return [msgspec.structs.replace(report, step=None) if report.step_name in still else report for report in window]
 
 
+def past(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` without bars that more reports with a loss have followed than they count: they were of a preparation."""
+    last = max((place for place, report in enumerate(window) if report.bare), default=-1)
+    after = window[last + 1 :]
+    if last < 0 or len(after) < max(GROWING, window[last].total or 0) or not all(report.has_loss for report in after):
+        return window
+    return [report for report in window if not report.bare]
+
+
 def one_loop(window: Sequence[Report]) -> Sequence[Report]:
     """Return `window` without the reports of other loops: they count to another end, and print no loss.
 

@@ -7,14 +7,15 @@ from itertools import pairwise
 
 from processors.grammar.units import SAMPLES
 
-from .counters import main_shape, moving, of_epochs, one_loop, swapped, tagged
+from .counters import main_shape, moving, of_epochs, one_loop, past, swapped, tagged
 from .pace import Pace, clocked, paces, pairs
-from .readings import THRESHOLD, Reading, readings, unsteady
+from .readings import THRESHOLD, Reading, readings, reference, unsteady
 from .reports import Report
 from .robust import robust_median
 
 _ENOUGH, _FEW = 3, 4
-_SAME = (0.9, 1.1)
+_SAME = (0.8, 1.25)
+_BAR = "clock:elapsed"
 _SURE = {"stated": 0.95, "rate": 0.9, "timestamps": 0.8, "arrival": 0.6, "unknown": 0.0}
 
 
@@ -39,7 +40,7 @@ class Summary:
 
 def summarise(window: Sequence[Report]) -> Summary:
     """Return what the reports of one run, oldest first, say together. `window` is not empty."""
-    window = one_loop(of_epochs(moving(swapped(tagged(window)))))
+    window = one_loop(past(of_epochs(moving(swapped(tagged(window))))))
     shape = main_shape(window)
     main = [report for report in window if report.shape == shape]
     alike = _alike(window, main)
@@ -54,6 +55,9 @@ def summarise(window: Sequence[Report]) -> Summary:
         throughput, unit = _counted(window, clocks if samples else [], best)
     if best is not None and throughput is not None and _per_sample(best, clocks, throughput, unit):
         best = None  # the counter counts what the rate does: samples, tokens, environment steps
+    samples = samples or (
+        by_sample and not any(_BAR in report.times for report in main) and _at_rate(clocks, best, throughput, unit)
+    )
     counted = next((report for report in ordered if report.step is not None and not samples), None)
     lossy = _newest_loss(window, alike, main)
     return Summary(
@@ -75,6 +79,15 @@ def _per_sample(best: Reading, clocks: Sequence[Pace], throughput: float, unit: 
     stride = max((pace.stride for pace in clocks), default=1.0)
     whole = best.method in ("timestamps", "arrival") and unit is not None and not unit.endswith("/gpu")
     return whole and stride > 1 and _SAME[0] <= best.seconds * throughput <= _SAME[1]
+
+
+def _at_rate(clocks: Sequence[Pace], best: Reading | None, throughput: float | None, unit: str | None) -> bool:
+    """Return whether a bare `k/N` grows by the clock as fast as the samples do that are printed beside: it counts them."""
+    clock = reference(clocks)
+    if clock is None or clock.stride <= 1 or throughput is None or unit is None or unit.endswith("/gpu"):
+        return False
+    single = best is not None and _SAME[0] <= best.seconds * throughput <= _SAME[1]  # one sample a step
+    return not single and _SAME[0] <= clock.seconds * throughput <= _SAME[1]
 
 
 def _counts_samples(reports: Sequence[Report]) -> bool:

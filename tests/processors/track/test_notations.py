@@ -1,0 +1,116 @@
+"""Counters, times and values in notations of their own, and what the numbers beside them make of them: written here."""
+
+import pytest
+
+from .expecting import expect, fields
+from .test_formats import lines, loss
+from .test_tracker import clock, track
+
+FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
+    "types around numbers": (
+        lines(lambda i: f"{{'policy_loss': np.float32({loss(i):.5f}), 'updates': {10 * i}, 'norm': tensor(0.5)}}"),
+        {"step": 400, "loss": 2.2},
+    ),
+    "types around numbers, in pairs": (
+        lines(
+            lambda i: [
+                f"worker step:{50 * i} episodes:{2 * i} R:{7.5 + i}",
+                f"stats: [('mean_loss', jnp.float32({loss(i):.6f})), ('all_steps', {50 * i}), ('n_updates', {5 * i})]",
+            ]
+        ),
+        {"step": 2000, "loss": 2.2},
+    ),
+    "a counter before a comma": (
+        lines(lambda i: f"{clock(30 * i)} [INFO] {20 * i}, train_loss={loss(i):.4f}, LR=0.01, time {30 * i:.2f}s"),
+        {"step": 800, "step_time_s": 1.5, "loss": 2.2},
+    ),
+    "a measure and a clock": (
+        lines(lambda i: f"[{500 * i:,}] Accuracy: {50 + i}.25% | 00:{i:02}:30 | 4.1 MiB"),
+        {"step": 20000, "step_time_s": 0.12},
+    ),
+    "the time of an iteration, the words turned": (
+        lines(lambda i: f"train: {{'epoch': {i}, 'left': 3.2, 'loss': {loss(i):.4f}, 'time_iter': 0.0712}}"),
+        {"epoch": 40.0, "step_time_s": 0.0712, "loss": 2.2},
+    ),
+    "a heading of time and steps above fields": (
+        lines(
+            lambda i: [
+                f"  --> TIME: {clock(4 * i)[:19]} -- STEP: {10 * (i % 7)}/70 -- GLOBAL_STEP: {10 * i}",
+                f"     | > loss: {loss(i):.4f}  (2.9)",
+                "     | > step_time: 0.3981  (0.4012)",
+            ]
+        ),
+        {"step": 50, "step_time_s": 0.3981, "loss": 2.2},
+    ),
+    "a rate beside a counter is no time": (
+        lines(
+            lambda i: [
+                f"[run] E=1 B={40 * i}\ts/sec=80.5{i % 10} tok/sec=1610.0 u/sec=10.0",
+                f"[run] Saved [{i}]\tUpdates={40 * i} Updates/sec=10.021",
+            ]
+        ),
+        {"step": 1600, "step_time_s": 0.0998, "method": "rate", "throughput": 1610.0, "throughput_unit": "tokens/s"},
+    ),
+    "a counter of samples beside their rate": (
+        lines(
+            lambda i: (
+                f"{clock(16 * i)[:10]},{clock(16 * i)[11:19]} | INFO | Train Epoch: 0 [{1280 * i}/99840 ({i}%)] "
+                f"Data (t): 0.021 Batch (t): 0.802, 79.9{i % 10}/s LR: 0.001 Loss: {loss(i):.4f} (2.91)"
+            )
+        ),
+        {"step": None, "step_time_s": 0.802, "throughput": 79.95, "throughput_unit": "samples/s", "loss": 2.2},
+    ),
+    "a counter of steps beside the rate of samples": (
+        lines(lambda i: f"{clock(16 * i)} Train Epoch: 0 [{20 * i}/1560 ({i}%)] 80.0 samples/s Loss: {loss(i):.4f}"),
+        {"step": 800, "throughput": 80.0, "loss": 2.2},
+    ),
+    "a bar with a unit of its own": (
+        lines(lambda i: f"\r {i}%|{'#' * (i // 8):<5}| {2 * i}/200 [00:{i:02}<01:00,  2.00candidate/s, score: 3.5]"),
+        {"step": 80, "step_time_s": 0.5, "method": "rate"},
+    ),
+    "a slow bar with a unit of its own": (
+        lines(lambda i: f"\r {i}%|{'#' * (i // 8):<5}| {i}/100 [{i:02}:00<59:00, 60.00s/candidate]"),
+        {"step": 40, "step_time_s": 60.0, "method": "stated"},
+    ),
+    "trials of a search": (
+        lines(
+            lambda i: (
+                f"[I {clock(12 * i)}] Trial {i} finished with value: {loss(i):.6f} and parameters: {{'width': {i % 5}}}. "
+                "Best is trial 3 with value: 0.25."
+            )
+        ),
+        {"step": 40, "step_time_s": 12.0, "loss": None},
+    ),
+    "a short bar of a preparation": (
+        [
+            *(f"\r{25 * k}%|####| {k}/4 [00:00<00:00, 510.0it/s]" for k in range(5)),
+            *lines(lambda i: f"train_loss={loss(i):.4f}, LR=0.01")[:9],
+        ],
+        {"step": None, "step_time_s": None, "loss": loss(9)},
+    ),
+    "frames of an environment": (
+        lines(lambda i: f"{clock(2 * i)} fps: 64 fps total: 61 epoch: {i}/40 frames: {128 * i}"),
+        {"step": 5120, "step_time_s": None, "epoch": 40.0, "throughput": 64.0},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_notations(name: str) -> None:
+    made, expected = FORMATS[name]
+    metric, _ = track(made)
+    expect(metric, expected)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_notations_do_not_depend_on_the_cut(name: str) -> None:
+    made, expected = FORMATS[name]
+    whole = fields(track(made)[0], expected)
+    for sizes in ([1] * len(made), [3] * len(made), [7, 1, 30]):
+        assert fields(track(made, sizes=sizes)[0], expected) == whole
+
+
+@pytest.mark.parametrize("rate", ["4.10MB/s", "3.2kiB/s", "12epoch/s"])
+def test_a_bar_of_bytes_or_epochs_states_no_step_time(rate: str) -> None:
+    metric, _ = track([f"\rtrain {i}%|##   | {i}/100 [00:{i:02}<01:00, {rate}]" for i in range(1, 40)])
+    assert metric is None or (metric.method != "rate" and metric.step_time_s is None)
