@@ -67,7 +67,7 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
         return bool(event.values)
     if _EPOCH_TIME.search(body):
         return True
-    plan = replace(plan, slots=tuple(slot for slot in plan.slots if slot.meaning is not Meaning.SPAN))
+    plan = replace(plan, slots=tuple(slot for slot in plan.slots if slot.meaning not in (Meaning.SPAN, Meaning.LEFT)))
     if plan.slots and plan.slots[0].name == LEADING:
         return True  # a round of boosting: `[12]<tab>train-rmse:0.31`
     if not plan.slots:

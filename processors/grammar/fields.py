@@ -58,6 +58,7 @@ _PER_SOME = re.compile(r"^\s*([a-zA-Z]+)\s*(?:/|per|for)\s*$")
 _UNTIL = re.compile(
     r"(?:^|[^a-z])(?:eta|remaining|left|estimated|expected|until|timeout|limit)(?:$|[^a-z])", re.IGNORECASE
 )
+_LEFT = re.compile(r"(?i)(?:^|[^a-z])(?:eta|remaining|left)[^a-z]*$")
 _UNTIL_AFTER = re.compile(r"^\s*[a-z]*[ ]+(?:left|remaining|ago)\b(?!\s*[:=])", re.IGNORECASE)
 
 
@@ -209,8 +210,10 @@ def named_after(index: int, name: str, before: str, after: str, lossy: bool) -> 
 
 
 def span(index: int, name: str, before: str, after: str, clock: bool = False) -> Slot | None:
-    """Return a number that is a time by its unit, or by its form (`clock`: `h:mm:ss`), and not one that is still to come."""
+    """Return a number that is a time by its unit, or by its form (`clock`: `h:mm:ss`); one that is still to come only as what remains."""
     seconds = 1.0 if clock else units.time_after(unit_after(after))
+    if seconds is not None and _LEFT.search(name or before[-LONGEST_NAME:]):
+        return Slot(index, Meaning.LEFT, name, seconds)
     if seconds is None or _UNTIL.search(name or before[-LONGEST_NAME:]) or _UNTIL_AFTER.match(after):
         return None
     if name and names.evaluation(name):

@@ -38,6 +38,8 @@ class Meaning(IntEnum):
     """Samples or tokens seen so far."""
     DONE = 12
     """Things done since the report before."""
+    LEFT = 14
+    """Seconds that remain, as the log expects."""
 
 
 _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")

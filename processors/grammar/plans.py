@@ -110,7 +110,7 @@ def _shape(texts: Sequence[str]) -> str:
 
 
 _COUNTER_LAST = re.compile(r"(?i)(?<= )(?:ep|epoch|it|iter|iteration|step|batch)$")
-_COUNTERS = (Meaning.STEP, Meaning.EPOCH, Meaning.TOTAL, Meaning.SPAN, Meaning.CLOCK)
+_COUNTERS = (Meaning.STEP, Meaning.EPOCH, Meaning.TOTAL, Meaning.SPAN, Meaning.CLOCK, Meaning.LEFT)
 
 
 def _scope(slots: Sequence[Slot], texts: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
 
-from .pace import Pace, growing, pairs
+from .pace import GROWING, Pace, growing, pairs
 from .reports import Report
 from .robust import robust_median, spread
 
@@ -115,6 +115,7 @@ def readings(window: Sequence[Report], paces: Sequence[Pace]) -> list[Reading]:
         found.append(_against(Reading("steps a second", "rate", seconds, 0.75, "printed"), clock, interval=False))
     found += [_of_clock(pace, clock) for pace in paces]
     found += _of_loops(window) if not found else []
+    found += _of_rest(window) if all(reading.score < THRESHOLD for reading in found) else []
     return sorted(found, key=lambda reading: -reading.score)
 
 
@@ -125,6 +126,26 @@ def _of_loops(window: Sequence[Report]) -> list[Reading]:
         return []
     seconds = robust_median([next(iter(report.times.values())) / (report.total or 1) for report in ended])
     return [Reading("the time of a loop over its steps", "stated", seconds, _LOOP, "printed")] if seconds else []
+
+
+def _of_rest(window: Sequence[Report]) -> list[Reading]:
+    """Return the reading of the time that remains, over the steps that remain: where it falls from step to step by as much."""
+    expected = [
+        (r.left, (r.total or 0) - (r.step or 0)) for r in window if r.left and r.total and r.total > (r.step or 0)
+    ]
+    fallen = [
+        ((earlier.left or 0.0) - later.left, (later.step or 0) - (earlier.step or 0))
+        for earlier, later in pairs(window)
+        if earlier.left and later.left is not None
+    ]
+    steps = sum(apart for _, apart in fallen)
+    if len(expected) < GROWING or not steps:
+        return []
+    seconds = sum(left for left, _ in expected) / sum(rest for _, rest in expected)
+    per_step = sum(passed for passed, _ in fallen) / steps
+    if not CLOSE[0] <= per_step / seconds <= CLOSE[1]:
+        return []  # it remains of more than this loop
+    return [Reading("what remains over the steps that remain", "stated", seconds, _LOOP, "falls by as much a step")]
 
 
 def of_model(seconds: float, share: float, clock: Pace | None) -> Reading:

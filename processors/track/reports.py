@@ -57,6 +57,7 @@ class Report(msgspec.Struct, array_like=True):
         rank: Rank that a launcher printed before the line.
         ranks: Stated seconds per step of other ranks that report the same step in the same stream.
         rank_rates: Their stated things a second, of the first unit.
+        left: Seconds that remain, as the log expects.
     """
 
     line: int
@@ -83,6 +84,7 @@ class Report(msgspec.Struct, array_like=True):
     rank: int | None = None
     ranks: dict[int, float] = {}
     rank_rates: dict[int, float] = {}
+    left: float | None = None
 
     @property
     def has_loss(self) -> bool:
@@ -152,6 +154,12 @@ def _take_done(report: Report, _: Slot, value: float) -> bool:
     return True
 
 
+def _take_left(report: Report, _: Slot, value: float) -> bool:
+    if report.left is None and 0 <= value < inf:
+        report.left = value
+    return False
+
+
 def _take_time(report: Report, slot: Slot, value: float) -> bool:
     if not 0 <= value < inf:
         return False
@@ -185,11 +193,12 @@ _TAKE: dict[Meaning, Callable[[Report, Slot, float], bool]] = {
     Meaning.COUNT: _take_count,
     Meaning.PERIOD: _take_period,
     Meaning.DONE: _take_done,
+    Meaning.LEFT: _take_left,
     **dict.fromkeys(_ROLES, _take_time),
 }
 """How a field of each meaning goes into a report; each returns whether it is a field of reports."""
 
-_MERGED = ("epoch", "step_rate", "stamp", "count", "done")
+_MERGED = ("epoch", "step_rate", "stamp", "count", "done", "left")
 
 
 def joins(report: Report, line: Report, fragment: bool) -> bool:

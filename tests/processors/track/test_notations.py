@@ -88,6 +88,18 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ],
         {"step": None, "step_time_s": None, "loss": loss(9)},
     ),
+    "what remains of the loop": (
+        lines(lambda i: f"Round: 2/9 Step: {5 * i}/400 ETA: {0.25 * (400 - 5 * i):.2f}s loss: {loss(i):.4f} acc: 0.5"),
+        {"step": 200, "step_time_s": 0.25, "method": "stated", "loss": 2.2},
+    ),
+    "what remains of the loop, as a clock": (
+        lines(lambda i: f"step {30 * i}/3600 loss {loss(i):.4f} time_left: {(120 - i) // 60}:{(120 - i) % 60:02}:00"),
+        {"step": 1200, "step_time_s": 2.0, "method": "stated", "loss": 2.2},
+    ),
+    "what remains of more than the loop": (
+        lines(lambda i: f"step {5 * i}/400 loss {loss(i):.4f} ETA: {0.25 * (9000 - 5 * i):.2f}s"),
+        {"step": 200, "step_time_s": None, "loss": 2.2},
+    ),
     "frames of an environment": (
         lines(lambda i: f"{clock(2 * i)} fps: 64 fps total: 61 epoch: {i}/40 frames: {128 * i}"),
         {"step": 5120, "step_time_s": None, "epoch": 40.0, "throughput": 64.0},
