@@ -26,6 +26,7 @@ from records import (
 
 from .alarms.monitor import AlarmMonitor
 from .classify.classifier import LineClassifier
+from .classify.template import templates
 from .diagnose.ending import Ending
 from .diagnose.handler import FailureHandler
 from .diagnose.nodes import NodeWitness, end, follow
@@ -107,6 +108,7 @@ class JobProcessor:
         if not fresh.lines:
             return [*results, *self._heard(chunk, chunk.time, position, state, alive=False)]
         self.counters.lines += len(fresh.lines)
+        masked = templates(fresh.lines)
         view = ChunkView(
             job=chunk.job,
             attempt=chunk.attempt,
@@ -117,7 +119,8 @@ class JobProcessor:
             lines=fresh.lines,
             numbers=fresh.numbers,
             times=fresh.times,
-            classes=self.classifier.classify(fresh.lines, source.classify),
+            classes=self.classifier.classify(fresh.lines, source.classify, masked),
+            templates=masked,
         )
         look = self.inquirer is not None and self.inquirer.read(view)
         metric = self.tracker.observe(view, source.track, state.templates)

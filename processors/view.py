@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
 
 from records import Evidence, Position
 
@@ -14,8 +16,10 @@ QUOTE = 400
 ERROR, WARNING, PROGRESS, OTHER = "ewpo"
 """The four classes of a line (SchedMate §3.2), as letters."""
 
+_NO_PROGRESS = bytes(letter != ord(PROGRESS) for letter in range(256))
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class ChunkView:
     r"""Consecutive lines of one stream of one rank, with their classes.
 
@@ -30,6 +34,7 @@ class ChunkView:
         numbers: Line number of each piece.
         times: Arrival of each piece, in seconds since 1970.
         classes: One letter a piece.
+        templates: Each piece without its digits, as `classify.template` makes them: what follows from one is worked out once.
     """
 
     job: str
@@ -42,6 +47,12 @@ class ChunkView:
     numbers: Sequence[int]
     times: Sequence[float]
     classes: str
+    templates: Sequence[str]
+
+    @cached_property
+    def others(self) -> list[int]:
+        """Places of the pieces that are no progress."""
+        return list(compress(range(len(self.classes)), self.classes.encode().translate(_NO_PROGRESS)))
 
     def evidence(self, index: int) -> Evidence:
         """Return piece `index` as evidence."""

@@ -40,14 +40,15 @@ class LineClassifier:
         self._cache: GenerationCache[str] = GenerationCache(cache_size)
         self.counters = ClassifyCounters()
 
-    def classify(self, lines: Sequence[str], context: ClassifyContext) -> str:
+    def classify(self, lines: Sequence[str], context: ClassifyContext, masked: Sequence[str] | None = None) -> str:
         """Return one letter a line: e, w, p or o. `context` is the stream's, and moves on.
 
         Lines may end with a carriage return, hold colours, NUL bytes and prefixes, and be of any length.
+        `masked` are their templates, where they are known already.
         """
         if not lines:
             return ""
-        masked = templates(lines)
+        masked = templates(lines) if masked is None else masked
         kinds = list(map(self._cache.young.get, masked))
         if None in kinds:
             kinds = self._learn(masked, kinds)
@@ -60,7 +61,7 @@ class LineClassifier:
         self.counters.lines += len(lines)
         return resolve(letters, lines, context)
 
-    def _learn(self, masked: list[str], kinds: list[str | None]) -> list[str | None]:
+    def _learn(self, masked: Sequence[str], kinds: list[str | None]) -> list[str | None]:
         fresh: dict[str, str] = {}
         unknown: list[str] = []
         for template in {template for template, kind in zip(masked, kinds, strict=True) if kind is None}:

@@ -1,12 +1,15 @@
 """All signatures against a line in one pass, once a template.
 
-A line's template is the line with every digit replaced by 0. The patterns are matched against the template itself, so the answer is the
-same whichever line of it comes first, and the cache changes nothing but the cost: about a dictionary look-up a line, once warm.
+The patterns are matched against the template, every digit of it a 0, so the answer is the same whichever line of it comes first, and the
+cache changes nothing but the cost: a dictionary look-up a line, once warm.
 """
 
 from collections.abc import Sequence
 
 import re2
+
+from processors.classify.template import templates
+from processors.grammar.extractor import DIGITS, LONGEST
 
 from .catalogue import Signature
 
@@ -33,23 +36,30 @@ class Matcher:
         for pattern in (*(one.pattern for one in signatures), *others):
             self._set.Add(pattern)
         self._set.Compile()
-        self._known: dict[bytes, tuple[int, ...]] = {}
+        self._known: dict[str, tuple[int, ...]] = {}
 
-    def find(self, lines: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return for each line the numbers of the patterns that its template matches, lowest first; `numbers` is not looked at."""
+    def find(self, lines: Sequence[str], masked: Sequence[str] | None = None) -> list[tuple[int, ...]]:
+        """Return for each line the numbers of the patterns that its template matches, lowest first; `numbers` is not looked at.
+
+        `masked` are the templates of `lines`, where they are known already.
+        """
+        masked = templates(lines) if masked is None else masked
         known = self._known
-        # Bytes, because translating them costs a tenth of translating text that is not all ASCII.
-        templates = "\n".join(lines).encode("utf-8", "replace").translate(_ZEROS).split(b"\n")
-        if len(templates) != len(lines):  # a line that holds a newline, which no producer sends
-            templates = [line.encode("utf-8", "replace").translate(_ZEROS) for line in lines]
-        return [known[one] if one in known else self._learn(one) for one in templates]
+        return [
+            known[template] if template in known else self._learn(template, line)
+            for template, line in zip(masked, lines, strict=True)
+        ]
 
-    def _learn(self, template: bytes) -> tuple[int, ...]:
+    def _learn(self, template: str, line: str) -> tuple[int, ...]:
+        if len(template) == LONGEST:  # cut, and not to be remembered: more of the line is looked at here
+            template = line[:READ].translate(DIGITS)
+            if template in self._known:
+                return self._known[template]
         if len(self._known) >= TEMPLATES:
             self._known.clear()
-        found = tuple(sorted(self._set.Match(template[:READ]) or ())) if template else ()
-        # A giant line is not worth keeping as a key.
-        if len(template) <= READ:
+        text = template.encode("utf-8", "replace").translate(_ZEROS)[:READ]
+        found = tuple(sorted(self._set.Match(text) or ())) if text else ()
+        if len(template) < READ and len(template) != LONGEST:
             self._known[template] = found
         return found
 

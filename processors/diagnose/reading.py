@@ -1,7 +1,7 @@
 """From the lines of a chunk to candidates: signatures, tracebacks, bare exceptions, hints."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -109,13 +109,12 @@ class Reader:
         return not any(self._matcher.find(others))
 
     def _made(self, view: ChunkView, name: str, feed: Feed, kept: list[Candidate]) -> None:
-        lines, classes = view.lines, view.classes
-        wanted = [i for i, letter in enumerate(classes) if letter != PROGRESS]
-        found = dict(zip(wanted, self._matcher.find([lines[i] for i in wanted]), strict=True))
-        if feed.traceback.open or any(one and one[-1] >= self._header for one in found.values()):
-            indices: Sequence[int] = range(len(lines))
-        else:
-            indices = [i for i in wanted if found[i] or classes[i] == ERROR]
+        lines, classes, wanted = view.lines, view.classes, view.others
+        matches = self._matcher.find([lines[i] for i in wanted], [view.templates[i] for i in wanted])
+        found = {i: one for i, one in zip(wanted, matches, strict=True) if one or classes[i] == ERROR}
+        indices: Iterable[int] = found
+        if feed.traceback.open or any(one[-1] >= self._header for one in found.values() if one):
+            indices = range(len(lines))
         counted = 0
         for index in indices:
             new = self._line(view, index, found, name, feed, kept)
@@ -143,7 +142,7 @@ class Reader:
         feed: Feed,
         kept: list[Candidate],
     ) -> Candidate | None:
-        """Return the candidate that piece `index` makes. A progress line is read only where a traceback is open."""
+        """Return the candidate that piece `index` makes. One without `matches` is read only where a traceback is open."""
         state = feed.traceback
         if index not in matches and not state.open:
             return None

@@ -9,7 +9,6 @@ Source: MLCommons, logging rules of MLPerf Training 0.5 to 4.0.
 """
 
 import math
-import re
 from statistics import median
 
 import msgspec
@@ -26,7 +25,6 @@ SPANS = 20
 _MANY = 50
 """Epochs in one block beyond which they are not epochs."""
 
-_OTHERS = re.compile(OTHER)
 _SAMPLES = ("train_samples", "preproc_num_train_examples", "train_num_samples")
 _OPENS = ("epoch_start", "block_start")
 _CLOSES = ("epoch_stop", "block_stop", "eval_start")
@@ -90,8 +88,6 @@ class EventState(msgspec.Struct):
 def observe(view: ChunkView, state: EventState) -> int | None:
     """Take in the events of a chunk; return the index of the newest line that ended a stretch of training, or None."""
     ended = None
-    if OTHER not in view.classes:
-        return None
     for place in _places(view):
         event = mllog.read(peel(clean(view.lines[place])).body)
         if event is not None and _take(event, state):
@@ -100,8 +96,8 @@ def observe(view: ChunkView, state: EventState) -> int | None:
 
 
 def _places(view: ChunkView) -> list[int]:
-    lines = view.lines
-    return [place for place in map(re.Match.start, _OTHERS.finditer(view.classes)) if MARK in lines[place]]
+    lines, classes = view.lines, view.classes
+    return [place for place in view.others if MARK in lines[place] and classes[place] == OTHER]
 
 
 def _take(event: Event, state: EventState) -> bool:

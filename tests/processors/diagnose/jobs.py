@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from processors.classify.classifier import LineClassifier
 from processors.classify.context import ClassifyContext
+from processors.classify.template import templates
 from processors.diagnose import DiagnoseState, Ending, FailureHandler
 from processors.view import ChunkView
 from records import Failure, Position
@@ -46,7 +47,9 @@ def view(  # noqa: PLR0917
     where = Position("job-logs", rank, first if offset is None else offset)
     numbers = range(first, first + len(lines))
     times = [time + number * 0.001 for number in numbers]
-    return ChunkView("j", attempt, f"n{rank}", rank, "stdout", where, lines, numbers, times, letters(lines))
+    return ChunkView(
+        "j", attempt, f"n{rank}", rank, "stdout", where, lines, numbers, times, letters(lines), templates(lines)
+    )
 
 
 def ending(**facts: object) -> Ending:

@@ -6,6 +6,7 @@ import pytest
 from processors.diagnose.catalogue import InvalidSignature, Signature, families, load, parse
 from processors.diagnose.kinds import AFTER, BEFORE, KINDS
 from processors.diagnose.matcher import Matcher
+from processors.grammar.extractor import LONGEST
 
 ENTRIES = load()
 
@@ -39,6 +40,14 @@ def test_every_entry_matches_its_example_alone_and_in_the_set(entry: Signature, 
     one = matcher.signature(found[0], entry.example)
     assert one is not None
     assert one.confidence >= entry.confidence
+
+
+def test_lines_are_told_apart_by_what_comes_after_their_template(matcher: Matcher) -> None:
+    example = next(entry.example for entry in ENTRIES if entry.name == "xid_fallen_off_bus")
+    for length in (LONGEST - 1, LONGEST, LONGEST + 1, 1500):
+        start = "." * length + " "
+        for line, known in [(start, False), (start + example, True), (start + "all is well", False)] * 2:
+            assert bool(matcher.find([line])[0]) == known
 
 
 def test_what_ships_would_be_taken_from_an_operator() -> None:

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from processors.classify.template import templates
 from processors.diagnose import DiagnoseState, FailureHandler
 from processors.view import ChunkView
 from records import Component, ErrorType, Position
@@ -147,7 +150,7 @@ def test_a_certain_signature_fires_on_a_line_of_any_class(handler: FailureHandle
     for letter in "ewo":
         one = view([FALLEN])
         said = handler.observe(
-            ChunkView(one.job, 0, "n", 0, "stdout", one.position, one.lines, one.numbers, one.times, letter),
+            classed(one, letter),
             DiagnoseState(),
         )
         assert [found.signature for found in said] == ["xid_fallen_off_bus"]
@@ -206,7 +209,7 @@ def test_the_final_verdict_does_not_depend_on_the_cuts(lines: list[str], cuts: l
 
 
 def classed(one: ChunkView, classes: str) -> ChunkView:
-    return ChunkView(one.job, 0, one.node, 0, one.stream, one.position, one.lines, one.numbers, one.times, classes)
+    return replace(one, classes=classes)
 
 
 @settings(max_examples=200, deadline=None)
@@ -216,7 +219,17 @@ def test_nothing_raises_and_the_state_stays_small(pieces: list[tuple[str, str]],
     lines = [text for text, _ in pieces]
     where = Position("job-logs", 0, 1)
     one = ChunkView(
-        "j", 0, "n", 0, "stdout", where, lines, [0] * len(lines), [0.0] * len(lines), "".join(c for _, c in pieces)
+        "j",
+        0,
+        "n",
+        0,
+        "stdout",
+        where,
+        lines,
+        [0] * len(lines),
+        [0.0] * len(lines),
+        "".join(c for _, c in pieces),
+        templates(lines),
     )
     HANDLER.observe(one, state)
     again = msgspec.json.decode(msgspec.json.encode(state), type=DiagnoseState)

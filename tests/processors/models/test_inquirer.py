@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from processors.classify.template import templates
 from processors.models.inquirer import FIRST_LOOK, PER_JOB, Inquirer
 from processors.models.language_model import Answer
 from processors.models.recent_lines import RecentLines, StreamName
@@ -16,7 +17,7 @@ def view(lines: list[str], offset: int = 0, first: int = 1, **changes: Any) -> C
     fields: dict[str, Any] = {
         "job": "j", "attempt": 0, "node": "n1", "rank": 0, "stream": "stdout", "position": Position("job-logs", 3, offset),
         "lines": lines, "numbers": range(first, first + len(lines)), "times": [100.0 + first + at for at in range(len(lines))],
-        "classes": "o" * len(lines),
+        "classes": "o" * len(lines), "templates": templates(lines),
     }  # fmt: skip
     return ChunkView(**fields | changes)
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from processors.classify import ClassifyContext, LineClassifier
+from processors.classify.template import templates
 from processors.track import MetricTracker, TrackState
 from processors.view import ChunkView
 from records import JobMetric, Position
@@ -38,6 +39,7 @@ def track(
             numbers=range(place + 1, place + 1 + len(part)),
             times=times[place : place + size] if times else [1e9] * len(part),
             classes=CLASSIFIER.classify(part, context),
+            templates=templates(part),
         )
         metric = tracker.observe(view, state) or metric
         state = msgspec.json.decode(msgspec.json.encode(state), type=TrackState)  # as after a restart
@@ -274,6 +276,7 @@ def test_any_text_is_survived(lines: list[str]) -> None:
         range(1, len(lines) + 1),
         [0.0] * len(lines),
         "p" * len(lines),
+        templates(lines),
     )
     tracker.observe(view, state)
     assert len(state.window) <= 20
