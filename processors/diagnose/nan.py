@@ -1,9 +1,11 @@
 """A training loss that is no longer a number, and whether it looks like the reason why a log stops."""
 
 import re
+from functools import lru_cache
 
 import msgspec
 
+from processors.grammar.extractor import LONGEST
 from processors.view import PROGRESS, ChunkView
 from records import Evidence
 
@@ -57,14 +59,20 @@ class NanWatch(msgspec.Struct):
 def _newest_is_nan(view: ChunkView) -> bool:
     place = view.classes.rfind(PROGRESS)
     while place >= 0:
-        line = view.lines[place][:READ]
-        if "oss" in line or "OSS" in line:
-            if _NAN.search(line):
-                return True
-            if _LOSS.search(line):
-                return False
+        template = view.templates[place]
+        told = _is_nan(template if len(template) < LONGEST else view.lines[place][:READ])
+        if told is not None:
+            return told
         place = view.classes.rfind(PROGRESS, 0, place)
     return False
+
+
+@lru_cache(maxsize=4096)
+def _is_nan(template: str) -> bool | None:
+    """Return whether the loss in the lines of `template` is no number; None where they hold no loss."""
+    if "oss" not in template and "OSS" not in template:
+        return None
+    return True if _NAN.search(template) else False if _LOSS.search(template) else None
 
 
 def mentioned(text: str) -> bool:

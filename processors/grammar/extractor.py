@@ -6,7 +6,7 @@ their prefix, their stamp and their numbers at the same places, and a template r
 
 import re
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import mllog, stamps, table
 from .cache import GenerationCache
@@ -51,6 +51,7 @@ class Layout:
         row: Nothing but numbers in columns.
         event: A line of MLPerf's log, read by its own rules.
         fragment: Indented or a cell of a drawn table, with one field: part of a report over several lines.
+        clean: The places are those in the line as printed; else it is cleaned first.
     """
 
     plan: Plan
@@ -60,6 +61,7 @@ class Layout:
     row: bool
     event: bool
     fragment: bool
+    clean: bool = True
 
 
 @dataclass(slots=True)
@@ -84,14 +86,18 @@ class Extractor:
     def __init__(self, size: int = CACHE_SIZE) -> None:
         self._layouts: GenerationCache[Layout] = GenerationCache(size)
 
-    def read(self, line: str) -> Reading:
-        """Return the fields of `line`, as printed: colours, prefix and all."""
-        line = clean(line)
-        key = line[:LONGEST].translate(DIGITS)
-        known = self._layouts.get(key)
+    def read(self, line: str, template: str = "") -> Reading:
+        """Return the fields of `line`, as printed: colours, prefix and all. `template` is its template, where that is known."""
+        if len(line) > LONGEST:
+            line, template = clean(line), ""
+        template = template or line[:LONGEST].translate(DIGITS)
+        known = self._layouts.get(template)
         if known is None:
-            known = layout(line[:LONGEST])
-            self._layouts.put(key, known)
+            cleaned = clean(line)
+            known = replace(layout(cleaned[:LONGEST]), clean=line.startswith(cleaned))
+            self._layouts.put(template, known)
+        if not known.clean:
+            line = clean(line)
         if known.event:
             return _event(line)
         values = [

@@ -1,6 +1,7 @@
 """Bars without a name take that of the line above them: under `Decoding the test set...` they are no training."""
 
 import re
+from functools import lru_cache
 
 import msgspec
 
@@ -42,6 +43,7 @@ class Headings:
 
     def __init__(self, view: ChunkView, before: Loop) -> None:
         self._lines = view.lines
+        self._templates = view.templates
         self._before = before
         self._known: tuple[int, int, bool] = (0, 0, False)
 
@@ -63,7 +65,7 @@ class Headings:
     def _under(self, first: int, end: str) -> bool:
         """Return whether the loop to `end` that is drawn from line `first` on is of other work."""
         if first:
-            return _announces(self._lines[first - 1])
+            return _announces(self._templates[first - 1])
         before = self._before
         return before.foreign if before.end == end else before.announced
 
@@ -73,7 +75,7 @@ class Headings:
         if place < 0:
             return self._before
         end = _end(self._lines[place])
-        return Loop(not end and _announces(self._lines[place]), end, self.foreign(place))
+        return Loop(not end and _announces(self._templates[place]), end, self.foreign(place))
 
 
 def _end(line: str) -> str:
@@ -89,5 +91,7 @@ def _passes(line: str) -> bool:
     return not line.strip() or ("%|" in line and not _end(line))
 
 
-def _announces(line: str) -> bool:
-    return len(line) < _LONGEST and _BEGINS.search(line) is not None and not _TRAINS.search(line)
+@lru_cache(maxsize=4096)
+def _announces(template: str) -> bool:
+    """Return whether the lines of `template` say that other work than training begins."""
+    return len(template) < _LONGEST and _BEGINS.search(template) is not None and not _TRAINS.search(template)

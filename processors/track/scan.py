@@ -54,9 +54,9 @@ class Scan:
             return True
         return False
 
-    def wants(self, line: str) -> bool:
-        """Return whether `line` must be read."""
-        if not bare_bar(line):
+    def wants(self, bare: bool) -> bool:
+        """Return whether a line must be read that is, or is not, a bare bar."""
+        if not bare:
             return True
         if self.named:
             return False
@@ -65,11 +65,11 @@ class Scan:
             return False
         return True
 
-    def take(self, report: Report | None, fragment: bool, line: str) -> None:
+    def take(self, report: Report | None, fragment: bool, bare: bool) -> None:
         """Take what a line, older than all so far, says."""
         if report is None:
             return
-        bare = report.bare = bare_bar(line)
+        report.bare = bare
         if not bare and report.step and not self.named:  # a step of 0 may be printed once, before training begins
             self.named = True
             kept = [entry for entry in self._found if not entry[2]]

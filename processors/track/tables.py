@@ -2,24 +2,25 @@
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from processors.grammar import names, stamps, table
-from processors.grammar.extractor import DIGITS, Reading
+from processors.grammar.extractor import Reading
 from processors.grammar.names import Meaning
 from processors.grammar.prefix import clean, peel
 from processors.grammar.slots import Plan, Slot
-from processors.view import OTHER, ChunkView
+from processors.view import OTHER, PROGRESS, ChunkView
 
 from .state import TrackState
 
-_TABLE_STARTS = re.compile(r"(?:^|(?<=[^p]))p")
+_PROGRESS = re.compile(f"{PROGRESS}+")
 _HEADERS = 8
 """Newest lines of a chunk among which a header is remembered for rows in the next chunks."""
 _MONITOR = (("l", Meaning.DONE), ("t", Meaning.CLOCK))
 """Columns of the episode monitors that Gym and Stable-Baselines3 write: length in steps, seconds since the start."""
 _HEADER_LENGTH = 400
+_OF_A_HEADER = ("oss", "LOSS", "poch", "ter", "tep")
 _OF_A_ROW = frozenset("0123456789+-. |\t\x1b")
 _NOT_OF_A_ROW = re.compile("[B-DG-HJ-MO-RT-Zb-dgj-lo-rt-z]")
 """Letters that no number, no unit of time and no date in a row has."""
@@ -41,9 +42,9 @@ class Headers:
     def above(self, place: int) -> str:
         """Return the last header above line `place`; empty without one."""
         if self._found is None:
-            lines, classes = self._view.lines, self._view.classes
-            others = (index for index, letter in enumerate(classes) if letter == OTHER)
-            self._found = [(index, lines[index]) for index in others if _is_header(lines[index])]
+            lines, masked, classes = self._view.lines, self._view.templates, self._view.classes
+            others = (index for index in self._view.others if classes[index] == OTHER)
+            self._found = [(index, lines[index]) for index in others if _is_header(masked[index])]
         return next((header for index, header in reversed(self._found) if index < place), self._before)
 
 
@@ -54,53 +55,52 @@ def is_mixed(line: str) -> bool:
 
 def find_header(view: ChunkView, state: TrackState) -> None:
     """Keep the names of columns: those that stand right above rows, or the last ones before where these do not fit."""
-    lines = view.lines
-    starts = [found.start() for found in _TABLE_STARTS.finditer(view.classes)]
-    for start in [start for start in starts if lines[start][:1] in _OF_A_ROW]:
+    starts = [found.start() for found in _PROGRESS.finditer(view.classes)]
+    for start in [start for start in starts if _may_be_row(view.templates[start])]:
         _look_above(view, state, start)
-    others: list[str] = []
+    others: list[int] = []
     place = view.classes.rfind(OTHER)
     while place >= 0 and len(others) < _HEADERS:
-        if len(lines[place]) <= _HEADER_LENGTH:
-            others.append(lines[place])
+        if len(view.lines[place]) <= _HEADER_LENGTH:
+            others.append(place)
         place = view.classes.rfind(OTHER, 0, place)
-    if newest := _last_header(others[::-1]):
+    if newest := _first_header(view, others):
         state.pending = newest
 
 
 def _look_above(view: ChunkView, state: TrackState, start: int) -> None:
-    row = view.lines[start]
-    if _NOT_OF_A_ROW.search(row if row[0] != "\x1b" else clean(row)):
-        return
-    peeled = peel(row)
+    peeled = peel(view.lines[start])
     width = len(table.cells(peeled.body)) + peeled.cell
-    above = view.lines[max(0, start - 2) : start][::-1]
-    header = _last_header([line for line in above[:1] if not table.is_separator(line)] or above[1:])
+    above = range(start - 1, max(0, start - 2) - 1, -1)
+    separated = [table.is_separator(view.lines[place]) for place in above]
+    header = _first_header(view, above[1:] if separated[:1] == [True] else above[:1])
     if not header and len(state.header) != width:
-        header = _last_header(view.lines[:start]) or state.pending
+        header = _first_header(view, range(start - 1, -1, -1)) or state.pending
     elif not header and start <= 1:
-        header = state.pending if all(map(table.is_separator, above)) else ""
+        header = state.pending if all(separated) else ""
     cells = table.cells(peel(header).body) if header else []
     if len(cells) == width:
         state.header = cells
 
 
-def _last_header(lines: Sequence[str]) -> str:
-    """Return the last of `lines` that names columns; empty without one."""
-    return next((line for line in reversed(lines) if _is_header(line)), "")
-
-
-def _is_header(line: str) -> bool:
-    named = (
-        "oss" in line or "LOSS" in line or "poch" in line or "ter" in line or "tep" in line or line.startswith("r,l,t")
-    )
-    return named and len(line) <= _HEADER_LENGTH and _names_columns(line.translate(DIGITS))
+def _first_header(view: ChunkView, places: Iterable[int]) -> str:
+    """Return the first of the lines at `places` that names columns; empty without one."""
+    return next((view.lines[place] for place in places if _is_header(view.templates[place])), "")
 
 
 @lru_cache(maxsize=4096)
-def _names_columns(template: str) -> bool:
+def _may_be_row(template: str) -> bool:
+    """Return whether the lines of `template` may be rows of numbers."""
+    if template[:1] not in _OF_A_ROW:
+        return False
+    return _NOT_OF_A_ROW.search(template if template[0] != "\x1b" else clean(template)) is None
+
+
+@lru_cache(maxsize=4096)
+def _is_header(template: str) -> bool:
     """Return whether the lines of `template` name columns: which digits they hold makes no difference."""
-    return table.is_header(peel(template).body)
+    named = any(word in template for word in _OF_A_HEADER) or template.startswith("r,l,t")
+    return named and len(template) <= _HEADER_LENGTH and table.is_header(peel(template).body)
 
 
 def row(line: str, header: Sequence[str]) -> Reading:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import msgspec
 
@@ -32,7 +33,6 @@ _MORE = 5
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
 
 _SAYS = re.compile(r"[^\W\d_]|%")
-"""What lines hold that are more than a row of numbers."""
 
 
 @dataclass
@@ -126,10 +126,10 @@ class MetricTracker:
         rows = bool(tables.columns(tuple(state.header))[0])
         place = view.classes.rfind(PROGRESS)
         while place >= 0 and not scan.done:
-            line = view.lines[place]
-            said = rows or _SAYS.search(line)  # numbers alone say nothing without a header
-            if scan.wants(line) and said and not headings.foreign(place):
-                scan.take(*self._read(view, state, place, headers), line)
+            bare = bare_bar(view.lines[place])
+            said = rows or _says(view.templates[place])  # numbers alone say nothing without a header
+            if scan.wants(bare) and said and not headings.foreign(place):
+                scan.take(*self._read(view, state, place, headers), bare)
             place = view.classes.rfind(PROGRESS, 0, place)
         if scan.named and not state.named:
             state.window[:] = [report for report in state.window if not report.bare]
@@ -141,7 +141,7 @@ class MetricTracker:
     ) -> tuple[Report | None, bool]:
         line = view.lines[place]
         self.counters.parsed += 1
-        reading = self._extractor.read(line)
+        reading = self._extractor.read(line, view.templates[place])
         if reading.row:
             reading = tables.row(line, state.header)
         elif headers is not None and tables.is_mixed(line) and not reading.plan.has(Meaning.LOSS):
@@ -223,6 +223,12 @@ class MetricTracker:
             over_ranks=of_stream(state.window, summary.step_time_s),
             evidence=[_evidence(report, view) for report in resting],
         )
+
+
+@lru_cache(maxsize=4096)
+def _says(template: str) -> bool:
+    """Return whether the lines of `template` are more than rows of numbers."""
+    return _SAYS.search(template) is not None
 
 
 def _evidence(report: Report, view: ChunkView) -> Evidence:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from processors.classify.template import templates
 from processors.grammar import stamps, table, units
 from processors.grammar.cache import GenerationCache
 from processors.grammar.extractor import DIGITS, Extractor
@@ -221,6 +222,19 @@ def test_a_template_remembers_the_places_of_its_numbers(fields: list[tuple[str, 
     assert again.stamp == fresh.stamp
     for slot, value in fresh.values:
         assert f"{slot.name}={value / slot.scale:.3f}" in line
+
+
+@given(
+    st.sampled_from(["", "\x1b[32m", "\x1b[1;31m[rank1]: ", "3%|1 | 4/9\r", "\0", "x" * 1000, "it/s " * 300]),
+    st.sampled_from(["step 12 loss 0.5", "2031-02-03 04:05:06 step=7, time=1.5s", "5/90 [00:03<00:09, 8.00it/s]"]),
+    st.sampled_from(["", "\r", "\x1b[0m", " took 8 ms" + "y" * 1000, "\x1b[K\r"]),
+)
+def test_a_template_tells_where_the_numbers_of_the_line_as_printed_are(before: str, body: str, after: str) -> None:
+    line = before + body + after
+    extractor, [template] = Extractor(), templates([line])
+    for digits in (line.translate(DIGITS), line):
+        found, alone = extractor.read(digits, template), Extractor().read(clean(digits))
+        assert (found.values, found.stamp, found.rank) == (alone.values, alone.stamp, alone.rank)
 
 
 def test_the_cache_keeps_what_is_used_and_forgets_the_rest() -> None:
