@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 
 DAY = 86400.0
 
@@ -21,22 +22,25 @@ def seconds(stamp: str) -> float | None:
     clock = _CLOCK.search(stamp)
     if clock is None:
         return None
-    hours = int(clock[1]) % 12 + (12 if clock[5] == "PM" else 0) if clock[5] else int(clock[1])
-    of_day = hours * 3600 + int(clock[2]) * 60 + int(clock[3]) + float(f"0.{clock[4] or 0}")
+    hour, minute, second, fraction, half = clock.groups()
+    hours = int(hour) % 12 + (12 if half == "PM" else 0) if half else int(hour)
+    of_day = hours * 3600 + int(minute) * 60 + int(second) + (float(f"0.{fraction}") if fraction else 0.0)
     try:
-        return of_day + _date(stamp[: clock.start()], stamp)
+        return of_day + _date(stamp[: clock.start()], stamp[clock.end() :])
     except ValueError:
         return of_day
 
 
-def _date(before: str, stamp: str) -> float:
+@lru_cache(maxsize=1024)
+def _date(before: str, after: str) -> float:
+    """Return the day that stands before or after a time; lines that follow each other are mostly of one day."""
     if found := _YEAR_FIRST.search(before):
         year, month, day = int(found[1]), int(found[2]), int(found[3])
     elif found := _YEAR_LAST.search(before):
         year, month, day = int(found[3]) % 100 + 2000, int(found[1]), int(found[2])
         if month > 12:
             month, day = day, month
-    elif found := _MONTH.search(stamp):
+    elif found := _MONTH.search(before + after):
         year, month, day = 2000, _MONTHS.index(found[1]) + 1, int(found[2])
     elif found := _DAY_ONLY.search(before):
         year, month, day = 2000, int(found[1]), int(found[2])
