@@ -12,7 +12,7 @@ from .slots import Slot
 
 FIRST = "first"
 """Name of a counter that stands bare at the start of a line, beside a named loss or speed."""
-_FIRST = re.compile(r"^[\s\[(#>]*\0\s*[\]):|\t,]|^\s*#\0\s")
+_FIRST = re.compile(r"^[\s\[(#>]*\0(?:\s*[\]):|\t,]|\s+-\s)|^\s*#\0\s")
 _EPOCH_FIRST = re.compile(r"^\s*\[\s*\0\s*\]\s+\0\s*[|:,]")
 _COLUMNS = re.compile(r"^\s*\0\s+\0")
 _AFTER_CLOCK = re.compile(r"^\W*\0\s+[-|]\s+\0\s+[-|]\s")
@@ -103,7 +103,9 @@ def count_first(slots: list[Slot], texts: Sequence[str], numbers: Sequence[str],
         slots[:0] = [Slot(0, Meaning.EPOCH, FIRST), Slot(1, Meaning.STEP, FIRST)]
     elif _AFTER_CLOCK.match(head) and is_duration(numbers[0]) and numbers[1].isdigit():
         slots.insert(0, Slot(1, Meaning.STEP, FIRST))  # `0:32:18 -   2600 -  43.0 sent/s`
-    elif _FIRST.match(head) or (_COLUMNS.match(head) and 1 in taken and numbers[0].isdigit()):
+    elif (_FIRST.match(head) and not is_duration(numbers[0])) or (
+        _COLUMNS.match(head) and 1 in taken and numbers[0].isdigit()
+    ):
         slots.insert(0, Slot(0, Meaning.STEP, FIRST))
     if _CLOCK_SECOND.match(head) and "." in numbers[1] and 1 not in taken:
         slots.insert(1, Slot(1, Meaning.CLOCK, FIRST))

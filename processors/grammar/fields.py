@@ -125,7 +125,8 @@ def slot_of(index: int, name: str, unit: str, number: str) -> Slot | None:
     if known is None:
         return None
     what, scale, kind = known
-    if what is Meaning.STEP and (unit in ("ms", "us", "µs") or number.endswith("s")):  # `Step: 1s696ms`
+    timed = unit in ("ms", "us", "µs") or (unit in ("s", "sec") and "." in number) or number.endswith("s")
+    if what is Meaning.STEP and timed:  # `Step: 1s696ms`, `Batch: 0.031s`
         return Slot(index, Meaning.STEP_TIME, name, units.time_after(unit) or 1.0)
     if what is Meaning.RATE and units.time_after(unit) is not None and unit != "m":
         return None  # `Speed: 0.2ms preprocess`

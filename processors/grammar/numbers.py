@@ -14,6 +14,7 @@ NUMBER = re.compile(
     r"|\d+s\d+ms"  # 2s80ms
     r"|[-+]?(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d*)?(?:[eE][-+]?\d+)?(?:[kKMG](?![A-Za-z]))?"  # 1,234.5e-3, 23.7k
     r"|[-+]?\.\d+(?:[eE][-+]?\d+)?"  # .25
+    r"|(?:(?<=[Ll]oss )|(?<=[Ll]oss: )|(?<=[Ll]oss[:=]))[-+]?(?:nan|NaN|NAN|inf|Inf|INF)(?![A-Za-z_])"  # `loss nan step 3`
     r"|[-+]?(?:nan|NaN|NAN|inf|Inf|INF|Infinity)(?![A-Za-z_]|\s+(?:iter|step|value|grad|loss|or|in|detect|check))"
     r")"
 )

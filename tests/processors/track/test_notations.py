@@ -88,6 +88,22 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ],
         {"step": None, "step_time_s": None, "loss": loss(9)},
     ),
+    "a counter before a dash": (
+        lines(lambda i: f"  {20 * i:5d} -  0.04 s - loss {loss(i):.3f} - 512.0 words/s"),
+        {"step": 800, "throughput": 512.0, "loss": 2.2},
+    ),
+    "a clock before a dash": (
+        lines(lambda i: f"0:{i:02}:30 - Epoch 3 | loss: {loss(i):.4f} | acc: 0.5"),
+        {"step": None, "epoch": 3.0, "loss": 2.2},
+    ),
+    "the time of a batch under the batch's name": (
+        lines(lambda i: f"epoch 3 | data: 0.004s | batch: 0.3125s | loss: {loss(i):.4f}"),
+        {"step": None, "step_time_s": 0.3125, "loss": 2.2},
+    ),
+    "no number before the time of a step": (
+        lines(lambda i: f"epoch 3 update {i} loss nan step time: 0.25 s"),
+        {"step": 40, "step_time_s": 0.25, "loss": None, "loss_not_finite": True},
+    ),
     "what remains of the loop": (
         lines(lambda i: f"Round: 2/9 Step: {5 * i}/400 ETA: {0.25 * (400 - 5 * i):.2f}s loss: {loss(i):.4f} acc: 0.5"),
         {"step": 200, "step_time_s": 0.25, "method": "stated", "loss": 2.2},
