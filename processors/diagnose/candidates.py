@@ -34,6 +34,7 @@ class Candidate(msgspec.Struct):
         passed: Lines of no special kind after it in its stream.
         newest: Line at which its cause was met last in its stream.
         retried: Whether what failed there was then tried again, so far without another word of it.
+        warned: Whether Python's `warnings` tell it: the program means to go on without, and may fail for the want of it.
     """
 
     cause: str
@@ -56,6 +57,7 @@ class Candidate(msgspec.Struct):
     passed: int = 0
     newest: int = 0
     retried: bool = False
+    warned: bool = False
 
     @property
     def order(self) -> tuple[float, int, str, int]:
@@ -127,6 +129,8 @@ def choose(kept: Iterable[Candidate], *, ended_badly: bool, stopped: bool = Fals
             for one in alive
             if one.kind not in WEAK or one.order < shown[one.kind] or (stopped and _last_words(one))
         ]
+        end = max((one.order for one in alive if not one.warned), default=(-inf, 0, "", 0))
+        alive = [one for one in alive if not one.warned or one.order < end]
     if stopped:
         alive = [one for one in alive if one.kind != VAGUE or one.passed < LAST[VAGUE]]
     roots = [

@@ -62,7 +62,7 @@ AFTER: dict[str, frozenset[str]] = {
     NATIVE: _DEATH,
     ABORT: _NOISE,
     SCHEDULE: _DEATH,
-    CANCEL: _DEATH,
+    CANCEL: _DEATH - {BUG},  # a task that failed may say so after the scheduler has ended the others
     KILL: _NOISE | {EXCEPTION, ABORT, COLLECTIVE},
     COLLECTIVE: _NOISE | {EXCEPTION, NATIVE, ABORT, COLLECTIVE},
     PEER: (_NOISE - {KILL}) | {COLLECTIVE, ABORT},
@@ -87,7 +87,7 @@ BEFORE: dict[str, frozenset[str]] = {
     STORAGE: _NOISE | {VAGUE, ABORT},
     SERVICE: _NOISE | {VAGUE, ABORT},
     EXCEPTION: frozenset({VAGUE, ABORT, PEER, LAUNCHER, THREAD, CHILD, HINT}),
-    BUG: frozenset({VAGUE, KILL, COLLECTIVE, ABORT, PEER, LAUNCHER, THREAD, CHILD, HINT}),
+    BUG: frozenset({VAGUE, KILL, CANCEL, COLLECTIVE, ABORT, PEER, LAUNCHER, THREAD, CHILD, HINT}),
     NATIVE: frozenset({VAGUE, PEER, LAUNCHER, THREAD, CHILD, HINT}),
     ABORT: frozenset({VAGUE, LAUNCHER, THREAD, CHILD, HINT}),
     SCHEDULE: _NOISE | {VAGUE},

@@ -6,18 +6,24 @@ r"""Whom the elastic launcher accuses: the block that it prints last names the r
       host      : n1
       rank      : 3 (local_rank: 3)
       exitcode  : 1 (pid: 4242)
+      traceback : Traceback (most recent call last): …
+
+The blocks before it are of ranks that failed later; what they quote is told again where it counts.
 
 Source: PyTorch, torch.distributed.elastic.multiprocessing.errors.
 """
 
 import re
+from collections.abc import Iterable
 
 from processors.grammar.prefix import peel
+from records import Evidence
 
 PATTERN = r"Root Cause \(first observed failure\)|^\W*rank\s+: \d+ \(local_rank: \d+\)"
 """RE2, for a line's template: the lines of such a block that are read."""
 _HEADER = "Root Cause"
 _RANK = re.compile(r"rank\s+: (\d+) \(local_rank: (\d+)\)")
+_TOLD = re.compile(r"\btraceback\s+: Traceback")
 _TAG = re.compile(r"\[(?:rank|default)?(\d+)\]|(\d+):|\[\d+,(\d+)\]")
 
 
@@ -30,6 +36,11 @@ def accused(line: str) -> list[int]:
     """Return the rank that `line` names, as counted in the job and on its node; nothing where it names none."""
     found = _RANK.search(line)
     return [int(found[1]), int(found[2])] if found else []
+
+
+def told(support: Iterable[Evidence]) -> bool:
+    """Return whether a traceback that begins at one of `support` is one that the block quotes."""
+    return any(_TOLD.search(one.text) for one in support)
 
 
 def speaker(line: str) -> int | None:

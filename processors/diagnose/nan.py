@@ -14,7 +14,9 @@ from .matcher import READ
 REPORTS = 50
 """Reports of a loss that is not a number after which nobody can have minded: the run was let go on."""
 
-_NAN = re.compile(r"(?i)\b\w*loss\w*\W{1,6}(?:[a-z]*\W{1,3})?nan\b")
+_NAN = re.compile(
+    r"(?i)\b\w*loss\w*\W{1,6}(?:[a-z]*\W{1,3})?(?:(?:an?|has|be[ac]ome|turned|went|to|inf|infinite|or|value)\W{1,3}){0,4}nan\b"
+)
 _LOSS = re.compile(r"(?i)loss\w*\W{1,6}-?\d")
 
 

@@ -38,6 +38,10 @@ _QUOTATION = re.compile(
 """A line that gives one name and one text in quotation marks: what is in it is data (a sample, a prompt)."""
 _DOUBTFUL = frozenset({kinds.EXCEPTION, kinds.NATIVE, kinds.ABORT, kinds.SERVICE, kinds.PEER, kinds.HINT})
 """Kinds that a line which calls itself mere information does not make."""
+_SOURCE = re.compile(r"\s*(?:[│|]\s*(?:❱\s*)?\d+ [│|] |-{2,}> ?\d+ )")
+"""A line of source as Rich and IPython quote it: what it would say is not said, even where the traceback's head is missing."""
+_WARNED = re.compile(r"\.py:\d+: \w*Warning: ")
+"""A line of Python's `warnings`: a program that goes on."""
 _FIRST_WORD = re.compile(
     r"\W{0,4}(?:[\w.-]{1,30}(?:\[\d+\])?[\]:]? )?(?i:fatal(?: error)?|error|failed|cannot|could not|unable to)"
     r"\b(?!s|(?: \w+)? ?[=:] ?[\d.]+\b)"
@@ -152,14 +156,14 @@ class Reader:
         opened = list(state.open)
         if opened or (found and found[-1] >= self._header):
             inside, raised = tracebacks.feed(state, line, place, view.times[index])
-        if inside and raised is None:
+        if raised is None and (inside or _SOURCE.match(line)):
             return None
-        if self._header + 2 in found and (accused := feed.accuse(line)):
+        if self._header + 2 in found and (accused := _accused(line, feed, name, kept)):
             return _from(_REPORT, "first_observed_failure", "signature", place, view.times[index], name, accused)
         signature = self._signature(found, line, raised, view.classes[index])
         if signature is not None and _harmless(signature, line, raised):
             if raised is None:
-                outlive(signature, kept, name, place.line)
+                outlive(signature, kept, name, place)
                 return None
             signature = None
         if raised is None and signature is None:
@@ -206,6 +210,13 @@ def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
     )
 
 
+def _accused(line: str, feed: Feed, name: str, kept: list[Candidate]) -> list[int]:
+    """Take a line of a launcher's block; return the rank that it accuses. What it quoted of other ranks before counts no more."""
+    if launch.header(line):
+        kept[:] = [one for one in kept if one.feed != name or not launch.told(one.support)]
+    return feed.accuse(line)
+
+
 def is_error(line: str) -> bool:
     """Return whether `line` is an error by its level or its first word, not just by a word somewhere in it."""
     peeled = peel(line)
@@ -230,6 +241,7 @@ def _candidate(
         if raised is not None and raised.side and signature.kind not in kinds.CERTAIN:
             verdict = verdict._replace(kind=kinds.THREAD if raised.thread else kinds.CHILD)
         made = _from(verdict, signature.name, "signature", place, time, name)
+        made.warned = raised is None and _WARNED.search(place.text) is not None
     elif raised is not None:
         cause = raised.name.rsplit(".", 1)[-1] or "traceback"
         made = _from(meaning(raised), cause, "traceback", place, time, name)

@@ -23,6 +23,12 @@ def test_who_holds_the_memory(form: str, own: str, others: bool) -> None:
     assert held_by_others(form.format(own=own)) is others
 
 
+def test_a_driver_that_does_not_know_the_process() -> None:
+    mine = " Of the allocated memory {own} GiB is allocated by PyTorch, and 0.20 GiB is reserved by PyTorch but unallocated."
+    assert not held_by_others(NEW.format(own="0.00") + mine.format(own="77.50"))
+    assert held_by_others(NEW.format(own="0.00") + mine.format(own="3.00"))
+
+
 def test_messages_without_numbers_say_nothing() -> None:
     assert not held_by_others("CUDA out of memory.")
     assert not held_by_others("Tried to allocate 1.00 GiB of which 9999999999.99 GiB is free")
