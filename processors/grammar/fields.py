@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from . import names, units
 from .names import Meaning
@@ -62,6 +63,7 @@ _LEFT = re.compile(r"(?i)(?:^|[^a-z])(?:eta|remaining|left)[^a-z]*$")
 _UNTIL_AFTER = re.compile(r"^\s*[a-z]*[ ]+(?:left|remaining|ago)\b(?!\s*[:=])", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4096)
 def name_before(text: str) -> str:
     """Return the field's name at the end of `text`, which stands before a number; empty where there is none."""
     text = text[-LONGEST_NAME:]

@@ -7,6 +7,7 @@ holds for all lines of its template.
 import re
 import zlib
 from collections.abc import Sequence
+from functools import lru_cache
 
 from . import names
 from .counters import OF, count_first, fits, goes_on, is_whole, with_counter
@@ -105,8 +106,12 @@ def _clock_of_bar(texts: Sequence[str], index: int) -> bool:
 
 def _shape(texts: Sequence[str]) -> str:
     """Return what lines of one print statement have in common, however far a bar has grown and in which unit a time stands."""
-    bare = ("".join(_TIME_UNIT.sub("", _DRAWN.sub("", text)).split()) for text in texts)
-    return _NUMBERS.sub("\0", "\0".join(bare))
+    return _NUMBERS.sub("\0", "\0".join(map(_bare, texts)))
+
+
+@lru_cache(maxsize=4096)
+def _bare(text: str) -> str:
+    return "".join(_TIME_UNIT.sub("", _DRAWN.sub("", text)).split())
 
 
 _COUNTER_LAST = re.compile(r"(?i)(?<= )(?:ep|epoch|it|iter|iteration|step|batch)$")
