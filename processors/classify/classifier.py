@@ -49,10 +49,10 @@ class LineClassifier:
         if not lines:
             return ""
         masked = templates(lines) if masked is None else masked
-        kinds = list(map(self._cache.young.get, masked))
-        if None in kinds:
-            kinds = self._learn(masked, kinds)
-        letters = "".join(kinds)  # type: ignore[arg-type]  # _learn leaves no None
+        try:
+            letters = "".join(map(self._cache.young.__getitem__, masked))
+        except KeyError:
+            letters = "".join(self._learn(masked))
         if BY_DIGITS in letters:
             letters = "".join(
                 by_digits(line[:LONGEST]) if kind == BY_DIGITS else kind
@@ -61,10 +61,11 @@ class LineClassifier:
         self.counters.lines += len(lines)
         return resolve(letters, lines, context)
 
-    def _learn(self, masked: Sequence[str], kinds: list[str | None]) -> list[str | None]:
+    def _learn(self, masked: Sequence[str]) -> list[str]:
         fresh: dict[str, str] = {}
         unknown: list[str] = []
-        for template in {template for template, kind in zip(masked, kinds, strict=True) if kind is None}:
+        known = self._cache.young
+        for template in {template for template in masked if template not in known}:
             kind = self._cache.get(template)
             if kind is None:
                 kind, sure = kind_of(template)
@@ -79,4 +80,4 @@ class LineClassifier:
             fresh |= {template: letter for template, letter in zip(unknown, letters, strict=True) if letter != OTHER}
         for template, kind in fresh.items():
             self._cache.put(template, kind)
-        return [kind or fresh[template] for template, kind in zip(masked, kinds, strict=True)]
+        return [fresh[template] if template in fresh else known[template] for template in masked]

@@ -8,6 +8,8 @@ import re
 import zlib
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from . import mllog, stamps, table
 from .cache import GenerationCache
 from .fields import name_before, span
@@ -64,8 +66,7 @@ class Layout:
     clean: bool = True
 
 
-@dataclass(slots=True)
-class Reading:
+class Reading(msgspec.Struct):
     """The fields of one line: values in seconds or a second, by slot; `stamp` is the printed time in seconds, `rank` the launcher's."""
 
     plan: Plan

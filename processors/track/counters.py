@@ -134,7 +134,9 @@ def _outer(window: Sequence[Report]) -> int | None:
 
 def main_shape(window: Sequence[Report]) -> int:
     """Return the shape of most reports; of two, the one with a step, then the newer one."""
-    counts = Counter(report.shape for report in window)
+    counts = Counter([report.shape for report in window])
+    if len(counts) == 1:
+        return window[0].shape
     counted = {report.shape for report in window if report.step is not None}
     newest = {report.shape: place for place, report in enumerate(window)}
     return max(counts, key=lambda shape: (shape in counted, counts[shape], newest[shape]))

@@ -1,9 +1,10 @@
 """Seconds per step by the clock: differences of printed stamps, of elapsed times, or of arrival times over differences of steps."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, median
+
+import msgspec
 
 from processors.grammar.stamps import difference
 
@@ -39,8 +40,7 @@ GROWING = 4
 Clock = Callable[[Report], float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(msgspec.Struct, frozen=True):
     """Seconds per step by a clock.
 
     Attributes:

@@ -8,9 +8,11 @@ gains; one that contradicts it is dropped, whatever its name says; below a thres
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
+
+import msgspec
+from msgspec.structs import replace
 
 from .pace import GROWING, Pace, growing, pairs
 from .reports import Report
@@ -57,8 +59,7 @@ _SHORTER, _FALLEN = 0.9, 0.7
 _PRIOR = {"step": 0.8, "time": 0.6, "clock": 0.6, "span": 0.35}
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True):
     """One way to read seconds per step off the reports.
 
     Attributes:

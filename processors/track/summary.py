@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+import msgspec
 
 from processors.grammar.units import SAMPLES
 
@@ -19,8 +20,7 @@ _BAR = "clock:elapsed"
 _SURE = {"stated": 0.95, "rate": 0.9, "timestamps": 0.8, "arrival": 0.6, "unknown": 0.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(msgspec.Struct, frozen=True):
     """The numbers of a window of reports; null where they do not say. Fields as in `records.JobMetric`.
 
     `readings` are all that were weighed for the step time, the best first.
