@@ -67,8 +67,8 @@ _STEP_TIME = re.compile(
     r"|(?:step|iter|iteration|batch|train[ _]step|train[ _]iter|it|minibatch|update)[ _-]?(?:time|duration|cost"
     r"|latency|wall|secs?|ms)"
     r"|time[ _](?:step|iter|batch)|(?:train[ _])?batch[ _]cost|step_time_\w+|dt|elapsed time per (?:iteration|step)"
-    r"|elapsed[ _]per[ _](?:iteration|step)|step timing(?: in \w+)?|time this iter s)\b|^bt?ch ?\(|^(?:step|iter|batch) ?\(t(?:ime)?\)$"
-    r"|^t (?:step|iter|iteration|batch|it)$"
+    r"|elapsed[ _]per[ _](?:iteration|step)|step timing(?: in \w+)?|time this iter s)\b|^bt?ch ?\("
+    r"|^(?:train )?(?:step|iter|batch) ?\(t(?:ime)?\)$|^t (?:step|iter|iteration|batch|it)$"
 )
 _LOSS_NOT = re.compile(r"^final loss|reward|loss[ _-]?(?:scale|scaling|weight|fn|mask|coef|val|gain)|scale")
 _LOSS = re.compile(
@@ -112,20 +112,17 @@ _ENGLISH = (
 """Words of other languages that loops of people's own print. Chinese ones that are written without blanks stand in the patterns."""
 
 
-@lru_cache(maxsize=4096)
 def words(name: str) -> str:
     """Return `name` in small letters, as English words: `trainLoss` and `train_loss` become `train loss`."""
     found = _HUMP.sub(" ", name).lower().replace("_", " ").split()
     return " ".join(_ENGLISH.get(word, word) for word in found)
 
 
-@lru_cache(maxsize=4096)
 def evaluation(text: str) -> bool:
     """Return whether `text` speaks of evaluation and not of training."""
     return _EVALUATION.search(words(text)) is not None
 
 
-@lru_cache(maxsize=4096)
 def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  # a decision list
     """Return what a field called `name` is, the factor to seconds or to one a second, and the unit of a rate; None where unknown.
 

@@ -5,9 +5,18 @@ import re
 from .numbers import parse
 
 _CELL = re.compile(
-    r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)(?:ms|[smh%])?|#na#|None|"
+    r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)(?:ms|[smhkKMG%])?|#na#|None|"
 )
-_LETTERS = re.compile(r"[-+\d.,;|:eEnaifNo#smh%\s]*")
+_LETTERS = re.compile(r"[-+\d.,;|:eEnaifNo#smhkKMG%()\s]*")
+_SPACED_CELL = re.compile(
+    r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?(?:\s?(?:ms|[smhkKMG%]))?(?:\s\(\d+\.?\d*\s?%\))?|(?:\d+(?:\.\d+)? (?:ms|[smhd])(?:, |$))+"
+)
+"""A cell with blanks in it, where two or more part the columns: `44.1 ms`, `1.5 M`, `300 (7.5%)`, `3 m, 20 s`."""
+_MARK = re.compile(r"(?<=\d) [▲▼△▽↑↓✓✔★*](?=\s|$)")
+"""What says that a value rose, fell or is the best so far."""
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:,\d{3})*(?:\s|$))")
+_SHARE = re.compile(r"\s\(\d+\.?\d*\s?%\)$")
+_TIMES = {"ms": 1e-3, "m": 60.0, "h": 3600.0}
 _WIDEST = 64
 _LONGEST_HEADER = 400
 _SPLIT = re.compile(r"\s*[,;\t|]\s*|\s+")
@@ -19,15 +28,16 @@ _PIPE_HEADER = re.compile(
 )
 
 
-_WIDE_HEADER = re.compile(r"\s*(?:[A-Za-z#][\w/#%.-]*(?: [\w/#%.-]+)?(?:\s{2,}|\s*$)){3,30}")
+_WIDE_HEADER = re.compile(r"\s*(?:[A-Za-z#][\w/#%.-]*(?: [\w/#%.()-]+){0,3}(?:\s{2,}|\s*$)){3,30}")
 _SEPARATOR = re.compile(r"[\s|+]*[-=]{2,}[-=\s|+:]*")
-_UNIT = re.compile(r"(?<=\d)(?:ms|[smh%])$")
+_UNIT = re.compile(r"(?<=\d)\s?(ms|[smh%])$")
 _BAR = re.compile(r"(.{1,300}?)\s*:?\s+\d+%")
 _PLAIN = re.compile(r"\d+(?:\.\d*)?(?:e[-+]?\d+)?|nan|inf")
 _LIST = re.compile(r"\[[^\[\]A-Za-df-z]*\]")
 """Several numbers in one cell: which of them counts, nobody says."""
 _COUNTS = re.compile(r"\s*\d+(?:\s{2,}|\t|,)")
 _GAP = re.compile(r"\s{2,}")
+_WITH_BLANK = re.compile(r"\d (?:[smhkKMG(]|ms)")
 
 
 def is_separator(body: str) -> bool:
@@ -41,10 +51,12 @@ def is_row(body: str) -> bool:
         return False
     if "[" in body and _COUNTS.match(body):
         body = _LIST.sub("None", body)
-    if not _LETTERS.fullmatch(body):
+    plain = _MARK.sub("  ", body)
+    if not _LETTERS.fullmatch(plain):
         return False
-    found = cells(body)
-    return 3 <= len(found) <= _WIDEST and bool(found[0]) and all(_CELL.fullmatch(cell) for cell in found)
+    found = cells(plain)
+    form = _SPACED_CELL if _is_spaced(plain) else _CELL
+    return 3 <= len(found) <= _WIDEST and bool(found[0]) and all(form.fullmatch(cell) for cell in found)
 
 
 def is_header(body: str) -> bool:
@@ -58,6 +70,9 @@ def is_header(body: str) -> bool:
 
 def cells(body: str) -> list[str]:
     """Return the cells of a row or of a header."""
+    body = _MARK.sub("  ", body)
+    if _is_spaced(body):
+        return [_THOUSANDS.sub("", part) for part in _GAP.split(body.strip())]
     inner = (_LIST.sub("None", body) if "[" in body and _COUNTS.match(body) else body).strip(" |\r\n")
     inner = inner[1:] if inner.startswith("#") and not inner.startswith("# ") else inner
     if inner.count("|") > 1:
@@ -69,6 +84,13 @@ def cells(body: str) -> list[str]:
     else:
         parts = _SPLIT.split(inner)
     return [part.strip() for part in parts]
+
+
+def _is_spaced(body: str) -> bool:
+    """Return whether `body` is a row of columns that two or more blanks part, with blanks or commas within numbers."""
+    if "  " not in body or not (_THOUSANDS.search(body) or _WITH_BLANK.search(body)):
+        return False
+    return all(_SPACED_CELL.fullmatch(_THOUSANDS.sub("", part)) for part in _GAP.split(body.strip()))
 
 
 def numbers_under(line: str, columns: int) -> dict[int, float]:
@@ -88,8 +110,16 @@ def _words(body: str) -> set[str]:
 
 
 def value(cell: str) -> float | None:
-    """Return the number that a cell holds; None where it holds none."""
+    """Return the number that a cell holds, as printed; None where it holds none."""
+    if ", " not in cell:  # `3 m, 20 s`
+        cell = _UNIT.sub("", _SHARE.sub("", cell)).replace(" ", "")
     try:
-        return parse(_UNIT.sub("", cell))
+        return parse(cell)
     except ValueError:
         return None
+
+
+def seconds_in(cell: str) -> float:
+    """Return the seconds in the unit of time that a cell names; 1 where it names none."""
+    found = _UNIT.search(cell) if ", " not in cell else None
+    return _TIMES.get(found[1], 1.0) if found else 1.0

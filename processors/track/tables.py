@@ -22,7 +22,10 @@ _MONITOR = (("l", Meaning.DONE), ("t", Meaning.CLOCK))
 _HEADER_LENGTH = 400
 _OF_A_HEADER = ("oss", "LOSS", "poch", "ter", "tep")
 _OF_A_ROW = frozenset("0123456789+-. |\t\x1b")
-_NOT_OF_A_ROW = re.compile("[B-DG-HJ-MO-RT-Zb-dgj-lo-rt-z]")
+_ASIDE = re.compile(r"\s*\([^()]*\)$")
+"""What a column's name says beside: `Step (% done)`."""
+_DURATIONS = (Meaning.STEP_TIME, Meaning.TIME, Meaning.CLOCK)
+_NOT_OF_A_ROW = re.compile(r"(?<!\d)(?<!\d )[GKMk]|[B-DHJLO-RT-Zb-cgjlo-rt-z]")
 """Letters that no number, no unit of time and no date in a row has."""
 
 
@@ -113,8 +116,13 @@ def row(line: str, header: Sequence[str]) -> Reading:
     if len(cells) != len(header):
         return Reading(Plan(()), [], None)
     read_off = [(slot, table.value(cells[slot.index])) for slot in slots]
-    values = [(slot, value * slot.scale) for slot, value in read_off if value is not None]
+    values = [(slot, value * _scale(slot, cells[slot.index])) for slot, value in read_off if value is not None]
     return Reading(Plan(slots, shape=shape), values, stamps.seconds(peeled.stamp) if peeled.cell else None)
+
+
+def _scale(slot: Slot, cell: str) -> float:
+    """Return the factor to seconds: that of the column's name, else that of the cell's own unit."""
+    return table.seconds_in(cell) if slot.scale == 1.0 and slot.meaning in _DURATIONS else slot.scale
 
 
 def under(line: str, header: str) -> list[tuple[Slot, float]]:
@@ -132,7 +140,7 @@ def columns(header: tuple[str, ...]) -> tuple[tuple[Slot, ...], int]:
         [Slot(header.index(name), meaning, name) for name, meaning in _MONITOR] if header[:3] == ("r", "l", "t") else []
     )
     for index, name in enumerate(header):
-        known = names.meaning(name)
+        known = names.meaning(name) or names.meaning(_ASIDE.sub("", name))
         if known is not None and known[0] not in (Meaning.MEASURE, Meaning.TOTAL):
             slots.append(Slot(index, known[0], name, known[1], known[2]))
     return tuple(slots), zlib.crc32("\0".join(header).encode("utf-8", "replace"))

@@ -104,6 +104,22 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"epoch 3 update {i} loss nan step time: 0.25 s"),
         {"step": 40, "step_time_s": 0.25, "loss": None, "loss_not_finite": True},
     ),
+    "a table with marks, thousands and suffixes": (
+        lines(
+            lambda i: f"{25 * i:6d}    {loss(i):.3f} {'↑↓'[i % 2]}  {1180 + i:10,}     {0.5 * i:.1f}k",
+            head=["  step    train_loss     tok/s    tokens"],
+        ),
+        {"step": 1000, "throughput": 1210.0, "throughput_unit": "tokens/s", "loss": 2.2},
+    ),
+    "a table with units in its cells": (
+        lines(
+            lambda i: (
+                f"{50 * i} ({i / 2:.2f}%)        {40 + i % 3}.250 ms            {9 - i // 5} m, 12 s, 40.5 ms     {2 + i % 2}.25 M"
+            ),
+            head=["Step (% Done)      Train Iter (time)    ETA (time)           Train Rays / Sec", "-" * 80],
+        ),
+        {"step": 2000, "step_time_s": 0.04125, "throughput": 2.75e6, "throughput_unit": "samples/s"},
+    ),
     "what remains of the loop": (
         lines(lambda i: f"Round: 2/9 Step: {5 * i}/400 ETA: {0.25 * (400 - 5 * i):.2f}s loss: {loss(i):.4f} acc: 0.5"),
         {"step": 200, "step_time_s": 0.25, "method": "stated", "loss": 2.2},
