@@ -112,17 +112,20 @@ _ENGLISH = (
 """Words of other languages that loops of people's own print. Chinese ones that are written without blanks stand in the patterns."""
 
 
+@lru_cache(maxsize=4096)
 def words(name: str) -> str:
     """Return `name` in small letters, as English words: `trainLoss` and `train_loss` become `train loss`."""
     found = _HUMP.sub(" ", name).lower().replace("_", " ").split()
     return " ".join(_ENGLISH.get(word, word) for word in found)
 
 
+@lru_cache(maxsize=4096)
 def evaluation(text: str) -> bool:
     """Return whether `text` speaks of evaluation and not of training."""
     return _EVALUATION.search(words(text)) is not None
 
 
+@lru_cache(maxsize=4096)
 def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  # a decision list
     """Return what a field called `name` is, the factor to seconds or to one a second, and the unit of a rate; None where unknown.
 
