@@ -19,6 +19,8 @@ _AFTER_CLOCK = re.compile(r"^\W*\0\s+[-|]\s+\0\s+[-|]\s")
 _CLOCK_SECOND = re.compile(r"^\W*\[\s*\0\s*\|\s*\0\s*\]")
 _REPORTED = (Meaning.STEP_TIME, Meaning.RATE, Meaning.LOSS, Meaning.COUNT, Meaning.TIME, Meaning.SPAN)
 OF = re.compile(r"^\s*(?:/|of|out of)\s*$")
+RANGE = "interval"
+"""What is added to the name of a counter that is printed as a range in brackets: its times are of all its steps."""
 _RANGE = re.compile(r"^\s*(?:-|\.\.|to|and)\s*$")
 _SQUARE = re.compile(r"^\s*\]\s*\[\s*$")
 _COMMA = re.compile(r"^\s*,\s*$")
@@ -72,7 +74,8 @@ def goes_on(slots: list[Slot], index: int, texts: Sequence[str], numbers: Sequen
     if not _RANGE.match(before) or (before.strip() == "and" and "between" not in texts[index - 1]):
         return False
     if last and last.meaning is Meaning.STEP:
-        slots[-1] = Slot(index, Meaning.STEP, last.name)  # batches 0-50: the last one counts
+        name = f"{last.name} {RANGE}" if texts[index - 1].rstrip().endswith("[") else last.name
+        slots[-1] = Slot(index, Meaning.STEP, name)  # batches 0-50: the last one counts
         return True
     if last is None and STEPS_AFTER.match(after):
         slots.append(Slot(index, Meaning.STEP, "batch"))  # 51-100batch
@@ -96,7 +99,8 @@ def count_first(slots: list[Slot], texts: Sequence[str], numbers: Sequence[str],
     taken = {slot.index for slot in slots}
     meant = {slot.meaning for slot in slots}
     reported = not meant.isdisjoint(_REPORTED) or (Meaning.MEASURE in meant and any(map(is_duration, numbers)))
-    if counter >= 0 or len(texts) < 3 or 0 in taken or Meaning.STEP in meant or not reported:
+    counted = any(slot.meaning is Meaning.STEP and is_whole(numbers[slot.index]) for slot in slots)
+    if counter >= 0 or len(texts) < 3 or 0 in taken or counted or not reported:
         return
     head = "\0".join(texts[:3])
     if _EPOCH_FIRST.match(head) and numbers[0].isdigit() and numbers[1].isdigit():
@@ -106,7 +110,10 @@ def count_first(slots: list[Slot], texts: Sequence[str], numbers: Sequence[str],
     elif (_FIRST.match(head) and not is_duration(numbers[0])) or (
         _COLUMNS.match(head) and 1 in taken and numbers[0].isdigit()
     ):
-        slots.insert(0, Slot(0, Meaning.STEP, FIRST))
+        if Meaning.STEP in meant and not numbers[0].isdigit():
+            return
+        others = [slot for slot in slots if slot.meaning is not Meaning.STEP]  # `[12] steps=158.3`: a mean
+        slots[:] = [Slot(0, Meaning.STEP, FIRST), *others]
     if _CLOCK_SECOND.match(head) and "." in numbers[1] and 1 not in taken:
         slots.insert(1, Slot(1, Meaning.CLOCK, FIRST))
 

@@ -14,7 +14,7 @@ OPENING = " \t\"'([{<*"
 SEPARATOR = re.compile(r"(?:[:=|]|(?<=['\"]),|->|=>|\bis|\bof|^\s*-)\s*$")
 _NAME = re.compile(r"[A-Za-z_\u00aa-\uffff][^,;|\t{}\[\]\"'=:<>]*$")
 _LETTER = re.compile(r"[^\W\d_]")
-_SCOPE = re.compile(r"(?i)\((?:train|training|global|avg|mean|smoothed)\)$")
+_SCOPE = re.compile(r"(?i)\((?:train|training|global|avg|mean|smoothed|\w{1,2}(?:,\s*\w{1,2})+)\)$")
 _WRAPPED = re.compile(
     r"(?i)(?<![\w.])(?:(?:np|numpy|jnp|jax|torch|tf)\.)?(?:b?float\d*|u?int\d*|tensor|(?:device)?array)\([\[(\s]*$"
 )
@@ -70,12 +70,10 @@ def name_before(text: str) -> str:
     if "(" in text:
         text = _WRAPPED.sub("", text)
     text = text.rstrip(OPENING).replace("'s ", "s ")
-    text = SEPARATOR.sub("", text).rstrip(" \t\"'*")
+    text = _SCOPE.sub("", SEPARATOR.sub("", text).rstrip(" \t\"'*"))
     if text.endswith("]"):
         text = text[:-1].rstrip()
     text = re.split(r"\s{2,}| - ", text)[-1]
-    if text.endswith(")"):
-        text = _SCOPE.sub("", text)
     found = _NAME.search(text)
     if not found or not _LETTER.search(found[0]):
         return ""
@@ -130,8 +128,8 @@ def slot_of(index: int, name: str, unit: str, number: str) -> Slot | None:
     timed = unit in ("ms", "us", "µs") or (unit in ("s", "sec") and "." in number) or number.endswith("s")
     if what is Meaning.STEP and timed:  # `Step: 1s696ms`, `Batch: 0.031s`
         return Slot(index, Meaning.STEP_TIME, name, units.time_after(unit) or 1.0)
-    if what is Meaning.RATE and units.time_after(unit) is not None and unit != "m":
-        return None  # `Speed: 0.2ms preprocess`
+    if what in (Meaning.RATE, Meaning.LOSS) and units.time_after(unit) is not None and unit not in ("m", "h"):
+        return None  # `Speed: 0.2ms preprocess`, `Finished NewLoss in 12.5 seconds`
     if what in (Meaning.STEP_TIME, Meaning.TIME, Meaning.CLOCK) and (seconds := units.time_after(unit)) is not None:
         scale = seconds
     return Slot(index, what, name, scale, kind)

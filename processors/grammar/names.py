@@ -57,8 +57,13 @@ _STEP = re.compile(
     r"(?:^|[^a-z])(?:global[ _-]?step|steps?|iterations?|iters?|it|itr|i|n[ _]?iter|n(?:um)?[ _-]?updates?|updates?"
     r"|batch(?:es)?|mini-?batch|"
     r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches"
-    r"|step_num|total[ _]timesteps|^(?:total |num |env )?frames|training[ _]iteration)$|^(?:s|#|up\.?|upd)$|(?:步数|步|迭代|迭代次数)$"
+    r"|step_num|total[ _]timesteps|t env"
+    r"|^(?:total |num |env )?frames|training[ _]iteration)$|^(?:s|#|up\.?|upd)$|(?:步数|步|迭代|迭代次数)$"
 )
+_STEP_OF = re.compile(
+    r"^(?:global |current )?(?:steps?|iter\w*|batch(?:es)?)/(?:max|total|num|all)(?: ?(?:steps?|iter\w*|batch(?:es)?))?$"
+)
+"""Name of a counter that is printed with its end: `global_step/max_steps: 13/94`."""
 _EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|tick|epoch[ _](?:num|number|idx|index|id)|pass)$|^e$|(?:轮次|轮数|轮)$")
 _LIMIT = re.compile(r"^(?:initial|max|min|target|quota|num|peak|promised)\b")
 _STEP_TIME = re.compile(
@@ -126,7 +131,7 @@ def evaluation(text: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  # a decision list
+def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: C901, PLR0911  # a decision list
     """Return what a field called `name` is, the factor to seconds or to one a second, and the unit of a rate; None where unknown.
 
     Evaluation and configuration fields are unknown on purpose.
@@ -134,6 +139,8 @@ def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  #
     text = words(name)
     if not text or _PLACE.match(text) or (_LIMIT.match(text) and "num updates" not in text) or evaluation(text):
         return None
+    if _STEP_OF.match(text):
+        return Meaning.STEP, 1.0, ""
     if _FLOP.search(text):
         return Meaning.MEASURE, 1.0, ""
     if found := units.rate(name):
@@ -181,7 +188,8 @@ def loss_rank(name: str) -> int:
     ranked = (
         r"^loss$",
         (
-            r"^(?:loss(?:es)?/)?(?:avg|average|mean|running)?[ /]?(?:train|training|lm|total|step|batch)?[ /]?loss(?: function)?$"
+            r"^(?:loss(?:es)?/)?(?:avg|average|mean|running)?[ /]?"
+            r"(?:train|training|lm|total|tot|all|overall|step|batch)?[ /]?loss(?: function)?$"
             r"|^loss(?:es)?[/ ]total$|^(?:训练|总)?损失$"
         ),
         r"train.*(?:loss|entropy)",

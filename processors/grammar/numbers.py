@@ -7,11 +7,12 @@ _SECONDS = r"(?:seconds?|secs?|s)(?![A-Za-z/])"
 _GAP = r"[,\s]*(?:and\s+)?"
 
 NUMBER = re.compile(
-    r"(?<![A-Za-z_\d.])("
+    r"(?:(?<![A-Za-z_\d.])|(?:(?<=poch)|(?<=[Ss]tep)|(?<=[Ii]ter)|(?<=ation)|(?<=[Bb]atch))(?=\d+(?![\w.])))("
     r"(?:\d+\s?(?:days?|d),?\s+)?\d+:\d\d(?::\d\d)?(?:\.\d+)?(?![\d:])"  # 1:23:45, 12:34, 1 day, 2:03:04
     rf"|(?:\d+\s?{_DAYS}{_GAP})?\d+\s?{_HOURS}{_GAP}\d+\s?{_MINUTES}(?:{_GAP}\d+(?:\.\d+)?\s?{_SECONDS})?"  # 1h 2m 3s
     rf"|\d+\s?{_MINUTES}{_GAP}\d+(?:\.\d+)?\s?{_SECONDS}"  # 8 minutes 20 seconds
     r"|\d+s\d+ms"  # 2s80ms
+    r"|[-+]?\d+\.\d+f[-+]?\d+"  # 2.5f-6, as Julia prints one of single precision
     r"|[-+]?(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d*)?(?:[eE][-+]?\d+)?(?:[kKMG](?![A-Za-z]))?"  # 1,234.5e-3, 23.7k
     r"|[-+]?\.\d+(?:[eE][-+]?\d+)?"  # .25
     r"|(?:(?<=[Ll]oss )|(?<=[Ll]oss: )|(?<=[Ll]oss[:=]))[-+]?(?:nan|NaN|NAN|inf|Inf|INF)(?![A-Za-z_])"  # `loss nan step 3`
@@ -53,6 +54,8 @@ def _special(text: str) -> float:
         return seconds + (float(days[0]) * _SECONDS_IN["d"] if days else 0.0)
     if is_duration(text):
         return sum(float(count) * _SECONDS_IN[unit] for count, unit in _PART.findall(text))
+    if "f" in text and text[-1].isdigit():
+        return float(text.replace("f", "e"))
     scale = _SUFFIX.get(text[-1:], 1.0)
     if scale != 1.0:
         text = text[:-1]

@@ -7,10 +7,11 @@ holds for all lines of its template.
 import re
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from . import names
-from .counters import OF, count_first, fits, goes_on, is_whole, with_counter
+from .counters import OF, RANGE, count_first, fits, goes_on, is_whole, with_counter
 from .fields import (
     LONGEST_NAME,
     OPENING,
@@ -74,13 +75,11 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
         elif _clock_of_bar(texts, index):
             slots.append(Slot(index, Meaning.CLOCK, "elapsed"))
             bar = True
-        elif not bar and (is_whole(numbers[index]) or "|" in before) and _opens(after, unit):
+        elif not bar and _counts(index, name, unit, texts, numbers) and not (name and _paced(slots, counter)):
             counter = index  # the last one before the elapsed time: bars may name the epoch first
         elif slot := span(index, name, before, after):
             slots.append(slot)
-    counters = [slot for slot in slots if slot.meaning is Meaning.STEP]
-    if any(is_whole(numbers[slot.index]) for slot in counters):  # `"update": 1.25, "num_updates": 250`
-        slots = [slot for slot in slots if slot not in counters or is_whole(numbers[slot.index])]
+    slots = _whole_counters(slots, numbers)
     count_first(slots, texts, numbers, counter)
     drawn, counts = with_counter(slots, texts, counter, bar)
     shape = zlib.crc32(_shape(texts).encode("utf-8", "replace"))
@@ -92,9 +91,32 @@ def _share(index: int, name: str) -> list[Slot]:
     return [Slot(index, Meaning.MEASURE, name)] if known is not None and known[0] is Meaning.MEASURE else []
 
 
+def _counts(index: int, name: str, unit: str, texts: Sequence[str], numbers: Sequence[str]) -> bool:
+    """Return whether number `index` may be a bar's unnamed counter."""
+    before, after = texts[index], texts[index + 1]
+    formed = is_whole(numbers[index]) or "|" in before
+    return formed and _opens(after, unit) and not (name and before.endswith("="))
+
+
 def _opens(after: str, unit: str) -> bool:
     """Return whether a number before `after` is the `k` of `k/N`, or counts without an end."""
     return (OF.match(after) is not None and unit in ("", "of")) or _OPEN_BAR.match(after) is not None
+
+
+def _whole_counters(slots: list[Slot], numbers: Sequence[str]) -> list[Slot]:
+    """Return `slots` without fractions of counters where there is a whole one; times beside a range of steps are of all of them."""
+    counters = [slot for slot in slots if slot.meaning is Meaning.STEP]
+    if any(is_whole(numbers[slot.index]) for slot in counters):  # `"update": 1.25, "num_updates": 250`
+        slots = [slot for slot in slots if slot not in counters or is_whole(numbers[slot.index])]
+    if any(slot.name.endswith(RANGE) for slot in counters):
+        timed = (Meaning.TIME, Meaning.SPAN, Meaning.CLOCK)
+        slots = [replace(slot, name=f"{slot.name} {RANGE}") if slot.meaning in timed else slot for slot in slots]
+    return slots
+
+
+def _paced(slots: Sequence[Slot], counter: int) -> bool:
+    """Return whether a speed stands behind the counter that was found: what comes after is none of the bar's."""
+    return counter >= 0 and any(slot.meaning in (Meaning.RATE, Meaning.STEP_TIME) for slot in slots)
 
 
 def _clock_of_bar(texts: Sequence[str], index: int) -> bool:

@@ -48,6 +48,9 @@ _GLUED = 250
 _BAR = re.compile(r"\d+/\d+ \[[=>.]{8,}\]")
 _BAR_ON = re.compile(r"\d+/\d+ \[\d[^\[\]]*(?:it/s|s/it)[^\[\]]*\](?=[^\s\]),:|])")
 """A bar to which the next message is glued: one goes to standard error, the other to standard output."""
+_WARNING_ON = re.compile(r"(?<=\S)\s+/\S+\.py:\d+: \w*Warning: ")
+"""A warning that is glued to a report which did not end its line."""
+_REPORT = re.compile(r"(?i)loss\W{0,4}\d|\b(?:step|iter\w*|epoch)\W{0,4}\d")
 _NEWS = re.compile(
     r"(?i)loss\W{0,4}\d|\b(?:step|iter\w*|epoch)\W{0,4}\d|error\b|exception|traceback|fault|kill|abort|fail|terminat|time"
     r"|memory|\boom\b|signal|dumped|cancel|nccl|\bnan\b|panic|segv|refused|unable|cannot|could not"
@@ -99,6 +102,8 @@ def clean(line: str) -> str:
         line = line[line.rfind(bars[-1]) :]
     if ("it/s" in line or "s/it" in line) and (glued := _BAR_ON.search(line)):
         line = line[glued.end() :] if _NEWS.search(line, glued.end()) else line[: glued.end()]
+    if "Warning: " in line and (glued := _WARNING_ON.search(line)) and _REPORT.search(line, 0, glued.start()):
+        line = line[: glued.start()]
     return line.rstrip()
 
 

@@ -44,7 +44,7 @@ class EventState(msgspec.Struct):
         samples: Training samples in an epoch.
         batch: Samples in a step, of all devices together.
         opened: Name of the event that opened the stretch under way; empty outside of one.
-        begun: Its time, in seconds since 1970.
+        begun: Its time, in seconds since 1970; 0 before the first of a run.
         amount: What it will train.
         first: Number at which it begins.
         marked: Begin and end of epochs or blocks are printed; else evaluations bound the stretches.
@@ -104,10 +104,12 @@ def _take(event: Event, state: EventState) -> bool:
     """Take in one event; return whether it completed a stretch."""
     key = event.key
     if isinstance(event.value, int | float) and not isinstance(event.value, bool):
-        if key in _SAMPLES:
+        if key in _SAMPLES and not state.begun:  # later it says how many were used in all
             state.samples = float(event.value)
         elif key == "global_batch_size":
             state.batch = float(event.value)
+    if key in ("run_start", "run_stop"):
+        state.begun = 0.0
     if key == "run_start":
         state.spans, state.opened, state.waiting, state.evaluated = [], "", None, None
     if event.stamp is None:

@@ -29,6 +29,9 @@ _PAIRED = 0.35
 _PAUSE = 4
 """Times the mean beyond which a difference is a pause."""
 
+_LONGEST = 30 * 86400.0
+"""Seconds between two reports beyond which their stamps are of two kinds: one has no year, or no date."""
+
 _NEARLY, _FAR, _LONGEST_STEP = 0.05, 10, 600.0
 
 _STRAIGHT = 0.5
@@ -187,7 +190,7 @@ def _passed(
         if begin is None or end is None:
             continue
         seconds = difference(begin, end) if method == "timestamps" else end - begin
-        if seconds < 0 and name:
+        if abs(seconds) > _LONGEST or (seconds < 0 and name):
             continue  # it begins anew with each epoch
         if seconds < 0:
             return []

@@ -111,7 +111,17 @@ def read(reading: Reading, line: int, offset: int, time: float, text: str) -> Re
         take = _TAKE.get(slot.meaning)
         if take is not None:
             found |= take(report, slot, value)
+    if reading.plan.bar and report.step_rate is None:
+        _turn_over(report)
     return report if found else None
+
+
+def _turn_over(report: Report) -> None:
+    """Take a bar's `s/it` for a rate: it prints `it/s` while steps are shorter than a second."""
+    key = next((key for key in report.times if key.startswith("step:") and key[5:].isdigit()), "")
+    if seconds := report.times.get(key):
+        report.step_rate = 1 / seconds
+        del report.times[key]
 
 
 def _take_loss(report: Report, slot: Slot, value: float) -> bool:

@@ -154,6 +154,9 @@ def _throughput(window: Sequence[Report], alone: bool) -> tuple[float | None, st
     newest = {unit: place for place, report in enumerate(window) for unit in report.rates}
     unit = max(units, key=lambda name: (units[name], newest[name]))
     counted = [report for report in window if unit in report.rates]
+    stepped = [report for report in counted if report.step is not None]
+    if len(stepped) * 2 >= len(counted):
+        counted = stepped or counted  # what the ends of epochs say may be of something else
     if not alone and len(counted) * _FEW < len(window):
         return None, None  # a summary, over a slow start perhaps
     if len(counted) < _ENOUGH:

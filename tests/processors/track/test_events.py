@@ -41,6 +41,12 @@ def test_without_sizes_nothing_is_said() -> None:
     assert metric is None
 
 
+def test_samples_that_were_used_in_all_are_no_epoch() -> None:
+    metric, _ = track([*SIZES, *epochs(6), event("train_samples", 600, 60_000), event("run_stop", 601)])
+    assert metric is not None
+    assert metric.throughput == pytest.approx(200.0)
+
+
 def test_a_new_run_starts_anew() -> None:
     metric, _ = track([*SIZES, *epochs(6), *SIZES, *epochs(3, seconds=20.0)])
     assert metric is not None

@@ -61,6 +61,64 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ],
         {"step": 40, "loss": 2.2, "step_time_s": 0.37},
     ),
+    "a range in brackets": (
+        [
+            f" Epoch[ 2 of 9]-Minibatch[ {10 * i + 1}- {10 * i + 10}, {i}%]: loss = {loss(i + 1):.4f} * 2560; "
+            "time = 3.7000s; samplesPerSecond = 691.9"
+            for i in range(40)
+        ],
+        {"step": 400, "loss": 2.2, "step_time_s": 0.37, "throughput": 691.9},
+    ),
+    "a mean of steps beside the counter": (
+        [f"  [ {i}] ep={10 * i} steps={150 + i % 7}.5 ploss={loss(i):.4f} w=20/20/5 ({8 * i}s)" for i in range(1, 41)],
+        {"step": 40, "loss": 2.2, "step_time_s": 8.0},
+    ),
+    "numbers glued to their names": (
+        [f"epoch3 iteration{i}, Loss: {loss(i):.4f}, Steps/Sec: 2.70" for i in range(1, 41)],
+        {"epoch": 3.0, "step": 40, "loss": 2.2, "step_time_s": 0.37},
+    ),
+    "single precision": (
+        [f"loss(x, y) = {loss(i):.4f}f0" for i in range(1, 41)],
+        {"loss": 2.2, "step_time_s": None},
+    ),
+    "all of the losses": (
+        [f"step {i} | cls loss: 0.31, box loss: 0.2, all_loss: {loss(i):.4f}" for i in range(1, 41)],
+        {"step": 40, "loss": 2.2},
+    ),
+    "a bar around a second": (
+        [f"\r {i}%|{'#' * (i // 8):<5}| {i}/100 [00:{i:02}<01:00, {'1.02s/it' if i % 2 else '1.01it/s'}]" for i in range(1, 41)],
+        {"step": 40, "step_time_s": 1.005, "method": "rate"},
+    ),
+    "a bar, and a counter after it": (
+        [
+            f"stage 2 ━━━━━━━━━━ {i}/500 0:00:{i * 37 // 100:02} • 0:01:00 2.70it/s early_stopping: 0/10 {0.5 + i / 1000:.4f}"
+            for i in range(1, 41)
+        ],
+        {"step": 40, "step_time_s": 0.37},
+    ),
+    "a warning glued to a report": (
+        [f"iter {i} || Loss: {loss(i):.4f} || step time 0.370 s || /opt/lib/aug.py:38: SomeWarning: ragged" for i in range(1, 41)],
+        {"step": 40, "loss": 2.2, "step_time_s": 0.37},
+    ),
+    "stamps of two kinds": (
+        [
+            f"I0{1 + i % 2}10 05:08:{i:02}.000000 4783 log.py:115] step {10 * i}: loss = {loss(i):.4f}" if i % 2
+            else f"2019-04-23 05:08:{i:02}.000000: step {10 * i}: loss = {loss(i):.4f}"
+            for i in range(1, 41)
+        ],
+        {"step": 400, "loss": 2.2, "step_time_s": None},
+    ),
+    "ends of epochs with a rate of their own": (
+        [
+            line
+            for i in range(1, 41)
+            for line in (
+                f"[Epoch {i} Batch 200/372] loss {loss(i):.4f}, throughput 240.0 samples/s",
+                f"[Epoch {i}] throughput 16000.0 samples/s",
+            )
+        ],
+        {"step": 200, "throughput": 240.0},
+    ),
 }  # fmt: skip
 
 
@@ -77,3 +135,7 @@ def test_home_made_formats_do_not_depend_on_the_cut(name: str) -> None:
     whole = fields(track(made)[0], expected)
     for sizes in ([1] * len(made), [3] * len(made), [7, 1, 30]):
         assert fields(track(made, sizes=sizes)[0], expected) == whole
+
+
+def test_a_time_after_the_name_of_a_loss_is_no_loss() -> None:
+    assert track([f"Finish train TripletLoss in {100 + i}.5 seconds" for i in range(40)])[0] is None

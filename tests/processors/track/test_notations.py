@@ -70,7 +70,7 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
     ),
     "a slow bar with a unit of its own": (
         lines(lambda i: f"\r {i}%|{'#' * (i // 8):<5}| {i}/100 [{i:02}:00<59:00, 60.00s/candidate]"),
-        {"step": 40, "step_time_s": 60.0, "method": "stated"},
+        {"step": 40, "step_time_s": 60.0, "method": "rate"},
     ),
     "trials of a search": (
         lines(
