@@ -95,13 +95,15 @@ def _counts_samples(reports: Sequence[Report]) -> bool:
 
     Reports come every round number of steps (10, 50, 200); of samples, every batch size times that (640, 1280).
     """
-    strides = {
-        later.step - earlier.step for earlier, later in pairs(reports) if later.step and earlier.step is not None
-    }
-    if len(strides) != 1 or len(reports) < 4 or not all(report.unnamed for report in reports):
+    if len(reports) < 4 or not all(report.unnamed for report in reports):
         return False
     if any(report.step_rate or any(key.startswith("step:") for key in report.times) for report in reports):
         return False  # the bar says what it counts
+    strides = {
+        later.step - earlier.step for earlier, later in pairs(reports) if later.step and earlier.step is not None
+    }
+    if len(strides) != 1:
+        return False
     stride = strides.pop()
     return stride >= 32 and 2 * stride % 10 ** (len(str(stride)) - 1) != 0
 
