@@ -12,7 +12,10 @@ LONGEST_NAME = 100
 """Characters before a number that its name is looked for in."""
 OPENING = " \t\"'([{<*"
 SEPARATOR = re.compile(r"(?:[:=|]|(?<=['\"]),|->|=>|\bis|\bof|^\s*-)\s*$")
-_NAME = re.compile(r"[A-Za-z_\u00aa-\uffff][^,;|\t{}\[\]\"'=:<>]*$")
+_NAME = re.compile(
+    r"(?![\u00b7\u2013\u2014\u2022])[A-Za-z_\u00aa-\uffff][^,;|\t{}\[\]\"'=:<>\u00b7\u2013\u2014\u2022]*$"
+)
+"""Dashes and bullets part fields as commas do."""
 _LETTER = re.compile(r"[^\W\d_]")
 _SCOPE = re.compile(r"(?i)\((?:train|training|global|avg|mean|smoothed|\w{1,2}(?:,\s*\w{1,2})+)\)$")
 _WRAPPED = re.compile(
@@ -128,6 +131,8 @@ def slot_of(index: int, name: str, unit: str, number: str) -> Slot | None:
     timed = unit in ("ms", "us", "µs") or (unit in ("s", "sec") and "." in number) or number.endswith("s")
     if what is Meaning.STEP and timed:  # `Step: 1s696ms`, `Batch: 0.031s`
         return Slot(index, Meaning.STEP_TIME, name, units.time_after(unit) or 1.0)
+    if what is Meaning.LOSS and name.lower().endswith("cost") and units.time_after(unit) is not None:
+        what = Meaning.TIME  # `cost: 12.3s`
     if what in (Meaning.RATE, Meaning.LOSS) and units.time_after(unit) is not None and unit not in ("m", "h"):
         return None  # `Speed: 0.2ms preprocess`, `Finished NewLoss in 12.5 seconds`
     if what in (Meaning.STEP_TIME, Meaning.TIME, Meaning.CLOCK) and (seconds := units.time_after(unit)) is not None:

@@ -31,7 +31,11 @@ _RATE = {
 _THOUSANDS = re.compile(r"[kKM](?=(?:it|img|image|im|tok|token|sample|ex|example|seq|step|record|item)s?/)")
 _PREFIX = {"k": 1e3, "K": 1e3, "M": 1e6}
 _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
-_SHORT = dict.fromkeys(("fps", "ips", "sps", "qps", "imps"), SAMPLES) | dict.fromkeys(("wps", "tps", "tgs"), TOKENS)
+_SHORT = (
+    dict.fromkeys(("fps", "ips", "sps", "qps", "imps"), SAMPLES)
+    | dict.fromkeys(("wps", "tps", "tgs"), TOKENS)
+    | {"ups": STEPS}
+)
 _PERIOD = re.compile(rf"(?ai)(?:^|[^A-Za-z])({_UNIT}){_PER}(?:global[ _]?)?(?:{_THINGS[STEPS]})(?![A-Za-z])")
 _SAMPLE_PERIOD = re.compile(rf"(?ai)(?:^|[^A-Za-z])({_UNIT}){_PER}(k?)(?:{_THINGS[SAMPLES]})(?![A-Za-z])")
 _TIME = re.compile(rf"(?ai)^\s*({_UNIT})(?![A-Za-z/])")

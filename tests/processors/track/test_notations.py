@@ -120,6 +120,22 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ),
         {"step": 2000, "step_time_s": 0.04125, "throughput": 2.75e6, "throughput_unit": "samples/s"},
     ),
+    "bullets between fields": (
+        lines(
+            lambda i: (
+                f"Fitting \u2501\u2501\u2578\u2501\u2501 {2 * i}/90 \u2022 0:00:{i:02} \u2022 4.0 it/s \u2022 loss: {loss(i):.4f}"
+            )
+        ),
+        {"step": 80, "step_time_s": 0.25, "method": "rate", "loss": 2.2},
+    ),
+    "updates a second": (
+        lines(lambda i: f"inner | loss={loss(i):.4f}, wps=8000, ups=4.00, num_updates={100 * i}"),
+        {"step": 4000, "step_time_s": 0.25, "method": "rate", "throughput": 8000.0, "loss": 2.2},
+    ),
+    "a cost in seconds": (
+        lines(lambda i: f"epoch:3 step:{10 * i}[{10 * i}/400] embedding_loss:{loss(i):.4f} cost:1.25s"),
+        {"step": 400, "step_time_s": 1.25, "loss": 2.2},
+    ),
     "what remains of the loop": (
         lines(lambda i: f"Round: 2/9 Step: {5 * i}/400 ETA: {0.25 * (400 - 5 * i):.2f}s loss: {loss(i):.4f} acc: 0.5"),
         {"step": 200, "step_time_s": 0.25, "method": "stated", "loss": 2.2},
