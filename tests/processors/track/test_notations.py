@@ -123,10 +123,10 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
     "bullets between fields": (
         lines(
             lambda i: (
-                f"Fitting \u2501\u2501\u2578\u2501\u2501 {2 * i}/90 \u2022 0:00:{i:02} \u2022 4.0 it/s \u2022 loss: {loss(i):.4f}"
+                f"Fitting \u2501\u2501\u2578\u2501\u2501 {2 * i}/90 \u2022 0:00:{i:02} \u2022 2.0 it/s \u2022 loss: {loss(i):.4f}"
             )
         ),
-        {"step": 80, "step_time_s": 0.25, "method": "rate", "loss": 2.2},
+        {"step": 80, "step_time_s": 0.5, "method": "rate", "loss": 2.2},
     ),
     "updates a second": (
         lines(lambda i: f"inner | loss={loss(i):.4f}, wps=8000, ups=4.00, num_updates={100 * i}"),
