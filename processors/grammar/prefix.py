@@ -98,13 +98,22 @@ def clean(line: str) -> str:
         line = next((part for part in reversed(line.split("\r")) if part.strip()), "")
     if "\b" in line:
         line = next((part for part in reversed(line.split("\b")) if part.strip()), "")
-    if len(line) > _GLUED and (bars := _BAR.findall(line))[1:]:
-        line = line[line.rfind(bars[-1]) :]
+    if len(line) > _GLUED:
+        line = _last_of(line)
     if ("it/s" in line or "s/it" in line) and (glued := _BAR_ON.search(line)):
         line = line[glued.end() :] if _NEWS.search(line, glued.end()) else line[: glued.end()]
     if "Warning: " in line and (glued := _WARNING_ON.search(line)) and _REPORT.search(line, 0, glued.start()):
         line = line[: glued.start()]
     return line.rstrip()
+
+
+def _last_of(line: str) -> str:
+    """Return the last of several bars, or dictionaries that begin alike, that stand in one line; else the line."""
+    if (bars := _BAR.findall(line))[1:]:
+        return line[line.rfind(bars[-1]) :]
+    place = line.rfind("} {") + 2
+    key = line[place : line.find(":", place)] if place > 1 else ""
+    return line[place:] if key and key in line[:place] else line
 
 
 def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other

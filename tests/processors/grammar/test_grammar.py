@@ -61,6 +61,16 @@ def test_redraws_that_a_copy_left_in_one_line() -> None:
     assert clean("step 1/40 - loss: 2.0" + "\b" * 21 + "step 2/40 - loss: 1.0" + "\b" * 21) == "step 2/40 - loss: 1.0"
 
 
+def test_dictionaries_that_a_copy_left_in_one_line() -> None:
+    made = [
+        str({"loss": 1 / k, "margin": 0.5, "epoch": k, "place": f"{k}/90", "a setting": "of no interest"})
+        for k in range(1, 5)
+    ]
+    assert clean(" ".join(made)) == made[-1]
+    other = made[0] + " " + str({"eval": 0.5, "loss": 0.25})
+    assert clean(other * 2) == other * 2
+
+
 def test_a_digit_within_a_word_is_no_number() -> None:
     assert NUMBER.findall("top1 fc6 P100 v2.1 err-top5") == []
     assert NUMBER.findall("1,2,3") == ["1", "2", "3"]
