@@ -12,8 +12,10 @@ from .slots import Slot
 
 FIRST = "first"
 """Name of a counter that stands bare at the start of a line, beside a named loss or speed."""
-_FIRST = re.compile(r"^[\s\[(#>]*\0(?:\s*[\]):|\t,]|\s+-\s)|^\s*#\0\s")
-_EPOCH_FIRST = re.compile(r"^\s*\[\s*\0\s*\]\s+\0\s*[|:,]")
+_FIRST = re.compile(
+    r"^[\s\[(#>]*\0(?:\s*[\]):|\t,]|\s+-\s)|^\s*(?:#\0\s|\0\s{2,}[A-Za-z_])|^\W*[Tt]rain(?:ing)?\s*\[\0\]"
+)
+_EPOCH_FIRST = re.compile(r"^\s*\[\s*\0\s*(?:\]\s+\0\s*[|:,]|,\s+\0\s*\])")
 _COLUMNS = re.compile(r"^\s*\0\s+\0")
 _AFTER_CLOCK = re.compile(r"^\W*\0\s+[-|]\s+\0\s+[-|]\s")
 _CLOCK_SECOND = re.compile(r"^\W*\[\s*\0\s*\|\s*\0\s*\]")

@@ -45,6 +45,7 @@ _TRIAL = re.compile(r"(?i)\btrial\s+#?$")
 _ENDED_AFTER = re.compile(r"(?i)^\s+(?:finished|completed?|ended|done)\b")
 _BETWEEN = re.compile(r"^\s+\S+\s*[:=]?\s+$")
 _SO_MANY = re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$")
+_FRACTION = re.compile(r"\.\d\d")
 _ORDINAL_AFTER = re.compile(r"^\s*个?(轮次?|步|次迭代)(?![\w/])")
 """What stands after a counter in Chinese, as `th epoch` might in English."""
 _EPOCH_AFTER = re.compile(r"epoch\b", re.IGNORECASE)
@@ -60,7 +61,7 @@ _LAST = re.compile(r"(?i)\b(?:last|past)\s+$")
 _SOME_TOOK = re.compile(r"(?i)^\s*(iter\w*|steps?|batch(?:es)?|updates?)?\s*\)?\s*([:=]|takes?|took|in)\s*$")
 _PER_SOME = re.compile(r"^\s*([a-zA-Z]+)\s*(?:/|per|for)\s*$")
 _UNTIL = re.compile(
-    r"(?:^|[^a-z])(?:eta|remaining|left|estimated|expected|until|timeout|limit)(?:$|[^a-z])", re.IGNORECASE
+    r"(?:^|[^a-z])(?:eta|remain(?:s|ing)?|left|estimated|expected|until|timeout|limit)(?:$|[^a-z])", re.IGNORECASE
 )
 _LEFT = re.compile(r"(?i)(?:^|[^a-z])(?:eta|remaining|left)[^a-z]*$")
 _UNTIL_AFTER = re.compile(r"^\s*[a-z]*[ ]+(?:left|remaining|ago)\b(?!\s*[:=])", re.IGNORECASE)
@@ -133,6 +134,8 @@ def slot_of(index: int, name: str, unit: str, number: str) -> Slot | None:
         return Slot(index, Meaning.STEP_TIME, name, units.time_after(unit) or 1.0)
     if what is Meaning.LOSS and name.lower().endswith("cost") and units.time_after(unit) is not None:
         what = Meaning.TIME  # `cost: 12.3s`
+    if what is Meaning.STEP and name.lower() == "batch" and _FRACTION.search(number):
+        what = Meaning.TIME  # `Data 0.003 Batch 0.370`
     if what in (Meaning.RATE, Meaning.LOSS) and units.time_after(unit) is not None and unit not in ("m", "h"):
         return None  # `Speed: 0.2ms preprocess`, `Finished NewLoss in 12.5 seconds`
     if what in (Meaning.STEP_TIME, Meaning.TIME, Meaning.CLOCK) and (seconds := units.time_after(unit)) is not None:

@@ -55,7 +55,7 @@ _NOT = re.compile(
 )
 _STEP = re.compile(
     r"(?:^|[^a-z])(?:global[ _-]?step|steps?|iterations?|iters?|it|itr|i|n[ _]?iter|n(?:um)?[ _-]?updates?|updates?"
-    r"|batch(?:es)?|mini-?batch|"
+    r"|batch(?:es)?|mini-?batch(?:es)?|"
     r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches"
     r"|step_num|total[ _]timesteps|t env"
     r"|^(?:total |num |env )?frames|training[ _]iteration)$|^(?:s|#|up\.?|upd)$|(?:步数|步|迭代|迭代次数)$"
@@ -64,7 +64,9 @@ _STEP_OF = re.compile(
     r"^(?:global |current )?(?:steps?|iter\w*|batch(?:es)?)/(?:max|total|num|all)(?: ?(?:steps?|iter\w*|batch(?:es)?))?$"
 )
 """Name of a counter that is printed with its end: `global_step/max_steps: 13/94`."""
-_EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|tick|epoch[ _](?:num|number|idx|index|id)|pass)$|^e$|(?:轮次|轮数|轮)$")
+_EPOCH = re.compile(
+    r"(?:^|[^a-z])(?:epochs?|ep|tick|epoch[ _](?:num|number|idx|index|id)|pass)$|^(?:e|round)$|(?:轮次|轮数|轮)$"
+)
 _LIMIT = re.compile(r"^(?:initial|max|min|target|quota|num|peak|promised)\b")
 _STEP_TIME = re.compile(
     r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_"

@@ -16,7 +16,7 @@ _THINGS = {
     r"items?|ins|instances?|videos?|clips?|frames?|graphs?|structures?|pairs?|"
     r"pos|positions?|rays?|points?|molecules?|patches|crops|transitions?|timesteps?|documents?|docs?|env[_ ]?steps?",
     TOKENS: r"tokens?|toks?|words?|tgs",
-    STEPS: r"steps?|its?|iters?|iterations?|batch(?:es)?|b|updates?|ups|steps?",
+    STEPS: r"steps?|its?|iters?|iterations?|batch(?:es)?|b|updates?|upd|ups|steps?",
 }
 # Patterns are ASCII's where a unit is looked up: to others a long s is an s, and the Kelvin sign a k.
 _UNIT = "|".join(sorted(map(re.escape, _TIMES), key=len, reverse=True))

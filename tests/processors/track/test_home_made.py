@@ -119,6 +119,30 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ],
         {"step": 200, "throughput": 240.0},
     ),
+    "epoch and step in brackets": (
+        [f"[{1 + i // 10:3d}, {100 * (i % 10) + 100:5d}] loss: {loss(i):.3f}" for i in range(41)],
+        {"epoch": 5.0, "step": 100, "loss": 2.2, "step_time_s": None},
+    ),
+    "minibatches from and to": (
+        [
+            f"LOG (nnet-train[5.5]:Print():nnet.cc:{i}) Average objective function for 'output' for minibatches "
+            f"{10 * i - 9}-{10 * i} is -{loss(i):.4f} over 5120 frames."
+            for i in range(1, 41)
+        ],
+        {"step": 400, "loss": -2.2},
+    ),
+    "batch and data times": (
+        [f"Train: [3/4][{i}/100] Data 0.003 (0.004) Batch 0.370 (0.368) Remain 00:{50 - i:02} loss: {loss(i):.4f}" for i in range(1, 41)],
+        {"step": 40, "loss": 2.2, "step_time_s": 0.37},
+    ),
+    "updates": (
+        [f"num_updates {10 * i}: loss {loss(i):.4f}; 0.37 s/upd" for i in range(1, 41)],
+        {"step": 400, "loss": 2.2, "step_time_s": 0.37},
+    ),
+    "train of a step": (
+        [f"train[{10 * i}] loss={loss(i):.4f} steps_per_second=2.703" for i in range(1, 41)],
+        {"step": 400, "loss": 2.2, "step_time_s": 0.37},
+    ),
 }  # fmt: skip
 
 
