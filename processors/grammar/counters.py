@@ -137,6 +137,8 @@ def with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: boo
     drawn = drawn or (counter >= 0 and any(_FILLED.search(text) for text in texts))
     if bar and counter >= 0:
         _own_unit(slots, texts, counter)
+    if drawn and counter >= 0:
+        _outer(slots, counter)
     step = any(slot.meaning is Meaning.STEP for slot in slots)
     timed = any(slot.meaning in (Meaning.STEP_TIME, Meaning.RATE, Meaning.EPOCH, Meaning.LOSS) for slot in slots)
     if drawn and counter >= 0 and not step and texts[1].startswith("%") and _EPOCHS_BAR.search(texts[0]):
@@ -153,6 +155,18 @@ def with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: boo
         if OF.match(texts[counter + 1]):
             slots.append(Slot(counter + 1, Meaning.TOTAL, ""))
     return drawn, counter >= 0
+
+
+def _outer(slots: list[Slot], counter: int) -> None:
+    """Take the counter named before a bar for that of a loop about it where the time of a step stands behind: it is one of the bar's."""
+    ended = {slot.name for slot in slots if slot.meaning is Meaning.TOTAL}
+    if any(slot.meaning is Meaning.STEP_TIME and slot.name and slot.index > counter for slot in slots):
+        slots[:] = [
+            replace(slot, meaning=Meaning.EPOCH)
+            if slot.meaning is Meaning.STEP and slot.index < counter and slot.name not in ended
+            else slot
+            for slot in slots
+        ]
 
 
 def _own_unit(slots: list[Slot], texts: Sequence[str], counter: int) -> None:

@@ -136,6 +136,14 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"epoch:3 step:{10 * i}[{10 * i}/400] embedding_loss:{loss(i):.4f} cost:1.25s"),
         {"step": 400, "step_time_s": 1.25, "loss": 2.2},
     ),
+    "a loop about a bar": (
+        [
+            f"\rSelf-play 4 Iter: {n} Fit |{'#' * 12}| ({400 * n}/{400 * n}) Data: 0.001s | Batch: 0.051s "
+            f"| Total: 0:{n // 3:02}:{20 * n % 60:02} | ETA: 0:00:01 | Loss_pi: {loss(n):.4f}"
+            for n in range(2, 8)
+        ],
+        {"step": 2800, "step_time_s": 0.051, "epoch": 7.0, "loss": loss(7)},
+    ),
     "what remains of the loop": (
         lines(lambda i: f"Round: 2/9 Step: {5 * i}/400 ETA: {0.25 * (400 - 5 * i):.2f}s loss: {loss(i):.4f} acc: 0.5"),
         {"step": 200, "step_time_s": 0.25, "method": "stated", "loss": 2.2},
