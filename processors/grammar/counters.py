@@ -45,7 +45,7 @@ def fits(slot: Slot, number: str) -> bool:
     """Return whether `number` has a form that its meaning allows: a counter may be printed as `3.0`, but not as `0.527`."""
     if slot.meaning is Meaning.STEP_TIME and _COUNTED.search(slot.name):
         return not number.isdigit()  # `time/batch: 365` counts
-    return slot.meaning is not Meaning.STEP or len(number.partition(".")[2]) < _DECIMALS
+    return slot.meaning is not Meaning.STEP or len(number.rstrip("kKMG").partition(".")[2]) < _DECIMALS
 
 
 _COUNTED = re.compile(r"(?i)\btime/\w+$|^time[_ ](?:step|iter|batch)$")

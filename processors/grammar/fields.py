@@ -89,11 +89,13 @@ def name_before(text: str) -> str:
 
 
 def counts_before(name: str, number: str, after: str) -> bool:
-    """Return whether a counter stands before the name of the next number, not before its own unit: `step 400 tok/s 1234`."""
-    if not number.isdigit() or not _BETWEEN.match(after):
+    """Return whether a counter or a loss stands before the name of the next number, not before its own unit: `step 400 tok/s 1234`."""
+    if not name or not _BETWEEN.match(after):
         return False
-    known = names.meaning(name) if name else None
-    return known is not None and known[0] in (Meaning.STEP, Meaning.EPOCH)
+    known = names.meaning(name)
+    if known is None or known[0] is Meaning.LOSS:
+        return known is not None and "/" in after
+    return number.isdigit() and known[0] in (Meaning.STEP, Meaning.EPOCH)
 
 
 def unit_after(text: str) -> str:

@@ -144,6 +144,10 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ],
         {"step": 2800, "step_time_s": 0.051, "epoch": 7.0, "loss": loss(7)},
     ),
+    "a loss before the name of a rate": (
+        lines(lambda i: f"step {i / 10:.1f}k loss {loss(i):.3f} tok/s 12.5k"),
+        {"step": 4000, "throughput": 12500.0, "throughput_unit": "tokens/s", "loss": 2.2},
+    ),
     "what remains of the loop": (
         lines(lambda i: f"Round: 2/9 Step: {5 * i}/400 ETA: {0.25 * (400 - 5 * i):.2f}s loss: {loss(i):.4f} acc: 0.5"),
         {"step": 200, "step_time_s": 0.25, "method": "stated", "loss": 2.2},
