@@ -1,7 +1,8 @@
 """All signatures against a line in one pass, once a template.
 
 The patterns are matched against the template, every digit of it a 0, so the answer is the same whichever line of it comes first, and the
-cache changes nothing but the cost: a dictionary look-up a line, once warm.
+cache changes nothing but the cost: a dictionary look-up a line, once warm. They are matched a second time without what launchers, loggers
+and collectors put in front, so that a pattern may say where a message begins.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ import re2
 
 from processors.classify.template import templates
 from processors.grammar.extractor import DIGITS, LONGEST
+from processors.grammar.prefix import clean, peel
 
 from .catalogue import Signature
 
@@ -23,6 +25,8 @@ READ = 2000
 
 TEMPLATES = 50_000
 """Templates remembered; when full, the memory starts anew."""
+
+_MILD = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 
 
 class Matcher:
@@ -57,8 +61,8 @@ class Matcher:
                 return self._known[template]
         if len(self._known) >= TEMPLATES:
             self._known.clear()
-        text = template.encode("utf-8", "replace").translate(_ZEROS)[:READ]
-        found = tuple(sorted(self._set.Match(text) or ())) if text else ()
+        texts = {one.encode("utf-8", "replace").translate(_ZEROS) for one in _forms(template[:READ])}
+        found = tuple(sorted({number for one in texts for number in self._set.Match(one) or ()}))
         if len(template) < READ and len(template) != LONGEST:
             self._known[template] = found
         return found
@@ -66,6 +70,8 @@ class Matcher:
     def signature(self, found: Sequence[int], line: str) -> Signature | None:
         """Return the most confident signature among the patterns `found` in `line` that `line`'s numbers allow."""
         best: Signature | None = None
+        if "\x1b" in line:
+            line = clean(line)
         for number in found:
             if number >= len(self.signatures):
                 break
@@ -73,3 +79,12 @@ class Matcher:
             if (best is None or one.confidence > best.confidence) and (not one.numbers or one.numbered(line[:READ])):
                 best = one
         return best
+
+
+def _forms(template: str) -> list[str]:
+    """Return `template`, and unless it calls itself information also without what launchers, collectors and loggers put in front."""
+    peeled = peel(template)
+    if peeled.level in _MILD:
+        return [template]
+    forms = [template, peeled.text, peeled.body, f"{peeled.level}: {peeled.text}" if peeled.level else ""]
+    return [form for form in forms if form]

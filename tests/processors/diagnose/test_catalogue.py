@@ -50,6 +50,28 @@ def test_lines_are_told_apart_by_what_comes_after_their_template(matcher: Matche
             assert bool(matcher.find([line])[0]) == known
 
 
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "2024-01-02T03:04:05.678901234Z stderr F ",
+        "trainer-1  | ",
+        "[1,3]<stderr>:",
+        "[default3]:",
+        "(TrainWorker pid=4242, ip=10.0.0.7) ",
+        "2024-01-02 03:04:05,678 ERROR ",
+        "\x1b[31m",
+    ],
+)
+def test_every_entry_matches_behind_what_launchers_and_loggers_put_in_front(prefix: str, matcher: Matcher) -> None:
+    lost = []
+    for entry in ENTRIES:
+        line = prefix + entry.example.lstrip()
+        one = matcher.signature(matcher.find([line])[0], line)
+        if one is None or one.confidence < entry.confidence:
+            lost.append(entry.name)
+    assert lost == []
+
+
 def test_what_ships_would_be_taken_from_an_operator() -> None:
     here = resources.files("processors.diagnose.catalogue")
     files = [one for one in here.iterdir() if one.name.endswith(".toml")]

@@ -116,3 +116,19 @@ def test_the_launchers_first_failure_counts_before_the_others_that_it_quotes(han
 def test_a_loss_that_is_told_to_be_no_number(handler: FailureHandler, words: str) -> None:
     said = run(handler, [*PROGRESS, f"Loss {words} at iteration=60"])[0]
     assert [one.error_type for one in said[-1:]] == [ErrorType.USER_SCRIPT]
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "2024-01-02T03:04:05.678901234Z stderr F ",
+        "trainer-1  | ",
+        " 3: ",
+        "Jan  2 03:04:05 n7 train[4242]: ",
+        "(TrainWorker pid=4242, ip=10.0.0.7) ",
+        "\x1b[31m",
+    ],
+)
+def test_a_bare_word_of_the_shell_behind_what_collectors_put_in_front(handler: FailureHandler, prefix: str) -> None:
+    said = run(handler, [*PROGRESS, f"{prefix}Killed"])[0][-1]
+    assert (said.error_type, said.signature) == (ErrorType.OTHER, "killed_by_os")
