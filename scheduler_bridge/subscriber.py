@@ -17,7 +17,7 @@ from typing import Any, Self
 
 import kafka
 import structlog
-from kafka.errors import CommitFailedError, KafkaError, RebalanceInProgressError
+from kafka.errors import CommitFailedError, KafkaError, RebalanceInProgressError, RetriableError
 
 from records import BY_RECORD, Action, Decision, Explained, InvalidRecord, Mode, Position, decode
 
@@ -203,6 +203,9 @@ class Subscription:
             self._consumer.commit(wanted)
         except (CommitFailedError, RebalanceInProgressError):
             log.info("partitions_moved", detail="their new owner gets again what was not committed")
+            return
+        except RetriableError as error:  # it did not answer, or died while it was asked
+            log.warning("not_committed", error=repr(error), detail="the next commit includes it")
             return
         except KafkaError as error:
             raise SubscriptionError(

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import kafka
 import structlog
-from kafka.errors import CommitFailedError, KafkaError, KafkaTimeoutError
+from kafka.errors import CommitFailedError, KafkaError, RetriableError
 
 from records import Position
 from streams.transport import Message, TransportError
@@ -82,8 +82,8 @@ class KafkaConsumer:
             self._consumer.commit()
         except CommitFailedError:
             log.info("partitions moved before the commit; their new owner repeats the work")
-        except KafkaTimeoutError:
-            log.warning("the broker did not answer; the next commit includes this one")
+        except RetriableError as error:  # it did not answer, or died while it was asked
+            log.warning("the broker did not take the commit; the next one includes it", error=repr(error))
         except KafkaError as error:
             raise TransportError(f"Kafka refused the commit: {error!r}") from error
 

@@ -12,6 +12,7 @@ import kafka as kafka_python
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kafka.errors import KafkaConnectionError
 
 from records import Action, Decision, Mode, encode
 from scheduler_bridge import DeadRecord, Delivery, SubscriptionError, subscribe
@@ -112,6 +113,21 @@ class TestOnKafka:
             first.ack()
             first.ack()
             assert decisions.counters.acknowledged == 1
+        assert self.ids(self.read(broker, group, 1)) == ["d1"]
+
+    def test_a_commit_that_a_dying_broker_did_not_take_is_made_again(
+        self, broker: Kafka, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def reset(_: object) -> None:
+            raise KafkaConnectionError("reset by peer")
+
+        group = uuid.uuid4().hex
+        with subscribe(broker.address, group, timeout=10) as decisions:
+            first = next(decisions)
+            with monkeypatch.context() as dying:  # no broker can be killed at just that moment
+                dying.setattr(decisions._consumer, "commit", reset)
+                first.ack()
+            next(decisions)
         assert self.ids(self.read(broker, group, 1)) == ["d1"]
 
     def test_an_acknowledgement_does_not_pass_over_what_is_open(self, broker: Kafka) -> None:

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable, Iterator
 
 import pytest
+from kafka.errors import KafkaConnectionError
 
 from records import EventKind, JobEvent
 from streams.kafka import KafkaConsumer, KafkaProducer, check_topics, create_topics, list_topics, read_back
@@ -76,6 +77,29 @@ def test_a_group_goes_on_where_it_committed(transport: Transport) -> None:
         assert len(read(second, lambda message: message.key == mine, 3)) == 3
     with transport.consumer("group" + job) as third:
         assert len(read(third, lambda message: message.key == mine, 3)) == 3, "nothing was committed by the second"
+
+
+@pytest.mark.kafka
+def test_a_commit_that_a_dying_broker_did_not_take_is_part_of_the_next(
+    kafka: Kafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reset() -> None:
+        raise KafkaConnectionError("reset by peer")
+
+    job = uuid.uuid4().hex
+    producer = KafkaProducer(kafka.connection)
+    producer.send(outgoing(event(job, 1))).result(10)
+    with KafkaConsumer(kafka.connection, "reset" + job, ["job-events"]) as first:
+        assert len(read(first, lambda message: message.key == job.encode(), 1)) == 1
+        with monkeypatch.context() as dying:  # no broker can be killed at just that moment
+            dying.setattr(first._consumer, "commit", reset)
+            first.commit()
+        first.commit()
+    producer.send(outgoing(event(job, 2))).result(10)
+    producer.close()
+    with KafkaConsumer(kafka.connection, "reset" + job, ["job-events"]) as second:
+        (found,) = read(second, lambda message: message.key == job.encode(), 1)
+    assert found.value == outgoing(event(job, 2)).value
 
 
 def test_an_unknown_topic_is_refused(transport: Transport) -> None:

@@ -105,7 +105,7 @@ def test_killed_workers_leave_exactly_the_right_rows(
         wait_for(own_kafka, RESULTS, len(before), log, seconds=90)
         send(own_kafka, ends)
         found = wait_for(own_kafka, RESULTS, len(expected), log)
-        rows = _rows(clickhouse, len(expected))
+        rows = _rows(clickhouse, len(expected), log)
     finally:
         for process in running:
             process.kill()
@@ -139,7 +139,7 @@ def test_a_killed_broker_leaves_exactly_the_right_rows(own_kafka: Kafka, tmp_pat
                 time.sleep(2.0)
                 own_kafka.start()
             found = wait_for(own_kafka, RESULTS, len(expected), log, seconds=90)
-            rows = _rows(clickhouse, len(expected))
+            rows = _rows(clickhouse, len(expected), log)
     assert by_id(found) == expected
     assert sorted(rows) == sorted(expected)
 
@@ -203,7 +203,7 @@ def _verdicts(messages: list[Message]) -> dict[str, dict[str, object]]:
     return newest
 
 
-def _rows(clickhouse: ClickHouseServer, wanted: int) -> list[str]:
+def _rows(clickhouse: ClickHouseServer, wanted: int, log: Path) -> list[str]:
     """Return the ids of all rows, unmerged, once there are as many as `wanted`, and a moment later."""
     client = open_client(clickhouse.url)
     tables = " UNION ALL ".join(
@@ -215,5 +215,5 @@ def _rows(clickhouse: ClickHouseServer, wanted: int) -> list[str]:
     time.sleep(1.0)  # what came twice would come now
     rows = [str(row[0]) for row in client.query(tables).result_rows]
     client.close()
-    assert found >= wanted
+    assert found >= wanted, log.read_text()[-3000:]
     return rows
