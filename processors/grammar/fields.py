@@ -49,6 +49,8 @@ _FRACTION = re.compile(r"\.\d\d")
 _ORDINAL_AFTER = re.compile(r"^\s*个?(轮次?|步|次迭代)(?![\w/])")
 """What stands after a counter in Chinese, as `th epoch` might in English."""
 _EPOCH_AFTER = re.compile(r"epoch\b", re.IGNORECASE)
+_OF_A_SPAN = re.compile(r"(?i)^\s*(?:s|secs?|seconds?|mins?|minutes?)\s*[:=]\s*$")
+"""What stands between a span and what was measured over it: `fps (10 sec: 57.3)`."""
 _AFTER_SO_MANY = re.compile(r"(?i)^\W*(?:after|at)\s+$")
 STEPS_AFTER = re.compile(r"^\s*(?:its?|iters?|iterations?|steps?|batch(?:es)?|updates?)\b", re.IGNORECASE)
 _TIME_OF_SOME = re.compile(
@@ -96,6 +98,12 @@ def counts_before(name: str, number: str, after: str) -> bool:
     if known is None or known[0] is Meaning.LOSS:
         return known is not None and "/" in after
     return number.isdigit() and known[0] in (Meaning.STEP, Meaning.EPOCH)
+
+
+def spans(name: str, after: str) -> bool:
+    """Return whether a number is the span over which the rate `name` was measured, which follows: `fps (10 sec: 57.3)`."""
+    known = names.meaning(name) if name and _OF_A_SPAN.match(after) else None
+    return known is not None and known[0] is Meaning.RATE
 
 
 def unit_after(text: str) -> str:
@@ -157,6 +165,8 @@ def name_of(index: int, before: str, carried: str) -> str:
         name = "" if bare == name else bare
     elif index and name and before.lstrip().startswith(name):
         name = _UNIT_FIRST.sub("", _SENTENCE.sub("", name))  # as in `data 0.2 s step time: 1.0`
+    if index and _OF_A_SPAN.match(before):
+        name = carried
     if carried and ((not name and _GLUE.match(before)) or _SO_MANY.match(before)):
         name = carried
     if len(name) == 1 and not before.rstrip().endswith((":", "=")):

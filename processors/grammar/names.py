@@ -77,7 +77,9 @@ _STEP_TIME = re.compile(
     r"|elapsed[ _]per[ _](?:iteration|step)|step timing(?: in \w+)?|time this iter s)\b|^bt?ch ?\("
     r"|^(?:train )?(?:step|iter|batch) ?\(t(?:ime)?\)$|^t (?:step|iter|iteration|batch|it)$"
 )
-_LOSS_NOT = re.compile(r"^final loss|reward|loss[ _-]?(?:scale|scaling|weight|fn|mask|coef|val|gain)|scale")
+_LOSS_NOT = re.compile(
+    r"^final loss|reward|loss(?:es)?[ _-]?(?:init|postprocess|scale|scaling|weight|fn|mask|coef|val|gain)|scale"
+)
 _LOSS = re.compile(
     r"^learn$|cross[ -]?entropy(?: ?with[\w ]+)?$|(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|xent|objective(?!/)|objf|bpb|bpc|elbo"
     r"|perplexity loss|score)(?:$|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\btr(?:n|ain)? ?loss|^l [a-z]+$"
@@ -194,7 +196,7 @@ def loss_rank(name: str) -> int:
             r"(?:train|training|lm|total|tot|all|overall|step|batch)?[ /]?loss(?: function)?$"
             r"|^loss(?:es)?[/ ]total$|^(?:训练|总)?损失$"
         ),
-        r"train.*(?:loss|entropy)",
+        r"train.*(?:loss|entropy)|^loss\b.*\btrain",
         r"loss$",
     )
     for place, pattern in enumerate(ranked):

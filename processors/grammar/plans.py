@@ -25,6 +25,7 @@ from .fields import (
     slot_of,
     some_took,
     span,
+    spans,
     unit_after,
 )
 from .names import Meaning
@@ -62,6 +63,9 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
         carried = ""
         evaluated = evaluated or names.evaluation(name)
         counted = loss_after(index, name, numbers[index], after)
+        if spans(name, after):
+            carried = name
+            continue
         if some := counted or per_some(index, name, texts) or some_took(index, texts):
             slots.append(some)
             carried = name if counted else ""

@@ -9,11 +9,11 @@ from processors.view import ChunkView
 
 _LOOP = re.compile(r"\s*\d+(?:\.\d+)?%.*?\b\d+(?:/|\s+of\s+)(\d+)")
 _OTHER_WORK = (
-    r"(?:pre-?process|extract|decod|encod|predict|evaluat|validat|test|infer|generat|convert|render|transcrib|translat"
+    r"(?:pre-?process|extract|decod|encod|predict|eval|validat|test|infer|generat|convert|render|transcrib|translat"
     r"|synthesi[sz]|detect)\w*"
 )
 _BEGINS = re.compile(
-    rf"(?i)\b(?:(?:start\w*|begin\w*|now|running|comput\w+)\b.*\b{_OTHER_WORK}|{_OTHER_WORK}(?<=ing)\b).*(?:\.\.\.|…|:)\s*$"
+    rf"(?i)\b(?:(?:start\w*|begin\w*|now|running|comput\w+)\b.*\b{_OTHER_WORK}|{_OTHER_WORK}(?<=ing)\b).*(?:\.\.\.|…|:|[-=*#]{{2,}})\s*$"
 )
 _TRAINS = re.compile(r"(?i)train|epoch|tun(?:e|ing)\b|learn")
 _LONGEST, _WIDEST = 200, 500
@@ -87,8 +87,8 @@ def _end(line: str) -> str:
 
 
 def _passes(line: str) -> bool:
-    """Return whether what stands above `line` goes on below it: it is blank, or a bar with a name of its own."""
-    return not line.strip() or ("%|" in line and not _end(line))
+    """Return whether what stands above `line` goes on below it: it is blank, a bar of nothing yet, or one with a name of its own."""
+    return not line.strip() or "0it [00:00, ?it/s]" in line or ("%|" in line and not _end(line))
 
 
 @lru_cache(maxsize=4096)

@@ -148,6 +148,37 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"step {i / 10:.1f}k loss {loss(i):.3f} tok/s 12.5k"),
         {"step": 4000, "throughput": 12500.0, "throughput_unit": "tokens/s", "loss": 2.2},
     ),
+    "rates over spans": (
+        lines(lambda i: f"Throughput is (5 sec: 40.{i % 10}, 90 sec: 39.0, 600 sec: nan), waiting {i}"),
+        {"step_time_s": None, "throughput": 40.45, "throughput_unit": "samples/s"},
+    ),
+    "the loss of a phase named behind": (
+        lines(lambda i: ["epoch done", f"\tLoss/fit_phase/train_set = {loss(i):.4f}", "\tTop1/train_set = 0.5"]),
+        {"loss": 2.2},
+    ),
+    "seconds of a profile": (
+        [
+            "step 5 reward 2.5",
+            "step 6 reward 2.25",
+            "epoch: 0.0001, misc: 0.1, losses_postprocess: 0.0103, losses_init: 0.02",
+        ],
+        {"step": 6, "loss": None},
+    ),
+    "an evaluation announced between dashes": (
+        [
+            *lines(lambda i: f"\r{i}%|##| {i}/40 [00:{i:02}<00:40, 1.00it/s]"),
+            *(
+                line
+                for part in (1, 2, 3)
+                for line in (
+                    f"-- Starting eval on part {part} --",
+                    "\r0it [00:00, ?it/s]",
+                    *(f"\r{25 * k}%|##| {k}/4 [00:00<00:00, 250.0it/s]" for k in range(1, 5)),
+                )
+            ),
+        ],
+        {"step": 40, "step_time_s": 1.0},
+    ),
     "what remains of the loop": (
         lines(lambda i: f"Round: 2/9 Step: {5 * i}/400 ETA: {0.25 * (400 - 5 * i):.2f}s loss: {loss(i):.4f} acc: 0.5"),
         {"step": 200, "step_time_s": 0.25, "method": "stated", "loss": 2.2},
