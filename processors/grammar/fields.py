@@ -52,7 +52,10 @@ _EPOCH_AFTER = re.compile(r"epoch\b", re.IGNORECASE)
 _OF_A_SPAN = re.compile(r"(?i)^\s*(?:s|secs?|seconds?|mins?|minutes?)\s*[:=]\s*$")
 """What stands between a span and what was measured over it: `fps (10 sec: 57.3)`."""
 _AFTER_SO_MANY = re.compile(r"(?i)^\W*(?:after|at)\s+$")
-STEPS_AFTER = re.compile(r"^\s*(?:its?|iters?|iterations?|steps?|batch(?:es)?|updates?)\b", re.IGNORECASE)
+STEPS_AFTER = re.compile(
+    r"^\s*(?:train(?:ing)?\s+)?(?:its?|iters?|iterations?|steps?|batch(?:es)?|updates?)(?:\(s\))?(?![A-Za-z])",
+    re.IGNORECASE,
+)
 _TIME_OF_SOME = re.compile(
     r"(?i)(?:time|took|elapsed|cost|duration)\s*(?:\(|for|of|over|per|in)\s*(?:the\s+)?(?:last\s+|past\s+)?$"
 )
@@ -76,7 +79,8 @@ def name_before(text: str) -> str:
     if "(" in text:
         text = _WRAPPED.sub("", text)
     text = text.rstrip(OPENING).replace("'s ", "s ")
-    text = _SCOPE.sub("", SEPARATOR.sub("", text).rstrip(" \t\"'*"))
+    bare = SEPARATOR.sub("", text)
+    said, text = bare != text, _SCOPE.sub("", bare.rstrip(" \t\"'*"))
     if text.endswith("]"):
         text = text[:-1].rstrip()
     text = re.split(r"\s{2,}| - ", text)[-1]
@@ -86,7 +90,10 @@ def name_before(text: str) -> str:
     name = found[0].strip(" .-\"'*#")
     if len(name.split()) == 1:
         return name
-    tail = _TAIL.split(name)[-1]
+    parts = _TAIL.split(name)
+    head, tail = parts[0], parts[-1]
+    if said and head != name and not names.evaluation(name) and (names.meaning(head) or ("",))[0] is Meaning.LOSS:
+        return head  # `loss on training batch is 0.5`
     return name if units.time_after(tail) is not None else tail  # `step timing in s`
 
 

@@ -194,7 +194,7 @@ def loss_rank(name: str) -> int:
         (
             r"^(?:loss(?:es)?/)?(?:avg|average|mean|running)?[ /]?"
             r"(?:train|training|lm|total|tot|all|overall|step|batch)?[ /]?loss(?: function)?$"
-            r"|^loss(?:es)?[/ ]total$|^(?:训练|总)?损失$"
+            r"|^loss(?:es)?[/ ]total$|^(?:train |avg |average )?cost$|^(?:训练|总)?损失$"
         ),
         r"train.*(?:loss|entropy)|^loss\b.*\btrain",
         r"loss$",

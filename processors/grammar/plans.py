@@ -39,6 +39,7 @@ _DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])|(?<=[\[|])[#=>*. -]{5
 """What bars are drawn of: box and block characters, and `[===>...]`."""
 _TIME_UNIT = re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])")
 _OPEN_BAR = re.compile(r"^(?:/\?|it|batch(?:es)?|steps?)\s+\[$")
+_RIGHT = re.compile(r"%\s*\($")
 _NUMBERS = re.compile("\0+")
 
 
@@ -51,7 +52,7 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
         slots.append(Slot(0, Meaning.STEP, LEADING))
     for index in range(len(slots), count):
         before, after = texts[index], texts[index + 1]
-        if before.endswith("<") and slots:
+        if (before.endswith("<") and slots) or _were_right(slots, index, before):
             continue
         if after.startswith("%"):
             slots += _share(index, name_before(before))
@@ -116,6 +117,16 @@ def _whole_counters(slots: list[Slot], numbers: Sequence[str]) -> list[Slot]:
         timed = (Meaning.TIME, Meaning.SPAN, Meaning.CLOCK)
         slots = [replace(slot, name=f"{slot.name} {RANGE}") if slot.meaning in timed else slot for slot in slots]
     return slots
+
+
+def _were_right(slots: Sequence[Slot], index: int, before: str) -> bool:
+    """Return whether number `index` says how many were right: `Acc: 45.1% (14/32)`."""
+    return (
+        _RIGHT.match(before) is not None
+        and bool(slots)
+        and slots[-1].index == index - 1
+        and slots[-1].meaning is Meaning.MEASURE
+    )
 
 
 def _paced(slots: Sequence[Slot], counter: int) -> bool:

@@ -1,8 +1,8 @@
 r"""What stands before a message: colours, rank, time stamp, level, logger. Peeled off before a line is read.
 
 The forms: `[rank3]: `, `0: ` (srun -l), `[1,0]<stdout>:` (mpirun), `(RayTrainWorker pid=12, ip=10.0.0.1) `, `[default0]:` (torchrun),
-`stdout F ` (containerd), `stderr | `; ISO and American dates, times of day, `I1212 16:13:33.676 12 file.cc:8] ` (glog, absl); Python,
-Java and DeepSpeed loggers.
+`stdout F ` (containerd), `stderr | `; ISO and American dates, times of day, `I1212 16:13:33.676 12 file.cc:8] ` (glog, absl),
+`[1212 16:13:33 @base.py:8] ` (tensorpack); Python, Java and DeepSpeed loggers.
 """
 
 import re
@@ -31,6 +31,7 @@ _RANK = re.compile(
 )
 _TIME = re.compile(rf"\s*[\[(<]?({_STAMP})[\])>]?(?=[\s,;|:\]-]|$)(?:[ \t]*[,;|:-])?[ \t]?")
 _GLOG = re.compile(r"\[?([IWEF])(\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\s+(?:\d+\s+)?[\w./<>-]+:\d+\][ ]?")
+_MONITOR = re.compile(r"\[(\d{4} \d\d:\d\d:\d\d) @[\w.]+:\d+\][ ]?")
 _STANDARD = re.compile(rf"({_LEVEL}):[\w.]+:")
 _NAMED = re.compile(rf"(?:\s*[\[(<]?\b({_LEVEL})\b[\])>]?)(?:[ \t]*[:|-](?=\s|\w)|(?=\s))[ \t]?")
 _NAMED_LATER = re.compile(
@@ -128,7 +129,9 @@ def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
     if found := _GLOG.match(line, place):
         body = line[found.end() :]
         return Peeled(body, _LETTERS[found[1]], found[2], rank, tag=tag[:_TAG], text=body)
-    if found := _TIME.match(line, place):
+    if found := _MONITOR.match(line, place):
+        stamp, place = found[1], found.end()
+    elif found := _TIME.match(line, place):
         stamp, place = found[1], found.end()
         cell = line[found.end(1) : found.end(1) + 1] in (",", ";", "\t")
         if found := _RANK.match(line, place):

@@ -14,6 +14,8 @@ from statistics import fmean, median
 import msgspec
 from msgspec.structs import replace
 
+from processors.grammar.units import SAMPLES
+
 from .pace import GROWING, Pace, growing, pairs
 from .reports import Report
 from .robust import robust_median, spread
@@ -54,6 +56,8 @@ _LONGEST_WAIT = 1800.0
 _SINCE = re.compile(
     r"(?i)\bsince (?:the )?last\b|\binterval\b|\blast (?:log|report|print)|\bbetween (?:logs|reports|prints)\b"
 )
+_TOOK = re.compile(r"(?i)(?:^|[^a-z])(?:took|taken|elapsed|spent)(?:[^a-z]|$)")
+"""Where no clock decides, a time of this name is that of all steps since the report before."""
 _PASS = re.compile(r"(?i)(?:^|[^a-z])(?:fwd|forward|bwd|backward)(?:[^a-z]|$)")
 _SHORTER, _FALLEN = 0.9, 0.7
 _PRIOR = {"step": 0.8, "time": 0.6, "clock": 0.6, "span": 0.35}
@@ -198,13 +202,24 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
 
 
 def _bearable(reading: Reading, window: Sequence[Report]) -> Reading:
-    """Return `reading`, or that of an interval where half an hour would lie between two reports if it were of one step."""
+    """Return `reading`, or that of all steps since the report before, where its name or its length says so."""
     apart = [(later.step or 0) - (earlier.step or 0) for earlier, later in pairs(window)]
     stride = median(apart) if apart and not reading.key.startswith("step:") else 1
-    if stride <= 1 or reading.seconds * stride < _LONGEST_WAIT:
+    long = reading.seconds * stride >= _LONGEST_WAIT
+    if stride <= 1 or not (long or (_TOOK.search(reading.key) and _fills_batches(reading.seconds, stride, window))):
         return reading
-    what, why = f"{reading.what} over {stride:g} steps", "of one step, it would be half an hour to the next report"
+    what = f"{reading.what} over {stride:g} steps"
+    why = "of one step, it would be half an hour to the next report" if long else "its name is that of time gone by"
     return replace(reading, what=what, seconds=reading.seconds / stride, why=why, stride=stride)
+
+
+def _fills_batches(seconds: float, steps: float, window: Sequence[Report]) -> bool:
+    """Return whether the samples of so many seconds, by the stated rate, are a whole number a step; True where none is stated."""
+    rate = robust_median([report.rates[SAMPLES] for report in window if SAMPLES in report.rates])
+    if rate is None:
+        return True
+    batch = rate * seconds / steps
+    return batch >= 1 - _NEAR and abs(batch - round(batch)) < _NEAR * batch
 
 
 def _of_interval(window: Sequence[Report], key: str, clock: Pace | None) -> Reading | None:

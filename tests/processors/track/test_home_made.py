@@ -143,6 +143,33 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         [f"train[{10 * i}] loss={loss(i):.4f} steps_per_second=2.703" for i in range(1, 41)],
         {"step": 400, "loss": 2.2, "step_time_s": 0.37},
     ),
+    "after so many steps": (
+        [f"After {20 * i} training step(s), loss on training batch is {loss(i):.4f}." for i in range(1, 41)],
+        {"step": 800, "loss": 2.2},
+    ),
+    "a monitor of its own kind": (
+        [
+            line
+            for i in range(1, 41)
+            for line in (
+                f"\x1b[32m[0614 19:{i:02}:00 @monitor.py:467]\x1b[0m GlobalStep: {100 * i}",
+                f"\x1b[32m[0614 19:{i:02}:00 @monitor.py:467]\x1b[0m cost: {loss(i):.4f}",
+            )
+        ],
+        {"step": 4000, "loss": 2.2, "step_time_s": 0.6},
+    ),
+    "how many were right": (
+        [f"Epoch {i} Loss: {loss(i):.4f} | Acc: 45.100% ({14 * i}/{32 * i})" for i in range(1, 41)],
+        {"epoch": 40.0, "step": None, "loss": 2.2},
+    ),
+    "took, over an interval": (
+        [f"step {20 * i} loss {loss(i):.4f} 86.5 samples/s took 7.40s" for i in range(1, 41)],
+        {"step": 800, "step_time_s": 0.37},
+    ),
+    "took, of one step": (
+        [f"step {20 * i} loss {loss(i):.4f} 86.5 samples/s took 0.37s" for i in range(1, 41)],
+        {"step": 800, "step_time_s": 0.37},
+    ),
 }  # fmt: skip
 
 
