@@ -24,8 +24,8 @@ _OTHER_WORK = re.compile(
 _ALONE = re.compile(r"(?i)^(?:total )?(?:timer?|elapsed|seconds|took)\b[ \w]*$")
 """Name of a time that may be a line of its own."""
 _INFERENCE = re.compile(
-    r"(?i)\b(?:prompt eval|sample|eval) time =|\brequests? ?/ ?s"
-    r"|\b(?:prompt|generation|decode|prefill|accepted|drafted|input|output|gen|generation) throughput\b"
+    r"(?i)\b(?:prompt eval|sample|eval) time =|\brequests? ?/ ?s|\brequest throughput\b"
+    r"|\b(?:prompt|generation|decode|prefill|accepted|drafted|input|output|gen|generation|(?:input|output|total) token) throughput\b"
 )
 _NOT_TRAINING_BAR = re.compile(
     r"(?i)^\W*(?!train|fine)[a-z]+ing\b|\b(?:map|mapping|filter\w*|download\w*|load\w*|sav\w+|fetch\w*|generat\w+|tokeniz\w*|process\w*"
@@ -42,6 +42,7 @@ _FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|l
 _EVALUATING = re.compile(
     r"(?i)(?:^|[^A-Za-z_])(?:eval\w*|validation|validating|valid|val|test(?:ing|set)?|dev(?=[^A-Za-z/])"
     r"|cv(?= batch| loss| info)|inference|predict\w*)(?:$|[^A-Za-z])|测试|验证"
+    r"|検証|評価|검증|평가|валидац|тестир|validaci[oó]n|validação|validierung"
 )
 _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)(?: (?:step|iteration))?\b")
@@ -52,6 +53,10 @@ _FRAMES = re.compile(r"(?i)^(?:speed|(?:(?!train|env)\w+[ _])*fps)$")
 _OF_A_STEP = 5
 """Rank of a loss up to which it counts without a counter."""
 _COUNTED = re.compile(r"(?i)^\W*(?:rank \d+\] )?(?:at )?(?:step|iter(?:ation)?|update)\W{0,3}\d")
+_KEYS = re.compile(
+    r"(?i)^(?:\[\w+\]\s*)?(?:step|iter(?:ation)?)\s*[=:]\s*\d+(?:\s*[,;|]?\s+[\w/]+\s*[=:]\s*[-+\d.e]+){2,}\s*$"
+)
+"""A counter and measures, of whatever names."""
 _WORDS = re.compile(r"[^\W\d_]+")
 _SECOND = 2
 """Number of a line up to which the second counter stands: the first may print its end."""
@@ -111,7 +116,7 @@ def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
         step = _COUNTED.match(body) is not None or _counts_twice(plan)
         kinds = [slot for slot in plan.slots if slot.meaning in measures and (step or not _is_rate_of_learning(slot))]
         return bool(kinds) or plan.has(Meaning.TIME, Meaning.CLOCK)
-    if any(_FRAGMENT.match(slot.name) for slot in plan.slots):
+    if any(_FRAGMENT.match(slot.name) for slot in plan.slots) or (plan.has(Meaning.STEP) and _KEYS.match(body)):
         return True
     if len(plan.slots) == 1 and plan.has(Meaning.TIME, Meaning.CLOCK) and _ALONE.match(plan.slots[0].name):
         return body[:1].isspace() or not _WORDS.search(plan.scope)

@@ -78,11 +78,11 @@ _STEP_TIME = re.compile(
     r"|^(?:train )?(?:step|iter|batch) ?\(t(?:ime)?\)$|^t (?:step|iter|iteration|batch|it)$"
 )
 _LOSS_NOT = re.compile(
-    r"^final loss|reward|loss(?:es)?[ _-]?(?:init|postprocess|scale|scaling|weight|fn|mask|coef|val|gain)|scale"
+    r"^final loss|reward|loss(?:es)?[ _-]?(?:init|postprocess|scale|scaling|weight|fn|mask|coef|val(?!ue)|gain)|scale"
 )
 _LOSS = re.compile(
     r"^learn$|cross[ -]?entropy(?: ?with[\w ]+)?$|(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|xent|objective(?!/)|objf|bpb|bpc|elbo"
-    r"|perplexity loss|score)(?:$|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\btr(?:n|ain)? ?loss|^l [a-z]+$"
+    r"|perplexity loss|score)(?:$|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\btr(?:n|ain)? ?loss|^l [a-z]+$|^loss ?value$"
     r"|^train(?:ings?)?[ -](?:rmse|mse|mae|l1|l2|deviance)$"
 )
 _CLOCK = re.compile(
@@ -116,6 +116,10 @@ _ENGLISH = (
     dict.fromkeys(("schritt", "étape", "paso", "passo", "шаг", "ステップ", "스텝"), "step")
     | dict.fromkeys(("epoche", "époque", "época", "эпоха", "エポック", "에폭", "에포크"), "epoch")
     | dict.fromkeys(("verlust", "perte", "pérdida", "perda", "потери", "損失", "손실"), "loss")
+    | dict.fromkeys(("валидация", "validación", "validação", "validierung", "検証", "검증"), "validation")
+    | dict.fromkeys(
+        ("обучение", "entrenamiento", "treino", "treinamento", "entraînement", "訓練", "学習", "훈련"), "train"
+    )
     | dict.fromkeys(("zeit", "dauer", "temps", "durée", "tiempo", "tempo", "время", "时间", "時間", "시간"), "time")
 )
 """Words of other languages that loops of people's own print. Chinese ones that are written without blanks stand in the patterns."""

@@ -39,6 +39,8 @@ _DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])|(?<=[\[|])[#=>*. -]{5
 """What bars are drawn of: box and block characters, and `[===>...]`."""
 _TIME_UNIT = re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])")
 _OPEN_BAR = re.compile(r"^(?:/\?|it|batch(?:es)?|steps?)\s+\[$")
+_LOSSES = re.compile(r"(?i)\bloss(?:es)?\s*[:=]?\s*[\[({]?\s*[a-z_]+\s*[:=]?\s*,")
+"""A list of losses whose names follow, their numbers left out: of those, `total` is the one."""
 _RIGHT = re.compile(r"%\s*\($")
 _NUMBERS = re.compile("\0+")
 
@@ -60,6 +62,7 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
         if index and goes_on(slots, index, texts, numbers):
             continue
         name = name_of(index, before, carried)
+        name = f"{name} loss" if name.lower() == "total" and _LOSSES.search("".join(texts[: index + 1])) else name
         unit = "" if counts_before(name, numbers[index], after) else unit_after(after)
         carried = ""
         evaluated = evaluated or names.evaluation(name)

@@ -170,6 +170,26 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         [f"step {20 * i} loss {loss(i):.4f} 86.5 samples/s took 0.37s" for i in range(1, 41)],
         {"step": 800, "step_time_s": 0.37},
     ),
+    "a counter and measures of any name": (
+        [f"19:{i:02}:00 | INFO     | [LOOP] step={100 * i} confidence=0.85 avg=0.{700 + i}" for i in range(1, 41)],
+        {"step": 4000, "step_time_s": 0.6},
+    ),
+    "a list of losses": (
+        [f"[Epoch 0/30, Batch {i}/729] [Losses: x 0.25, y 0.27, conf 3.4, total {loss(i):.4f}, recall: 0.07]" for i in range(1, 41)],
+        {"step": 40, "loss": 2.2},
+    ),
+    "russian training and validation": (
+        [
+            line
+            for i in range(1, 41)
+            for line in (f"Эпоха {i}/50", f"Обучение - Потери: {loss(i):.4f} Точность: 0.91", "Валидация - Потери: 0.8790 Точность: 0.83")
+        ],
+        {"loss": 2.2},
+    ),
+    "the value of a loss": (
+        [f"Epoch[0] Batch [{20 * i}-{20 * i + 20}] Speed: 220.0 samples/sec acc=0.1 lossvalue={loss(i):.4f}" for i in range(1, 41)],
+        {"step": 820, "loss": 2.2, "throughput": 220.0},
+    ),
 }  # fmt: skip
 
 
