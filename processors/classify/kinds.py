@@ -32,6 +32,8 @@ def kind_of(line: str) -> tuple[str, bool]:  # noqa: PLR0911  # a decision list
         return row(len(cells(body)) + peeled.cell), True
     if signatures.WARNED.search(body):
         return (WARNED if signatures.PLACE.search(body) else WARNING), True
+    if signatures.PACKAGE.match(line):
+        return WARNING, True
     reports = is_report(body, read_plan(body))
     if reports:
         return _last_word(body) or PROGRESS, True

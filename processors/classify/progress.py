@@ -21,7 +21,7 @@ _OTHER_WORK = re.compile(
     r"(?i)^\W*(?:pre-?process|tokeniz|download|extract|convert|encod|decod|index|read|load|pars|filter|upload|copy|merg|generat"
     r"|transcrib|translat|scann|cach|build|compil|evaluat|validat|test|predict|inferr?)ing\b"
 )
-_ALONE = re.compile(r"(?i)^(?:total )?(?:timer?|elapsed|seconds|took)\b[ \w]*$")
+_ALONE = re.compile(r"(?i)^(?:total )?(?:timer?|elapsed|seconds|took)\b[ \w]*$|^generation time$")
 """Name of a time that may be a line of its own."""
 _INFERENCE = re.compile(
     r"(?i)\b(?:prompt eval|sample|eval) time =|\brequests? ?/ ?s|\brequest throughput\b"
@@ -46,7 +46,7 @@ _EVALUATING = re.compile(
 )
 _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)(?: (?:step|iteration))?\b")
-_QUALIFIERS = ("current", "global", "learning", "training", "train", "time", "date")
+_QUALIFIERS = ("current", "global", "learning", "training", "train", "time", "date", "running", "starting")
 """Words that may stand before the name of a counter that is a line of its own."""
 _FRAMES = re.compile(r"(?i)^(?:speed|(?:(?!train|env)\w+[ _])*fps)$")
 """Rates that video tools print as well: alone they are no report."""
@@ -58,6 +58,15 @@ _KEYS = re.compile(
 )
 """A counter and measures, of whatever names."""
 _WORDS = re.compile(r"[^\W\d_]+")
+_OBJECTIVE = re.compile(r"(?i)\b(?:episode|episodic)[ _](?:reward|return)$|\bfitness$")
+"""Name of what learning by trial aims at: it needs no counter beside it."""
+_OF_EPOCH = re.compile(
+    r"(?i)^\W*epoch \d+(?:/\d+)? (?:ended|finished|completed|done)\W*$"
+    r"|^\s*\d+ (?:iter(?:ation)?s?|steps?|updates?), \d+ epochs?(?: / \d+ epochs?)?$"
+    r"|^\s*(?:total|this epoch|epoch(?: \d+)?) \[[#=>. -]+\]\s+\d+(?:\.\d+)?%$"
+)
+"""A line of counters; an epoch's end, or its share that is done: a bar without a counter."""
+_PACE_FIRST = re.compile(r"^\s*\d+(?:\.\d+)? (?:its?|iters?|steps?|batches)/s(?:ec)?\b")
 _SECOND = 2
 """Number of a line up to which the second counter stands: the first may print its end."""
 
@@ -70,7 +79,7 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     """
     if (event := mllog.read(body)) is not None:
         return bool(event.values)
-    if _EPOCH_TIME.search(body):
+    if _EPOCH_TIME.search(body) or _OF_EPOCH.match(body):
         return True
     plan = replace(plan, slots=tuple(slot for slot in plan.slots if slot.meaning not in (Meaning.SPAN, Meaning.LEFT)))
     if plan.slots and plan.slots[0].name == LEADING:
@@ -93,9 +102,10 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     loss = plan.has(Meaning.LOSS)
     counter = plan.has(Meaning.STEP, Meaning.EPOCH)
     counted = plan.has(Meaning.MEASURE) and _COUNTED.match(body) is not None
-    if _BOOKKEEPING.search(body) and not (plan.has(Meaning.STEP) and (loss or speed or counted)):
+    paced = (speed and _PACE_FIRST.match(body)) or (plan.has(Meaning.STEP) and (loss or speed or counted))
+    if _BOOKKEEPING.search(body) and not paced:
         return None
-    if speed or (loss and counter):
+    if speed or (loss and counter) or (plan.has(Meaning.RATE) and plan.has(Meaning.STEP)):
         return True
     if loss:
         return _is_loss(plan.slots) or None
@@ -116,7 +126,8 @@ def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
         step = _COUNTED.match(body) is not None or _counts_twice(plan)
         kinds = [slot for slot in plan.slots if slot.meaning in measures and (step or not _is_rate_of_learning(slot))]
         return bool(kinds) or plan.has(Meaning.TIME, Meaning.CLOCK)
-    if any(_FRAGMENT.match(slot.name) for slot in plan.slots) or (plan.has(Meaning.STEP) and _KEYS.match(body)):
+    named = any(_FRAGMENT.match(slot.name) or _OBJECTIVE.search(slot.name) for slot in plan.slots)
+    if named or (plan.has(Meaning.STEP) and _KEYS.match(body)):
         return True
     if len(plan.slots) == 1 and plan.has(Meaning.TIME, Meaning.CLOCK) and _ALONE.match(plan.slots[0].name):
         return body[:1].isspace() or not _WORDS.search(plan.scope)

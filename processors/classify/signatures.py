@@ -70,6 +70,9 @@ WARNED = re.compile(r"(?:^|[\s:])(?:\w+)?Warning:(?: |$)")
 """What Python's `warnings` prints; the source line follows where a place `file:line:` stands before."""
 PLACE = re.compile(r":\d+: (?:\w+)?Warning:(?: |$)")
 
+PACKAGE = re.compile(r"^\S*/(?:site|dist)-packages/\S+\.py:\d+: (?!INFO|DEBUG)\S")
+"""Place in an installed package: `warnings` with its category left out, as Lightning formats its own."""
+
 WARNING = re.compile(
     r"\bWARN(?:ING)?\b(?! ?=)|^\s*[Ww]arning\b[:!,]?|[\[ (]warning[:\]]|\bwarnings\.warn\(|\bdeprecat(?:ed"
     r"|ion)\b|\bDeprecat(?:ed|ion)\b|will be removed in"

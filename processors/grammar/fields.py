@@ -42,13 +42,16 @@ _COUNT_AFTER = re.compile(
 _ELAPSED_AFTER = re.compile(r"^\s*(?:s|secs?|seconds)\s+elapsed\b", re.IGNORECASE)
 _FINISHED = re.compile(r"(?i)\b(?:finished|completed)\s+$")
 _TRIAL = re.compile(r"(?i)\btrial\s+#?$")
+_COUNTED_FIRST = re.compile(r"^\s+(?:iter(?:ation)?s?|steps?|updates?),\s+$")
+_EPOCH_SECOND = re.compile(r"^\s+epochs?\b")
+"""`1200 iter, 3 epoch / 20 epochs`."""
 _ENDED_AFTER = re.compile(r"(?i)^\s+(?:finished|completed?|ended|done)\b")
 _BETWEEN = re.compile(r"^\s+\S+\s*[:=]?\s+$")
 _SO_MANY = re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$")
 _FRACTION = re.compile(r"\.\d\d")
 _ORDINAL_AFTER = re.compile(r"^\s*个?(轮次?|步|次迭代)(?![\w/])")
 """What stands after a counter in Chinese, as `th epoch` might in English."""
-_EPOCH_AFTER = re.compile(r"epoch\b", re.IGNORECASE)
+_EPOCH_AFTER = re.compile(r"epoch\b|\s+epochs?\]", re.IGNORECASE)
 _OF_A_SPAN = re.compile(r"(?i)^\s*(?:s|secs?|seconds?|mins?|minutes?)\s*[:=]\s*$")
 """What stands between a span and what was measured over it: `fps (10 sec: 57.3)`."""
 _AFTER_SO_MANY = re.compile(r"(?i)^\W*(?:after|at)\s+$")
@@ -176,6 +179,8 @@ def name_of(index: int, before: str, carried: str) -> str:
         name = carried
     if carried and ((not name and _GLUE.match(before)) or _SO_MANY.match(before)):
         name = carried
+    if index and before.rstrip().endswith("(") and units.time_after(name) is not None:
+        name = ""  # the unit of the one before it: `0.61 sec (0.60 average)`
     if len(name) == 1 and not before.rstrip().endswith((":", "=")):
         name = ""  # the end of a unit, as in `568/s (560/s)`
     return name
@@ -228,6 +233,10 @@ def named_after(index: int, name: str, before: str, after: str, lossy: bool) -> 
         return Slot(index, Meaning.CLOCK, "elapsed")
     if (_AFTER_SO_MANY.search(before) or _FINISHED.search(before)) and STEPS_AFTER.match(after):
         return Slot(index, Meaning.STEP, "steps")
+    if not index and not before.strip() and _COUNTED_FIRST.match(after):
+        return Slot(index, Meaning.STEP, "iteration")
+    if index == 1 and _COUNTED_FIRST.match(before) and _EPOCH_SECOND.match(after):
+        return Slot(index, Meaning.EPOCH, "epoch")
     if _TRIAL.search(before) and _ENDED_AFTER.match(after):
         return Slot(index, Meaning.STEP, "trial")
     if ordinal := _ORDINAL_AFTER.match(after):

@@ -45,7 +45,7 @@ class Meaning(IntEnum):
 _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 
 _EVALUATION = re.compile(
-    r"(?:^|[^a-z])(?:val|valid|validation|eval|evaluation|evaluating|test|testing|dev|best|inference|predict"
+    r"(?:^|[^a-z])(?:val|valid|validation|eval|evaluation|evaluating|test|testing|dev|best(?! fitness)|inference|predict"
     r"|holdout)(?:[^a-z]|$)"
 )
 _NOT = re.compile(
@@ -58,7 +58,8 @@ _STEP = re.compile(
     r"|batch(?:es)?|mini-?batch(?:es)?|"
     r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches"
     r"|step_num|total[ _]timesteps|t env"
-    r"|^(?:total |num |env )?frames|training[ _]iteration)$|^(?:s|#|up\.?|upd)$|(?:步数|步|迭代|迭代次数)$"
+    r"|^(?:total |num |env )*frames|^(?:running |starting |current )?generation"
+    r"|training[ _]iteration)$|^(?:s|#|up\.?|upd)$|(?:步数|步|迭代|迭代次数)$"
 )
 _STEP_OF = re.compile(
     r"^(?:global |current )?(?:steps?|iter\w*|batch(?:es)?)/(?:max|total|num|all)(?: ?(?:steps?|iter\w*|batch(?:es)?))?$"
@@ -78,8 +79,10 @@ _STEP_TIME = re.compile(
     r"|^(?:train )?(?:step|iter|batch) ?\(t(?:ime)?\)$|^t (?:step|iter|iteration|batch|it)$"
 )
 _LOSS_NOT = re.compile(
-    r"^final loss|reward|loss(?:es)?[ _-]?(?:init|postprocess|scale|scaling|weight|fn|mask|coef|val(?!ue)|gain)|scale"
+    r"^final loss|reward|loss(?:es)?[ _-]?(?:scale|scaling|weight|fn|mask|coef|val(?!ue)|gain)|scale"
+    r"|^(?:calc\w*|comput\w*) loss|loss(?:es)? (?:init|(?:pre|post)?-?process\w*|forward|backward|fwd|bwd|calc\w*|comput\w*)\b"
 )
+"""Names of weights and of parts of the work, whose numbers are times."""
 _LOSS = re.compile(
     r"^learn$|cross[ -]?entropy(?: ?with[\w ]+)?$|(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|xent|objective(?!/)|objf|bpb|bpc|elbo"
     r"|perplexity loss|score)(?:$|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\btr(?:n|ain)? ?loss|^l [a-z]+$|^loss ?value$"
@@ -97,7 +100,7 @@ _MEASURE = re.compile(
     r"acc(?:uracy)?\b|acc$|top-?\d|ppl|perplexity|grad[ _]?norm|\bgnorm|reward|\brew\b|return|\bmiou\b|\biou\b"
     r"|\bf1\b|\bauc\b|\bmap\b|error|\berr\b|"
     r"\bkl\b|entropy|mae|mse|\br?mse?\b|\b[wcp]er\b|psnr|dice|pixacc|bleu|train/|optim/|throughput/|tflops|samples?$|tokens?$"
-    r"|consumed|mfu|lr$|learning|^r$|\bvalue$"
+    r"|consumed|mfu|lr$|learning|^r$|\bvalue$|\bfitness$"
 )
 _COUNT = re.compile(
     r"(?:^|[^a-z])(?:consumed|seen|processed|total|num|cumulative)?[ /]*"

@@ -1,8 +1,9 @@
 r"""What stands before a message: colours, rank, time stamp, level, logger. Peeled off before a line is read.
 
 The forms: `[rank3]: `, `0: ` (srun -l), `[1,0]<stdout>:` (mpirun), `(RayTrainWorker pid=12, ip=10.0.0.1) `, `[default0]:` (torchrun),
-`stdout F ` (containerd), `stderr | `; ISO and American dates, times of day, `I1212 16:13:33.676 12 file.cc:8] ` (glog, absl),
-`[1212 16:13:33 @base.py:8] ` (tensorpack); Python, Java and DeepSpeed loggers.
+`stdout F ` (containerd), `[node7] ` before a date, `stderr | `; ISO and American dates, times of day,
+`I1212 16:13:33.676 12 file.cc:8] ` (glog, absl), `[1212 16:13:33 @base.py:8] ` (tensorpack);
+Python, Java and DeepSpeed loggers.
 """
 
 import re
@@ -27,7 +28,8 @@ _RANK = re.compile(
     r"|\((?:[\w.:<>()-]+ )?pid=\d+(?:, [^)]*)?\)[ ]?(?:\[[^\]]{0,60}\][ ])?"
     r"|std(?:out|err)(?: [FP]|:| \|) "
     r"|[A-Za-z][\w.-]*-\d[\w.-]*: "
-    r"|[\w.-]+-\d+ +\| )"
+    r"|[\w.-]+-\d+ +\| "
+    r"|\[[A-Za-z][\w.-]*\d[\w.-]*\] (?=\d{4}-\d\d-\d\d[ T]))"
 )
 _TIME = re.compile(rf"\s*[\[(<]?({_STAMP})[\])>]?(?=[\s,;|:\]-]|$)(?:[ \t]*[,;|:-])?[ \t]?")
 _GLOG = re.compile(r"\[?([IWEF])(\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\s+(?:\d+\s+)?[\w./<>-]+:\d+\][ ]?")

@@ -1,6 +1,7 @@
 """Rows of numbers and the headers that name their columns: CSV, tab-separated, spaced, and drawn with pipes."""
 
 import re
+from itertools import pairwise
 
 from .numbers import parse
 
@@ -36,6 +37,8 @@ _PLAIN = re.compile(r"\d+(?:\.\d*)?(?:e[-+]?\d+)?|nan|inf")
 _LIST = re.compile(r"\[[^\[\]A-Za-df-z]*\]")
 """Several numbers in one cell: which of them counts, nobody says."""
 _COUNTS = re.compile(r"\s*\d+(?:\s{2,}|\t|,)")
+_HOLE = re.compile(r"\d {8,}[-+\d]")
+_FILLED = re.compile(r"\S+")
 _GAP = re.compile(r"\s{2,}")
 _WITH_BLANK = re.compile(r"\d (?:[smhkKMG(]|ms)")
 
@@ -81,9 +84,23 @@ def cells(body: str) -> list[str]:
         parts = _COMMA.split(inner)
     elif "|" not in inner and _WIDE_HEADER.fullmatch(body):
         parts = _GAP.split(inner)
+    elif _HOLE.search(inner):
+        parts = _with_empty(inner)
     else:
         parts = _SPLIT.split(inner)
     return [part.strip() for part in parts]
+
+
+def _with_empty(inner: str) -> list[str]:
+    """Return the cells between blanks. Where all columns begin equally far apart, those that hold nothing are `None`."""
+    found = list(_FILLED.finditer(inner))
+    apart = [later.start() - earlier.start() for earlier, later in pairwise(found)]
+    width = min(apart, default=0)
+    parts = [each[0] for each in found[:1]]
+    for distance, each in zip(apart, found[1:], strict=True):
+        empty = 0 if any(other % width for other in apart) else distance // width - 1
+        parts += [*["None"] * empty, each[0]]
+    return parts if len(parts) <= _WIDEST else []
 
 
 def _is_spaced(body: str) -> bool:

@@ -46,7 +46,7 @@ _MANY = 8
 
 _PART = re.compile(
     r"(?i)(?:^|[^a-z])(?:data|load\w*|read\w*|fwd|forward|bwd|backward|optim\w*|opt|comm|sync|wait\w*|h2d|io|ckpt|save\w*|gen"
-    r"|rollout|reward|actor|critic|ref|adv|update_\w+|loader|batch_?gen\w*|all_?reduce|allgather|grad\w*|preprocess\w*|compile)"
+    r"|generation|rollout|reward|actor|critic|ref|adv|update_\w+|loader|batch_?gen\w*|all_?reduce|allgather|grad\w*|preprocess\w*|compile)"
     r"(?:[^a-z]|$)"
 )
 _WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)")
@@ -189,8 +189,8 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
     if role == "span" and sum(len(report.times) for report in counted) == len(values):
         score += 0.15  # the only time there is
     if name and not name.isdigit():
-        if _PART.search(name):
-            score, why = score - 0.3, "its name is that of a part"
+        if _PART.search(name) and not _of_counter(name, counted):
+            score, why = score - 0.35, "its name is that of a part"
         elif _WHOLE.search(name):
             score += 0.15
     what = f"`{name}`" if name and not name.isdigit() else "a time without a name"
@@ -199,6 +199,12 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
     if role == "span" and _counts_down(values):
         return Reading(what, "stated", seconds, 0.0, "falls all the time: what remains", key=key)
     return _against(Reading(what, "stated", seconds, score, why, key=key), clock, interval=True, mean=fmean(values))
+
+
+def _of_counter(name: str, counted: Sequence[Report]) -> bool:
+    """Return whether a time bears the name of what is counted: `Generation time` under `Running generation 7`."""
+    words = {report.step_name.lower().rpartition(" ")[2] for report in counted}
+    return name.lower().partition(" ")[0] in words
 
 
 def _bearable(reading: Reading, window: Sequence[Report]) -> Reading:

@@ -144,7 +144,7 @@ def _alike(window: Sequence[Report], main: Sequence[Report]) -> list[Report]:
         and report.step >= last.step
         and report.step_name == last.step_name
         and report.total in (None, last.total)
-        and (not report.has_loss or report.loss_rank >= last.loss_rank)
+        and (not (report.has_loss and last.has_loss) or report.loss_rank >= last.loss_rank)
     ]
     return alike[::-1]
 

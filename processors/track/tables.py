@@ -59,7 +59,8 @@ def is_mixed(line: str) -> bool:
 def find_header(view: ChunkView, state: TrackState) -> None:
     """Keep the names of columns: those that stand right above rows, or the last ones before where these do not fit."""
     starts = [found.start() for found in _PROGRESS.finditer(view.classes)]
-    for start in [start for start in starts if _may_be_row(view.templates[start])]:
+    rows = [start for start in starts if _may_be_row(view.templates[start])]
+    for start in rows:
         _look_above(view, state, start)
     others: list[int] = []
     place = view.classes.rfind(OTHER)
@@ -69,6 +70,16 @@ def find_header(view: ChunkView, state: TrackState) -> None:
         place = view.classes.rfind(OTHER, 0, place)
     if newest := _first_header(view, others):
         state.pending = newest
+    if state.pending and not state.header and not rows and starts:
+        _look_between(view, state, starts[0])
+
+
+def _look_between(view: ChunkView, state: TrackState, start: int) -> None:
+    """Find the header of rows that stand between other reports: under a bar of several lines that is drawn anew."""
+    progress = (place for place in range(start, len(view.classes)) if view.classes[place] == PROGRESS)
+    row = next((place for place in progress if _may_be_row(view.templates[place])), None)
+    if row is not None:
+        _look_above(view, state, row)
 
 
 def _look_above(view: ChunkView, state: TrackState, start: int) -> None:

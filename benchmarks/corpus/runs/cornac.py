@@ -42,7 +42,13 @@ def train(setup: str) -> None:
         inner(self, *arguments, **named)
 
     std.tqdm.set_postfix = noted
-    clock.begin()
+    opened = std.tqdm.__init__
+
+    def begun(self: std.tqdm, *arguments: object, **named: object) -> None:  # type: ignore[type-arg]
+        clock.begin()  # what builds the model and its data is no part of the first step
+        opened(self, *arguments, **named)
+
+    std.tqdm.__init__ = begun
     cornac.Experiment(split, [model], metrics=[cornac.metrics.Recall(k=10)], user_based=True).run()
     batches = clock.steps // epochs
     clock.interval = batches

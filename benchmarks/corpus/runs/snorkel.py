@@ -35,8 +35,8 @@ def label_model() -> None:
     model._execute_logging = noted  # noqa: SLF001
     clock.begin()
     model.fit(votes, n_epochs=epochs, log_freq=every, seed=0, progress_bar=False)
-    # An epoch of it is one step. It counts from 0.
-    clock.finish(step=[told[-1][0], told[-1][0] - 1, epochs - 1], loss=told[-1][1], speed=False)
+    # An epoch of it is one step, which its log does not say. It counts from 0.
+    clock.finish(step=[told[-1][0], told[-1][0] - 1, epochs - 1], loss=told[-1][1], speed=False, unsaid=["step"])
 
 
 def split(name: str, samples: int) -> DictDataLoader:
