@@ -66,7 +66,7 @@ def _round(kafka: Kafka, slurm: Slurm, environment: dict[str, str]) -> tuple[flo
     script = f"cd {here} && {exports} exec {sys.executable} -m schedmate pipe --node $SLURMD_NODENAME -- {sys.executable} {program}"
     began = time.time()
     job = slurm.submit(script, "--output=/dev/null", "--gres=shard:4")
-    action = waited(lambda: _restarted(kafka, job, began), 60)
+    action = waited(lambda: _restarted(kafka, job, began), 120)
     printed, verdict = _verdict(kafka, job, began)
     return printed, verdict, action
 
