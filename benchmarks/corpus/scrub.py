@@ -1,4 +1,4 @@
-"""Takes names of hosts, people and paths out of what a run printed."""
+"""Takes names of hosts, people and paths, and links to packages out of what a run printed."""
 
 import getpass
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 HOST, USER = b"node01", b"user"
 _ADDRESS = re.compile(rb"(?<![\d.])(?!127\.0\.0\.1|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?=:\d|/|\b(?!\.\d))")
 _MAIL = re.compile(rb"[\w.+-]+@[\w-]+\.[a-z]{2,}\b")
+_PACKAGE = re.compile(rb"(?<=https://)[\w.-]+(?=/project/)")
 _TEMPORARY = re.compile(rb"/(?:var/)?tmp/[\w.-]+")
 
 
@@ -40,6 +41,7 @@ class Scrubber:
             piece = pattern.sub(stands, piece)
         piece = _TEMPORARY.sub(b"/tmp/run", piece)
         piece = _MAIL.sub(b"user@example.org", piece)
+        piece = _PACKAGE.sub(b"pkg.test", piece)
         return _ADDRESS.sub(_address, piece)
 
     def scrub_all(self, pieces: Iterable[tuple[bytes, float]]) -> list[tuple[bytes, float]]:

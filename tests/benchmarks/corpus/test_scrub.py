@@ -27,6 +27,12 @@ def test_mail_and_addresses_give_way() -> None:
     assert SCRUBBER.scrub(b"jane.doe@lab.edu at 10.7.3.22:8080") == b"user@example.org at 10.0.0.1:8080"
 
 
+def test_links_to_packages_give_way() -> None:
+    assert (
+        SCRUBBER.scrub(b"see https://an.index/project/tool/ for more") == b"see https://pkg.test/project/tool/ for more"
+    )
+
+
 def test_the_loop_back_and_versions_stay() -> None:
     line = b"listening on 127.0.0.1:2222, built with 4.11.0.86"
     assert SCRUBBER.scrub(line) == line
