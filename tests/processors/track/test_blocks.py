@@ -2,9 +2,8 @@
 
 import pytest
 
-from .expecting import expect, fields
+from .expecting import clock, expect_however_cut, track
 from .test_formats import lines, loss
-from .test_tracker import clock, track
 
 
 def _evaluated(heading: str) -> list[str]:
@@ -90,17 +89,7 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_blocks(name: str) -> None:
-    made, expected = FORMATS[name]
-    metric, _ = track(made)
-    expect(metric, expected)
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_blocks_do_not_depend_on_the_cut(name: str) -> None:
-    made, expected = FORMATS[name]
-    whole = fields(track(made)[0], expected)
-    for sizes in ([1] * len(made), [3] * len(made), [7, 1, 30]):
-        assert fields(track(made, sizes=sizes)[0], expected) == whole
+    expect_however_cut(*FORMATS[name])
 
 
 def test_the_time_of_a_part_alone_is_not_that_of_a_step() -> None:

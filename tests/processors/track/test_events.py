@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from .test_tracker import track
+from .expecting import track
 
 
 def event(key: str, second: float, value: object = None, **metadata: object) -> str:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from .expecting import expect, fields
-from .test_tracker import clock, track
+from .expecting import clock, expect_however_cut, track
 
 
 def loss(i: int) -> float:
@@ -157,17 +156,7 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_numbers_of_more_formats(name: str) -> None:
-    made, expected = FORMATS[name]
-    metric, _ = track(made)
-    expect(metric, expected)
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_more_formats_do_not_depend_on_the_cut(name: str) -> None:
-    made, expected = FORMATS[name]
-    whole = fields(track(made)[0], expected)
-    for sizes in ([1] * len(made), [3] * len(made), [7, 1, 30]):
-        assert fields(track(made, sizes=sizes)[0], expected) == whole
+    expect_however_cut(*FORMATS[name])
 
 
 def test_ranks_that_interleave_are_one_job() -> None:

@@ -4,9 +4,8 @@
 
 import pytest
 
-from .expecting import expect, fields
+from .expecting import expect_however_cut, track
 from .test_formats import loss
-from .test_tracker import track
 
 FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
     "chinese": (
@@ -195,17 +194,7 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_numbers_of_home_made_formats(name: str) -> None:
-    made, expected = FORMATS[name]
-    metric, _ = track(made)
-    expect(metric, expected)
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_home_made_formats_do_not_depend_on_the_cut(name: str) -> None:
-    made, expected = FORMATS[name]
-    whole = fields(track(made)[0], expected)
-    for sizes in ([1] * len(made), [3] * len(made), [7, 1, 30]):
-        assert fields(track(made, sizes=sizes)[0], expected) == whole
+    expect_however_cut(*FORMATS[name])
 
 
 def test_a_time_after_the_name_of_a_loss_is_no_loss() -> None:

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from .expecting import clock, track
 from .test_formats import lines, loss
-from .test_tracker import clock, track
 
 FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
     "a time of so many steps": (

@@ -2,9 +2,8 @@
 
 import pytest
 
-from .expecting import expect, fields
+from .expecting import clock, expect_however_cut, track
 from .test_formats import lines, loss
-from .test_tracker import clock, track
 
 FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
     "a fraction beside the counter": (
@@ -197,17 +196,7 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_numbers_of_loops(name: str) -> None:
-    made, expected = FORMATS[name]
-    metric, _ = track(made)
-    expect(metric, expected)
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_loops_do_not_depend_on_the_cut(name: str) -> None:
-    made, expected = FORMATS[name]
-    whole = fields(track(made)[0], expected)
-    for sizes in ([1] * len(made), [3] * len(made), [7, 1, 30]):
-        assert fields(track(made, sizes=sizes)[0], expected) == whole
+    expect_however_cut(*FORMATS[name])
 
 
 def test_lines_that_arrive_in_bursts_tell_the_time_between_the_bursts() -> None:

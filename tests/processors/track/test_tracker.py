@@ -7,49 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processors.classify import ClassifyContext, LineClassifier
 from processors.classify.template import templates
 from processors.track import MetricTracker, TrackState
 from processors.view import ChunkView
 from records import JobMetric, Position
 
-from .expecting import expect
-
-CLASSIFIER = LineClassifier()
-
-
-def track(
-    lines: list[str],
-    times: list[float] | None = None,
-    sizes: list[int] | None = None,
-    tracker: MetricTracker | None = None,
-) -> tuple[JobMetric | None, TrackState]:
-    tracker, state, context = tracker or MetricTracker(), TrackState(), ClassifyContext()
-    metric, place = None, 0
-    for size in [*(sizes or []), len(lines)]:
-        part = lines[place : place + size]
-        view = ChunkView(
-            job="j",
-            attempt=0,
-            node="n1",
-            rank=0,
-            stream="stdout",
-            position=Position("job-logs", 0, place),
-            lines=part,
-            numbers=range(place + 1, place + 1 + len(part)),
-            times=times[place : place + size] if times else [1e9] * len(part),
-            classes=CLASSIFIER.classify(part, context),
-            templates=templates(part),
-        )
-        metric = tracker.observe(view, state) or metric
-        state = msgspec.json.decode(msgspec.json.encode(state), type=TrackState)  # as after a restart
-        place += size
-    return metric, state
-
-
-def clock(second: float) -> str:
-    return f"2031-02-03 {int(second // 3600) % 24:02}:{int(second // 60) % 60:02}:{int(second % 60):02},{int(second * 1000) % 1000:03}"
-
+from .expecting import clock, expect, track
 
 PLAIN = [
     f"step {i} | loss: {5 - i / 100:.4f} | dt: {12.5 + i % 3:.1f}ms | tok/sec: {81_000 + i:,}" for i in range(1, 61)
