@@ -25,7 +25,7 @@ _ALONE = re.compile(r"(?i)^(?:total )?(?:timer?|elapsed|seconds|took)\b[ \w]*$|^
 """Name of a time that may be a line of its own."""
 _INFERENCE = re.compile(
     r"(?i)\b(?:prompt eval|sample|eval) time =|\brequests? ?/ ?s|\brequest throughput\b"
-    r"|\b(?:prompt|generation|decode|prefill|accepted|drafted|input|output|gen|generation|(?:input|output|total) token) throughput\b"
+    r"|\b(?:prompt|gen(?:eration)?|decode|prefill|accepted|drafted|(?:in|out)put(?: token)?|total token) throughput\b"
 )
 _NOT_TRAINING_BAR = re.compile(
     r"(?i)^\W*(?!train|fine)[a-z]+ing\b|\b(?:map|mapping|filter\w*|download\w*|load\w*|sav\w+|fetch\w*|generat\w+|tokeniz\w*|process\w*"
