@@ -2,6 +2,8 @@
 
 import logging
 import sys
+import time
+from collections.abc import Callable, Collection
 from typing import Any
 
 import structlog
@@ -33,8 +35,38 @@ def configure(settings: ServiceSettings) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *explain, renderer],
         )
     )
-    for chatty in ("kafka", "aiokafka"):  # they log every try while a broker is away; ours say so once
+    for chatty in ("kafka", "aiokafka"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
+    handler.addFilter(Seldom(("kafka", "aiokafka")))
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(max(level, logging.WARNING))
+
+
+class Seldom(logging.Filter):
+    """Lets each place in the code of some packages speak once in `every_s`: clients log every try while a broker is away.
+
+    Args:
+        packages: Names of the packages' top loggers; entries of others all pass.
+        every_s: Seconds for which a place is silent after it spoke.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self, packages: Collection[str], every_s: float = 30.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__()
+        self._packages = packages
+        self._every_s = every_s
+        self._clock = clock
+        self._spoke: dict[tuple[str, int], float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether `record` is let through."""
+        if record.name.partition(".")[0] not in self._packages:
+            return True
+        place, now = (record.pathname, record.lineno), self._clock()
+        if now - self._spoke.get(place, -self._every_s) < self._every_s:
+            return False
+        self._spoke[place] = now
+        return True

@@ -27,6 +27,7 @@ log = structlog.get_logger(__name__)
 
 TOPIC = BY_RECORD[Decision].name
 POLL_MS = 500
+COMMIT_MS = 5000  # without a limit kafka-python waits for a broker for ever, and nobody could stop it
 
 
 class SubscriptionError(Explained):
@@ -148,6 +149,10 @@ class Subscription:
     def _poll(self) -> None:
         try:
             batches = self._consumer.poll(timeout_ms=POLL_MS)
+        except RetriableError as error:  # it is away; while it is looked for, kafka-python raises instead of waiting
+            log.warning("no_answer", error=repr(error), detail="asked again until it answers")
+            time.sleep(POLL_MS / 1000)
+            return
         except KafkaError as error:
             raise SubscriptionError(
                 f"expected decisions from Kafka, got {error!r}: see the broker and its rights"
@@ -200,7 +205,7 @@ class Subscription:
             for partition, offset in ready.items()
         }
         try:
-            self._consumer.commit(wanted)
+            self._consumer.commit(wanted, timeout_ms=COMMIT_MS)
         except (CommitFailedError, RebalanceInProgressError):
             log.info("partitions_moved", detail="their new owner gets again what was not committed")
             return

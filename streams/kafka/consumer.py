@@ -24,6 +24,7 @@ FETCH = {
     "max_partition_fetch_bytes": 16 << 20,
     "metadata_max_age_ms": 30_000,
 }
+COMMIT_MS = 5000  # without a limit kafka-python waits for a broker for ever, and nobody could stop it
 
 
 def _open(connection: Connection, **config: Any) -> Any:
@@ -64,13 +65,24 @@ class KafkaConsumer:
         for topic in topics:
             _partitions(self._consumer, topic)
         self._consumer.subscribe(list(topics))
+        self._away = False
 
     def poll(self, timeout: float, limit: int = 500) -> Sequence[Message]:
-        """Return up to `limit` messages, or none after `timeout` seconds."""
+        """Return up to `limit` messages, or none after `timeout` seconds. A broker that is away is waited for."""
         try:
             batches = self._consumer.poll(timeout_ms=int(timeout * 1000), max_records=limit)
+        except RetriableError as error:
+            # kafka-python waits by itself, except while it looks for the group's coordinator.
+            if not self._away:
+                log.warning("the broker is away; asking it again until it answers", error=repr(error))
+            self._away = True
+            time.sleep(timeout)
+            return ()
         except KafkaError as error:
             raise TransportError(f"Kafka refused to be read: {error!r}") from error
+        if batches and self._away:
+            self._away = False
+            log.info("the broker is back")
         return [_message(record) for records in batches.values() for record in records]
 
     def commit(self) -> None:
@@ -79,7 +91,7 @@ class KafkaConsumer:
         While the broker is away nothing is committed: the next commit includes it, and a crash before that repeats the work.
         """
         try:
-            self._consumer.commit()
+            self._consumer.commit(timeout_ms=COMMIT_MS)
         except CommitFailedError:
             log.info("partitions moved before the commit; their new owner repeats the work")
         except RetriableError as error:  # it did not answer, or died while it was asked
@@ -92,9 +104,18 @@ class KafkaConsumer:
         behind = {}
         for part in self._consumer.assignment():
             end = self._consumer.highwater(part)
-            if end is not None:
-                behind[part.topic, part.partition] = max(end - self._consumer.position(part), 0)
+            at = None if end is None else self._position(part)
+            if end is not None and at is not None:
+                behind[part.topic, part.partition] = max(end - at, 0)
         return behind
+
+    def _position(self, part: Any) -> int | None:
+        """Return the next offset of `part`; None while the broker would have to be asked for it."""
+        try:
+            found: int | None = self._consumer.position(part, timeout_ms=0)
+        except RetriableError:
+            return None
+        return found
 
     def close(self) -> None:
         """Leave the group without committing."""

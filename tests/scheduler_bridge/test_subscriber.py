@@ -118,7 +118,7 @@ class TestOnKafka:
     def test_a_commit_that_a_dying_broker_did_not_take_is_made_again(
         self, broker: Kafka, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def reset(_: object) -> None:
+        def reset(_: object, **__: object) -> None:
             raise KafkaConnectionError("reset by peer")
 
         group = uuid.uuid4().hex
@@ -129,6 +129,20 @@ class TestOnKafka:
                 first.ack()
             next(decisions)
         assert self.ids(self.read(broker, group, 1)) == ["d1"]
+
+    def test_a_poll_that_a_dying_broker_did_not_answer_is_made_again(
+        self, broker: Kafka, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with subscribe(broker.address, uuid.uuid4().hex, timeout=10) as decisions:
+            polls, poll = iter([KafkaConnectionError("111 ECONNREFUSED")]), decisions._consumer.poll
+
+            def once(**arguments: object) -> object:
+                if refused := next(polls, None):
+                    raise refused
+                return poll(**arguments)
+
+            monkeypatch.setattr(decisions._consumer, "poll", once)
+            assert next(decisions).decision.id == "d0"
 
     def test_an_acknowledgement_does_not_pass_over_what_is_open(self, broker: Kafka) -> None:
         group = uuid.uuid4().hex

@@ -37,9 +37,9 @@ def event(job: str, number: int) -> JobEvent:
     return JobEvent(id=f"{job}/{number}", job=job, kind=EventKind.STARTED, time=float(number))
 
 
-def read(consumer: Consumer, wanted: Callable[[Message], bool], count: int) -> list[Message]:
+def read(consumer: Consumer, wanted: Callable[[Message], bool], count: int, seconds: float = 20) -> list[Message]:
     found: list[Message] = []
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + seconds
     while len(found) < count and time.monotonic() < deadline:
         found += [message for message in consumer.poll(0.2) if wanted(message)]
     return found
@@ -83,7 +83,7 @@ def test_a_group_goes_on_where_it_committed(transport: Transport) -> None:
 def test_a_commit_that_a_dying_broker_did_not_take_is_part_of_the_next(
     kafka: Kafka, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def reset() -> None:
+    def reset(**_: object) -> None:
         raise KafkaConnectionError("reset by peer")
 
     job = uuid.uuid4().hex
@@ -100,6 +100,43 @@ def test_a_commit_that_a_dying_broker_did_not_take_is_part_of_the_next(
     with KafkaConsumer(kafka.connection, "reset" + job, ["job-events"]) as second:
         (found,) = read(second, lambda message: message.key == job.encode(), 1)
     assert found.value == outgoing(event(job, 2)).value
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_a_consumer_waits_for_a_broker_that_dies(own_kafka: Kafka) -> None:
+    """SIGKILL of the broker while it is read; what the consumer does then is what a sink and a bridge do all day."""
+    with KafkaConsumer(own_kafka.connection, "waits", ["job-events"], session_timeout_s=3) as consumer:
+        for number in range(2):
+            producer = KafkaProducer(own_kafka.connection)
+            producer.send(outgoing(event("waits", number))).result(30)
+            producer.close()
+            wanted = outgoing(event("waits", number)).value  # what was not committed may come again before it
+            assert read(consumer, lambda message, wanted=wanted: message.value == wanted, 1, seconds=40)  # type: ignore[misc]
+            consumer.commit()
+            own_kafka.kill()
+            for _ in range(20):
+                assert not consumer.poll(0.1)
+                consumer.lag()
+            consumer.commit()
+            own_kafka.start()
+
+
+@pytest.mark.kafka
+def test_a_poll_that_a_dying_broker_did_not_answer_gives_nothing(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(**_: object) -> None:
+        raise KafkaConnectionError("111 ECONNREFUSED")
+
+    job = uuid.uuid4().hex
+    producer = KafkaProducer(kafka.connection)
+    producer.send(outgoing(event(job, 1))).result(10)
+    producer.close()
+    with KafkaConsumer(kafka.connection, "refused" + job, ["job-events"]) as consumer:
+        with monkeypatch.context() as dying:  # no broker can be killed at just that moment
+            dying.setattr(consumer._consumer, "poll", refused)
+            assert not consumer.poll(0.1)
+        assert read(consumer, lambda message: message.key == job.encode(), 1)
 
 
 def test_an_unknown_topic_is_refused(transport: Transport) -> None:

@@ -127,7 +127,7 @@ def test_a_killed_broker_leaves_exactly_the_right_rows(own_kafka: Kafka, tmp_pat
         stored = {"SCHEDMATE_CLICKHOUSE__URL": clickhouse.url, "SCHEDMATE_REDIS__URL": ""}
         with command(own_kafka, "migrate", log=log, **stored) as migrating:
             assert migrating.wait(60) == 0
-        with command(own_kafka, "worker", log=log), command(own_kafka, "sink", log=log, **stored):
+        with command(own_kafka, "worker", log=log), command(own_kafka, "sink", log=log, **stored) as sink:
             half = len(logs) // 2
             for part in (logs[:half], logs[half:]):
                 send(own_kafka, part)
@@ -138,6 +138,7 @@ def test_a_killed_broker_leaves_exactly_the_right_rows(own_kafka: Kafka, tmp_pat
                 own_kafka.kill()
                 time.sleep(2.0)
                 own_kafka.start()
+                assert sink.poll() is None, f"the sink did not wait for the broker: {log.read_text()[-3000:]}"
             found = wait_for(own_kafka, RESULTS, len(expected), log, seconds=90)
             rows = _rows(clickhouse, len(expected), log)
     assert by_id(found) == expected
