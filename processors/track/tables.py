@@ -14,7 +14,9 @@ from processors.view import OTHER, PROGRESS, ChunkView
 
 from .state import TrackState
 
-_PROGRESS = re.compile(f"{PROGRESS}+")
+_ROW = "r"
+_FIRST_ROW = re.compile(f"(?<!{_ROW}){_ROW}")
+"""Where a table may begin. A bar may be drawn between its header and its first row, and between its rows."""
 _HEADERS = 8
 """Newest lines of a chunk among which a header is remembered for rows in the next chunks."""
 _MONITOR = (("l", Meaning.DONE), ("t", Meaning.CLOCK))
@@ -56,12 +58,16 @@ def is_mixed(line: str) -> bool:
     return "\t" in line or "%" in line
 
 
-def find_header(view: ChunkView, state: TrackState) -> None:
+def find_header(view: ChunkView, state: TrackState, headers: Headers) -> None:
     """Keep the names of columns: those that stand right above rows, or the last ones before where these do not fit."""
-    starts = [found.start() for found in _PROGRESS.finditer(view.classes)]
-    rows = [start for start in starts if _may_be_row(view.templates[start])]
-    for start in rows:
-        _look_above(view, state, start)
+    rows = {template for template in set(view.templates) if _may_be_row(template)}
+    if rows:
+        marks = "".join(
+            _ROW if letter == PROGRESS and template in rows else letter
+            for letter, template in zip(view.classes, view.templates, strict=True)
+        )
+        for found in _FIRST_ROW.finditer(marks):
+            _look_above(view, state, found.start(), headers)
     others: list[int] = []
     place = view.classes.rfind(OTHER)
     while place >= 0 and len(others) < _HEADERS:
@@ -70,26 +76,15 @@ def find_header(view: ChunkView, state: TrackState) -> None:
         place = view.classes.rfind(OTHER, 0, place)
     if newest := _first_header(view, others):
         state.pending = newest
-    if state.pending and not state.header and not rows and starts:
-        _look_between(view, state, starts[0])
 
 
-def _look_between(view: ChunkView, state: TrackState, start: int) -> None:
-    """Find the header of rows that stand between other reports: under a bar of several lines that is drawn anew."""
-    progress = (place for place in range(start, len(view.classes)) if view.classes[place] == PROGRESS)
-    row = next((place for place in progress if _may_be_row(view.templates[place])), None)
-    if row is not None:
-        _look_above(view, state, row)
-
-
-def _look_above(view: ChunkView, state: TrackState, start: int) -> None:
-    peeled = peel(view.lines[start])
-    width = len(table.cells(peeled.body)) + peeled.cell
+def _look_above(view: ChunkView, state: TrackState, start: int, headers: Headers) -> None:
+    width = _width(view.templates[start])
     above = range(start - 1, max(0, start - 2) - 1, -1)
     separated = [table.is_separator(view.lines[place]) for place in above]
     header = _first_header(view, above[1:] if separated[:1] == [True] else above[:1])
     if not header and len(state.header) != width:
-        header = _first_header(view, range(start - 1, -1, -1)) or state.pending
+        header = headers.above(start)
     elif not header and start <= 1:
         header = state.pending if all(separated) else ""
     cells = table.cells(peel(header).body) if header else []
@@ -108,6 +103,13 @@ def _may_be_row(template: str) -> bool:
     if template[:1] not in _OF_A_ROW:
         return False
     return _NOT_OF_A_ROW.search(template if template[0] != "\x1b" else clean(template)) is None
+
+
+@lru_cache(maxsize=4096)
+def _width(template: str) -> int:
+    """Return in how many columns the lines of `template` are, as rows."""
+    peeled = peel(template)
+    return len(table.cells(peeled.body)) + peeled.cell
 
 
 @lru_cache(maxsize=4096)

@@ -75,7 +75,7 @@ class MetricTracker:
     def _observe(self, view: ChunkView, state: TrackState) -> JobMetric | None:
         headers = tables.Headers(view, state.pending)
         headings = Headings(view, state.loop)
-        tables.find_header(view, state)
+        tables.find_header(view, state, headers)
         state.loop = headings.last()
         ended = events.observe(view, state.events)
         reported = self._observe_reports(view, state, headers, headings)
