@@ -4,7 +4,7 @@ import re
 
 from processors.grammar.extractor import read_plan
 from processors.grammar.prefix import Peeled, peel
-from processors.grammar.table import cells, is_header, is_row
+from processors.grammar.table import cells, is_header, is_row, part
 
 from . import signatures
 from .context import BLANK, ERROR, EXCEPTION, FRAME, INDENTED, OTHER, PROGRESS, TRACEBACK, WARNED, WARNING, header, row
@@ -28,8 +28,8 @@ def kind_of(line: str) -> tuple[str, bool]:  # noqa: PLR0911  # a decision list
         return kind, True
     if signatures.EXIT.search(body):
         return BY_DIGITS, True
-    if is_row(body):
-        return row(len(cells(body)) + peeled.cell), True
+    if is_row(inner := part(peeled)):
+        return row(len(cells(inner)) + peeled.cell), True
     if signatures.WARNED.search(body):
         return (WARNED if signatures.PLACE.search(body) else WARNING), True
     if signatures.PACKAGE.match(line):
@@ -39,8 +39,8 @@ def kind_of(line: str) -> tuple[str, bool]:  # noqa: PLR0911  # a decision list
         return _last_word(body) or PROGRESS, True
     if kind := _worded(peeled):
         return kind, True
-    if is_header(body):
-        named = cells(body)
+    if is_header(inner):
+        named = cells(inner)
         return header(len(named)), all(len(name.split()) <= _WORDS for name in named)
     return (INDENTED if body[:1].isspace() else OTHER), reports is False
 

@@ -66,7 +66,11 @@ _OF_EPOCH = re.compile(
     r"|^\s*(?:total|this epoch|epoch(?: \d+)?) \[[#=>. -]+\]\s+\d+(?:\.\d+)?%$"
 )
 """A line of counters; an epoch's end, or its share that is done: a bar without a counter."""
+_UNTIL = re.compile(r"(?i)^\W*(?:(?:estimated |expected )?time|estimated|eta|elapsed|remaining)\b")
+"""How a line begins that tells how long it took and will take."""
 _PACE_FIRST = re.compile(r"^\s*\d+(?:\.\d+)? (?:its?|iters?|steps?|batches)/s(?:ec)?\b")
+_ASIDE = 2
+"""Words of others that may stand beside a counter that is printed with its name and its end."""
 _SECOND = 2
 """Number of a line up to which the second counter stands: the first may print its end."""
 
@@ -79,7 +83,7 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     """
     if (event := mllog.read(body)) is not None:
         return bool(event.values)
-    if _EPOCH_TIME.search(body) or _OF_EPOCH.match(body):
+    if _EPOCH_TIME.search(body) or _OF_EPOCH.match(body) or _tells_time(body, plan):
         return True
     plan = replace(plan, slots=tuple(slot for slot in plan.slots if slot.meaning not in (Meaning.SPAN, Meaning.LEFT)))
     if plan.slots and plan.slots[0].name == LEADING:
@@ -112,6 +116,10 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     return _without_loss(body, plan, counter) or None
 
 
+def _tells_time(body: str, plan: Plan) -> bool:
+    return plan.has(Meaning.LEFT) and plan.has(Meaning.CLOCK) and not plan.bar and _UNTIL.match(body) is not None
+
+
 def _is_training_bar(body: str, plan: Plan) -> bool | None:
     if _NOT_TRAINING_BAR.search(_TRAINING_BAR.sub("", body)) and not plan.has(Meaning.LOSS):
         return False
@@ -133,6 +141,8 @@ def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
         return body[:1].isspace() or not _WORDS.search(plan.scope)
     counters = [slot for slot in plan.slots if slot.meaning in (Meaning.STEP, Meaning.EPOCH) and slot.name]
     words = [word for word in _WORDS.findall(_ORDINAL.sub("", body)) if word.lower() not in _QUALIFIERS]
+    if plan.has(Meaning.TOTAL):
+        words = words[_ASIDE + sum(len(_WORDS.findall(slot.name)) - 1 for slot in counters) :]
     return plan.has(Meaning.STEP) and "(" not in body and len(words) <= len(counters)
 
 

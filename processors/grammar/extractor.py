@@ -38,6 +38,8 @@ _EXPECTED = re.compile(
 """What stands before a time that is still to come."""
 
 
+_CELL = re.compile(r"\|\s+[^|\d]+?\s*\|\s*[-+\d.e]+\s*\|")
+"""A field of a drawn table."""
 _INDENTED = (" ", "\t", "|", "│", "┃")
 
 
@@ -52,7 +54,7 @@ class Layout:
         rank: Begin and end of the rank that a launcher printed before the line; None without one.
         row: Nothing but numbers in columns.
         event: A line of MLPerf's log, read by its own rules.
-        fragment: Indented or a cell of a drawn table, with one field: part of a report over several lines.
+        fragment: Indented, or a row of a drawn table with one field: part of a report over several lines.
         clean: The places are those in the line as printed; else it is cleaned first.
     """
 
@@ -133,7 +135,7 @@ def layout(line: str) -> Layout:
         if stamp is None and not _EXPECTED.search(body, 0, found.start()):
             stamp = (start + found.start(), start + found.end())
         body = _blank(body, found.start(), found.end())
-    if table.is_row(body):
+    if table.is_row(table.part(replace(peeled, body=body))):
         return Layout(Plan(()), (), stamp, peeled.rank, row=True, event=False, fragment=False)
     numbers = list(NUMBER.finditer(body))
     parts = NUMBER.split(body)
@@ -145,7 +147,8 @@ def layout(line: str) -> Layout:
         for slot in slots
         if slot.meaning not in _NOT_REPORTED
     )
-    fragment = len(known.slots) == 1 and stamp is None and line[:1] in _INDENTED
+    indented = stamp is None and line[:1] in _INDENTED
+    fragment = len(known.slots) == 1 and (indented or _CELL.fullmatch(body) is not None)
     return Layout(known, places, stamp, peeled.rank, row=False, event=False, fragment=fragment)
 
 

@@ -44,6 +44,8 @@ _LOGGER = re.compile(
     r"|(?:\w+\.)+[\w$]+(?::\d+)?(?::\s"
     r"|\s+-\s|\]\s))"
 )
+_DRAWN = re.compile(r"(?:\[[^\]]{1,40}\]|[A-Za-z][\w.-]{0,40}:)\s+(?=\||[-=+]{8})")
+"""A word that a logger of people's own puts before a line of a drawn table."""
 _TAG = 80
 """Characters of a tag that are kept."""
 _GLUED = 250
@@ -147,8 +149,8 @@ def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
             stamp, place = clock[1], clock.end()
     text = body = line[place:]
     if stamp or level:
-        for _ in range(2):
+        for named in (_LOGGER, _LOGGER, _DRAWN):
             body = body.lstrip(" \t")
-            if found := _LOGGER.match(body):
+            if found := named.match(body):
                 body = body[found.end() :]
     return Peeled(body, "WARNING" if level == "WARN" else level, stamp, rank, cell, tag[:_TAG], text)

@@ -3,7 +3,9 @@
 import re
 from itertools import pairwise
 
+from . import names
 from .numbers import parse
+from .prefix import Peeled
 
 _CELL = re.compile(
     r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)(?:ms|[smhkKMG%])?|#na#|None|"
@@ -41,6 +43,18 @@ _HOLE = re.compile(r"\d {8,}[-+\d]")
 _FILLED = re.compile(r"\S+")
 _GAP = re.compile(r"\s{2,}")
 _WITH_BLANK = re.compile(r"\d (?:[smhkKMG(]|ms)")
+
+
+_LABEL = re.compile(r"\s*(?:\[([A-Za-z][\w.: -]{0,40})\]|([A-Za-z][\w.-]{0,40}):)\s+")
+"""A word that a logger of people's own puts between its level and the message."""
+
+
+def part(peeled: Peeled) -> str:
+    """Return what of a line may be a part of a table: its message, without the word that a logger put before it."""
+    found = _LABEL.match(peeled.body) if peeled.level or peeled.stamp else None
+    if found is None or (found[2] and names.meaning(found[2]) is not None):
+        return peeled.body
+    return peeled.body[found.end() :]
 
 
 def is_separator(body: str) -> bool:

@@ -6,6 +6,7 @@ from processors.models.template_check import Point, Template, point
 
 from .events import EventState
 from .headings import Loop
+from .namesakes import Bar
 from .reports import Report
 
 LINES = 40
@@ -32,6 +33,7 @@ class TrackState(msgspec.Struct):
         header: Names of the columns of the table under way.
         pending: The last line, where it may be the header of a table that begins in the next chunk.
         loop: What the last line announced, or the bar that it drew.
+        drawn: The bar that the last line drew, where its name holds a number.
         bar: The newest bar beside reports that state no speed.
         named: A report has named its step. Bars without a loss are left out from then on: they may be those of an evaluation.
         loss: The newest loss; null where none was printed, or no number.
@@ -44,6 +46,7 @@ class TrackState(msgspec.Struct):
     header: list[str] = []
     pending: str = ""
     loop: Loop = msgspec.field(default_factory=Loop)
+    drawn: Bar = msgspec.field(default_factory=Bar)
     bar: Report | None = None
     named: bool = False
     loss: float | None = None

@@ -27,6 +27,9 @@ _OF_A_ROW = frozenset("0123456789+-. |\t\x1b")
 _ASIDE = re.compile(r"\s*\([^()]*\)$")
 """What a column's name says beside: `Step (% done)`."""
 _DURATIONS = (Meaning.STEP_TIME, Meaning.TIME, Meaning.CLOCK)
+_ENDS_ROW = re.compile(r"[\d.][\s|,;]+[-+\d.][-+\d.e]*[\s|]*$")
+"""How a row ends, whatever a logger put before it."""
+_TAIL = 60
 _NOT_OF_A_ROW = re.compile(r"(?<!\d)(?<!\d )[GKMk]|[B-DHJLO-RT-Zb-cgjlo-rt-z]")
 """Letters that no number, no unit of time and no date in a row has."""
 
@@ -81,13 +84,13 @@ def find_header(view: ChunkView, state: TrackState, headers: Headers) -> None:
 def _look_above(view: ChunkView, state: TrackState, start: int, headers: Headers) -> None:
     width = _width(view.templates[start])
     above = range(start - 1, max(0, start - 2) - 1, -1)
-    separated = [table.is_separator(view.lines[place]) for place in above]
+    separated = [table.is_separator(table.part(peel(view.lines[place]))) for place in above]
     header = _first_header(view, above[1:] if separated[:1] == [True] else above[:1])
     if not header and len(state.header) != width:
         header = headers.above(start)
     elif not header and start <= 1:
         header = state.pending if all(separated) else ""
-    cells = table.cells(peel(header).body) if header else []
+    cells = table.cells(table.part(peel(header))) if header else []
     if len(cells) == width:
         state.header = cells
 
@@ -100,23 +103,26 @@ def _first_header(view: ChunkView, places: Iterable[int]) -> str:
 @lru_cache(maxsize=4096)
 def _may_be_row(template: str) -> bool:
     """Return whether the lines of `template` may be rows of numbers."""
-    if template[:1] not in _OF_A_ROW:
-        return False
-    return _NOT_OF_A_ROW.search(template if template[0] != "\x1b" else clean(template)) is None
+    cleaned = clean(template) if template[:1] == "\x1b" else template
+    if template[:1] in _OF_A_ROW and not _NOT_OF_A_ROW.search(cleaned):
+        return True
+    return _ENDS_ROW.search(template, max(0, len(template) - _TAIL)) is not None and table.is_row(
+        table.part(peel(template))
+    )
 
 
 @lru_cache(maxsize=4096)
 def _width(template: str) -> int:
     """Return in how many columns the lines of `template` are, as rows."""
     peeled = peel(template)
-    return len(table.cells(peeled.body)) + peeled.cell
+    return len(table.cells(table.part(peeled))) + peeled.cell
 
 
 @lru_cache(maxsize=4096)
 def _is_header(template: str) -> bool:
     """Return whether the lines of `template` name columns: which digits they hold makes no difference."""
     named = any(word in template for word in _OF_A_HEADER) or template.startswith("r,l,t")
-    return named and len(template) <= _HEADER_LENGTH and table.is_header(peel(template).body)
+    return named and len(template) <= _HEADER_LENGTH and table.is_header(table.part(peel(template)))
 
 
 def row(line: str, header: Sequence[str]) -> Reading:
@@ -125,12 +131,12 @@ def row(line: str, header: Sequence[str]) -> Reading:
     if not slots:
         return Reading(Plan(()), [], None)
     peeled = peel(line)
-    cells = [peeled.stamp, *table.cells(peeled.body)] if peeled.cell else table.cells(peeled.body)
+    cells = [*([peeled.stamp] if peeled.cell else []), *table.cells(table.part(peeled))]
     if len(cells) != len(header):
         return Reading(Plan(()), [], None)
     read_off = [(slot, table.value(cells[slot.index])) for slot in slots]
     values = [(slot, value * _scale(slot, cells[slot.index])) for slot, value in read_off if value is not None]
-    return Reading(Plan(slots, shape=shape), values, stamps.seconds(peeled.stamp) if peeled.cell else None)
+    return Reading(Plan(slots, shape=shape), values, stamps.seconds(peeled.stamp) if peeled.stamp else None)
 
 
 def _scale(slot: Slot, cell: str) -> float:
@@ -140,7 +146,7 @@ def _scale(slot: Slot, cell: str) -> float:
 
 def under(line: str, header: str) -> list[tuple[Slot, float]]:
     """Return the losses of a line that stands under a table's `header`, though not all of its cells are numbers."""
-    names = table.cells(peel(header).body)
+    names = table.cells(table.part(peel(header)))
     found = table.numbers_under(clean(line), len(names))
     slots = (slot for slot in columns(tuple(names))[0] if slot.meaning is Meaning.LOSS)
     return [(slot, found[slot.index]) for slot in slots if slot.index in found]

@@ -1,7 +1,7 @@
 """The metric tracker (SchedMate §3.2): reverse scan, extract, drop outliers, report the median."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,6 +17,7 @@ from records import Evidence, JobMetric, derived_id
 from . import events, tables
 from .headings import Headings
 from .learned import completed, follow
+from .namesakes import Namesakes
 from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
@@ -74,21 +75,23 @@ class MetricTracker:
 
     def _observe(self, view: ChunkView, state: TrackState) -> JobMetric | None:
         headers = tables.Headers(view, state.pending)
-        headings = Headings(view, state.loop)
+        headings, namesakes = Headings(view, state.loop), Namesakes(view, state.drawn)
         tables.find_header(view, state, headers)
-        state.loop = headings.last()
+        state.loop, state.drawn = headings.last(), namesakes.last()
         ended = events.observe(view, state.events)
-        reported = self._observe_reports(view, state, headers, headings)
+        reported = self._observe_reports(
+            view, state, headers, lambda place: headings.foreign(place) or namesakes.second(place)
+        )
         if reported is not None and (reported.step_time_s is not None or reported.throughput is not None):
             return reported
         return self._of_events(view, state, ended, reported) or reported
 
     def _observe_reports(
-        self, view: ChunkView, state: TrackState, headers: tables.Headers, headings: Headings
+        self, view: ChunkView, state: TrackState, headers: tables.Headers, foreign: Callable[[int], bool]
     ) -> JobMetric | None:
         if PROGRESS not in view.classes:
             return None
-        lines, whole = self._scan(view, state, headers, headings)
+        lines, whole = self._scan(view, state, headers, foreign)
         if not lines:
             return None
         if not whole:
@@ -115,9 +118,9 @@ class MetricTracker:
         return msgspec.structs.replace(metric, step_time_s=seconds, method="rate", confidence=_OF_BAR)
 
     def _scan(
-        self, view: ChunkView, state: TrackState, headers: tables.Headers, headings: Headings
+        self, view: ChunkView, state: TrackState, headers: tables.Headers, foreign: Callable[[int], bool]
     ) -> tuple[list[tuple[Report, bool]], bool]:
-        """Read progress lines from the newest backwards until enough reports are found.
+        """Read progress lines from the newest backwards until enough reports are found; not those of other work (`foreign`).
 
         Returns:
             The lines read that hold a field, oldest first, each with whether it is a fragment; and whether that is all of them.
@@ -128,7 +131,7 @@ class MetricTracker:
         while place >= 0 and not scan.done:
             bare = bare_bar(view.lines[place])
             said = rows or _says(view.templates[place])  # numbers alone say nothing without a header
-            if scan.wants(bare) and said and not headings.foreign(place):
+            if scan.wants(bare) and said and not foreign(place):
                 scan.take(*self._read(view, state, place, headers), bare)
             place = view.classes.rfind(PROGRESS, 0, place)
         if scan.named and not state.named:
