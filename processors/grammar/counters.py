@@ -152,7 +152,7 @@ def with_counter(slots: list[Slot], texts: Sequence[str], counter: int, bar: boo
         epochs = not paced and any(_EPOCHS_PER.match(text) for text in texts[counter:])
         epochs = epochs or any(_EPOCHS_AFTER.match(text) for text in texts[counter + 1 : counter + 3])
         slots.append(Slot(counter, Meaning.EPOCH if epochs else Meaning.STEP, ""))
-        if OF.match(texts[counter + 1]):
+        if counter + 2 < len(texts) and OF.match(texts[counter + 1]):
             slots.append(Slot(counter + 1, Meaning.TOTAL, ""))
     return drawn, counter >= 0
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from processors.classify.template import templates
@@ -225,6 +225,7 @@ def test_the_state_stays_small() -> None:
 
 
 @settings(max_examples=100, deadline=None)
+@example(["e[.:0/"])
 @given(st.lists(st.text("0123456789 .,:=/%|[]<>steploss\re-+it(){}'\"", max_size=60), min_size=1, max_size=20))
 def test_any_text_is_survived(lines: list[str]) -> None:
     tracker, state = MetricTracker(), TrackState()
