@@ -1,6 +1,6 @@
 """The lines that may explain a failure, and which of them is the root."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import inf
 
 import msgspec
@@ -10,6 +10,8 @@ from records import Component, ErrorType, Evidence
 
 from .kinds import CERTAIN, CHILD, EXIT, HINT, LAUNCHER, PASSING, STARVED, THREAD, VAGUE, WEAK, explained
 
+RANKS = 16
+"""Other ranks remembered that said the same."""
 KEPT = 10
 """Candidates remembered per attempt: the earliest of each cause."""
 SURVIVED = 5
@@ -29,6 +31,7 @@ class Candidate(msgspec.Struct):
 
     Attributes:
         speaker: Rank that printed the line, where its launcher says so in front of it.
+        told: Where other ranks first said the same, by rank.
         accuses: Rank that a launcher names in it as the first that failed: its number in the job and on its node.
         survived: Lines of progress after it.
         passed: Lines of no special kind after it in its stream.
@@ -51,6 +54,7 @@ class Candidate(msgspec.Struct):
     feed: str
     root: Evidence | None
     speaker: int | None = None
+    told: dict[int, Evidence] = {}
     accuses: list[int] = []
     support: list[Evidence] = []
     survived: int = 0
@@ -87,6 +91,8 @@ def add(kept: list[Candidate], new: Candidate) -> None:
             if not old.over:
                 # Tried again in vain: the first time counts.
                 old.newest, old.retried = new.newest, False
+                if new.speaker is not None and new.root and len(old.told) < RANKS and new.speaker != old.speaker:
+                    old.told.setdefault(new.speaker, new.root)
                 if new.order >= old.order:
                     return
             kept[index] = new
@@ -142,16 +148,22 @@ def choose(kept: Iterable[Candidate], *, ended_badly: bool, stopped: bool = Fals
     ]
     # Two streams of one moment come in either order: what a root beside it explains, though printed a little later, is no root.
     firsts = [one for one in roots if not any(_beside(other, one) for other in roots)]
-    root = _accused((firsts or roots or alive)[:1], alive)
-    return root + [one for one in alive if one is not root[0]]
+    root = (firsts or roots or alive)[:1]
+    return _accused(root + [one for one in alive if one is not root[0]])
 
 
-def _accused(root: list[Candidate], alive: Sequence[Candidate]) -> list[Candidate]:
-    """Return, in place of a `root` that another rank said, what the rank said that a launcher saw fail first, if of the same kind."""
-    ranks = {rank for one in alive for rank in one.accuses}
-    if not ranks or (root[0].kind in CERTAIN and root[0].speaker is None):  # the kernel's words are no rank's
-        return root
-    return [one for one in alive if one.kind == root[0].kind and one.speaker in ranks][:1] or root
+def _accused(ranked: list[Candidate]) -> list[Candidate]:
+    """Return `ranked`; in place of a root of another rank, what the rank said that a launcher saw fail first, if of the same kind."""
+    ranks = {rank for one in ranked for rank in one.accuses}
+    if not ranks or (ranked[0].kind in CERTAIN and ranked[0].speaker is None):  # the kernel's words are no rank's
+        return ranked
+    root, *others = ranked
+    if root.speaker in ranks:
+        return ranked
+    if place := next((place for rank, place in root.told.items() if rank in ranks), None):
+        return [msgspec.structs.replace(root, root=place, message=place.text.strip()[:300]), *others]
+    accused = [one for one in others if one.kind == root.kind and one.speaker in ranks][:1]
+    return accused + [one for one in ranked if one not in accused]
 
 
 def _last_words(one: Candidate) -> bool:

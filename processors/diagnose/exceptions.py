@@ -78,6 +78,22 @@ _BY_MODULE: tuple[tuple[tuple[str, ...], Meaning], ...] = (
 
 _CONNECTION = re.compile(r"[/\\](?:socket|ssl|http[/\\]client|ftplib|smtplib|urllib[/\\]request)\.py$")
 """Files of Python's own that talk to remote services."""
+_CLIENTS = frozenset(
+    {
+        "urllib3",
+        "requests",
+        "httpx",
+        "httpcore",
+        "aiohttp",
+        "huggingface_hub",
+        "botocore",
+        "fsspec",
+        "gcsfs",
+        "s3fs",
+        "anyio",
+    }
+)
+"""Packages that talk to remote services."""
 _ON_FILES = re.compile(
     r"\b(?:open|read|readinto|readlines?|write|flush|seek|close|load|save|stat|fsync|rename|listdir|mkdir)\("
 )
@@ -111,7 +127,7 @@ def on_file(raised: Raised) -> bool:
 
 def _by_place(raised: Raised, name: str) -> Meaning | None:
     """Return what an error of the operating system means where it was raised: a service that is silent, a process too many."""
-    if name == "TimeoutError" and _CONNECTION.search(raised.last):
+    if name == "TimeoutError" and (_CONNECTION.search(raised.last) or package(raised.last) in _CLIENTS):
         return _REMOTE
     if name in {"BlockingIOError", "OSError"} and "[Errno 11]" in raised.message and "fork" in raised.code:
         return Meaning(kinds.NODE, ErrorType.INFRASTRUCTURE, Component.NODE, None, 0.65)

@@ -44,6 +44,9 @@ WEAK = frozenset({THREAD, CHILD, HINT})
 CERTAIN = frozenset({NODE, DEVICE, SYMPTOM, FABRIC, STORAGE, SCHEDULE})
 """Kinds that the words of the job cannot deny."""
 
+NO_FAILURE = frozenset({BENIGN, RETRY, WELL})
+"""Kinds that make no candidate."""
+
 PASSING = frozenset({SERVICE, PEER, HINT})
 """Kinds that come to nothing where it is tried again."""
 

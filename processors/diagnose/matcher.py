@@ -5,7 +5,8 @@ cache changes nothing but the cost: a dictionary look-up a line, once warm. They
 and collectors put in front, so that a pattern may say where a message begins.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 
 import re2
 
@@ -14,6 +15,7 @@ from processors.grammar.extractor import DIGITS, LONGEST
 from processors.grammar.prefix import clean, peel
 
 from .catalogue import Signature
+from .envelope import excerpt, spoken
 
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 
@@ -25,6 +27,9 @@ READ = 2000
 
 TEMPLATES = 50_000
 """Templates remembered; when full, the memory starts anew."""
+
+_CARRIED = re.compile(r"[A-Za-z][\w.-]{0,60} +\| |[a-z][\w.-]*-[\w-]*\d[\w-]* [a-z][\w.-]{0,40} (?=\S)")
+"""What may be a container's name, or a pod's and a container's: only patterns that begin where a message does are matched behind it."""
 
 _MILD = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
 
@@ -56,7 +61,7 @@ class Matcher:
 
     def _learn(self, template: str, line: str) -> tuple[int, ...]:
         if len(template) == LONGEST:  # cut, and not to be remembered: more of the line is looked at here
-            template = line[:READ].translate(DIGITS)
+            template = excerpt(line, READ).translate(DIGITS)
             if template in self._known:
                 return self._known[template]
         if len(self._known) >= TEMPLATES:
@@ -67,8 +72,8 @@ class Matcher:
             self._known[template] = found
         return found
 
-    def signature(self, found: Sequence[int], line: str) -> Signature | None:
-        """Return the most confident signature among the patterns `found` in `line` that `line`'s numbers allow."""
+    def signature(self, found: Sequence[int], line: str, without: Collection[str] = ()) -> Signature | None:
+        """Return the most confident signature among the patterns `found` in `line` that `line`'s numbers allow, of no kind in `without`."""
         best: Signature | None = None
         if "\x1b" in line:
             line = clean(line)
@@ -76,6 +81,8 @@ class Matcher:
             if number >= len(self.signatures):
                 break
             one = self.signatures[number]
+            if one.kind in without:
+                continue
             if (best is None or one.confidence > best.confidence) and (not one.numbers or one.numbered(line[:READ])):
                 best = one
         return best
@@ -87,4 +94,6 @@ def _forms(template: str) -> list[str]:
     if peeled.level in _MILD:
         return [template]
     forms = [template, peeled.text, peeled.body, f"{peeled.level}: {peeled.text}" if peeled.level else ""]
+    carried = _CARRIED.match(template)
+    forms += [spoken(template), template[carried.end() :] if carried else ""]
     return [form for form in forms if form]

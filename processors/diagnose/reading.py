@@ -13,6 +13,7 @@ from . import kinds, launch
 from . import traceback as tracebacks
 from .candidates import WORDS, Candidate, add, survive
 from .catalogue import Signature
+from .envelope import excerpt, spoken
 from .exceptions import Meaning, meaning, on_file
 from .matcher import READ, Matcher
 from .memory import held_by_others
@@ -30,6 +31,7 @@ _TRACEBACK = (
 _EXCEPTION = (
     r"(?:^|[\s:\]|)>\t])[A-Za-z_][\w.]*(?:Error|Exception|NotFound)[\w]*(?: \(see above for traceback\))?(?::\s|\s*$)"
     r"|(?:^|\]: ?)Exception: \S"
+    r'|"(?:exc_)?type": ?"[\w.]+(?:Error|Exception)"'
 )
 _MILD = re.compile(r"(?:^|[\s\[|:])(?:INFO|DEBUG|TRACE|NOTICE)\b|(?:^|: )I \S+\.(?:cc|cpp|cu|h):\d+\]|^\[?I\d{4} ")
 _QUOTATION = re.compile(
@@ -151,7 +153,8 @@ class Reader:
         if index not in matches and not state.open:
             return None
         found = matches.get(index, ())
-        line, place = view.lines[index][:READ], view.evidence(index)
+        line, place = excerpt(view.lines[index], READ), view.evidence(index)
+        line = spoken(line) or line
         inside, raised = False, None
         opened = list(state.open)
         if opened or (found and found[-1] >= self._header):
@@ -184,7 +187,7 @@ class Reader:
 
     def _signature(self, found: Sequence[int], line: str, raised: Raised | None, letter: str) -> Signature | None:
         """Return the signature of `line`. General words count in an exception whose class says nothing, or in a line that is an error."""
-        signature = self._matcher.signature(found, line)
+        signature = self._matcher.signature(found, line, () if raised is None else kinds.NO_FAILURE)
         if signature is None or signature.kind != kinds.HINT:
             return signature
         return signature if (letter == ERROR if raised is None else raised.name in VAGUE) else None
@@ -201,7 +204,7 @@ def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
 
 def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
     """Return whether the line says itself that it is no failure: by its words, or by its level where it raises nothing."""
-    if signature.kind in {kinds.BENIGN, kinds.RETRY, kinds.WELL}:
+    if signature.kind in kinds.NO_FAILURE:
         return True
     if raised is not None:
         return False

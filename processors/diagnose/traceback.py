@@ -10,7 +10,8 @@ import msgspec
 from processors.grammar.prefix import clean, peel
 from records import Evidence
 
-HEADER = "Traceback (most recent call last)"
+from .envelope import HEADER, unrolled
+
 OPEN = 8
 """Tracebacks of one stream that may be open at once (ranks that print into one file)."""
 READ = 200
@@ -41,6 +42,10 @@ _ENDS = re.compile(
 _GLUED = re.compile(r"((?:[a-z_]\w*\.){0,8}[A-Z]\w{2,60}?(?:Error|Exception))(?:\1)+")
 _TOLD = re.compile(r".{1,160}?[\s:(\[\"']((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception))(?::\s|\()")
 """An exception that a sentence tells of."""
+_FIELDS = re.compile(
+    r'"(?:exc_)?type": ?"((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception))", ?"(?:exc_)?value": ?"((?:[^"\\]|\\.){0,300})'
+)
+"""An exception as structured loggers give it in fields of their own."""
 _SPOKEN = re.compile(r"\W{0,3}[ ,]\s?[a-z]")
 """What follows the words of a header where they stand in a sentence."""
 _CAUSE = "The above exception was the direct cause"
@@ -127,8 +132,8 @@ def feed(state: TracebackState, line: str, place: Evidence, time: float) -> tupl
     tag, text = _own(line)
     at = text.find(HEADER)
     if at >= 0 and not _SPOKEN.match(text, at + len(HEADER)):
-        if found := _whole(text[at:]):
-            return True, Raised(found[1], found[2], place.line)
+        if raised := _whole(text[at:], place, time):
+            return True, raised
         whole = clean(line)
         lead = whole[: whole.find(HEADER)] if text[:at].strip() else ""
         _begin(state, OpenTraceback(tag, lead if len(lead) <= READ else "", place, time, base=0 if lead else at))
@@ -141,13 +146,15 @@ def feed(state: TracebackState, line: str, place: Evidence, time: float) -> tupl
     return _continue(state, mine, text, place.line)
 
 
-def _whole(text: str) -> re.Match[str] | None:
+def _whole(text: str, place: Evidence, time: float) -> Raised | None:
     """Return the last exception of a traceback that stands in one line, as structured loggers write it."""
-    return (
-        max(_ENDS.finditer(text), key=re.Match.start, default=None)
-        if ' File \\"' in text or ' File "' in text
-        else None
-    )
+    raised, state = None, TracebackState()
+    for one in unrolled(text):
+        raised = feed(state, one, place, time)[1] or raised
+    if raised or (' File \\"' not in text and ' File "' not in text):
+        return raised
+    found = max(_ENDS.finditer(text), key=re.Match.start, default=None)
+    return Raised(found[1], found[2], place.line) if found else None
 
 
 def _owner(state: TracebackState, line: str, tag: str, text: str) -> tuple[OpenTraceback | None, str]:
@@ -181,6 +188,8 @@ def bare(line: str, number: int, *, telling: bool) -> Raised | None:
     """Return the exception that `line` names without a traceback before it, if any; `telling`: also amid other words."""
     text = _own(line)[1].strip()
     found = _GLUED.match(text) or _CERTAIN.match(text) or _PLAIN.match(text)
+    if not found and (told := _FIELDS.search(text)):
+        return Raised(told[1], told[2], number)
     if not found:
         text = peel(line).body
         found = _CERTAIN.match(text) or (_TOLD.match(text) if telling else None)

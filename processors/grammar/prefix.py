@@ -1,7 +1,8 @@
 r"""What stands before a message: colours, rank, time stamp, level, logger. Peeled off before a line is read.
 
 The forms: `[rank3]: `, `0: ` (srun -l), `[1,0]<stdout>:` (mpirun), `(RayTrainWorker pid=12, ip=10.0.0.1) `, `[default0]:` (torchrun),
-`stdout F ` (containerd), `[node7] ` before a date, `stderr | `; ISO and American dates, times of day,
+`stdout F ` (containerd), `[node7] ` before a date, `stderr | `, `[pod/train-0/main] ` (kubectl), `00O ` (GitLab), `12.3s 45 ` (Kaggle),
+`n1 train[42]: ` after a time (journal); ISO and American dates, times of day,
 `I1212 16:13:33.676 12 file.cc:8] ` (glog, absl), `[1212 16:13:33 @base.py:8] ` (tensorpack);
 Python, Java and DeepSpeed loggers.
 """
@@ -29,8 +30,13 @@ _RANK = re.compile(
     r"|std(?:out|err)(?: [FP]|:| \|) "
     r"|[A-Za-z][\w.-]*-\d[\w.-]*: "
     r"|[\w.-]+-\d+ +\| "
+    r"|\[pod/[\w.-]+/[\w.-]+\] "
+    r"|\d\d[OE][+ ]"
+    r"|\d+\.\ds[ \t]+\d+[ \t]"
     r"|\[[A-Za-z][\w.-]*\d[\w.-]*\] (?=\d{4}-\d\d-\d\d[ T]))"
 )
+_SYSTEM = re.compile(rf"(?!{_LEVEL}\b)[\w.-]{{1,64}} (?:[\w./@-]{{1,64}}\[\d+\]|kernel): ")
+"""Host and process as the system's log and the journal write them after the time."""
 _TIME = re.compile(rf"\s*[\[(<]?({_STAMP})[\])>]?(?=[\s,;|:\]-]|$)(?:[ \t]*[,;|:-])?[ \t]?")
 _GLOG = re.compile(r"\[?([IWEF])(\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\s+(?:\d+\s+)?[\w./<>-]+:\d+\][ ]?")
 _MONITOR = re.compile(r"\[(\d{4} \d\d:\d\d:\d\d) @[\w.]+:\d+\][ ]?")
@@ -58,7 +64,7 @@ _WARNING_ON = re.compile(r"(?<=\S)\s+/\S+\.py:\d+: \w*Warning: ")
 _REPORT = re.compile(r"(?i)loss\W{0,4}\d|\b(?:step|iter\w*|epoch)\W{0,4}\d")
 _NEWS = re.compile(
     r"(?i)loss\W{0,4}\d|\b(?:step|iter\w*|epoch)\W{0,4}\d|error\b|exception|traceback|fault|kill|abort|fail|terminat|time"
-    r"|memory|\boom\b|signal|dumped|cancel|nccl|\bnan\b|panic|segv|refused|unable|cannot|could not"
+    r"|memory|\boom\b|signal|dumped|cancel|nccl|subset of ranks|stalled|deadlock|\bnan\b|panic|segv|refused|unable|cannot|could not"
 )
 """What makes the message tell more than the bar."""
 _LETTERS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
@@ -138,7 +144,7 @@ def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
     elif found := _TIME.match(line, place):
         stamp, place = found[1], found.end()
         cell = line[found.end(1) : found.end(1) + 1] in (",", ";", "\t")
-        if found := _RANK.match(line, place):
+        if found := _RANK.match(line, place) or _SYSTEM.match(line, place):
             place, tag = found.end(), tag + found[0].strip()
         found = _NAMED_LATER.match(line, place)
     else:

@@ -55,6 +55,12 @@ def test_lines_are_told_apart_by_what_comes_after_their_template(matcher: Matche
     [
         "2024-01-02T03:04:05.678901234Z stderr F ",
         "trainer-1  | ",
+        "trainer    | ",
+        "[pod/train-0/main] ",
+        "train-0 trainer ",
+        "2024-01-02T03:04:05.678901Z 01E ",
+        "123.4s 17 ",
+        "Jan 02 03:04:05 n1 train[4242]: ",
         "[1,3]<stderr>:",
         "[default3]:",
         "(TrainWorker pid=4242, ip=10.0.0.7) ",

@@ -41,6 +41,8 @@ MINE, LIBRARY, OTHERS = (
         (MINE, "block = data.read(4096)", "TimeoutError: [Errno 110] Connection timed out", INFRASTRUCTURE, "storage"),
         (MINE, "peer.connect(address)", "TimeoutError: [Errno 110] Connection timed out", INFRASTRUCTURE, "network"),
         ("/opt/lib/python3.11/socket.py", "return self._sock.recv_into(b)", "TimeoutError: timed out", INFRASTRUCTURE, "network"),
+        ("/x/site-packages/urllib3/response.py", "n = fp.read(b)", "TimeoutError: The read operation timed out", INFRASTRUCTURE, "network"),
+        (LIBRARY, "n = q.read(b)", "TimeoutError: no answer of the queue", USER, "none"),
         (MINE, "fetch(url)", "urllib.error.HTTPError: HTTP Error 403: Forbidden", USER, "none"),
         (MINE, "fetch(url)", "urllib.error.HTTPError: HTTP Error 503: Service Unavailable", INFRASTRUCTURE, "network"),
         (MINE, "fetch(url)", "requests.exceptions.HTTPError: 404 Client Error: Not Found for url: http://x", USER, "none"),
@@ -134,6 +136,23 @@ def test_the_launcher_names_the_rank_that_failed_first(handler: FailureHandler, 
     first = [f"[rank0]: {one}" for one in traceback((MINE, "a"), last="KeyError: 'x'")]
     second = [f"[rank3]: {one}" for one in traceback((MINE, "b"), last="ValueError: no")]
     assert verdict(handler, [*first, *second, *CHILD, *account(rank)]).signature == expected
+
+
+@pytest.mark.parametrize(("rank", "expected"), [(0, 4), (3, 8), (7, 4)])
+def test_of_ranks_that_say_the_same_the_accused_one_is_the_root(
+    handler: FailureHandler, rank: int, expected: int
+) -> None:
+    told = [f"[rank{one}]: {text}" for one in (0, 3) for text in traceback((MINE, "a"), last=f"KeyError: 'x{one}'")]
+    found = verdict(handler, [*told, *CHILD, *account(rank)])
+    assert (found.signature, line(found)) == ("KeyError", expected)
+
+
+def test_an_engine_that_died_tells_less_than_its_worker(handler: FailureHandler) -> None:
+    dead = traceback((LIBRARY, "await core.next()"), last="vllm.v1.engine.exceptions.EngineDeadError: EngineCore died.")
+    worker = [f"(EngineCore pid=7) {one}" for one in traceback((MINE, "run()"), last="ValueError: no such layer")]
+    for lines, expected in (([*dead, *worker], 8), ([*worker, *dead], 4)):
+        found = verdict(handler, lines)
+        assert (found.signature, line(found)) == ("ValueError", expected)
 
 
 def test_a_traceback_behind_a_prefix_that_nobody_knows(handler: FailureHandler) -> None:
