@@ -41,7 +41,7 @@ _TABLE_CELL = re.compile(r"^\s*\|\s+[\w/ ]+?\s*\|\s*[-+\d.e]+\s*\|$")
 _FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")
 _EVALUATING = re.compile(
     r"(?i)(?:^|[^A-Za-z_])(?:eval\w*|validation|validating|valid|val|test(?:ing|set)?|dev(?=[^A-Za-z/])"
-    r"|cv(?= batch| loss| info)|inference|predict\w*)(?:$|[^A-Za-z])|测试|验证"
+    r"|cv(?= batch| loss| info|\s*\|)|inference|predict\w*)(?:$|[^A-Za-z])|测试|验证"
     r"|検証|評価|검증|평가|валидац|тестир|validaci[oó]n|validação|validierung"
 )
 _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:")

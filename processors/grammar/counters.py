@@ -20,7 +20,7 @@ _COLUMNS = re.compile(r"^\s*\0\s+\0")
 _AFTER_CLOCK = re.compile(r"^\W*\0\s+[-|]\s+\0\s+[-|]\s")
 _CLOCK_SECOND = re.compile(r"^\W*\[\s*\0\s*\|\s*\0\s*\]")
 _REPORTED = (Meaning.STEP_TIME, Meaning.RATE, Meaning.LOSS, Meaning.COUNT, Meaning.TIME, Meaning.SPAN)
-OF = re.compile(r"^\s*(?:/|of|out of)\s*$")
+OF = re.compile(r"^\s*(?:(?:its?|steps?)\s*)?(?:/|of|out of)\s*$")
 RANGE = "interval"
 """What is added to the name of a counter that is printed as a range in brackets: its times are of all its steps."""
 _RANGE = re.compile(r"^\s*(?:-|\.\.|to|and)\s*$")

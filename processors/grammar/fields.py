@@ -33,6 +33,7 @@ _NAME_OF_NEXT = re.compile(r"^\s{2,}\S+\s$")
 """The name of the next number, set apart from this one: `sec/tick 57.7   sec/kimg 9.2`."""
 A_SECOND = re.compile(r"\s?/s(?:ec)?(?![A-Za-z/])")
 _UNIT_FIRST = re.compile(r"^(?:us|ms|s|secs?|seconds|min|h|\w+/\w+)[)\]]*\s+[(\[]?(?=[A-Za-z])")
+_UNIT_OF_LAST = re.compile(r"^\s?(\S+)\s*[|,;]")
 _SENTENCE = re.compile(r"^\S*[.;]\s+(?=[A-Za-z])")
 _LOSS_AFTER = re.compile(r"^\s+(?:(?:(?:avg|mean|train|training)\s+)?loss\b(?!\s*[:=])|avg,\s*$)", re.IGNORECASE)
 _COUNT_AFTER = re.compile(
@@ -179,6 +180,8 @@ def name_of(index: int, before: str, carried: str) -> str:
         name = carried
     if carried and ((not name and _GLUE.match(before)) or _SO_MANY.match(before)):
         name = carried
+    if index and name and (unit := _UNIT_OF_LAST.match(before)) and unit[1] == name and units.period(name):
+        name = ""  # the unit of the one before it: `605.2 ms/step | 0.53 MFU`
     if index and before.rstrip().endswith("(") and units.time_after(name) is not None:
         name = ""  # the unit of the one before it: `0.61 sec (0.60 average)`
     if len(name) == 1 and not before.rstrip().endswith((":", "=")):

@@ -102,7 +102,7 @@ def _share(index: int, name: str) -> list[Slot]:
 def _counts(index: int, name: str, unit: str, texts: Sequence[str], numbers: Sequence[str]) -> bool:
     """Return whether number `index` may be a bar's unnamed counter."""
     before, after = texts[index], texts[index + 1]
-    formed = is_whole(numbers[index]) or "|" in before
+    formed = is_whole(numbers[index]) or "|" in before or after.startswith("it/")
     return formed and _opens(after, unit) and not (name and before.endswith("="))
 
 

@@ -59,6 +59,8 @@ _GLUED = 250
 _BAR = re.compile(r"\d+/\d+ \[[=>.]{8,}\]")
 _BAR_ON = re.compile(r"\d+/\d+ \[\d[^\[\]]*(?:it/s|s/it)[^\[\]]*\](?=[^\s\]),:|])")
 """A bar to which the next message is glued: one goes to standard error, the other to standard output."""
+_DRAWN_ON = re.compile(r"\s*\d+(?:\.\d+)?%\|")
+"""The same bar, drawn once more when it is closed."""
 _WARNING_ON = re.compile(r"(?<=\S)\s+/\S+\.py:\d+: \w*Warning: ")
 """A warning that is glued to a report which did not end its line."""
 _REPORT = re.compile(r"(?i)loss\W{0,4}\d|\b(?:step|iter\w*|epoch)\W{0,4}\d")
@@ -97,7 +99,7 @@ def clean(line: str) -> str:
     r"""Return `line` without colours, NUL bytes and line ends. Of several redraws in one piece, the last that shows something.
 
     Redraws end at `\r` or `\b`; where a copy lost those, bars of Keras's form still tell where they begin. Of a bar and the message
-    printed right behind it, the one that tells more is kept.
+    printed right behind it, the one that tells more is kept; of a bar drawn twice, the second.
     """
     if not line.isascii():
         line = line.translate(_PLAIN)
@@ -112,7 +114,8 @@ def clean(line: str) -> str:
     if len(line) > _GLUED:
         line = _last_of(line)
     if ("it/s" in line or "s/it" in line) and (glued := _BAR_ON.search(line)):
-        line = line[glued.end() :] if _NEWS.search(line, glued.end()) else line[: glued.end()]
+        newer = _NEWS.search(line, glued.end()) or _DRAWN_ON.match(line, glued.end())
+        line = line[glued.end() :] if newer else line[: glued.end()]
     if "Warning: " in line and (glued := _WARNING_ON.search(line)) and _REPORT.search(line, 0, glued.start()):
         line = line[: glued.start()]
     return line.rstrip()

@@ -1,4 +1,7 @@
-"""A bar that bears the very name of a longer one which ended right above it is of the evaluation after that epoch."""
+"""Bars under a longer one: of its very name once it has ended, or without a name. They are of evaluations.
+
+Bars of epochs are drawn about those of steps too, but they are the shorter ones.
+"""
 
 import re
 
@@ -6,33 +9,40 @@ import msgspec
 
 from processors.view import ChunkView
 
-_COUNTS = re.compile(r"\|\s*(\d+)/(\d+)\s")
+_COUNTS = re.compile(r"\|\s*(\d+)/(\d+)\s\[(?:(\d+):)?(\d+):(\d\d)<")
 _LONGEST = 80
+_BETWEEN = 6
+"""Lines of other kinds that may stand between two bars: what is reported of a step, what is said of the evaluation."""
 
 
 class Bar(msgspec.Struct, array_like=True):
     """The bar drawn last.
 
     Attributes:
-        name: What stands before its percentage; empty where that counts nothing.
+        name: What stands before its percentage.
         done: `k` of its `k/N`.
-        end: Its `N`.
-        second: It follows a longer one of its name.
+        end: Its `N`; 0 for no bar.
+        seconds: Since it began.
+        within: It stands under a longer one, and is of the evaluation as long as it is younger than so many seconds.
+        since: Lines after it.
     """
 
     name: str = ""
     done: int = 0
     end: int = 0
-    second: bool = False
+    seconds: float = 0.0
+    within: float = 0.0
+    since: int = 0
 
 
-NONE = Bar()
+_NONE = Bar()
+_MUCH = 2
+"""Times that an ended loop is longer than its evaluation at least: epochs may differ in length."""
+_EVER = 1e9
 
 
 class Namesakes:
-    """Which bars of a chunk bear the name of a longer one before them.
-
-    A name must hold a number, that of the epoch: `train` alone is the name of every epoch's bar, and those may differ in length.
+    """Which bars of a chunk are of evaluations, by the longer ones that they stand under.
 
     Args:
         view: The chunk.
@@ -42,57 +52,63 @@ class Namesakes:
     def __init__(self, view: ChunkView, before: Bar) -> None:
         self._lines = view.lines
         self._before = before
-        self._known: tuple[int, int, bool] = (0, 0, False)
+        self._known: tuple[int, int, float] = (0, 0, 0.0)
 
     def second(self, place: int) -> bool:
-        """Return whether line `place` is a bar whose longer namesake ended right above it."""
+        """Return whether line `place` is a bar under a longer one."""
         bar = read(self._lines[place])
-        if not bar.name:
-            return False
-        begin, until, known = self._known
-        if not begin <= place < until:
-            begin = self._first(place, bar)
-            known = self._follows(begin, bar)
-            self._known = (begin, place + 1, known)
-        return known
+        return bar.end > 0 and bar.seconds < self._within(place, bar)
 
     def last(self) -> Bar:
         """Return the bar at the end of the chunk."""
-        place = self._above(len(self._lines))
-        if place < 0:
-            return self._before
-        bar = read(self._lines[place])
-        return msgspec.structs.replace(bar, second=self.second(place)) if bar.name else bar
+        place, bar = self._above(len(self._lines))
+        if place >= 0:
+            bar = msgspec.structs.replace(bar, within=self._within(place, bar), since=len(self._lines) - 1 - place)
+        return bar
 
-    def _first(self, place: int, bar: Bar) -> int:
-        """Return the first line of the loop that draws `bar` at line `place`."""
-        above = self._above(place)
-        while above >= 0 and _same(read(self._lines[above]), bar):
-            place, above = above, self._above(above)
-        return place
+    def _within(self, place: int, bar: Bar) -> float:
+        begin, until, known = self._known
+        if not begin <= place < until:
+            begin, (above, earlier) = place, self._above(place)
+            while above >= 0 and _same(earlier, bar):
+                begin, (above, earlier) = above, self._above(above)
+            known = earlier.within if _same(earlier, bar) else _allowed(earlier, bar)
+            self._known = (begin, place + 1, known)
+        return known
 
-    def _follows(self, first: int, bar: Bar) -> bool:
-        above = self._above(first)
-        earlier = read(self._lines[above]) if above >= 0 else self._before
-        if above < 0 and _same(earlier, bar):
-            return earlier.second
-        return earlier.name == bar.name and earlier.done == earlier.end > bar.end
-
-    def _above(self, place: int) -> int:
-        """Return the line above `place` that is not blank; -1 without one."""
-        return next((above for above in range(place - 1, -1, -1) if not self._lines[above].isspace()), -1)
+    def _above(self, place: int) -> tuple[int, Bar]:
+        """Return the bar above line `place`, and its line; -1 where that is of the chunk before."""
+        first = max(0, place - _BETWEEN - 1)
+        for above in range(place - 1, first - 1, -1):
+            if (bar := read(self._lines[above])).end:
+                return above, bar
+        before = self._before
+        if first or before.since + place > _BETWEEN:
+            return -1, _NONE
+        return -1, msgspec.structs.replace(before, since=before.since + place)
 
 
 def _same(one: Bar, other: Bar) -> bool:
     return one.name == other.name and one.end == other.end
 
 
+def _allowed(earlier: Bar, bar: Bar) -> float:
+    """Return the seconds for which `bar`, drawn under another one, is of an evaluation; 0 where it is none."""
+    if earlier.name != bar.name or earlier.end <= bar.end:
+        return 0.0
+    ended = earlier.done == earlier.end
+    if bar.name:  # `train` alone is the name of every epoch's bar, and those may differ in length
+        return _EVER if ended and any(map(str.isdigit, bar.name)) else 0.0
+    return earlier.seconds if not ended or _MUCH * bar.end <= earlier.end else 0.0
+
+
 def read(line: str) -> Bar:
-    """Return the bar that `line` draws; one without a name where it draws none."""
+    """Return the bar that `line` draws; one that ends at 0 where it draws none."""
     share = line.find("%|")
-    if share <= 0 or (found := _COUNTS.search(line, share)) is None:
-        return NONE
+    if share < 0 or (found := _COUNTS.search(line, share)) is None:
+        return _NONE
     name = line[:share].rstrip("0123456789. ").strip()
-    if not any(map(str.isdigit, name)) or len(name) > _LONGEST:
-        return NONE
-    return Bar(name, int(found[1]), int(found[2]))
+    if len(name) > _LONGEST:
+        return _NONE
+    done, end, hours, minutes, seconds = found.groups()
+    return Bar(name, int(done), int(end), int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds))

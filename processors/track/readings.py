@@ -49,6 +49,7 @@ _PART = re.compile(
     r"|generation|rollout|reward|actor|critic|ref|adv|update_\w+|loader|batch_?gen\w*|all_?reduce|allgather|grad\w*|preprocess\w*|compile)"
     r"(?:[^a-z]|$)"
 )
+_OF_EPOCHS = re.compile(r"(?i)(?:^|[^a-z])epochs?(?:[^a-z]|$)")
 _WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)")
 _LOOP = 0.55
 _LONGEST_WAIT = 1800.0
@@ -174,6 +175,8 @@ def _keys(window: Sequence[Report]) -> list[str]:
 
 def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading | None:
     role, name = key.split(":", 1)
+    if role == "span" and _OF_EPOCHS.search(name):
+        return None
     counted = [report for report in window if role == "step" or report.step is not None or report.rank is not None]
     values = [report.times[key] for report in counted if report.times.get(key)]
     seconds = robust_median(values)

@@ -33,7 +33,7 @@ class TrackState(msgspec.Struct):
         header: Names of the columns of the table under way.
         pending: The last line, where it may be the header of a table that begins in the next chunk.
         loop: What the last line announced, or the bar that it drew.
-        drawn: The bar that the last line drew, where its name holds a number.
+        drawn: The bar drawn last.
         bar: The newest bar beside reports that state no speed.
         named: A report has named its step. Bars without a loss are left out from then on: they may be those of an evaluation.
         loss: The newest loss; null where none was printed, or no number.

@@ -44,6 +44,20 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ],
         {"step": 60, "step_time_s": 0.4},
     ),
+    "an evaluation under a bar without a name": (
+        [
+            *(
+                line
+                for k in range(1, 201)
+                for line in (
+                    f"\r{k // 4}%|{'#' * (k // 40):<20}| {k}/800 [{k * 2 // 60:02}:{k * 2 % 60:02}<20:00,  2.00s/it]",
+                    *([f"{{'loss': {3 - k / 200:.3f}, 'epoch': {k / 800:.2f}}}"] if k % 20 == 0 else []),
+                )
+            ),
+            *(f"\r{2 * k}%|{'#' * (k // 4):<20}| {k}/50 [00:{k // 4:02}<00:12,  4.00it/s]" for k in range(1, 51)),
+        ],
+        {"step": 200, "step_time_s": 2.0, "loss": 2.0},
+    ),
     "a bar of epochs about a bar of steps": (
         lines(
             lambda i: [

@@ -6,6 +6,36 @@ from .expecting import clock, expect_however_cut, track
 from .test_formats import lines, loss
 
 FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
+    "a bar that is drawn twice when it closes": (
+        [
+            *(
+                f"{k}%|{'#' * (k // 10):<10}| {k}/100 [{3 * k // 60:02}:{3 * k % 60:02}<00:09,  3.00s/it]\r"
+                for k in range(1, 100)
+            ),
+            f"100%|{'#' * 10}| 100/100 [05:01<00:00,  3.00s/it]100%|{'#' * 10}| 100/100 [05:01<00:00,  3.01s/it]",
+        ],
+        {"step": 100, "step_time_s": 3.0},
+    ),
+    "a unit before a line, and a number without a name behind": (
+        lines(lambda i: f"node1:{i % 2} | step {i}/40 | loss {loss(i):.4f} | 605.{i % 3} ms/step | 0.53 MFU"),
+        {"step": 40, "step_time_s": 0.606},
+    ),
+    "counters with their unit": (
+        lines(
+            lambda i: (
+                f"Progress on:fit {i}.0it/120it rate:3.1s/it remaining:04:1{i % 10} "
+                f"elapsed:{31 * i // 600:02}:{31 * i // 10 % 60:02} postfix:1.2"
+            )
+        ),
+        {"step": 40, "step_time_s": 3.1},
+    ),
+    "the set for validation behind a bar": (
+        [
+            *lines(lambda i: f"{clock(2 * i)} DEBUG TRAIN | steps/sec 2.00| Batch 0/{i} loss {loss(i):.4f} rank 0"),
+            *lines(lambda i: f"{clock(90 + i)} DEBUG CV | Batch 0/{i} loss 7.1{i} history loss 7.0 rank 0"),
+        ],
+        {"loss": 2.2},
+    ),
     "types around numbers": (
         lines(lambda i: f"{{'policy_loss': np.float32({loss(i):.5f}), 'updates': {10 * i}, 'norm': tensor(0.5)}}"),
         {"step": 400, "loss": 2.2},
