@@ -49,7 +49,7 @@ _PART = re.compile(
     r"|generation|rollout|reward|actor|critic|ref|adv|update_\w+|loader|batch_?gen\w*|all_?reduce|allgather|grad\w*|preprocess\w*|compile)"
     r"(?:[^a-z]|$)"
 )
-_OF_EPOCHS = re.compile(r"(?i)(?:^|[^a-z])epochs?(?:[^a-z]|$)")
+_OF_EPOCHS = re.compile(r"(?i)^span:(?:.*[^a-z])?epochs?(?:[^a-z]|$)")
 _WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)")
 _LOOP = 0.55
 _LONGEST_WAIT = 1800.0
@@ -168,15 +168,15 @@ def of_model(seconds: float, share: float, clock: Pace | None) -> Reading:
 
 
 def _keys(window: Sequence[Report]) -> list[str]:
-    """Return the printed times that may be of a step: not those that only grow."""
+    """Return the printed times that may be of a step: not those that only grow, or are of epochs by name."""
     clocks = growing(window)
-    return list(dict.fromkeys(key for report in window for key in report.times if key not in clocks))
+    return list(
+        dict.fromkeys(key for report in window for key in report.times if not (key in clocks or _OF_EPOCHS.match(key)))
+    )
 
 
 def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading | None:
     role, name = key.split(":", 1)
-    if role == "span" and _OF_EPOCHS.search(name):
-        return None
     counted = [report for report in window if role == "step" or report.step is not None or report.rank is not None]
     values = [report.times[key] for report in counted if report.times.get(key)]
     seconds = robust_median(values)
