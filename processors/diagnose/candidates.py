@@ -93,7 +93,7 @@ def add(kept: list[Candidate], new: Candidate) -> None:
                 old.newest, old.retried = new.newest, False
                 if new.speaker is not None and new.root and len(old.told) < RANKS and new.speaker != old.speaker:
                     old.told.setdefault(new.speaker, new.root)
-                if new.order >= old.order:
+                if new.order >= old.order and (new.warned or not old.warned):
                     return
             kept[index] = new
             return

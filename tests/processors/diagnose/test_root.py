@@ -147,6 +147,21 @@ def test_of_ranks_that_say_the_same_the_accused_one_is_the_root(
     assert (found.signature, line(found)) == ("KeyError", expected)
 
 
+def test_what_was_only_warned_of_gives_way_to_what_then_failed_so(handler: FailureHandler) -> None:
+    warned = "/x/site-packages/torch/cuda/__init__.py:7: UserWarning: GPU X is not compatible with the current PyTorch installation."
+    failed = "RuntimeError: CUDA error: no kernel image is available for execution on the device"
+    found = verdict(handler, [warned, *traceback((MINE, "x + 1"), last=failed)])
+    assert (found.error_type, line(found)) == (FRAMEWORK, 5)
+    assert run(handler, [*PROGRESS, warned])[0] == []
+
+
+def test_a_pod_that_found_its_place_did_not_fail(handler: FailureHandler) -> None:
+    waits = "Warning  FailedScheduling  5m  default-scheduler  0/7 nodes are available: 7 Insufficient nvidia.com/gpu."
+    placed = "Normal   Scheduled  4m  default-scheduler  Successfully assigned ml/train-0 to n7"
+    assert verdict(handler, [waits]).error_type is OTHER
+    assert run(handler, [*PROGRESS, waits, placed])[0] == []
+
+
 def test_an_engine_that_died_tells_less_than_its_worker(handler: FailureHandler) -> None:
     dead = traceback((LIBRARY, "await core.next()"), last="vllm.v1.engine.exceptions.EngineDeadError: EngineCore died.")
     worker = [f"(EngineCore pid=7) {one}" for one in traceback((MINE, "run()"), last="ValueError: no such layer")]
