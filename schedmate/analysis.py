@@ -14,7 +14,8 @@ from processors.models.inquiry import Inquiry
 from processors.models.template_check import confirmed
 from processors.state import JobState
 from processors.track.learned import METHOD
-from processors.track.readings import THRESHOLD, Reading, of_model
+from processors.track.reading import Reading
+from processors.track.readings import THRESHOLD, of_model
 from processors.track.series import Point, points, template_of
 from processors.track.summary import summarise
 from processors.view import CHUNK_LINES

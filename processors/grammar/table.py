@@ -38,6 +38,8 @@ _BAR = re.compile(r"(.{1,300}?)\s*:?\s+\d+%")
 _PLAIN = re.compile(r"\d+(?:\.\d*)?(?:e[-+]?\d+)?|nan|inf")
 _LIST = re.compile(r"\[[^\[\]A-Za-df-z]*\]")
 """Several numbers in one cell: which of them counts, nobody says."""
+_ENDS = re.compile(r"^(\s*\d+)/\d+(?:(\s+\d+)/\d+)?(?=(?:\s+[-+.\d]\S*){3})")
+"""The ends of the counters that a row begins with: `3/20  40/165  0.62 …`."""
 _COUNTS = re.compile(r"\s*\d+(?:\s{2,}|\t|,)")
 _HOLE = re.compile(r"\d {8,}[-+\d]")
 _FILLED = re.compile(r"\S+")
@@ -68,7 +70,7 @@ def is_row(body: str) -> bool:
         return False
     if "[" in body and _COUNTS.match(body):
         body = _LIST.sub("None", body)
-    plain = _MARK.sub("  ", body)
+    plain = _ENDS.sub(r"\1\2", _MARK.sub("  ", body))
     if not _LETTERS.fullmatch(plain):
         return False
     found = cells(plain)
@@ -87,7 +89,7 @@ def is_header(body: str) -> bool:
 
 def cells(body: str) -> list[str]:
     """Return the cells of a row or of a header."""
-    body = _MARK.sub("  ", body)
+    body = _ENDS.sub(r"\1\2", _MARK.sub("  ", body))
     if _is_spaced(body):
         return [_THOUSANDS.sub("", part) for part in _GAP.split(body.strip())]
     inner = (_LIST.sub("None", body) if "[" in body and _COUNTS.match(body) else body).strip(" |\r\n")

@@ -14,7 +14,8 @@ from processors.view import ChunkView
 from records import Evidence, JobMetric, ModelAnswer, Position, derived_id
 
 from .pace import paces
-from .readings import THRESHOLD, of_model, reference
+from .reading import reference
+from .readings import THRESHOLD, of_model
 from .reports import Report
 from .state import LINES, Followed, TrackState
 from .summary import Summary, summarise

@@ -11,38 +11,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import fmean, median
 
-import msgspec
 from msgspec.structs import replace
 
 from processors.grammar.units import SAMPLES
 
 from .pace import GROWING, Pace, growing, pairs
+from .reading import CLOSE, ENOUGH, NEAR, Reading, against, reference, scored
 from .reports import Report
 from .robust import robust_median, spread
-
-CLOSE = (0.8, 1.2)
-"""Stated over clock: agreement."""
-
-_AGREES = (0.5, 1.35)
-"""Stated over clock: work outside steps (evaluation, checkpoints) makes the clock's time longer, hardly ever shorter."""
 
 _FEW = 4
 """One report in so many must hold a field before it speaks for all: a summary at the end may call anything a speed."""
 
 THRESHOLD = 0.5
 """Score below which a reading is not given."""
-
-_STEADY = 0.3
-"""Spread below which a clock is steady enough to contradict."""
-
-_ENOUGH = 3
-"""Differences that a clock must rest on before it is listened to."""
-
-_NEAR = 0.05
-"""Mean of two differences over their median: they are alike. (The median of two that are not is their mean, weighted otherwise.)"""
-
-_MANY = 8
-"""Differences from which a steady clock is better than the smoothed rate of a bar that it is only near to."""
 
 _PART = re.compile(
     r"(?i)(?:^|[^a-z])(?:data|load\w*|read\w*|fwd|forward|bwd|backward|optim\w*|opt|comm|sync|wait\w*|h2d|io|ckpt|save\w*|gen"
@@ -64,46 +46,6 @@ _SHORTER, _FALLEN = 0.9, 0.7
 _PRIOR = {"step": 0.8, "time": 0.6, "clock": 0.6, "span": 0.35}
 
 
-class Reading(msgspec.Struct, frozen=True):
-    """One way to read seconds per step off the reports.
-
-    Attributes:
-        what: The field and how it is read, for a person.
-        method: As in `records.JobMetric`.
-        seconds: Per step.
-        score: How likely it is right, 0 to 1.
-        why: What speaks for or against it.
-        agrees: A clock agrees with it.
-        key: The printed time that it rests on (`reports.key_of`); empty where it is another.
-        stride: Steps over which that time is spread.
-    """
-
-    what: str
-    method: str
-    seconds: float
-    score: float
-    why: str
-    agrees: bool = False
-    key: str = ""
-    stride: float = 1.0
-
-    def of(self, report: Report) -> float | None:
-        """Return seconds per step as `report` alone states them; None where it does not."""
-        if self.key:
-            return report.times[self.key] / self.stride if self.key in report.times else None
-        return 1 / report.step_rate if self.method == "rate" and report.step_rate else None
-
-
-def reference(paces: Sequence[Pace]) -> Pace | None:
-    """Return the clock that the others are held against: the first that rests on enough, or on two differences that are alike."""
-    found = next((pace for pace in paces if pace.count >= _ENOUGH), None)
-    return found or next((pace for pace in paces if pace.count == _ENOUGH - 1 and _alike(pace)), None)
-
-
-def _alike(pace: Pace) -> bool:
-    return pace.method == "timestamps" and not pace.coarse and abs(pace.mean / pace.seconds - 1) < _NEAR
-
-
 def readings(window: Sequence[Report], paces: Sequence[Pace]) -> list[Reading]:
     """Return all readings of seconds per step, the most likely first."""
     clock = reference(paces)
@@ -118,7 +60,7 @@ def readings(window: Sequence[Report], paces: Sequence[Pace]) -> list[Reading]:
     rates = [1 / report.step_rate for report in window if report.step_rate]
     seconds = robust_median(rates)
     if seconds is not None and len(rates) * _FEW >= len(window):
-        found.append(_against(Reading("steps a second", "rate", seconds, 0.75, "printed"), clock, interval=False))
+        found.append(against(Reading("steps a second", "rate", seconds, 0.75, "printed"), clock, interval=False))
     found += [_of_clock(pace, clock) for pace in paces]
     found += _of_loops(window) if not found else []
     found += _of_rest(window) if all(reading.score < THRESHOLD for reading in found) else []
@@ -164,7 +106,7 @@ def of_model(seconds: float, share: float, clock: Pace | None) -> Reading:
     """
     why = f"its lines agree with the clock in {share:.0%} of the intervals"
     reading = Reading("a template that a language model explained", "model", seconds, THRESHOLD, why, agrees=True)
-    return reading if clock is None else _against(reading, clock, interval=False)
+    return reading if clock is None else against(reading, clock, interval=False)
 
 
 def _keys(window: Sequence[Report]) -> list[str]:
@@ -182,7 +124,7 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
     seconds = robust_median(values)
     if not seconds:
         return None
-    if role != "step" and (len(values) < _ENOUGH or len(values) * 2 < len(counted)):
+    if role != "step" and (len(values) < ENOUGH or len(values) * 2 < len(counted)):
         return None  # a total, most likely
     if len(values) * _FEW < len(window):
         once = Reading(f"`{name}`", "stated", seconds, THRESHOLD, "printed in few reports", key=key)
@@ -201,7 +143,7 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
         return Reading(what, "stated", seconds, 0.0, "grows like a counter: no time of a step", key=key)
     if role == "span" and _counts_down(values):
         return Reading(what, "stated", seconds, 0.0, "falls all the time: what remains", key=key)
-    return _against(Reading(what, "stated", seconds, score, why, key=key), clock, interval=True, mean=fmean(values))
+    return against(Reading(what, "stated", seconds, score, why, key=key), clock, interval=True, mean=fmean(values))
 
 
 def _of_counter(name: str, counted: Sequence[Report]) -> bool:
@@ -228,7 +170,7 @@ def _fills_batches(seconds: float, steps: float, window: Sequence[Report]) -> bo
     if rate is None:
         return True
     batch = rate * seconds / steps
-    return batch >= 1 - _NEAR and abs(batch - round(batch)) < _NEAR * batch
+    return batch >= 1 - NEAR and abs(batch - round(batch)) < NEAR * batch
 
 
 def _of_interval(window: Sequence[Report], key: str, clock: Pace | None) -> Reading | None:
@@ -240,7 +182,7 @@ def _of_interval(window: Sequence[Report], key: str, clock: Pace | None) -> Read
     stride = median(apart)
     what = f"`{key.split(':', 1)[1]}` over {stride:g} steps"
     reading = Reading(what, "stated", seconds / stride, _PRIOR["step"], "printed", key=key, stride=stride)
-    return _against(reading, clock, interval=False)
+    return against(reading, clock, interval=False)
 
 
 def _prior(role: str, counted: Sequence[Report]) -> float:
@@ -254,7 +196,7 @@ def _counts_down(values: Sequence[float]) -> bool:
     falls = sum(a >= b for a, b in pairwise(values))
     if values[-1] > _FALLEN * median(values) and any(value != int(value) for value in values):
         return False
-    return len(values) >= _ENOUGH and len(set(values)) >= _ENOUGH and falls * 8 >= 7 * (len(values) - 1)
+    return len(values) >= ENOUGH and len(set(values)) >= ENOUGH and falls * 8 >= 7 * (len(values) - 1)
 
 
 def _counts(values: Sequence[float]) -> bool:
@@ -263,59 +205,6 @@ def _counts(values: Sequence[float]) -> bool:
         return False
     (usual, often), *_ = Counter(later - earlier for earlier, later in pairwise(values)).most_common(1)
     return usual > 0 and often * 4 >= 3 * (len(values) - 1)  # it may begin anew at an epoch
-
-
-def _against(reading: Reading, clock: Pace | None, interval: bool, mean: float | None = None) -> Reading:
-    """Return `reading` held against a clock.
-
-    Args:
-        reading: A reading.
-        clock: The clock; None where there is none.
-        interval: It may be the time of all steps since the report before.
-        mean: Mean of what it rests on. Where the clock sees pauses or ticks slowly, means agree and medians do not.
-    """
-    if clock is None:
-        return reading
-    source = "arrival of lines" if clock.method == "arrival" else "printed timestamps"
-    ratio = reading.seconds / clock.seconds
-    if clock.method == "arrival" and CLOSE[0] <= reading.seconds / clock.mean <= CLOSE[1]:
-        ratio = reading.seconds / clock.mean
-    if mean is not None and (clock.coarse or clock.unsteady > _STEADY) and CLOSE[0] <= mean / clock.mean <= CLOSE[1]:
-        ratio = mean / clock.mean
-    apart = f"{abs(ratio - 1):.0%}"
-    if CLOSE[0] <= ratio <= CLOSE[1]:
-        return _with(reading, min(1.0, reading.score + 0.3), f"agrees with the {source} within {apart}")
-    if _AGREES[0] <= ratio <= _AGREES[1]:
-        smoothed = reading.method == "rate" and clock.unsteady <= _STEADY and clock.count >= _MANY
-        return _with(
-            reading, reading.score + (-0.3 if smoothed else 0.05), f"near the {source}: {ratio:.0%} of their time"
-        )
-    per_step = ratio / clock.stride
-    if interval and clock.stride > 1 and _AGREES[0] <= per_step <= _AGREES[1]:
-        bonus = 0.25 if CLOSE[0] <= per_step <= CLOSE[1] else 0.05
-        spread_over = Reading(
-            f"{reading.what} over {clock.stride:g} steps",
-            reading.method,
-            reading.seconds / clock.stride,
-            0,
-            "",
-            key=reading.key,
-            stride=clock.stride,
-        )
-        return _with(spread_over, reading.score + bonus, f"agrees with the {source} as the time of an interval")
-    why = f"contradicts the {source}: {ratio:.3g} times their time"
-    if ratio > _AGREES[1]:
-        slow = (
-            clock.method == "arrival" and ratio > 3 and clock.unsteady > _STEADY
-        )  # lines that were held back, or replayed
-        return _with(reading, reading.score * (0.8 if slow else 0.2), why, agrees=False)
-    return _with(
-        reading, reading.score - (0.6 if clock.unsteady <= _STEADY and ratio < 0.2 else 0.1), why, agrees=False
-    )
-
-
-def _with(reading: Reading, score: float, why: str, agrees: bool = True) -> Reading:
-    return replace(reading, score=score, why=why, agrees=agrees)
 
 
 def _sums(found: list[Reading]) -> list[Reading]:
@@ -327,9 +216,9 @@ def _sums(found: list[Reading]) -> list[Reading]:
     rest = sum(reading.seconds for reading in stated if reading is not largest)
     if not 0.9 <= rest / largest.seconds <= 1.02 or _PART.search(largest.key):
         return found
-    whole = _with(largest, largest.score + 0.25, f"{largest.why}; the others add up to it", largest.agrees)
+    whole = scored(largest, largest.score + 0.25, f"{largest.why}; the others add up to it", largest.agrees)
     return [
-        whole if reading is largest else _with(reading, reading.score - 0.3, "a part of another") for reading in found
+        whole if reading is largest else scored(reading, reading.score - 0.3, "a part of another") for reading in found
     ]
 
 
@@ -340,7 +229,7 @@ def _wholes(found: list[Reading], window: Sequence[Report]) -> list[Reading]:
         (median(report.times[key] for report in window if key in report.times) for key in passes), default=0.0
     )
     return [
-        _with(reading, reading.score - 0.5, f"{reading.why}; shorter than a pass of the step", reading.agrees)
+        scored(reading, reading.score - 0.5, f"{reading.why}; shorter than a pass of the step", reading.agrees)
         if reading.seconds < _SHORTER * longest and reading.key not in passes
         else reading
         for reading in found
@@ -356,8 +245,8 @@ def _of_clock(pace: Pace, clock: Pace | None) -> Reading:
     reading = Reading(what, pace.method, pace.seconds, score, why)
     if clock is None or clock is pace:
         return reading
-    held = _against(reading, clock, interval=False)
-    return _with(reading, min(score, held.score), f"{why}; {held.why}", held.agrees)
+    held = against(reading, clock, interval=False)
+    return scored(reading, min(score, held.score), f"{why}; {held.why}", held.agrees)
 
 
 def unsteady(window: Sequence[Report]) -> bool:

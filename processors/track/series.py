@@ -8,7 +8,7 @@ from processors.grammar.numbers import NUMBER
 from processors.grammar.prefix import peel
 from processors.grammar.stamps import difference
 
-from .readings import Reading
+from .reading import Reading
 from .reports import Report
 
 _LONGEST = 100

@@ -10,7 +10,8 @@ from processors.grammar.units import SAMPLES
 
 from .counters import main_shape, moving, of_epochs, one_loop, past, swapped, tagged
 from .pace import Pace, clocked, paces, pairs
-from .readings import THRESHOLD, Reading, readings, reference, unsteady
+from .reading import Reading, reference
+from .readings import THRESHOLD, readings, unsteady
 from .reports import Report
 from .robust import robust_median
 

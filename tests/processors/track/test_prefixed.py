@@ -35,6 +35,13 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ],
         {"step": 800, "loss": 2.2, "step_time_s": 0.25},
     ),
+    "columns that begin with counters and their ends": (
+        [
+            f"{clock(0)} [INFO]:   Round     Batch    box     loss    time",
+            *lines(lambda i: f"{clock(5 * i)} [INFO]:     3/9    {20 * i}/900  0.0061  {loss(i):.4f}   0.2500   "),
+        ],
+        {"step": 800, "loss": 2.2, "step_time_s": 0.25},
+    ),
     "a box of pairs behind a stamp and a name in brackets": (
         lines(
             lambda i: _behind(
