@@ -25,6 +25,7 @@ from records import (
 )
 
 from .alarms.monitor import AlarmMonitor
+from .carried import unwrapped
 from .classify.classifier import LineClassifier
 from .classify.template import templates
 from .diagnose.ending import Ending
@@ -108,7 +109,8 @@ class JobProcessor:
         if not fresh.lines:
             return [*results, *self._heard(chunk, chunk.time, position, state, alive=False)]
         self.counters.lines += len(fresh.lines)
-        masked = templates(fresh.lines)
+        lines, times = unwrapped(fresh.lines, fresh.times)
+        masked = templates(lines)
         view = ChunkView(
             job=chunk.job,
             attempt=chunk.attempt,
@@ -116,10 +118,10 @@ class JobProcessor:
             rank=chunk.rank,
             stream=chunk.stream,
             position=position,
-            lines=fresh.lines,
+            lines=lines,
             numbers=fresh.numbers,
-            times=fresh.times,
-            classes=self.classifier.classify(fresh.lines, source.classify, masked),
+            times=times,
+            classes=self.classifier.classify(lines, source.classify, masked),
             templates=masked,
         )
         look = self.inquirer is not None and self.inquirer.read(view)

@@ -200,7 +200,7 @@ def bare(line: str, number: int, *, telling: bool) -> Raised | None:
 
 def give_up(one: OpenTraceback) -> Raised:
     """Return what is known of a traceback that was cut off before its exception; a notebook names that in front of the header."""
-    named = one.lead.strip()
+    named = peel(one.lead).body.strip()
     return _raised(one, named if _CERTAIN.fullmatch(named) else "", "", one.header.line, complete=False)
 
 

@@ -147,7 +147,7 @@ def layout(line: str) -> Layout:
         for slot in slots
         if slot.meaning not in _NOT_REPORTED
     )
-    indented = stamp is None and line[:1] in _INDENTED
+    indented = stamp is None and peeled.text[:1] in _INDENTED
     fragment = len(known.slots) == 1 and (indented or _CELL.fullmatch(body) is not None)
     return Layout(known, places, stamp, peeled.rank, row=False, event=False, fragment=fragment)
 

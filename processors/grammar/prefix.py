@@ -136,7 +136,8 @@ def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
     place, level, stamp, cell, tag = 0, "", "", False, ""
     rank: tuple[int, int] | None = None
     for _ in range(2):
-        if found := _RANK.match(line, place):
+        # Behind a rank a bare number is no other rank: the job counts its steps so.
+        if (found := _RANK.match(line, place)) and not (rank and found[2]):
             place, tag = found.end(), tag + found[0].strip()
             rank = rank or (found.span(found.lastindex) if found.lastindex else None)
     if found := _GLOG.match(line, place):

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import msgspec
 
+from processors.grammar.prefix import peel
 from processors.view import ChunkView
 
 _LOOP = re.compile(r"\s*\d+(?:\.\d+)?%.*?\b\d+(?:/|\s+of\s+)(\d+)")
@@ -49,14 +50,14 @@ class Headings:
 
     def foreign(self, place: int) -> bool:
         """Return whether line `place` is a bar of other work."""
-        end = _end(self._lines[place])
+        end = self._end(place)
         if not end:
             return False
         begin, until, known = self._known
         if begin <= place < until:
             return known
         first = place
-        while first and (_end(self._lines[first - 1]) == end or _passes(self._lines[first - 1])):
+        while first and (self._end(first - 1) == end or self._passes(first - 1)):
             first -= 1
         found = self._under(first, end)
         self._known = (first, place, found)
@@ -71,24 +72,31 @@ class Headings:
 
     def last(self) -> Loop:
         """Return what stands at the end of the chunk."""
-        place = next((index for index in range(len(self._lines) - 1, -1, -1) if not _passes(self._lines[index])), -1)
+        place = next((index for index in range(len(self._lines) - 1, -1, -1) if not self._passes(index)), -1)
         if place < 0:
             return self._before
-        end = _end(self._lines[place])
+        end = self._end(place)
         return Loop(not end and _announces(self._templates[place]), end, self.foreign(place))
 
+    def _end(self, place: int) -> str:
+        """Return the `N` of a bar that names nothing and shows no loss; empty for other lines."""
+        line = self._lines[place]
+        if "%" not in line:
+            return ""  # most lines, at the cost of a look
+        begin = _message(self._templates[place])
+        found = _LOOP.match(line, begin, begin + _WIDEST)
+        return found[1] if found and "oss" not in line else ""
 
-def _end(line: str) -> str:
-    """Return the `N` of a bar that names nothing and shows no loss; empty for other lines."""
-    if "%" not in line:
-        return ""  # most lines, at the cost of a look
-    found = _LOOP.match(line, 0, _WIDEST)
-    return found[1] if found and "oss" not in line else ""
+    def _passes(self, place: int) -> bool:
+        """Return whether what stands above a line goes on below it: it is blank, a bar of nothing yet, or one with a name of its own."""
+        line = self._lines[place]
+        return not line.strip() or "0it [00:00, ?it/s]" in line or ("%|" in line and not self._end(place))
 
 
-def _passes(line: str) -> bool:
-    """Return whether what stands above `line` goes on below it: it is blank, a bar of nothing yet, or one with a name of its own."""
-    return not line.strip() or "0it [00:00, ?it/s]" in line or ("%|" in line and not _end(line))
+@lru_cache(maxsize=4096)
+def _message(template: str) -> int:
+    """Return where in the lines of `template` the message begins."""
+    return max(template.rfind(peel(template).body), 0)
 
 
 @lru_cache(maxsize=4096)

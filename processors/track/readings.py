@@ -119,7 +119,7 @@ def _keys(window: Sequence[Report]) -> list[str]:
 
 def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading | None:
     role, name = key.split(":", 1)
-    counted = [report for report in window if role == "step" or report.step is not None or report.rank is not None]
+    counted = _counted(window, role)
     values = [report.times[key] for report in counted if report.times.get(key)]
     seconds = robust_median(values)
     if not seconds:
@@ -144,6 +144,16 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
     if role == "span" and _counts_down(values):
         return Reading(what, "stated", seconds, 0.0, "falls all the time: what remains", key=key)
     return against(Reading(what, "stated", seconds, score, why, key=key), clock, interval=True, mean=fmean(values))
+
+
+def _counted(window: Sequence[Report], role: str) -> list[Report]:
+    """Return the reports whose times are of a step: they count steps, or are those of several ranks without any counter."""
+    ranked = len({report.rank for report in window if report.rank is not None}) > 1
+    return [
+        report
+        for report in window
+        if role == "step" or report.step is not None or (ranked and report.rank is not None and report.epoch is None)
+    ]
 
 
 def _of_counter(name: str, counted: Sequence[Report]) -> bool:

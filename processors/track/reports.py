@@ -296,7 +296,7 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
     if line.rank is not None and (line.step is not None or line.epoch is not None):
         for report in window[: -_LOOK_BACK - 1 : -1]:
             same = report.step == line.step and report.shape == line.shape and report.epoch == line.epoch
-            if same and report.rank is not None:
+            if same and report.rank is not None and report.rank != line.rank:
                 join(report, line)
                 return
     for earlier in window[-_LOOK_BACK:]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from processors.grammar import names, stamps, table
 from processors.grammar.extractor import Reading
 from processors.grammar.names import Meaning
-from processors.grammar.prefix import clean, peel
+from processors.grammar.prefix import peel
 from processors.grammar.slots import Plan, Slot
 from processors.view import OTHER, PROGRESS, ChunkView
 
@@ -27,9 +27,6 @@ _OF_A_ROW = frozenset("0123456789+-. |\t\x1b")
 _ASIDE = re.compile(r"\s*\([^()]*\)$")
 """What a column's name says beside: `Step (% done)`."""
 _DURATIONS = (Meaning.STEP_TIME, Meaning.TIME, Meaning.CLOCK)
-_ENDS_ROW = re.compile(r"[\d.][\s|,;]+[-+\d.][-+\d.e]*[\s|]*$")
-"""How a row ends, whatever a logger put before it."""
-_TAIL = 60
 _NOT_OF_A_ROW = re.compile(r"(?<!\d)(?<!\d )[GKMk]|[B-DHJLO-RT-Zb-cgjlo-rt-z]")
 """Letters that no number, no unit of time and no date in a row has."""
 
@@ -103,12 +100,8 @@ def _first_header(view: ChunkView, places: Iterable[int]) -> str:
 @lru_cache(maxsize=4096)
 def _may_be_row(template: str) -> bool:
     """Return whether the lines of `template` may be rows of numbers."""
-    cleaned = clean(template) if template[:1] == "\x1b" else template
-    if template[:1] in _OF_A_ROW and not _NOT_OF_A_ROW.search(cleaned):
-        return True
-    return _ENDS_ROW.search(template, max(0, len(template) - _TAIL)) is not None and table.is_row(
-        table.part(peel(template))
-    )
+    body = table.part(peel(template))
+    return body[:1] in _OF_A_ROW and not _NOT_OF_A_ROW.search(body)
 
 
 @lru_cache(maxsize=4096)
@@ -147,7 +140,7 @@ def _scale(slot: Slot, cell: str) -> float:
 def under(line: str, header: str) -> list[tuple[Slot, float]]:
     """Return the losses of a line that stands under a table's `header`, though not all of its cells are numbers."""
     names = table.cells(table.part(peel(header)))
-    found = table.numbers_under(clean(line), len(names))
+    found = table.numbers_under(peel(line).body, len(names))
     slots = (slot for slot in columns(tuple(names))[0] if slot.meaning is Meaning.LOSS)
     return [(slot, found[slot.index]) for slot in slots if slot.index in found]
 
