@@ -8,7 +8,8 @@ import msgspec
 from processors.view import PROGRESS, ChunkView
 from records import Component, ErrorType, Evidence
 
-from .kinds import CERTAIN, CHILD, EXIT, HINT, LAUNCHER, PASSING, STARVED, THREAD, VAGUE, WEAK, explained
+from .faults import merged, of_one_card, origins
+from .kinds import CERTAIN, CHILD, EXIT, FAULT, HINT, LAUNCHER, PASSING, STARVED, THREAD, VAGUE, WEAK, explained
 
 RANKS = 16
 """Other ranks remembered that said the same."""
@@ -37,6 +38,7 @@ class Candidate(msgspec.Struct):
         passed: Lines of no special kind after it in its stream.
         newest: Line at which its cause was met last in its stream.
         retried: Whether what failed there was then tried again, so far without another word of it.
+        origins: Cards and processes that a driver names in faults of this cause.
         warned: Whether Python's `warnings` tell it: the program means to go on without, and may fail for the want of it.
     """
 
@@ -61,6 +63,7 @@ class Candidate(msgspec.Struct):
     passed: int = 0
     newest: int = 0
     retried: bool = False
+    origins: list[str] = []
     warned: bool = False
 
     @property
@@ -91,6 +94,8 @@ def add(kept: list[Candidate], new: Candidate) -> None:
             if not old.over:
                 # Tried again in vain: the first time counts.
                 old.newest, old.retried = new.newest, False
+                if new.kind == FAULT:
+                    _suspect_the_card(old, new)
                 if new.speaker is not None and new.root and len(old.told) < RANKS and new.speaker != old.speaker:
                     old.told.setdefault(new.speaker, new.root)
                 if new.order >= old.order and (new.warned or not old.warned):
@@ -103,6 +108,15 @@ def add(kept: list[Candidate], new: Candidate) -> None:
         firsts = _firsts(sorted(kept, key=lambda one: one.order))
         worst = max(kept, key=lambda one: (not one.alive, one not in firsts, one.kind in WEAK, one.order))
         kept.remove(worst)
+
+
+def _suspect_the_card(old: Candidate, new: Candidate) -> None:
+    """Note on both whose faults were told; where several processes of one card had them, it is the card's."""
+    known = merged(old.origins or origins(old.message), origins(new.message))
+    old.origins = new.origins = known
+    if of_one_card(known):
+        for one in (old, new):
+            one.error_type, one.component, one.restartable = ErrorType.INFRASTRUCTURE, Component.GPU, True
 
 
 def _alike(one: Candidate, other: Candidate) -> bool:

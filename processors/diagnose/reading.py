@@ -13,6 +13,7 @@ from . import kinds, launch
 from . import traceback as tracebacks
 from .candidates import WORDS, Candidate, add, survive
 from .catalogue import Signature
+from .corrected import CorrectedWatch
 from .envelope import excerpt, spoken
 from .exceptions import Meaning, meaning, on_file
 from .matcher import READ, Matcher
@@ -23,6 +24,9 @@ from .traceback import Raised, TracebackState
 
 FEEDS = 64
 """Streams of one job with something remembered; further ones are read without memory of open tracebacks."""
+
+CORRECTED = "memory_corrected"
+"""The signature of a corrected error of the host's memory."""
 
 _TRACEBACK = (
     r"Traceback \(most recent call last\)|During handling of the above exception|The above exception was the direct cause"
@@ -57,17 +61,21 @@ class Feed(msgspec.Struct):
     Attributes:
         traceback: Open tracebacks.
         nan: Since when its loss is not a number.
+        corrected: Corrected errors of the host's memory that it tells of.
         accusing: Whether a launcher is about to name the rank that failed first.
     """
 
     traceback: TracebackState = msgspec.field(default_factory=TracebackState)
     nan: NanWatch = msgspec.field(default_factory=NanWatch)
+    corrected: CorrectedWatch = msgspec.field(default_factory=CorrectedWatch)
     accusing: bool = False
 
     @property
     def idle(self) -> bool:
         """True where nothing need be remembered."""
-        return not (self.traceback.open or self.traceback.note or self.nan.first or self.accusing)
+        return not (
+            self.traceback.open or self.traceback.note or self.nan.first or self.corrected.first or self.accusing
+        )
 
     def accuse(self, line: str) -> list[int]:
         """Take a line of the launcher's block; return the rank that it accuses, where this line names it."""
@@ -166,7 +174,7 @@ class Reader:
         signature = self._signature(found, line, raised, view.classes[index])
         if signature is not None and _harmless(signature, line, raised):
             if raised is None:
-                outlive(signature, kept, name, place)
+                _pass_over(signature, feed, kept, name, place, view.times[index])
                 return None
             signature = None
         if raised is None and signature is None:
@@ -200,6 +208,18 @@ def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
     if feed.nan.suspect and feed.nan.first is not None:
         verdict = Meaning(kinds.EXCEPTION, ErrorType.USER_SCRIPT, Component.NONE, restartable=False, confidence=0.5)
         add(kept, _from(verdict, "nan_loss", "signature", feed.nan.first, feed.nan.time, name))
+    if feed.corrected.flood and feed.corrected.first is not None:
+        wear = Meaning(kinds.HINT, ErrorType.INFRASTRUCTURE, Component.NODE, restartable=True, confidence=0.4)
+        add(kept, _from(wear, "memory_corrected_flood", "signature", feed.corrected.first, feed.corrected.time, name))
+
+
+def _pass_over(  # noqa: PLR0917  # a line, what it means, and where it stands
+    signature: Signature, feed: Feed, kept: list[Candidate], name: str, place: Evidence, time: float
+) -> None:
+    """Take a line that is no failure: for what it says of those before it, and for how often it came."""
+    outlive(signature, kept, name, place)
+    if signature.name == CORRECTED:
+        feed.corrected.read(place, time)
 
 
 def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:

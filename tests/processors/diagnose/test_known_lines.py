@@ -83,6 +83,29 @@ KNOWN = [
     ),
     ("ci_job_failed", "##[error]Process completed with exit code 2.", "##[group]Run tests"),
     ("memory_corrected", "EDAC MC0: 1 CE on mc#0csrow#1channel#2", "EDAC MC0: 1 UE on mc#0csrow#1channel#2"),
+    ("card_hang", "[ 9.1] MTGPU:  77:     MMU (Core) - FAULT:", "[ 9.1] MTGPU:  77:     MMU (Core) - ready"),
+    ("card_hang", "i915 0000:03:00.0: [drm] Resetting chip for stopped heartbeat on rcs0", "i915: heartbeat on rcs0"),
+    (
+        "card_hang",
+        "xe 0000:03:00.0: [drm] GT0: Engine reset: engine_class=rcs, guc_id=7",
+        "xe 0000:03:00.0: [drm] GT0: engine rcs0",
+    ),
+    ("card_hang", "habanalabs hl3: Command submission 17 timed out", "habanalabs hl3: Command submission 17 done"),
+    ("card_hardware", "habanalabs hl3: DRAM/HBM ECC multi bit", "habanalabs hl3: DRAM/HBM ready, 6 stacks"),
+    ("card_hardware", "[hdc] [ERR] device 3 pcie link down", "[hdc] device 3 pcie link up"),
+    ("drm_wedged", "[drm] device wedged, needs recovery", "[drm] device ready, needs no recovery"),
+    (
+        "amdgpu_hardware",
+        "amdgpu 0000:c3:00.0: amdgpu: device lost from bus!",
+        "amdgpu 0000:c3:00.0: amdgpu: SMU is initialized successfully!",
+    ),
+    ("nvrm_firmware_dump", "NVRM: GPU3 GSP RPC history (CPU -> GSP):", "NVRM: GPU3 GSP firmware loaded"),
+    ("nvrm_gpu_stopped", "NVRM: osHandleGpuLost: GPU3 lost", "NVRM: GPU3 found"),
+    ("npu_engine_error", "execute failed, reason=[device mem error]", "execute failed, reason=[task exception]"),
+    ("slurm_daemon", "slurmd: error: Unable to init slurmstepd", "slurmd: slurmstepd started"),
+    ("slurm_step_lost", "srun: error: Aborting, slurmstepd on node 1 timed out", "srun: step on node 1 timed"),
+    ("node_problem_event", "2m   Warning   KernelOops   node/n3", "2m   Normal   NodeReady   node/n3"),
+    ("hccl_inner_error", "EI9999: [PID: 7] Memory async copy failed", "EI0006: [PID: 7] Getting the socket times out."),
 ]
 
 

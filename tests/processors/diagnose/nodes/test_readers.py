@@ -63,6 +63,15 @@ def test_counters_tell_by_their_growth_alone() -> None:
     assert one.component is Component.NVLINK
 
 
+def test_a_kernel_log_tells_of_a_fault_of_a_program() -> None:
+    (found,) = read(["NVRM: Xid (PCI:0000:3b:00): 31, pid=4242, name=python, MMU Fault"])
+    assert (found.signature, found.error_type, found.device) == (
+        "xid_program_fault",
+        ErrorType.USER_SCRIPT,
+        "0000:3b:00",
+    )
+
+
 def test_xids_have_the_catalogues_meaning_and_harmless_ones_none() -> None:
     found = GPU.read(sample(xids=[79, 74, 31, 93], processes=[GpuProcess(pid=1, job="17")]), AT, {})
     assert [(one.signature, one.error_type) for one in found] == [
