@@ -43,11 +43,17 @@ _LOSSES = re.compile(r"(?i)\bloss(?:es)?\s*[:=]?\s*[\[({]?\s*[a-z_]+\s*[:=]?\s*,
 """A list of losses whose names follow, their numbers left out: of those, `total` is the one."""
 _RIGHT = re.compile(r"%\s*\($")
 _NUMBERS = re.compile("\0+")
+_TOGETHER = re.compile(
+    r"((?:[A-Za-z_]\w* )?)((?:[A-Za-z_]\w*/)+[A-Za-z_]\w*)((?: [A-Za-z_]\w*)?\s*[:=]\s*)\0((?:/\0)+)(?!/)"
+)
+"""Several names before as many numbers: `loss box/class/total=`."""
+_END = re.compile(r"(?i)_?(?:total|max|num|all)(?:_|$)|N$")
+"""The second name in `step/total_step: 5/60`: not a field, but the end of the first."""
 
 
 def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
     """Return what `numbers` mean, which stand between `texts`. Of the numbers only the form counts, never a digit."""
-    count = len(numbers)
+    count, texts = len(numbers), _apart(texts)
     slots: list[Slot] = []
     counter, bar, carried, evaluated = -1, False, "", False
     if count >= 2 and _LEADING.match("\0".join(texts[:2])):
@@ -92,6 +98,18 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  #
     drawn, counts = with_counter(slots, texts, counter, bar)
     shape = zlib.crc32(_shape(texts).encode("utf-8", "replace"))
     return Plan(tuple(slots), bar=drawn and counts, shape=shape, scope=_scope(slots, texts), evaluated=evaluated)
+
+
+def _apart(texts: Sequence[str]) -> Sequence[str]:
+    """Return `texts` with a name of its own before each number: for `loss box/class = 1/2` as for `loss box = 1/ loss class = 2`."""
+    return _TOGETHER.sub(_one_by_one, "\0".join(texts)).split("\0") if "/" in texts[1:-1] else texts
+
+
+def _one_by_one(found: re.Match[str]) -> str:
+    head, parts, tail = found[1], found[2].split("/"), found[3]
+    if len(parts) != found[4].count("/") + 1 or (len(parts) == 2 and _END.match(parts[1])):
+        return found[0]
+    return "/ ".join(f"{head}{part}{tail}\0" for part in parts)
 
 
 def _share(index: int, name: str) -> list[Slot]:

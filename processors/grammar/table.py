@@ -8,7 +8,8 @@ from .numbers import parse
 from .prefix import Peeled
 
 _CELL = re.compile(
-    r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)(?:ms|[smhkKMG%])?|#na#|None|"
+    r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)(?:ms|[smhkKMG%])?|#na#|None"
+    r"|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?|"
 )
 _LETTERS = re.compile(r"[-+\d.,;|:eEnaifNo#smhkKMG%()\s]*")
 _SPACED_CELL = re.compile(

@@ -118,8 +118,8 @@ def _is_header(template: str) -> bool:
     return named and len(template) <= _HEADER_LENGTH and table.is_header(table.part(peel(template)))
 
 
-def row(line: str, header: Sequence[str]) -> Reading:
-    """Return the fields of a table's row."""
+def row(line: str, header: Sequence[str], stamp: float | None = None) -> Reading:
+    """Return the fields of a table's row; `stamp`: the time in one of its cells, in seconds."""
     slots, shape = columns(tuple(header))
     if not slots:
         return Reading(Plan(()), [], None)
@@ -129,7 +129,7 @@ def row(line: str, header: Sequence[str]) -> Reading:
         return Reading(Plan(()), [], None)
     read_off = [(slot, table.value(cells[slot.index])) for slot in slots]
     values = [(slot, value * _scale(slot, cells[slot.index])) for slot, value in read_off if value is not None]
-    return Reading(Plan(slots, shape=shape), values, stamps.seconds(peeled.stamp) if peeled.stamp else None)
+    return Reading(Plan(slots, shape=shape), values, stamps.seconds(peeled.stamp) if peeled.stamp else stamp)
 
 
 def _scale(slot: Slot, cell: str) -> float:

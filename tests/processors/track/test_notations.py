@@ -20,6 +20,25 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"node1:{i % 2} | step {i}/40 | loss {loss(i):.4f} | 605.{i % 3} ms/step | 0.53 MFU"),
         {"step": 40, "step_time_s": 0.606},
     ),
+    "several names before as many numbers": (
+        lines(lambda i: f"Batch: {50 * i}/9000, loss box/class/total=0.31/0.25/{loss(i):.4f}, grad_norm=2.1"),
+        {"step": 2000, "loss": 2.2},
+    ),
+    "a counter and its end, each by its name": (
+        lines(lambda i: f"Round 3, step/total_step: {5 * i}/600 {5 * i / 6:.2f}% loss:{loss(i):.4f}"),
+        {"step": 200, "loss": 2.2},
+    ),
+    "two counters before their numbers": (
+        lines(lambda i: f"Epoch/Iter: 3/{10 * i} train/val loss: {loss(i):.4f}/9.1"),
+        {"step": 400, "epoch": 3.0, "loss": 2.2},
+    ),
+    "a date in a column": (
+        [
+            "train/loss_step,global_step,epoch,created_at",
+            *lines(lambda i: f"{loss(i):.7f},{50 * i - 1}.0,0,{clock(8 * i).replace(',', '.')}"),
+        ],
+        {"step": 1999, "loss": 2.2, "step_time_s": 0.16, "method": "timestamps"},
+    ),
     "counters with their unit": (
         lines(
             lambda i: (
@@ -230,6 +249,15 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
 @pytest.mark.parametrize("name", FORMATS)
 def test_notations(name: str) -> None:
     expect_however_cut(*FORMATS[name])
+
+
+def test_a_bar_over_epochs_states_no_step_time() -> None:
+    bars = [
+        f"\rEpoch Progress:   {i}%|##   | {i}/100 [{3 * i // 60:02}:{3 * i % 60:02}<09:00,  3.00s/it]"
+        for i in range(1, 40)
+    ]
+    metric, _ = track(bars)
+    assert metric is None or metric.step_time_s is None
 
 
 @pytest.mark.parametrize("rate", ["4.10MB/s", "3.2kiB/s", "12epoch/s"])
