@@ -106,6 +106,19 @@ KNOWN = [
     ("slurm_step_lost", "srun: error: Aborting, slurmstepd on node 1 timed out", "srun: step on node 1 timed"),
     ("node_problem_event", "2m   Warning   KernelOops   node/n3", "2m   Normal   NodeReady   node/n3"),
     ("hccl_inner_error", "EI9999: [PID: 7] Memory async copy failed", "EI0006: [PID: 7] Getting the socket times out."),
+    (
+        "network_card",
+        "bnxt_en 0000:01:00.0 eth0: Error (timeout: 500015) msg {0x41 0x3} len:0",
+        "bnxt_en: msg {0x41} sent",
+    ),
+    (
+        "card_gone",
+        "nvidia 0000:3b:00.0: AER: can't recover (no error_detected callback)",
+        "nvidia 0000:3b:00.0: recovered",
+    ),
+    ("slurm_node_set_aside", "NodeName=n3 State=DOWN Reason=Not responding", "NodeName=n3 State=IDLE Reason=new disk"),
+    ("batch_daemon_failed", "condor_shadow: Lost connection to starter", "condor_shadow: Job executing on host: n3"),
+    ("kubelet_trouble", "kubelet: PLEG is not healthy: last seen 4m ago", "kubelet: PLEG started"),
 ]
 
 
