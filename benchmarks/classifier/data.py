@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
-from zlib import crc32
 
 from benchmarks.corpus.label import load_rules, rule_of, text_of
 from benchmarks.corpus.plan import LOGS
@@ -17,7 +16,10 @@ HERE = Path(__file__).parent
 FAILURES = HERE.parent / "corpus" / "failures" / "logs"
 LETTERS = {"progress": "p", "warning": "w", "error": "e", "other": "o"}
 UNLABELLED = 40
-PARTS = 5
+TURNS = 3
+"""Things that each phrase is said of."""
+COMPOSED = "composed"
+"""Group and source of the phrases: they are trained on, but measure nothing."""
 
 
 class Example(NamedTuple):
@@ -25,8 +27,8 @@ class Example(NamedTuple):
 
     Attributes:
         letter: e, w, p or o.
-        group: Framework, family of failures, or part of the exemplars: what is left out together.
-        source: `corpus`, `unlabelled`, `failures` or `written`.
+        group: Framework, family of failures or tool: what is left out together.
+        source: `corpus`, `unlabelled`, `failures`, `composed`, or the theme of an exemplar.
         template: The line, masked.
         known: A signature settles it.
     """
@@ -41,7 +43,7 @@ class Example(NamedTuple):
 def examples() -> list[Example]:
     """Return all examples: of lines of one group that differ only in what a model does not see, the first."""
     found: dict[tuple[str, str, str], Example] = {}
-    for each in (*corpus(), *failures(), *written()):
+    for each in (*corpus(), *failures(), *written(), *composed()):
         found.setdefault((each.group, each.letter, normal(each.template)), each)
     return list(found.values())
 
@@ -82,10 +84,23 @@ def failures() -> Iterator[Example]:
 
 
 def written() -> Iterator[Example]:
-    """Yield the exemplars of exemplars.tsv."""
-    for row in (HERE / "exemplars.tsv").read_text().splitlines():
-        if row.startswith("#"):
-            continue
-        letter, tool, text = row.split("\t", 2)
-        group = tool if (LOGS / tool).is_dir() else f"{tool}-{crc32(text.encode()) % PARTS}"
-        yield example(letter, group, "written", text)
+    """Yield the exemplars, a theme a file."""
+    for path in sorted((HERE / "exemplars").glob("*.tsv")):
+        for letter, tool, text in rows_of(path, 3):
+            yield example(letter, tool, path.stem, text)
+
+
+def composed() -> Iterator[Example]:
+    """Yield phrases, each said of some things. Every class speaks of all things equally often, so that these tell nothing."""
+    things = (HERE / "things.txt").read_text().splitlines()
+    for number, (letter, phrase) in enumerate(rows_of(HERE / "phrases.tsv", 2)):
+        for turn in range(TURNS):
+            thing = things[(number * TURNS + turn * len(things) // TURNS) % len(things)]
+            yield example(letter, COMPOSED, COMPOSED, phrase.format(thing))
+
+
+def rows_of(path: Path, columns: int) -> Iterator[list[str]]:
+    """Yield the rows of a table without a header; lines that begin with `#` are comments."""
+    for row in path.read_text().splitlines():
+        if not row.startswith("#"):
+            yield row.split("\t", columns - 1)

@@ -6,7 +6,7 @@ probabilities that were calibrated without it.
 
 import argparse
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ from processors.classify.linear import LETTERS
 from processors.models.onnx import OnnxEmbedder
 
 from .data import Example, examples
-from .train import classes_of, features, folds_of, left_out
+from .train import ALWAYS, asked_of, classes_of, folds_of, left_out, rows_of
 
 EDGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 NAMES = {"e": "error", "w": "warning", "p": "progress", "o": "other"}
@@ -31,7 +31,7 @@ Scores = NDArray[np.float64]
 
 def calibrated(scores: Scores, known: Sequence[Example], folds: NDArray[np.int64]) -> Scores:
     """Return the probabilities of each example, by curves that were fitted without its fold on lines that no signature knows."""
-    asked, classes = _asked(known), classes_of(known)
+    asked, classes = asked_of(known), classes_of(known)
     said = np.zeros_like(scores)
     for fold in np.unique(folds):
         out = folds == fold
@@ -102,7 +102,7 @@ def macro_f1(known: Sequence[Example], found: Sequence[str]) -> float:
 
 def compare(known: Sequence[Example], found: dict[str, Sequence[str]]) -> list[str]:
     """Return the rows of a table: macro-F1 of each way on its own and behind the signatures."""
-    signed, asked = by_signatures(known), _asked(known)
+    signed, asked = by_signatures(known), asked_of(known)
     rows = [
         "| | no signature knows | all | all, behind signatures | real runs, behind signatures |",
         "|" + " --- |" * 5,
@@ -123,25 +123,26 @@ def main() -> None:
     parser.add_argument("--embedder", type=Path, help="directory of an ONNX model, to compare with")
     options = parser.parse_args()
     known = examples()
-    rows, folds, asked = features(known), folds_of(known), _asked(known)
-    few = [each for each in known if not each.known]
-    scores = left_out(rows, known, folds)
-    said = calibrated(scores, known, folds)
-    found: dict[str, Sequence[str]] = {
-        "signatures alone": by_signatures(known),
-        "n-grams, the likeliest class": decided(said, 0.0),
-        f"n-grams, from {THRESHOLD}": decided(said),
-    }
-    tables = {"n-grams": said}
+    folds = folds_of(known)
+    scores = left_out(rows_of(known), known, folds)
+    tables = {"n-grams": calibrated(scores, known, folds)}
+    alone: dict[str, Sequence[str]] = {}
     if options.embedder:
         vectors = OnnxEmbedder(options.embedder).embed([each.template for each in known])
         by_vector = embedded.left_out(embedded.with_one(vectors), classes_of(known), folds)
-        found["embeddings, the nearest example"] = nearest(vectors, known, folds)
-        found["embeddings, the likeliest class"] = decided(calibrated(by_vector, known, folds), 0.0)
+        alone["embeddings, the nearest example"] = nearest(vectors, known, folds)
+        alone["embeddings, the likeliest class"] = decided(calibrated(by_vector, known, folds), 0.0)
         tables["both"] = calibrated(scores + embedded.SHARE * by_vector, known, folds)
-        found["both, the likeliest class"] = decided(tables["both"], 0.0)
-        found[f"both, from {THRESHOLD}"] = decided(tables["both"])
-    print("\n".join(compare(known, found)))
+    found: dict[str, Sequence[str]] = {"signatures alone": by_signatures(known)}
+    for name, said in tables.items():
+        found[f"{name}, the likeliest class"] = decided(said, 0.0)
+        found[f"{name}, from {THRESHOLD}"] = decided(said)
+    found |= alone
+    judged = folds != ALWAYS
+    real: dict[str, Sequence[str]] = {name: list(compress(letters, judged)) for name, letters in found.items()}
+    print("\n".join(compare(list(compress(known, judged)), real)))
+    asked = asked_of(known)
+    few = list(compress(known, asked))
     for name, likelihood in tables.items():
         print(
             f"\n{name}\n",
@@ -150,10 +151,6 @@ def main() -> None:
             *reliability(few, likelihood[asked]),
             sep="\n",
         )
-
-
-def _asked(known: Sequence[Example]) -> NDArray[np.bool_]:
-    return np.array([not each.known for each in known])
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ that the measured model has not seen.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,27 +17,36 @@ from sklearn.model_selection import GroupKFold
 import processors.classify as room
 from processors.classify import embedded, linear
 from processors.classify.calibration import curves
-from processors.classify.grams import BITS, grams
+from processors.classify.grams import BITS, features
 from processors.classify.linear import LETTERS
 
-from .data import Example, examples
+from .data import COMPOSED, Example, examples
 
 ROOM = Path(room.__file__).parent
-FOLDS = 12
+FOLDS = 6
 """Models fitted to measure; each leaves whole frameworks out."""
-PENALTY = 50.0
+ALWAYS = -1
+"""Fold of what every model sees and none is measured by: composed examples."""
+PENALTY = 100.0
 """Inverse strength of the regularization."""
-SHIPPED = 10
+PROGRESS = 2.0
+"""Weight of a progress line where others weigh 1: few of the exemplars are progress, many are `other` in its shape."""
+SHIPPED = 4
 """Examples of one class and one tool that ship for embedders, which are slow."""
 SHIPPED_FOLDS = 5
 
 
-def features(known: Sequence[Example]) -> csr_matrix:
-    """Return the n-grams of each example, as rows of unit length."""
-    found = [grams(each.template) for each in known]
-    values = np.concatenate([np.full(len(one), 1 / np.sqrt(len(one))) for one in found])
-    starts = np.cumsum([0] + [len(one) for one in found])
-    return csr_matrix((values, np.concatenate(found), starts), shape=(len(known), 1 << BITS))
+def rows_of(known: Sequence[Example]) -> csr_matrix:
+    """Return what the model sees of each example."""
+    found = [features(each.template) for each in known]
+    starts = np.cumsum([0] + [len(buckets) for buckets, _ in found])
+    buckets, values = (np.concatenate(part) for part in zip(*found, strict=True))
+    return csr_matrix((values, buckets, starts), shape=(len(known), 2 << BITS))
+
+
+def asked_of(known: Sequence[Example]) -> NDArray[np.bool_]:
+    """Return which examples the model is judged by and calibrated on: real ones that no signature knows."""
+    return np.array([not each.known and each.source != COMPOSED for each in known])
 
 
 def classes_of(known: Sequence[Example]) -> NDArray[np.int64]:
@@ -45,34 +54,42 @@ def classes_of(known: Sequence[Example]) -> NDArray[np.int64]:
 
 
 def fit(rows: csr_matrix, known: Sequence[Example]) -> LogisticRegression:
-    """Return a model fitted on `known`. Many lines of one tool and class weigh by the root of their count."""
+    """Return a model fitted on `known`. Many lines of one tool and class weigh by the root of their count, progress by `PROGRESS`."""
     count = Counter((each.group, each.letter) for each in known)
-    weight = [1 / np.sqrt(count[each.group, each.letter]) for each in known]
+    weight = [(PROGRESS if each.letter == "p" else 1.0) / np.sqrt(count[each.group, each.letter]) for each in known]
     return LogisticRegression(C=PENALTY, max_iter=500).fit(rows, classes_of(known), sample_weight=weight)
 
 
 def folds_of(known: Sequence[Example], folds: int = FOLDS) -> NDArray[np.int64]:
-    """Return the fold of each example: all of one group in one."""
-    groups = [each.group for each in known]
-    found = np.zeros(len(known), np.int64)
-    for fold, (_, out) in enumerate(GroupKFold(folds).split(groups, groups=groups)):
-        found[out] = fold
+    """Return the fold of each example: all of one group in one. Composed ones are in `ALWAYS`."""
+    found = np.full(len(known), ALWAYS)
+    real = np.array([place for place, each in enumerate(known) if each.source != COMPOSED])
+    groups = [known[place].group for place in real]
+    for fold, (_, out) in enumerate(GroupKFold(folds).split(real, groups=groups)):
+        found[real[out]] = fold
     return found
 
 
-def left_out(rows: csr_matrix, known: Sequence[Example], folds: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return each example's scores by a model that has not seen its fold, shape (n, 4)."""
-    scores = np.zeros((len(known), len(LETTERS)))
-    for fold in np.unique(folds):
+def models(
+    rows: csr_matrix, known: Sequence[Example], folds: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.bool_], LogisticRegression]]:
+    """Yield, for each fold, which examples are in it and a model that has not seen them."""
+    for fold in range(folds.max() + 1):
         out = folds == fold
-        model = fit(rows[~out], [each for each, is_out in zip(known, out, strict=True) if not is_out])
+        yield out, fit(rows[~out], [each for each, is_out in zip(known, out, strict=True) if not is_out])
+
+
+def left_out(rows: csr_matrix, known: Sequence[Example], folds: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return each example's scores by a model that has not seen its fold, shape (n, 4); zeros for those in `ALWAYS`."""
+    scores = np.zeros((len(known), len(LETTERS)))
+    for out, model in models(rows, known, folds):
         scores[out] = model.decision_function(rows[out])
     return scores
 
 
 def write_weights(rows: csr_matrix, known: Sequence[Example], scores: NDArray[np.float64]) -> None:
     """Write the model fitted on all examples, calibrated by the `scores` of models that had not seen them."""
-    asked = np.array([not each.known for each in known])
+    asked = asked_of(known)
     model = fit(rows, known)
     weights = model.coef_.T
     scale = (np.abs(weights).max(axis=0) / 127).astype(np.float32)
@@ -89,7 +106,8 @@ def write_examples(known: Sequence[Example], scores: NDArray[np.float64]) -> Non
     """Write some examples of each class and tool, those first that no signature knows, for models on embeddings."""
     taken: Counter[tuple[str, str]] = Counter()
     kept = []
-    for each, row in sorted(zip(known, scores, strict=True), key=lambda pair: pair[0].known):
+    real = [pair for pair in zip(known, scores, strict=True) if pair[0].source != COMPOSED]
+    for each, row in sorted(real, key=lambda pair: pair[0].known):
         taken[each.group, each.letter] += 1
         if taken[each.group, each.letter] <= SHIPPED:
             kept.append((each, " ".join(f"{score:.2f}" for score in row)))
@@ -103,7 +121,7 @@ def write_examples(known: Sequence[Example], scores: NDArray[np.float64]) -> Non
 
 def main() -> None:
     known = examples()
-    rows = features(known)
+    rows = rows_of(known)
     scores = left_out(rows, known, folds_of(known))
     write_weights(rows, known, scores)
     write_examples(known, scores)

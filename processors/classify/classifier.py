@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from processors.grammar.cache import GenerationCache
 from processors.grammar.extractor import CACHE_SIZE, LONGEST
 
-from .context import OTHER, ClassifyContext, resolve
+from .context import ClassifyContext, resolve, settled
 from .fallback import TemplateClassifier
 from .kinds import BY_DIGITS, by_digits, kind_of
 from .template import templates
@@ -77,7 +77,8 @@ class LineClassifier:
             unknown.sort()
             self.counters.asked += len(unknown)
             letters = self._fallback.classify(unknown)
-            fresh |= {template: letter for template, letter in zip(unknown, letters, strict=True) if letter != OTHER}
+            for template, letter in zip(unknown, letters, strict=True):
+                fresh[template] = settled(fresh[template], letter, template)
         for template, kind in fresh.items():
             self._cache.put(template, kind)
         return [fresh[template] if template in fresh else known[template] for template in masked]

@@ -37,6 +37,10 @@ _MOVING = re.compile(f"[{TRACEBACK}{FRAME}{EXCEPTION}{WARNED}{chr(_HEADER)}-{chr
 _FOREIGN = 12
 """Lines of others that may stand within a traceback (other ranks, other threads)."""
 
+_MESSAGE = 50
+"""Indented lines that an exception's message goes on over at most; what is longer quotes a source or a state."""
+
+_NUMBERED = re.compile(r"(?<![\w@-])\d")
 _NAMED = re.compile(r"(?:(?:\w+\.)+\w+|[A-Z]\w*)(?::\s|:?$)")
 
 
@@ -45,7 +49,7 @@ class ClassifyContext(msgspec.Struct):
 
     Attributes:
         open: `traceback`, `message` (of the exception just named), `warning` (its source line comes next) or nothing.
-        foreign: Lines of others seen since the traceback's last own line.
+        foreign: Lines of others seen since the traceback's last own line; of a message, its lines so far.
         columns: Columns of the last table header; 0 without one.
     """
 
@@ -62,6 +66,16 @@ def row(columns: int) -> str:
 def header(columns: int) -> str:
     """Return the kind of a line that names so many columns."""
     return chr(_HEADER + min(columns, WIDEST))
+
+
+def settled(kind: str, said: str, template: str) -> str:
+    """Return the kind of the lines of `template`, whose shape makes them of `kind` and of which a model said `said`.
+
+    Names of columns are no report, however much they sound like one: under them the rows are.
+    """
+    if said == PROGRESS and ord(kind) >= _HEADER and not _NUMBERED.search(template):
+        return kind
+    return kind if said == OTHER else said
 
 
 def resolve(kinds: str, lines: Sequence[str], context: ClassifyContext) -> str:
@@ -113,7 +127,8 @@ def _continued(kind: str, line: str, context: ClassifyContext) -> str:  # noqa: 
     if kind in (TRACEBACK, FRAME, EXCEPTION):
         return ""
     if context.open == "message":
-        if kind == INDENTED:
+        if kind == INDENTED and context.foreign < _MESSAGE:
+            context.foreign += 1
             return ERROR
         if kind != BLANK:
             context.open = ""
@@ -125,7 +140,7 @@ def _continued(kind: str, line: str, context: ClassifyContext) -> str:  # noqa: 
         context.foreign = 0
         return ERROR
     if kind in (OTHER, ERROR, WARNING) and _NAMED.match(body):
-        context.open = "message"
+        context.open, context.foreign = "message", 0
         return ERROR
     context.foreign += 1
     if context.foreign > _FOREIGN:

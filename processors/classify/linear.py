@@ -1,4 +1,4 @@
-"""A linear model on character n-grams: tells the class of a template that no signature knows.
+"""A linear model on character n-grams and words: tells the class of a template that no signature knows.
 
 Trained by `benchmarks/classifier/train.py`, which says how well it does; the weights stand beside this file.
 """
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .calibration import likely
-from .grams import grams
+from .grams import features
 
 LETTERS = "eopw"
 """The classes in the order of the columns."""
@@ -19,7 +19,7 @@ WEIGHTS = "linear.npz"
 
 
 class LinearModel:
-    """Logistic regression on hashed n-grams, calibrated.
+    """Logistic regression on hashed n-grams and words, calibrated.
 
     Attributes:
         weights: Shape (buckets, 4).
@@ -39,13 +39,13 @@ class LinearModel:
 
     def scores(self, templates: Sequence[str]) -> NDArray[np.float64]:
         """Return a score a class, shape (len(templates), 4)."""
-        found = [self._score(grams(template)) for template in templates]
+        found = [self._score(*features(template)) for template in templates]
         return np.array(found, np.float64).reshape(len(templates), len(LETTERS))
 
     def probabilities(self, templates: Sequence[str]) -> NDArray[np.float64]:
         """Return how likely each template is of each class, shape (len(templates), 4). A row need not add up to 1."""
         return likely(self.scores(templates), self.curves)
 
-    def _score(self, buckets: NDArray[np.int64]) -> NDArray[np.float32]:
-        summed: NDArray[np.float32] = self.weights[buckets].sum(axis=0) / np.sqrt(np.float32(len(buckets)))
+    def _score(self, buckets: NDArray[np.int64], values: NDArray[np.float32]) -> NDArray[np.float32]:
+        summed: NDArray[np.float32] = values @ self.weights[buckets]
         return summed + self.bias

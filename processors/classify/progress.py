@@ -36,6 +36,7 @@ _NOT_TRAINING_BAR = re.compile(
 )
 _TRAINING_BAR = re.compile(r"(?i)^\W*train(?:ing)? batches\b")
 _UNNAMED_BAR = re.compile(r"\s*\d+%")
+_NAMED_BAR = re.compile(r"(?i)^(?:train(?:ing)?|epochs?|iter(?:ation)?s?|steps?)\b[\s\d:/]*%")
 _UNKNOWN_RATE = re.compile(r"\?\s?\w+/s\b|\bs/\w+\?")
 _TABLE_CELL = re.compile(r"^\s*\|\s+[\w/ ]+?\s*\|\s*[-+\d.e]+\s*\|$")
 _FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")
@@ -64,10 +65,26 @@ _OF_EPOCH = re.compile(
     r"(?i)^\W*epoch \d+(?:/\d+)? (?:ended|finished|completed|done)\W*$"
     r"|^\s*\d+ (?:iter(?:ation)?s?|steps?|updates?), \d+ epochs?(?: / \d+ epochs?)?$"
     r"|^\s*(?:total|this epoch|epoch(?: \d+)?) \[[#=>. -]+\]\s+\d+(?:\.\d+)?%$"
+    r"|^\W*(?:train(?:ing)? )?epoch\W{0,2} \d+(?:/\d+)? ?[\[(] ?\d+(?:\.\d+)? ?%[\])]$"
 )
 """A line of counters; an epoch's end, or its share that is done: a bar without a counter."""
 _UNTIL = re.compile(r"(?i)^\W*(?:(?:estimated |expected )?time|estimated|eta|elapsed|remaining)\b")
 """How a line begins that tells how long it took and will take."""
+_NAMELESS = re.compile(
+    r"^\[\d+(?:, (?:-?\d[\d.e+-]*|nan|inf|None))+, '\d+:\d\d(?::\d\d)?'\]$"
+    r"|^(?:\[Rank \d+\] )?time \(ms\)(?: \| [\w-]+: \d+\.\d+)+$"
+)
+"""An epoch's numbers as a list that ends in a duration; the parts of a step's time."""
+_FORMS = (_EPOCH_TIME, _OF_EPOCH, _NAMELESS)
+"""Lines that are reports whatever their fields."""
+_METER = re.compile(r"^\W*[\w/.-]+ ?[:=]? *[-+\d.e]+ +\([-+\d.e]+\)\s*$")
+"""A value and its running mean."""
+_REMAINS = re.compile(r"(?i)\b(?:remaining|eta)\b")
+"""What only work under way has."""
+_PARTS = re.compile(r"(?i)\bloss(?:es)?\W{0,3}[a-z]\w*\W{1,3}\d")
+"""Losses by name behind the word itself: `loss: mask=4.2 box=0.7`."""
+_EPISODE = re.compile(r"(?i)^\W*(?:train(?:ing)?\W+)?(?:episode|ep|game)\W{0,3}\d")
+_EARNED = re.compile(r"(?i)\b(?:reward|return|score)s?\b")
 _PACE_FIRST = re.compile(r"^\s*\d+(?:\.\d+)? (?:its?|iters?|steps?|batches)/s(?:ec)?\b")
 _ASIDE = 2
 """Words of others that may stand beside a counter that is printed with its name and its end."""
@@ -79,11 +96,11 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     """Return whether `body`, a peeled line with the fields `plan`, reports the training: step, epoch, loss or speed.
 
     Returns:
-        False for results of evaluation and bars of other work; None where the fields do not tell.
+        False for results of evaluation, the keeping of books and bars of other work; None where the fields do not tell.
     """
     if (event := mllog.read(body)) is not None:
         return bool(event.values)
-    if _EPOCH_TIME.search(body) or _OF_EPOCH.match(body) or _tells_time(body, plan):
+    if any(form.search(body) for form in _FORMS) or _tells_time(body, plan):
         return True
     plan = replace(plan, slots=tuple(slot for slot in plan.slots if slot.meaning not in (Meaning.SPAN, Meaning.LEFT)))
     if plan.slots and plan.slots[0].name == LEADING:
@@ -108,11 +125,11 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     counted = plan.has(Meaning.MEASURE) and _COUNTED.match(body) is not None
     paced = (speed and _PACE_FIRST.match(body)) or (plan.has(Meaning.STEP) and (loss or speed or counted))
     if _BOOKKEEPING.search(body) and not paced:
-        return None
-    if speed or (loss and counter) or (plan.has(Meaning.RATE) and plan.has(Meaning.STEP)):
+        return False
+    if speed or (loss and counter) or (plan.has(Meaning.RATE) and counter):
         return True
     if loss:
-        return _is_loss(plan.slots) or None
+        return _is_loss(body, plan) or None
     return _without_loss(body, plan, counter) or None
 
 
@@ -125,10 +142,14 @@ def _is_training_bar(body: str, plan: Plan) -> bool | None:
         return False
     if not _UNKNOWN_RATE.search(body):
         return True
-    return False if _UNNAMED_BAR.match(body) else None  # nothing is known yet but its name
+    if _UNNAMED_BAR.match(body):  # nothing is known yet but its name
+        return False
+    return _NAMED_BAR.match(body) is not None or None
 
 
 def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
+    if counter and _PARTS.search(body):
+        return True
     if counter and plan.has(Meaning.MEASURE, Meaning.COUNT, Meaning.TIME, Meaning.CLOCK):
         measures = (Meaning.MEASURE, Meaning.COUNT)
         step = _COUNTED.match(body) is not None or _counts_twice(plan)
@@ -136,6 +157,8 @@ def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
         return bool(kinds) or plan.has(Meaning.TIME, Meaning.CLOCK)
     named = any(_FRAGMENT.match(slot.name) or _OBJECTIVE.search(slot.name) for slot in plan.slots)
     if named or (plan.has(Meaning.STEP) and _KEYS.match(body)):
+        return True
+    if _EPISODE.match(body) and any(_EARNED.search(slot.name) for slot in plan.slots):
         return True
     if len(plan.slots) == 1 and plan.has(Meaning.TIME, Meaning.CLOCK) and _ALONE.match(plan.slots[0].name):
         return body[:1].isspace() or not _WORDS.search(plan.scope)
@@ -156,11 +179,13 @@ def _is_rate_of_learning(slot: Slot) -> bool:
     return slot.name.lower().endswith(("lr", "learning_rate", "learning rate"))
 
 
-def _is_loss(slots: tuple[Slot, ...]) -> bool:
-    """A loss without a counter is a report where its name says that it is the training's, or more fields stand beside it."""
-    ranks = [names.loss_rank(slot.name) for slot in slots if slot.meaning is Meaning.LOSS]
+def _is_loss(body: str, plan: Plan) -> bool:
+    """Return whether a loss without a counter is a report: its form, its name or what stands before says that it is the training's."""
+    if _METER.match(body) or _REMAINS.search(body) or (len(plan.slots) > 1 and "train" in plan.scope.lower()):
+        return True
+    ranks = [names.loss_rank(slot.name) for slot in plan.slots if slot.meaning is Meaning.LOSS]
     return min(ranks) <= _OF_A_STEP and not (
-        len(slots) == 1 and slots[0].name.lower().startswith(("final_", "best", "min"))
+        len(plan.slots) == 1 and plan.slots[0].name.lower().startswith(("final_", "best", "min"))
     )
 
 

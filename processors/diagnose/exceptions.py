@@ -59,6 +59,9 @@ _BUGS = frozenset({
 })  # fmt: skip
 """Classes of Python's own that no lost peer, time-out or signal makes."""
 
+_GENERAL = frozenset({"Exception", "RuntimeError"})
+"""Classes that tell nothing without a message: what follows does, a compiler's own words under the source that it was given."""
+
 _REMOTE = Meaning(kinds.SERVICE, ErrorType.INFRASTRUCTURE, Component.NETWORK, True, 0.5)
 _PEER = Meaning(kinds.PEER, ErrorType.INFRASTRUCTURE, Component.NETWORK, True, 0.4)
 
@@ -111,6 +114,8 @@ def meaning(raised: Raised) -> Meaning:
     if not raised.complete:
         kind = found.kind if raised.name else kinds.VAGUE
         return found._replace(kind=kind, confidence=round(found.confidence * 0.6, 2))
+    if found.kind == kinds.EXCEPTION and name in _GENERAL and not raised.message:
+        return found._replace(kind=kinds.VAGUE)
     return found._replace(kind=kinds.BUG) if found.kind == kinds.EXCEPTION and raised.name in _BUGS else found
 
 

@@ -24,6 +24,16 @@ PROGRESS = [
     "\x1b[32mstep 7 loss 3.25\x1b[0m",
     ':::MLLOG {"namespace": "", "time_ms": 1700000001234, "event_type": "POINT_IN_TIME", "key": "train_loss", "value": 0.52, "metadata": {"step_num": 30}}',  # noqa: E501
     "step 9 | loss: nan | dt: 5.01ms",
+    "    - > loss_wave: 3.12500  (3.25000)",
+    "Train Epoch: 7 [40%]",
+    "Epoch[3]\tSpeed: 812.50 samples/sec",
+    "[3, 0.5125, 0.6125, 0.875, '00:04']",
+    "[Rank 1] time (ms) | forward: 3.25 | backward: 6.50",
+    "Iteration:   0%|          | 0/40 [00:00<?, ?it/s]",
+    "Training, Epoch: 0, Step: 7, Loss: mask=4.25 box=0.75",
+    "12:     learn: 0.8125   best: 0.8125 (12)   total: 19s   remaining: 1h 39m",
+    "Episode: 12, moves: 210, reward: -4, avg. reward: -4.5",
+    "  Train - CE: 0.25, KL: 0.5, acc: 81.5%",
     "training error: step 12 loss 0.4",
 ][:-1]
 
@@ -52,6 +62,8 @@ WARNINGS = [
 ]
 
 OTHERS = [
+    "accuracy: 0.81 (0.02)",
+    "    LOSS_GAMMA: 2.0",
     "epochs: 50",
     "batch_size=64, lr=0.001, loss_scale=128",
     "Validation: loss 0.51, accuracy 0.88",
@@ -203,3 +215,32 @@ def test_the_fallback_is_asked_once_a_template_and_only_for_the_unknown() -> Non
     assert classifier.classify(["the kraken took node 5"], context) == "e"
     assert oracle.asked == ["the kraken took node 1"]
     assert classifier.counters.asked == 1
+
+
+class Always:
+    def __init__(self, letter: str) -> None:
+        self._letter = letter
+
+    def classify(self, templates: list[str]) -> str:
+        return self._letter * len(templates)
+
+
+def test_names_of_columns_stay_such_whatever_a_model_takes_them_for() -> None:
+    lines = ["number of the epoch, loss on the train part, its accuracy", "1,2.5,0.25", "2,2.25,0.5"]
+    for letter, found in (("p", "opp"), ("o", "opp"), ("e", "eoo")):
+        assert LineClassifier(fallback=Always(letter)).classify(lines, ClassifyContext()) == found
+    prose = ["round 3 of the game is over, 12 points"]
+    assert LineClassifier(fallback=Always("p")).classify(prose, ClassifyContext()) == "p"
+
+
+def test_what_is_known_to_be_the_keeping_of_books_is_asked_nobody() -> None:
+    lines = ["Total training time: 1:35:02 (0.1426 s / it)", "checkpoint of step 300 written in 1.5 s"]
+    assert LineClassifier(fallback=Always("p")).classify(lines, ClassifyContext()) == "oo"
+
+
+def test_the_message_of_an_exception_that_quotes_a_source_ends() -> None:
+    quoted = [f"  q{chr(97 + number // 26)}{chr(97 + number % 26)} = next(stream);" for number in range(200)]
+    found = letters("RuntimeError:", *quoted)
+    assert found[0] == "e"
+    assert 20 < found.count("e") < 100
+    assert found[-1] == "o"

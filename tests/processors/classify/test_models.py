@@ -12,7 +12,7 @@ from processors.classify import ClassifyContext, LineClassifier
 from processors.classify.calibration import curves, likely, platt
 from processors.classify.embedded import EmbeddedModel, shipped
 from processors.classify.fallback import ModelClassifier
-from processors.classify.grams import BITS, grams, normal
+from processors.classify.grams import BITS, SHARE, features, grams, normal, words
 from processors.classify.linear import LETTERS, LinearModel
 from processors.grammar.extractor import DIGITS
 from processors.models.embedder import unit
@@ -69,6 +69,22 @@ def test_grams_are_buckets_and_the_same_everywhere() -> None:
     assert found.max() < 1 << BITS
     assert len(found) == 10  # start, a, b, end; three pairs, two triples, one of four
     assert zlib.crc32(found.tobytes()) == 270126180
+
+
+def test_words_and_what_the_logger_says_of_the_line_count_too() -> None:
+    assert len(words("lost contact")) == 4 + 3
+    loud, quiet = words("lost contact"), words("lost contact", quiet=True)
+    assert 0 < len(set(loud) & set(quiet)) < len(loud)
+    buckets, values = features("lost contact")
+    assert len(set(buckets)) == len(buckets) == len(values)
+    assert buckets.max() < len(MODEL.weights) == 2 << BITS
+    assert np.isclose((values**2).sum(), 1 + SHARE**2)
+
+
+def test_what_a_logger_calls_informational_is_less_of_an_error() -> None:
+    line = "the connection to the peer was lost"
+    loud, quiet = MODEL.probabilities([line, f"INFO: {line}"])[:, LETTERS.index("e")]
+    assert quiet < loud
 
 
 @settings(max_examples=50, deadline=None)

@@ -291,3 +291,14 @@ def test_lines_that_look_like_failures_in_a_log_that_prints_no_progress(
 ) -> None:
     said, _ = run(handler, lines)
     assert not said or said[-1].error_type is ErrorType.NONE
+
+
+def test_a_general_exception_without_a_message_is_explained_by_the_compiler_that_speaks_below_it(
+    handler: FailureHandler,
+) -> None:
+    source = [f"  value_{chr(97 + number % 26)} = load(stream);" for number in range(70)]
+    said = "nvrtc: error: invalid value for --gpu-architecture (-arch)"
+    found = verdict(handler, [*traceback((MINE, "fuse(a)"), last="RuntimeError:"), *source, said])
+    assert (found.error_type, line(found)) == (FRAMEWORK, 4 + 70 + 1)
+    alone = verdict(handler, traceback((MINE, "fuse(a)"), last="RuntimeError:"))
+    assert (alone.error_type, alone.signature, line(alone)) == (USER, "RuntimeError", 4)
