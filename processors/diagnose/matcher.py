@@ -31,7 +31,8 @@ TEMPLATES = 50_000
 _CARRIED = re.compile(r"[A-Za-z][\w.-]{0,60} +\| |[a-z][\w.-]*-[\w-]*\d[\w-]* [a-z][\w.-]{0,40} (?=\S)")
 """What may be a container's name, or a pod's and a container's: only patterns that begin where a message does are matched behind it."""
 
-_MILD = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
+MILD = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
+"""Levels of lines that call themselves mere information."""
 
 
 class Matcher:
@@ -91,7 +92,7 @@ class Matcher:
 def _forms(template: str) -> list[str]:
     """Return `template`, and unless it calls itself information also without what launchers, collectors and loggers put in front."""
     peeled = peel(template)
-    if peeled.level in _MILD:
+    if peeled.level in MILD:
         return [template]
     forms = [template, peeled.text, peeled.body, f"{peeled.level}: {peeled.text}" if peeled.level else ""]
     carried = _CARRIED.match(template)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from processors.grammar.prefix import clean, peel
+from processors.grammar.prefix import peel
 from processors.view import ERROR, OTHER, PROGRESS, ChunkView
 from records import Component, ErrorType, Evidence
 
@@ -16,7 +16,7 @@ from .catalogue import Signature
 from .corrected import CorrectedWatch
 from .envelope import excerpt, spoken
 from .exceptions import Meaning, meaning, on_file
-from .matcher import READ, Matcher
+from .matcher import MILD, READ, Matcher
 from .memory import held_by_others
 from .nan import NanWatch, mentioned
 from .outdated import VAGUE, outdate, outlive
@@ -37,7 +37,7 @@ _EXCEPTION = (
     r"|(?:^|\]: ?)Exception: \S"
     r'|"(?:exc_)?type": ?"[\w.]+(?:Error|Exception)"'
 )
-_MILD = re.compile(r"(?:^|[\s\[|:])(?:INFO|DEBUG|TRACE|NOTICE)\b|(?:^|: )I \S+\.(?:cc|cpp|cu|h):\d+\]|^\[?I\d{4} ")
+_MILDLY = re.compile(r"(?:^|[\s\[|:])(?:INFO|DEBUG|TRACE|NOTICE)\b|(?:^|: )I \S+\.(?:cc|cpp|cu|h):\d+\]|^\[?I\d{4} ")
 _QUOTATION = re.compile(
     r"""(?!.{0,40}(?i:err|message|msg|reason|exception|detail|std|fail|log|status|cause))[\w ./\[\]-]{1,40}[:=]\s*(["'`]).*\1\s*"""
 )
@@ -228,9 +228,12 @@ def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
         return True
     if raised is not None:
         return False
-    return _QUOTATION.fullmatch(line) is not None or (
-        signature.kind in _DOUBTFUL and _MILD.search(clean(line[:160])) is not None
-    )
+    return _QUOTATION.fullmatch(line) is not None or (signature.kind in _DOUBTFUL and _mild(line))
+
+
+def _mild(line: str) -> bool:
+    peeled = peel(line[:160])  # without what passed the line on: that said nothing of it
+    return peeled.level in MILD or _MILDLY.search(peeled.text) is not None
 
 
 def _accused(line: str, feed: Feed, name: str, kept: list[Candidate]) -> list[int]:

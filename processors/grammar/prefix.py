@@ -35,8 +35,11 @@ _RANK = re.compile(
     r"|\d+\.\ds[ \t]+\d+[ \t]"
     r"|\[[A-Za-z][\w.-]*\d[\w.-]*\] (?=\d{4}-\d\d-\d\d[ T]))"
 )
-_SYSTEM = re.compile(rf"(?!{_LEVEL}\b)[\w.-]{{1,64}} (?:[\w./@-]{{1,64}}\[\d+\]|kernel): ")
-"""Host and process as the system's log and the journal write them after the time."""
+_SYSTEM = re.compile(
+    rf"(?!{_LEVEL}\b)[\w.-]{{1,64}} (?:[\w./@-]{{1,64}}\[\d+\]|kernel): "
+    r"|\{(?:subprocess|process_utils|pod_manager|docker|ssh)\.py:\d+\} INFO - (?:\[base\] )?"
+)
+"""Host and process as the system's log and the journal write them after the time; Airflow, where it only passes a job's lines on."""
 _TIME = re.compile(rf"\s*[\[(<]?({_STAMP})[\])>]?(?=[\s,;|:\]-]|$)(?:[ \t]*[,;|:-])?[ \t]?")
 _GLOG = re.compile(r"\[?([IWEF])(\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\s+(?:\d+\s+)?[\w./<>-]+:\d+\][ ]?")
 _MONITOR = re.compile(r"\[(\d{4} \d\d:\d\d:\d\d) @[\w.]+:\d+\][ ]?")

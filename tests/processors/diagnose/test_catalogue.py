@@ -57,6 +57,7 @@ def test_lines_are_told_apart_by_what_comes_after_their_template(matcher: Matche
         "trainer-1  | ",
         "trainer    | ",
         "[pod/train-0/main] ",
+        "[2031-02-03T04:05:06.789+0000] {subprocess.py:93} INFO - ",
         "train-0 trainer ",
         "2024-01-02T03:04:05.678901Z 01E ",
         "123.4s 17 ",

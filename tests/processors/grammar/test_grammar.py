@@ -176,6 +176,13 @@ def test_names(name: str, what: Meaning | None) -> None:
         ("12.3s 45 hello", "hello", "", ""),
         ("12.3s per step", "12.3s per step", "", ""),
         ("Feb 03 04:05:06 n1 train[42]: hello", "hello", "", "Feb 03 04:05:06"),
+        (
+            "[2031-02-03T04:05:06.789+0000] {subprocess.py:93} INFO - ERROR: hello",
+            "hello",
+            "ERROR",
+            "2031-02-03T04:05:06.789+0000",
+        ),
+        ("[2031-02-03T04:05:06.789+0000] {train.py:93} INFO - hello", "hello", "INFO", "2031-02-03T04:05:06.789+0000"),
         ("04:05:06 INFO train[42]: hello", "train[42]: hello", "INFO", "04:05:06"),
         ("\x1b[33m\x1b[1mWARNING\x1b[0m: hello", "hello", "WARNING", ""),
         ("\0hel\0lo\r", "hello", "", ""),
