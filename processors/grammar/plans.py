@@ -44,9 +44,10 @@ _LOSSES = re.compile(r"(?i)\bloss(?:es)?\s*[:=]?\s*[\[({]?\s*[a-z_]+\s*[:=]?\s*,
 _RIGHT = re.compile(r"%\s*\($")
 _NUMBERS = re.compile("\0+")
 _TOGETHER = re.compile(
+    r"(?<![\0\w])(?![A-Za-z]+/s(?:ec)?\b|s/)"
     r"((?:[A-Za-z_]\w* )?)((?:[A-Za-z_]\w*/)+[A-Za-z_]\w*)((?: [A-Za-z_]\w*)?\s*[:=]\s*)\0((?:/\0)+)(?!/)"
 )
-"""Several names before as many numbers: `loss box/class/total=`."""
+"""Several names before as many numbers: `loss box/class/total=`. A unit behind a number is none: `2.7it/s patience: 0/10`."""
 _END = re.compile(r"(?i)_?(?:total|max|num|all)(?:_|$)|N$")
 """The second name in `step/total_step: 5/60`: not a field, but the end of the first."""
 
