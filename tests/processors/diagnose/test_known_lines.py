@@ -119,6 +119,22 @@ KNOWN = [
     ("slurm_node_set_aside", "NodeName=n3 State=DOWN Reason=Not responding", "NodeName=n3 State=IDLE Reason=new disk"),
     ("batch_daemon_failed", "condor_shadow: Lost connection to starter", "condor_shadow: Job executing on host: n3"),
     ("kubelet_trouble", "kubelet: PLEG is not healthy: last seen 4m ago", "kubelet: PLEG started"),
+    (
+        "batch_requeued",
+        "004 (17.000.000) 2024-01-02 03:04:05 Job was evicted.",
+        "the cache entry of this job was evicted",
+    ),
+    (
+        "batch_limit",
+        "TERM_THREADLIMIT: job killed after reaching a limit",
+        "the limit of threads is 64",
+    ),
+    (
+        "condor_shadow_lost",
+        "024 (17.000.000) 2024-01-02 03:04:05 Job reconnection failed",
+        "023 (17.000.000) Job reconnected",
+    ),
+    ("mpi_launch_lost", "psm3: Unable to open /dev/hfi1_0", "psm3: opened /dev/hfi1_0"),
 ]
 
 
