@@ -6,6 +6,33 @@ from processors.diagnose.catalogue import load
 from processors.diagnose.matcher import Matcher
 
 KNOWN = [
+    (
+        "cancelled",
+        "slurmstepd-n7: error: *** STEP 17.0 ON n7 CANCELLED AT 2031-02-03T04:05:06 ***",
+        "slurmstepd-n7: error: *** STEP 17.0 ON n7 was asked for ***",
+    ),
+    ("evicted", "    message: 2/16 workers are evicted", "    message: 2/16 workers are ready"),
+    (
+        "container_start",
+        "slurmstepd: error: pyxis:     mkdir: cannot create directory '/scratch/7'",
+        "slurmstepd: error: pyxis:     [INFO] Fetching image manifest",
+    ),
+    (
+        "cuda_out_of_memory",
+        "  (2) Resource exhausted: Attempting to allocate 2.5G. There are 1.1G free.",
+        "Attempting to allocate ports",
+    ),
+    (
+        "hccl_timeout",
+        "Get_Socket_Timeout(EI0006): Getting the socket times out.",
+        "Rank_Table(EI0004): The rank table is invalid.",
+    ),
+    (
+        "ucx_transport",
+        "[1700000000.1] [n1:42:0] ib_verbs.h:90 UCX  ERROR ibv_query_device(mlx5_2) returned 22: Invalid argument",
+        "UCX  INFO ibv_query_device(mlx5_2)",
+    ),
+    ("network_card", "mlx5_core: probe of 0000:41:00.0 failed with error -12", "mlx5_core: probe of 0000:41:00.0 done"),
     ("preempted", "the worker has been preempted", "the worker has been prepared"),
     ("preempted", "slice 3 was preempted by its owner", "slice 3 of the volume was read"),
     (
