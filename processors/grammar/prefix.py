@@ -60,8 +60,11 @@ _TAG = 80
 _GLUED = 250
 """Characters from which a line may be several bars, copied without what parted them."""
 _BAR = re.compile(r"\d+/\d+ \[[=>.]{8,}\]")
-_BAR_ON = re.compile(r"\d+/\d+ \[\d[^\[\]]*(?:it/s|s/it)[^\[\]]*\](?=[^\s\]),:|])")
+_BAR_ON = re.compile(r"\d+/\d+ \[\d[^\[\]]*?(?:it/s|s/it)(?:[^\[\]]*\](?=[^\s\]),:|])|(?=[a-z]{3,}: ))")
 """A bar to which the next message is glued: one goes to standard error, the other to standard output."""
+_MERE = re.compile(rf"(?:[\[(<]?(?:{_STAMP})[\])>]?\s*|\w+: )?[\[(<]?(?:DEBUG|INFO|WARN(?:ING)?)\b")
+"""A message by whose own level the bar before it tells more, unless it is grave."""
+_GRAVE = re.compile(r"(?i)subset of ranks|stalled|deadlock|nccl|\bxid\b|kill|abort|segv|panic|terminat")
 _DRAWN_ON = re.compile(r"\s*\d+(?:\.\d+)?%\|")
 """The same bar, drawn once more when it is closed."""
 _WARNING_ON = re.compile(r"(?<=\S)\s+/\S+\.py:\d+: \w*Warning: ")
@@ -117,8 +120,10 @@ def clean(line: str) -> str:
     if len(line) > _GLUED:
         line = _last_of(line)
     if ("it/s" in line or "s/it" in line) and (glued := _BAR_ON.search(line)):
-        newer = _NEWS.search(line, glued.end()) or _DRAWN_ON.match(line, glued.end())
-        line = line[glued.end() :] if newer else line[: glued.end()]
+        end = glued.end()
+        news = _GRAVE if _MERE.match(line, end) else _NEWS
+        newer = news.search(line, end) or _DRAWN_ON.match(line, end)
+        line = line[end:] if newer else line[:end]
     if "Warning: " in line and (glued := _WARNING_ON.search(line)) and _REPORT.search(line, 0, glued.start()):
         line = line[: glued.start()]
     return line.rstrip()

@@ -20,6 +20,24 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"node1:{i % 2} | step {i}/40 | loss {loss(i):.4f} | 605.{i % 3} ms/step | 0.53 MFU"),
         {"step": 40, "step_time_s": 0.606},
     ),
+    "a warning that mentions memory, glued to a bar": (
+        lines(
+            lambda i: (
+                f"{i:3d}%|##   | {i}/100 [{2 * i // 60:02}:{2 * i % 60:02}<03:00,  2.00s/it, loss={loss(i):.2f}]"
+                f"[{clock(2 * i)}] [WARNING] [step.py:9:run] the cache was flushed to free memory"
+            )
+        ),
+        {"step": 40, "loss": 2.2, "step_time_s": 2.0},
+    ),
+    "a warning glued into a bar": (
+        lines(
+            lambda i: (
+                f"{i:3d}%|##   | {i}/100 [{2 * i // 60:02}:{2 * i % 60:02}<03:00,  2.00s/it"
+                f"keeper: WARNING step {i} was told again, error ignored"
+            )
+        ),
+        {"step": 40, "step_time_s": 2.0},
+    ),
     "several names before as many numbers": (
         lines(lambda i: f"Batch: {50 * i}/9000, loss box/class/total=0.31/0.25/{loss(i):.4f}, grad_norm=2.1"),
         {"step": 2000, "loss": 2.2},
