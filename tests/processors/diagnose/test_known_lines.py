@@ -15,7 +15,7 @@ KNOWN = [
     (
         "container_start",
         "slurmstepd: error: pyxis:     mkdir: cannot create directory '/scratch/7'",
-        "slurmstepd: error: pyxis:     [INFO] Fetching image manifest",
+        "slurmstepd: error: pyxis:     [INFO] Looking for the layers of the image",
     ),
     (
         "cuda_out_of_memory",
