@@ -4,13 +4,15 @@ Bars of epochs are drawn about those of steps too, but they are the shorter ones
 """
 
 import re
+from functools import lru_cache
 
 import msgspec
 
+from processors.grammar.prefix import peel
 from processors.view import ChunkView
 
 _COUNTS = re.compile(r"\|\s*(\d+)/(\d+)\s\[(?:(\d+):)?(\d+):(\d\d)<")
-_LONGEST = 80
+_LONGEST, _WIDEST = 80, 200
 _BETWEEN = 6
 """Lines of other kinds that may stand between two bars: what is reported of a step, what is said of the evaluation."""
 
@@ -105,10 +107,16 @@ def _allowed(earlier: Bar, bar: Bar) -> float:
 def read(line: str) -> Bar:
     """Return the bar that `line` draws; one that ends at 0 where it draws none."""
     share = line.find("%|")
-    if share < 0 or (found := _COUNTS.search(line, share)) is None:
+    if not 0 <= share <= _WIDEST or (found := _COUNTS.search(line, share)) is None:
         return _NONE
-    name = line[:share].rstrip("0123456789. ").strip()
+    name = _name(line[:share])
     if len(name) > _LONGEST:
         return _NONE
     done, end, hours, minutes, seconds = found.groups()
     return Bar(name, int(done), int(end), int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds))
+
+
+@lru_cache(maxsize=4096)
+def _name(before: str) -> str:
+    """Return the name in what stands before a bar's `%`: a launcher's rank is no part of it, nor is the share."""
+    return peel(before).body.rstrip("0123456789. ").strip()

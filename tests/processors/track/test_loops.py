@@ -6,6 +6,14 @@ from .expecting import clock, expect_however_cut, track
 from .test_formats import lines, loss
 
 FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
+    "epochs of different lengths, each rank behind its label": (
+        [
+            f"[rank0]: train {100 * k // n:3d}%|####      | {k}/{n} [{2 * k // 60:02}:{2 * k % 60:02}<01:00,  2.00s/it]"
+            for n in (40, 30)
+            for k in range(1, n + 1)
+        ],
+        {"step": 30, "step_time_s": 2.0},
+    ),
     "a fraction beside the counter": (
         lines(lambda i: f'{{"epoch": 1, "update": {i / 40:.3f}, "loss": "{loss(i):.3f}", "num_updates": "{50 * i}"}}'),
         {"step": 2000, "loss": 2.2},
