@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 import msgspec
 
 _CRI = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*) std(?:out|err) [FP](?: |$)")
 _DOCKER = '{"log":'
+_FIRST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
+_AHEAD = 86_400.0
+"""Seconds by which a node's clock may be ahead: a job can print such lines itself, and its word must not date what follows from them."""
 
 
 class _Docker(msgspec.Struct):
@@ -49,8 +52,11 @@ def _unwrap(line: str, time: float) -> tuple[str, float]:
     return carried.log.rstrip("\r\n"), _seconds(carried.time, time)
 
 
-def _seconds(stamp: str, otherwise: float) -> float:
+def _seconds(stamp: str, arrived: float) -> float:
+    """Return when a line was written, in seconds since 1970; when it arrived where `stamp` is none, or cannot be right."""
     try:
-        return datetime.fromisoformat(stamp).timestamp()
-    except ValueError:
-        return otherwise
+        wrote = datetime.fromisoformat(stamp)
+        seconds = wrote.timestamp()
+    except (ValueError, OverflowError):
+        return arrived
+    return seconds if wrote.tzinfo and _FIRST <= seconds <= arrived + _AHEAD else arrived

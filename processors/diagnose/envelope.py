@@ -1,6 +1,6 @@
 r"""What a process printed where a collector or a logger put it into JSON: one line of it, or a whole traceback with escaped line ends.
 
-{"log": "KeyError: 'w'\n", "stream": "stderr", "time": "…"}
+{"message": "KeyError: 'w'", "host": "n1", "time": "…"}
 {"level": "ERROR", "msg": "failed", "exc_info": "Traceback (most recent call last):\n  File \"t.py\", line 3 …"}
 """
 

@@ -8,15 +8,17 @@ from hypothesis import strategies as st
 
 from processors.carried import printed, unwrapped
 
+ARRIVED = 1935817700.0
+
 
 def test_docker() -> None:
     line = '{"log":"\\u001b[36mstep 3\\u001b[0m loss 0.5\\n","stream":"stderr","time":"2031-05-06T07:08:09.250000001Z"}'
-    assert unwrapped([line], [1.0]) == (["\x1b[36mstep 3\x1b[0m loss 0.5"], [1935817689.25])
+    assert unwrapped([line], [ARRIVED]) == (["\x1b[36mstep 3\x1b[0m loss 0.5"], [1935817689.25])
 
 
 def test_containerd() -> None:
     lines = ["2031-05-06T09:08:09.25+02:00 stdout F     indented", "2031-05-06T07:08:10Z stderr F"]
-    assert unwrapped(lines, [1.0, 1.0]) == (["    indented", ""], [1935817689.25, 1935817690.0])
+    assert unwrapped(lines, [ARRIVED, ARRIVED]) == (["    indented", ""], [1935817689.25, 1935817690.0])
 
 
 @pytest.mark.parametrize(
@@ -33,8 +35,11 @@ def test_other_lines_are_left_alone(line: str) -> None:
     assert unwrapped([line], [1.0]) == ([line], [1.0])
 
 
-def test_a_time_that_is_none_is_not_taken() -> None:
-    assert unwrapped(['{"log":"a\\n","time":"soon"}'], [1.0]) == (["a"], [1.0])
+@pytest.mark.parametrize(
+    "time", ["soon", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00", "1970-01-01T00:00:00Z", "2031-05-06T07:08:09"]
+)
+def test_a_time_that_cannot_be_right_is_not_taken(time: str) -> None:
+    assert unwrapped([f'{{"log":"a\\n","time":"{time}"}}'], [ARRIVED]) == (["a"], [ARRIVED])
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]))))
