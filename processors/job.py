@@ -35,7 +35,7 @@ from .interference.monitor import InterferenceMonitor
 from .models.inquirer import Inquirer
 from .models.reviewer import FailureReviewer
 from .source import admit
-from .state import MAX_SOURCES, JobState, SourceState
+from .state import PRODUCERS, STREAMS, JobState, SourceState, StreamState, stream_name
 from .track import learned
 from .track.ranks import together
 from .track.tracker import MetricTracker
@@ -56,8 +56,11 @@ class JobProcessor:
     """The `KeyedProcessor` of jobs."""
 
     inputs = ("job-logs", "job-events", "model-answers", "node-findings")
+    replayed = ("job-logs",)
     state_topic = "job-state"
     state = JobState
+    parts = "streams"
+    part = StreamState
 
     def __init__(
         self,
@@ -97,17 +100,49 @@ class JobProcessor:
             case _:
                 raise TypeError(f"expected a record of {' or '.join(self.inputs)}, got {type(record).__name__}")
 
+    def replay(self, state: JobState, position: Position, record: Record) -> None:
+        """Take a chunk into the stream that lacks it; all else in `state` includes it already."""
+        if isinstance(record, LogChunk) and record.attempt >= state.attempt - 1:
+            stream = _stream(state, record)
+            if stream.offset < position.offset:
+                self._read(state, stream, position, record)
+
+    def ended(self, state: JobState) -> bool:
+        """Return whether the newest attempt has ended."""
+        return state.alarms.over
+
     def _chunk(self, state: JobState, position: Position, chunk: LogChunk) -> list[Record]:
         results: list[Record] = [*follow(chunk, state.stays)]
         _begin_attempt(state, chunk.attempt)
-        conflict = _conflict(state, position, chunk)
+        stream = _stream(state, chunk)
+        conflict = _conflict(stream, position, chunk)
         if conflict:
             results.append(conflict)
-        source = _source(state, chunk)
+        view, metric, open_template = self._read(state, stream, position, chunk)
+        if view is None:
+            return [*results, *self._heard(chunk, chunk.time, position, state, alive=False)]
+        if metric:
+            results += self._measured(metric, position, state)
+        if open_template and self.inquirer is not None:
+            self.inquirer.left_open(view)
+        results += self._said(self.handler.observe(view, state.diagnose), state, position)
+        results += self._heard(chunk, view.times[-1], position, state, alive=PROGRESS in view.classes)
+        return results
+
+    def _read(
+        self, state: JobState, stream: StreamState, position: Position, chunk: LogChunk
+    ) -> tuple[ChunkView | None, JobMetric | None, bool]:
+        """Take a chunk into its stream, which alone changes.
+
+        Returns:
+            The lines that are new, or None; what they say of the training; and whether a model may be asked what they say.
+        """
+        stream.offset = position.offset
+        source = _source(stream, chunk)
         fresh = admit(chunk, source)
         self.counters.repeats += fresh.repeats
         if not fresh.lines:
-            return [*results, *self._heard(chunk, chunk.time, position, state, alive=False)]
+            return None, None, False
         self.counters.lines += len(fresh.lines)
         lines, times = unwrapped(fresh.lines, fresh.times)
         masked = templates(lines)
@@ -126,13 +161,7 @@ class JobProcessor:
         )
         look = self.inquirer is not None and self.inquirer.read(view)
         metric = self.tracker.observe(view, source.track, state.templates)
-        if metric:
-            results += self._measured(metric, position, state)
-        if self.inquirer is not None and look and learned.left_open(source.track):
-            self.inquirer.left_open(view)
-        results += self._said(self.handler.observe(view, state.diagnose), state, position)
-        results += self._heard(chunk, view.times[-1], position, state, alive=PROGRESS in view.classes)
-        return results
+        return view, metric, look and learned.left_open(source.track)
 
     def _measured(self, metric: JobMetric, position: Position, state: JobState) -> list[Record]:
         if metric.method == learned.METHOD:
@@ -205,10 +234,8 @@ def _begin_attempt(state: JobState, attempt: int) -> None:
     """Forget what belongs to attempts before the last one."""
     if attempt > state.attempt:
         state.attempt = attempt
-        state.sources = {
-            key: source for key, source in state.sources.items() if int(key.split("/", 1)[0]) >= attempt - 1
-        }
-        state.writers, state.conflicts = {}, []
+        for name in [name for name in state.streams if int(name.split("/", 1)[0]) < attempt - 1]:
+            del state.streams[name]
 
 
 def _next(revision: Failure | None, state: JobState) -> list[Failure]:
@@ -219,35 +246,41 @@ def _next(revision: Failure | None, state: JobState) -> list[Failure]:
     return [msgspec.structs.replace(revision, revision=state.diagnose.revision)]
 
 
-def _source(state: JobState, chunk: LogChunk) -> SourceState:
-    key = f"{chunk.attempt}/{chunk.rank}/{chunk.stream}/{chunk.producer}"
-    source = state.sources.get(key)
+def _stream(state: JobState, chunk: LogChunk) -> StreamState:
+    name = stream_name(chunk.attempt, chunk.rank, chunk.stream)
+    stream = state.streams.get(name)
+    if stream is None:
+        if len(state.streams) >= STREAMS:
+            del state.streams[next(iter(state.streams))]
+        stream = state.streams[name] = StreamState()
+    return stream
+
+
+def _source(stream: StreamState, chunk: LogChunk) -> SourceState:
+    source = stream.sources.get(chunk.producer)
     if source is None:
-        if len(state.sources) >= MAX_SOURCES:
-            del state.sources[min(state.sources, key=lambda name: state.sources[name].updated)]
-        source = state.sources[key] = SourceState()
+        if len(stream.sources) >= PRODUCERS:
+            del stream.sources[min(stream.sources, key=lambda name: stream.sources[name].updated)]
+        source = stream.sources[chunk.producer] = SourceState()
     return source
 
 
 def _printed(state: JobState, answer: ModelAnswer) -> SourceState | None:
     """Return the newest of the sources that printed the lines which `answer` explains."""
-    stream = f"{answer.attempt}/{answer.rank}/{answer.stream}/"
-    found = [source for name, source in state.sources.items() if name.startswith(stream)]
-    return max(found, key=lambda source: source.updated, default=None)
+    stream = state.streams.get(stream_name(answer.attempt, answer.rank, answer.stream))
+    return max(stream.sources.values(), key=lambda source: source.updated, default=None) if stream else None
 
 
-def _conflict(state: JobState, position: Position, chunk: LogChunk) -> JobEvent | None:
+def _conflict(stream: StreamState, position: Position, chunk: LogChunk) -> JobEvent | None:
     """Return an event, once a stream, where two producers write one stream of one rank by turns."""
-    stream = f"{chunk.attempt}/{chunk.rank}/{chunk.stream}"
-    writers = state.writers.setdefault(stream, [])
-    if chunk.producer in writers[-1:] or not chunk.producer:
+    if chunk.producer in stream.writers[-1:] or not chunk.producer:
         return None
-    if chunk.producer not in writers:
-        state.writers[stream] = [*writers, chunk.producer][-8:]
+    if chunk.producer not in stream.writers:
+        stream.writers = [*stream.writers, chunk.producer][-PRODUCERS:]
         return None
-    if stream in state.conflicts:
+    if stream.conflict:
         return None
-    state.conflicts.append(stream)
+    stream.conflict = True
     return JobEvent(
         id=derived_id("id_conflict", chunk.job, position),
         job=chunk.job,
@@ -256,7 +289,7 @@ def _conflict(state: JobState, position: Position, chunk: LogChunk) -> JobEvent 
         time=chunk.time,
         scheduler="producer",
         detail=(
-            f"expected one producer for {chunk.stream} of rank {chunk.rank}, got lines by turns from {' and '.join(writers[-2:])}: "
+            f"expected one producer for {chunk.stream} of rank {chunk.rank}, got lines by turns from {' and '.join(stream.writers[-2:])}: "
             "are two jobs using one id? give each its own --job, or each process its own --rank"
         ),
     )

@@ -118,7 +118,7 @@ def _track(chunks: Sequence[LogChunk], processor: JobProcessor) -> TrackState | 
     state = JobState(job="")
     for offset, chunk in enumerate(chunks):
         processor.process(state, Position("", 0, offset), chunk)
-    return next(iter(state.sources.values())).track
+    return next(state.sources()).track
 
 
 def _known(track: TrackState | None, reports: int, stream: BinaryIO, start: int) -> bool:
