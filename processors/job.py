@@ -35,10 +35,10 @@ from .interference.monitor import InterferenceMonitor
 from .models.inquirer import Inquirer
 from .models.reviewer import FailureReviewer
 from .source import admit
-from .state import PRODUCERS, STREAMS, JobState, SourceState, StreamState, stream_name
+from .state import PRODUCERS, STREAMS, WAITING, JobState, SourceState, StreamState, stream_name
 from .track import learned
 from .track.ranks import together
-from .track.tracker import MetricTracker
+from .track.tracker import MetricTracker, Printed
 from .view import PROGRESS, ChunkView
 
 
@@ -118,11 +118,16 @@ class JobProcessor:
         conflict = _conflict(stream, position, chunk)
         if conflict:
             results.append(conflict)
+        name = stream_name(chunk.attempt, chunk.rank, chunk.stream)
         view, metric, open_template = self._read(state, stream, position, chunk)
         if view is None:
+            results += self._catch_up(name, position, state)
             return [*results, *self._heard(chunk, chunk.time, position, state, alive=False)]
         if metric:
+            state.waiting.pop(name, None)
             results += self._measured(metric, position, state)
+        elif self.tracker.waiting(stream.sources[chunk.producer].track):
+            state.waiting[name] = Printed.of(view)
         if open_template and self.inquirer is not None:
             self.inquirer.left_open(view)
         results += self._said(self.handler.observe(view, state.diagnose), state, position)
@@ -160,8 +165,22 @@ class JobProcessor:
             templates=masked,
         )
         look = self.inquirer is not None and self.inquirer.read(view)
-        metric = self.tracker.observe(view, source.track, state.templates)
+        may_wait = not state.alarms.over and (
+            len(state.waiting) < WAITING or stream_name(chunk.attempt, chunk.rank, chunk.stream) in state.waiting
+        )
+        metric = self.tracker.observe(view, source.track, state.templates, may_wait=may_wait)
         return view, metric, look and learned.left_open(source.track)
+
+    def _catch_up(self, name: str, position: Position, state: JobState) -> list[Record]:
+        """Return what follows from the reports of a stream that waited for more."""
+        printed, stream = state.waiting.pop(name, None), state.streams.get(name)
+        if printed is None or stream is None:
+            return []
+        made: list[Record] = []
+        for source in stream.sources.values():
+            if self.tracker.waiting(source.track):
+                made += self._measured(self.tracker.catch_up(printed, source.track), position, state)
+        return made
 
     def _measured(self, metric: JobMetric, position: Position, state: JobState) -> list[Record]:
         if metric.method == learned.METHOD:
@@ -224,9 +243,11 @@ class JobProcessor:
                 state=event.state,
                 nodes=event.nodes,
             )
+            measured = [each for name in list(state.waiting) for each in self._catch_up(name, position, state)]
             over = self.alarms.ended(event.job, event.attempt, event.time, position, state.alarms)
             stays += end(event.job, event.attempt, event.time, state.stays)
-            return [*stays, *self._said(self.handler.conclude(ending, state.diagnose), state, position), *over]
+            verdicts = self._said(self.handler.conclude(ending, state.diagnose), state, position)
+            return [*stays, *measured, *verdicts, *over]
         return [*stays]
 
 

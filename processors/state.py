@@ -14,9 +14,12 @@ from .models.template_check import Template
 from .source import Numbering
 from .track.ranks import RanksState
 from .track.state import TrackState
+from .track.tracker import Printed
 
 STREAMS = 32_768
 """Streams of ranks that one job may have; beyond it the one that began first is forgotten."""
+WAITING = 256
+"""Streams of a job whose reports may wait for the next chunk; those of others are told at once."""
 PRODUCERS = 8
 """Producers of one stream that are told apart; beyond it the longest silent one is forgotten."""
 
@@ -59,6 +62,7 @@ class JobState(KeyedState, kw_only=True):
         job: The job.
         attempt: Newest attempt seen.
         streams: By `stream_name`; the parts of this state.
+        waiting: Streams with reports that no metric was made of, and who printed the newest.
         diagnose: What the failure handler carries.
         interference: What the interference monitor carries.
         ranks: The newest step time of each rank.
@@ -71,6 +75,7 @@ class JobState(KeyedState, kw_only=True):
     job: str
     attempt: int = 0
     streams: MutableMapping[str, StreamState] = {}
+    waiting: dict[str, Printed] = {}
     diagnose: DiagnoseState = msgspec.field(default_factory=DiagnoseState)
     interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
     ranks: RanksState = msgspec.field(default_factory=RanksState)
