@@ -275,7 +275,7 @@ class Engine(Generic[State]):
                     poison[index] = self._refuse(
                         message, f"a processor failed with {_brief(error)}; please report this", "process"
                     )
-                    entry.roll_back(states.decode, self.processor.parts)
+                    entry.roll_back(self.processor.parts)
                     break
                 if taken is not None:
                     made += taken

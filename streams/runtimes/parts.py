@@ -1,13 +1,12 @@
 """The parts of one key's state, decoded when they are first asked for."""
 
 from collections.abc import Callable, Iterator, MutableMapping
-from typing import Any
 
 import msgspec
 
 from processors.keyed import Part
 
-_encode = msgspec.json.encode
+_encode = msgspec.msgpack.encode
 
 
 class Parts(MutableMapping[str, Part]):
@@ -16,11 +15,11 @@ class Parts(MutableMapping[str, Part]):
     Args:
         names: The names of all parts, oldest first; changed in place.
         load: Decodes the stored part of a name.
-        decode: Decodes what `msgspec.json.encode` made of a part.
+        kind: The type of a part.
     """
 
-    def __init__(self, names: dict[str, None], load: Callable[[str], Part], decode: Callable[[bytes], Any]) -> None:
-        self._names, self._load, self._decode = names, load, decode
+    def __init__(self, names: dict[str, None], load: Callable[[str], Part], kind: type[Part]) -> None:
+        self._names, self._load, self._kind = names, load, kind
         self._open: dict[str, Part] = {}
         self._before: dict[str, bytes | None] = {}
         self.changed: dict[str, None] = {}
@@ -39,7 +38,7 @@ class Parts(MutableMapping[str, Part]):
                 self.changed.pop(name, None)
             else:
                 self._names[name] = None
-                self._open[name] = self._decode(before)
+                self._open[name] = msgspec.msgpack.decode(before, type=self._kind)
                 self.changed[name] = None
                 self.removed.pop(name, None)
         self._before = {}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic
+from typing import Generic
 
 import msgspec
 import structlog
@@ -43,12 +43,12 @@ class Entry(Generic[State]):
 
     def begin(self, attribute: str) -> None:
         """Remember how it is now, for `roll_back`."""
-        self._before = msgspec.json.encode(_alone(self.state, attribute))
+        self._before = msgspec.msgpack.encode(_alone(self.state, attribute))
         self.parts.begin()
 
-    def roll_back(self, decode: Any, attribute: str) -> None:
+    def roll_back(self, attribute: str) -> None:
         """Make it what it was at `begin`."""
-        self.state = decode(self._before)
+        self.state = msgspec.msgpack.decode(self._before, type=type(self.state))
         self.parts.roll_back()
         if attribute:
             setattr(self.state, attribute, self.parts)
@@ -70,7 +70,6 @@ class States(Generic[State]):
         self._names: dict[str, dict[str, None]] = {}
         self._open: dict[str, Entry[State]] = {}
         self._state = msgspec.json.Decoder(processor.state)
-        self.decode = self._state.decode
         self._part = msgspec.json.Decoder(processor.part)
         self.dirty: dict[str, Entry[State]] = {}
         self.marker = Marker()
@@ -190,7 +189,7 @@ class States(Generic[State]):
         except (UnreadableState, msgspec.DecodeError) as error:
             log.error("state_not_readable", key=name, error=str(error), then="it starts anew")
             state, value = self._processor.fresh(name), None
-        parts = Parts(known, partial(self._load_part, name), self._part.decode)
+        parts = Parts(known, partial(self._load_part, name), self._processor.part)
         if self._processor.parts:
             setattr(state, self._processor.parts, parts)
         return Entry(name, state, parts, touched=0.0 if value is None else header(value).touched)
