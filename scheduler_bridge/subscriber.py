@@ -17,7 +17,14 @@ from typing import Any, Self
 
 import kafka
 import structlog
-from kafka.errors import CommitFailedError, KafkaError, RebalanceInProgressError, RetriableError
+from kafka.errors import (
+    CommitFailedError,
+    IllegalGenerationError,
+    KafkaError,
+    RebalanceInProgressError,
+    RetriableError,
+    UnknownMemberIdError,
+)
 
 from records import BY_RECORD, Action, Decision, Explained, InvalidRecord, Mode, Position, decode
 
@@ -28,6 +35,8 @@ log = structlog.get_logger(__name__)
 TOPIC = BY_RECORD[Decision].name
 POLL_MS = 500
 COMMIT_MS = 5000  # without a limit kafka-python waits for a broker for ever, and nobody could stop it
+MEMBERSHIP_ERRORS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError, UnknownMemberIdError)
+"""The group changed its members: the next poll joins it again. None of them is retriable for kafka-python."""
 
 
 class SubscriptionError(Explained):
@@ -206,7 +215,7 @@ class Subscription:
         }
         try:
             self._consumer.commit(wanted, timeout_ms=COMMIT_MS)
-        except (CommitFailedError, RebalanceInProgressError):
+        except MEMBERSHIP_ERRORS:
             log.info("partitions_moved", detail="their new owner gets again what was not committed")
             return
         except RetriableError as error:  # it did not answer, or died while it was asked
