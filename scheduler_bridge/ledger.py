@@ -10,6 +10,7 @@ from records import Decision, DecisionResult, Outcome
 
 KEPT = 86400.0
 """Seconds after its expiry in which a decision that was never tried is still known. Seen again later, it is too late anyway."""
+HOUR = 3600.0
 
 
 @dataclass(slots=True)
@@ -31,6 +32,11 @@ class Entry:
         return min(final, key=lambda result: (result.time, result.outcome), default=None)
 
     @property
+    def untouched(self) -> bool:
+        """True while nothing was done about it, and something still may be."""
+        return Outcome.STARTED not in self.results and self.result is None
+
+    @property
     def tried(self) -> DecisionResult | None:
         """The record that says when it was tried; None where nothing was done about it."""
         tried = (Outcome.STARTED, Outcome.DONE, Outcome.FAILED, Outcome.UNVERIFIED)
@@ -43,6 +49,7 @@ class Ledger:
     def __init__(self) -> None:
         self._entries: dict[str, Entry] = {}
         self._open: dict[str, None] = {}
+        self._tried: dict[str, DecisionResult] = {}
 
     def remember(self, record: Decision | DecisionResult) -> None:
         """Take in one record of the history."""
@@ -54,6 +61,8 @@ class Ledger:
             entry = self._entries.setdefault(record.decision_id, Entry())
             entry.results.setdefault(record.outcome, record)
             key = record.decision_id
+            if tried := entry.tried:
+                self._tried[key] = tried
         if entry.result is None:
             self._open[key] = None
         else:
@@ -63,6 +72,10 @@ class Ledger:
         """Was the decision seen before?"""
         return decision_id in self._entries
 
+    def deferred(self, decision_id: str) -> bool:
+        """Was it written down that the decision waits for an hourly limit?"""
+        return decision_id in self._entries and Outcome.DEFERRED in self._entries[decision_id].results
+
     def about(self, job: str, attempt: int) -> list[Entry]:
         """Return the lives of the decisions about one attempt of a job."""
         decided = [entry for entry in self._entries.values() if entry.decision and entry.decision.job == job]
@@ -71,18 +84,20 @@ class Ledger:
     def pending(self) -> list[Decision]:
         """Return the decisions about which nothing was done yet, the oldest first."""
         waiting = [self._entries[key] for key in self._open]
-        return sorted((e.decision for e in waiting if e.decision and not e.results), key=lambda d: (d.time, d.id))
+        return sorted((e.decision for e in waiting if e.decision and e.untouched), key=lambda d: (d.time, d.id))
 
     def unfinished(self) -> list[Decision]:
         """Return the decisions that were started and whose result is missing: a crash came between."""
         waiting = [self._entries[key] for key in self._open]
-        return [entry.decision for entry in waiting if entry.decision and entry.results]
+        return [entry.decision for entry in waiting if entry.decision and not entry.untouched]
 
     def tried(self) -> Iterator[DecisionResult]:
         """Yield one record for each decision that was tried, whatever became of it."""
-        for entry in self._entries.values():
-            if tried := entry.tried:
-                yield tried
+        yield from self._tried.values()
+
+    def recent(self, now: float) -> list[DecisionResult]:
+        """Return those that were tried within an hour."""
+        return [tried for tried in self._tried.values() if abs(now - tried.time) < HOUR]
 
     def forget(self, now: float) -> None:
         """Drop what is over, was never tried and expired long ago. What was tried counts against budgets for ever."""
