@@ -44,6 +44,8 @@ Accepted = Failure | Slowdown | Decision | DecisionResult | JobEvent
 REVISIONS_KEPT = 10_000
 """Attempts whose newest revision is known; the oldest have ended long ago."""
 
+WORK = 5.0
+"""Seconds after which `advance` begins no more work: a thousand failures at once must not keep the bridge from reading."""
 
 TIDY = 600.0
 """Seconds between two looks for what the ledger may forget."""
@@ -167,13 +169,13 @@ class Bridge:
         Returns:
             Seconds until it wants to be called again; None where nothing waits.
         """
-        for decision in self._ledger.unfinished():
-            if self._is_due(decision):
-                self._settle(decision)
-        for decision in self._ledger.pending():
-            if self._is_due(decision):
-                self._consider(decision)
-        waiting = {decision.id for decision in (*self._ledger.pending(), *self._ledger.unfinished())}
+        until = time.monotonic() + WORK
+        for work, decisions in ((self._settle, self._ledger.unfinished()), (self._consider, self._ledger.pending())):
+            for decision in filter(self._is_due, decisions):
+                work(decision)
+                if time.monotonic() > until:
+                    break
+        waiting = self._ledger.open()
         self._watches = {key: watch for key, watch in self._watches.items() if key in waiting}
         if abs(self._clock() - self._tidied) > TIDY:
             self._ledger.forget(self._clock())
@@ -279,6 +281,8 @@ class Bridge:
             self._wait(decision, verdict.reason)
         elif verdict is not None:
             self._conclude(decision, verdict, seen=job)
+        elif limit := limit_reached(decision, self._context(), watch.user):
+            self._defer(decision, limit)
         elif self._is_still_open(decision, watch.user):
             self._act(decision)
 
@@ -286,7 +290,7 @@ class Bridge:
         """Take in what others wrote meanwhile. False where they dealt with the decision, or left no room for it."""
         for record in self._recall():
             self._ledger.remember(record)
-        if decision not in self._ledger.pending():
+        if not self._ledger.is_pending(decision.id):
             return False
         if objection := first_objection(decision, self._context()):
             self._conclude(decision, objection)
@@ -405,10 +409,9 @@ class Bridge:
         watch.pause = min(2 * watch.pause, self._settings.longest_look)
 
     def _look_soon(self, job: str) -> None:
-        for decision in (*self._ledger.pending(), *self._ledger.unfinished()):
-            if job in (decision.job, decision.beneficiary):
-                watch = self._watch(decision.id)
-                watch.due, watch.pause = 0.0, self._settings.first_look
+        for decision_id in self._ledger.open_about(job):
+            watch = self._watch(decision_id)
+            watch.due, watch.pause = 0.0, self._settings.first_look
 
     def _say_away(self, error: SchedulerAway) -> None:
         self.counters.scheduler_away += 1

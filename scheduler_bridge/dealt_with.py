@@ -9,7 +9,7 @@ from records import BY_RECORD, DecisionResult, InvalidRecord, Outcome, decode
 
 TOPIC = BY_RECORD[DecisionResult].name
 BACK = 7 * 86400.0
-"""Seconds that the first look goes back; no decision lives so long."""
+"""Seconds that the first look goes back. A decision that claims to live longer is over by then."""
 KEPT = 100_000
 """Newest decisions that are remembered."""
 POLL_MS = 500

@@ -211,7 +211,7 @@ class Subscription:
             self.counters.skipped += 1
             self._settle(position)
             return None
-        expired = self._clock() > decision.expires
+        expired = self._clock() > min(decision.expires, decision.time + dealt_with.BACK)
         if self._dealt and (expired or self._dealt.knows(decision.id)):
             self.counters.over += 1
             self._settle(position)

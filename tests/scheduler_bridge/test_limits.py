@@ -1,6 +1,10 @@
 """One user's jobs leave room for the others, and what finds no room waits."""
 
-from records import Action, Component, Decision, DecisionResult, ErrorType, Mode, Outcome
+import time
+
+import pytest
+
+from records import Action, Component, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import JobState, JobView
 from tests.scheduler_bridge.findings import NOW, Written, failure
@@ -18,12 +22,14 @@ class Cluster:
     def __init__(self) -> None:
         self.attempts: dict[str, int] = {}
         self.asked = 0
+        self.slow = 0.0
 
     def supports(self, action: Action) -> bool:
         return True
 
     def job(self, job: str) -> JobView:
         self.asked += 1
+        time.sleep(self.slow)
         return JobView(job, JobState.FAILED, attempt=self.attempts.get(job, 0), user=job.partition("/")[0])
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...]) -> JobView:
@@ -149,6 +155,33 @@ def test_a_node_is_blamed_before_others_only_by_its_own_evidence() -> None:
     assert [stand.outcomes(job) for job in ("d/0", "e/0", "f/0")] == [DONE, DONE, [Outcome.DEFERRED]]
     stand.fail("g/0", node="n2", node_evidence=True)
     assert stand.outcomes("g/0") == DONE
+
+
+def test_ten_thousand_failures_at_once_are_dealt_with_in_time() -> None:
+    """An array whose tasks all fail. What each costs must not grow with how many wait."""
+
+    def seconds(count: int) -> float:
+        stand = Stand()
+        began = time.process_time()
+        stand.fail(*jobs("mallory", count))
+        for job in jobs("mallory", 500):
+            stand.bridge.accept(JobEvent(id=job, job=job, kind=EventKind.ENDED, time=NOW))
+        stand.bridge.advance()
+        assert stand.bridge.counters.waiting == count - SHARE
+        return time.process_time() - began
+
+    seconds(1_000)
+    assert seconds(8_000) < 24 * seconds(1_000)
+
+
+def test_work_that_takes_long_is_left_for_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scheduler_bridge.bridge.WORK", 0.01)
+    stand = Stand()
+    stand.cluster.slow = 0.02
+    for number in range(10):
+        stand.bridge.accept(failure(job=f"user{number}/0"))
+    assert stand.bridge.advance() == 0
+    assert 0 < len(stand.cluster.attempts) < 10
 
 
 def test_a_job_whose_name_fits_no_decision_leads_to_none() -> None:
