@@ -395,7 +395,11 @@ class Bridge:
         }
 
     def _watch(self, decision_id: str) -> _Watch:
-        return self._watches.setdefault(decision_id, _Watch(due=0.0, pause=self._settings.first_look))
+        if decision_id not in self._watches:
+            deferred = self._ledger.deferred(decision_id)
+            user = deferred.user if deferred else None
+            self._watches[decision_id] = _Watch(due=0.0, pause=self._settings.first_look, user=user)
+        return self._watches[decision_id]
 
     def _is_due(self, decision: Decision) -> bool:
         return self._watch(decision.id).due <= self._clock()

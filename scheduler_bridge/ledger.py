@@ -85,9 +85,10 @@ class Ledger:
         """Was the decision seen before?"""
         return decision_id in self._entries
 
-    def deferred(self, decision_id: str) -> bool:
-        """Was it written down that the decision waits for an hourly limit?"""
-        return decision_id in self._entries and Outcome.DEFERRED in self._entries[decision_id].results
+    def deferred(self, decision_id: str) -> DecisionResult | None:
+        """Return the record that the decision waits for an hourly limit; None where it was never told to."""
+        entry = self._entries.get(decision_id)
+        return entry.results.get(Outcome.DEFERRED) if entry else None
 
     def about(self, job: str, attempt: int) -> list[Entry]:
         """Return the lives of the decisions about one attempt of a job."""

@@ -29,7 +29,7 @@ class BridgeSettings:
     ttl: float = 7200.0
     actions_per_cause: int = 2
     actions_per_job: int = 4
-    actions_per_node: int = 5
+    actions_per_node: int = 4
     actions_per_cluster: int = 20
     user_share: float = 0.25
     max_excluded_nodes: int = 4

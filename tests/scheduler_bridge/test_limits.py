@@ -100,6 +100,7 @@ def test_what_is_over_a_limit_waits_is_written_down_once_and_carried_out_later()
     stand.bridge = stand.new_bridge(remember=True)
     stand.bridge.advance()
     assert all(stand.outcomes(job) == [Outcome.DEFERRED] for job in waiting)
+    assert stand.cluster.asked == asked, "what was written down tells whose they are"
     stand.now = NOW + HOUR
     stand.bridge.advance()
     assert all(stand.outcomes(job) == [Outcome.DEFERRED, *DONE] for job in waiting)
