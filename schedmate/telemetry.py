@@ -30,6 +30,7 @@ GAUGES = frozenset(
             "under_way",
             "broker_up",
             "waiting",
+            "actions_hour",
             "files",
             "queued",
         ),
