@@ -28,7 +28,9 @@ READ = 2000
 TEMPLATES = 50_000
 """Templates remembered; when full, the memory starts anew."""
 
-_CARRIED = re.compile(r"[A-Za-z][\w.-]{0,60} +\| |[a-z][\w.-]*-[\w-]*\d[\w-]* [a-z][\w.-]{0,40} (?=\S)")
+_CARRIED = re.compile(
+    r"[A-Za-z][\w.-]{0,60} +\| |[a-z](?:[\w-]*+\.)*+\w*+-(?:[^\W\d]|-)*+\d[\w-]*+ [a-z][\w.-]{0,40} (?=\S)"
+)
 """What may be a container's name, or a pod's and a container's: only patterns that begin where a message does are matched behind it."""
 
 MILD = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})

@@ -33,12 +33,12 @@ _DATE = re.compile(
     r"\d\d:\d\d:\d\d(?: [A-Z]{3,4})?(?: \d{4})?"
 )
 _EXPECTED = re.compile(
-    r"(?i)\b(?:eta|etc|finish\w*|end\w*|until|left|remaining|expected|estimated|done)[\"']?\W*(?:at|on|by|time)?\W*$"
+    r"(?i)\b(?:eta|etc|finish\w*|end\w*|until|left|remaining|expected|estimated|done)\W*+(?:at|on|by|time)?\W*+$"
 )
 """What stands before a time that is still to come."""
 
 
-_CELL = re.compile(r"\|\s+[^|\d]+?\s*\|\s*[-+\d.e]+\s*\|")
+_CELL = re.compile(r"\|\s++[^|\d]++\|\s*+[-+\d.e]++\s*+\|")
 """A field of a drawn table."""
 _INDENTED = (" ", "\t", "|", "│", "┃")
 
