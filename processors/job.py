@@ -25,6 +25,7 @@ from records import (
 )
 
 from .alarms.monitor import AlarmMonitor
+from .budget import over_budget
 from .carried import unwrapped
 from .classify.classifier import LineClassifier
 from .classify.template import templates
@@ -50,6 +51,8 @@ class Counters:
     """Pieces of text processed: lines, and redraws of progress bars."""
     repeats: int = 0
     """Pieces left out because they were seen before."""
+    passed_over: int = 0
+    """Pieces of new text beyond their job's budget (`processors/budget.py`): taken for blank lines."""
 
 
 class JobProcessor:
@@ -111,6 +114,10 @@ class JobProcessor:
         self.counters.lines += len(fresh.lines)
         lines, times = unwrapped(fresh.lines, fresh.times)
         masked = templates(lines)
+        if beyond := over_budget(state.budget, lines, masked, chunk.time):
+            lines, masked = _blanked(lines, beyond), _blanked(masked, beyond)
+            self.counters.passed_over += len(beyond)
+            results += _passed_over(state, position, chunk)
         view = ChunkView(
             job=chunk.job,
             attempt=chunk.attempt,
@@ -209,6 +216,36 @@ def _begin_attempt(state: JobState, attempt: int) -> None:
             key: source for key, source in state.sources.items() if int(key.split("/", 1)[0]) >= attempt - 1
         }
         state.writers, state.conflicts = {}, []
+        state.budget.reported = False
+
+
+def _blanked(lines: Sequence[str], places: Sequence[int]) -> list[str]:
+    """Return `lines` with an empty one at each of `places`."""
+    kept = list(lines)
+    for place in places:
+        kept[place] = ""
+    return kept
+
+
+def _passed_over(state: JobState, position: Position, chunk: LogChunk) -> list[JobEvent]:
+    """Return an event, once an attempt, when lines are passed over."""
+    if state.budget.reported:
+        return []
+    state.budget.reported = True
+    return [
+        JobEvent(
+            id=derived_id("lines_passed_over", chunk.job, position),
+            job=chunk.job,
+            attempt=chunk.attempt,
+            kind=EventKind.LINES_PASSED_OVER,
+            time=chunk.time,
+            scheduler="producer",
+            detail=(
+                f"expected lines that repeat, got new text line after line from {chunk.stream} of rank {chunk.rank}: what is beyond the "
+                "job's budget is not read, apart from some lines that tell of errors or progress; is it printing data?"
+            ),
+        )
+    ]
 
 
 def _next(revision: Failure | None, state: JobState) -> list[Failure]:

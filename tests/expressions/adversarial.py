@@ -30,6 +30,13 @@ def attacks(pattern: re.Pattern[str], length: int) -> Iterator[str]:
                 yield lead + pump * max(1, (length - len(lead) - len(tail)) // len(pump)) + tail
 
 
+def samples(pattern: str, count: int) -> Iterator[str]:
+    """Yield `count` texts that `pattern` might match."""
+    tree, chance = parser.parse(pattern), random.Random(pattern)
+    for _ in range(count):
+        yield _sample(list(tree), chance)
+
+
 def _repeats(
     nodes: Sequence[Node], before: list[Node], chance: random.Random
 ) -> Iterator[tuple[list[Node], list[Node]]]:
