@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from processors.view import ChunkView
+from processors.view import PROGRESS, ChunkView
 from records import ErrorType, Failure, ModelAnswer, Position
 
-from .candidates import Candidate, choose, survive_elsewhere
+from .candidates import Candidate, choose, revive, survive_elsewhere
 from .catalogue import Signature, load
 from .ending import Ending, by_ending
 from .kinds import EXIT
@@ -38,6 +38,8 @@ class DiagnoseState(msgspec.Struct):
 
     attempt: int = 0
     revision: int = 0
+    reported: bool = False
+    """Whether any rank's progress could be read: if so, silence about it shows nothing."""
     candidates: list[Candidate] = []
     feeds: dict[str, Feed] = {}
     benign: list[str] = []
@@ -80,6 +82,7 @@ class FailureHandler:
         if not _current(view.attempt, state) or not view.lines:
             return []
         name = f"{view.rank}/{view.stream}"
+        state.reported = state.reported or PROGRESS in view.classes
         self._reader.read(view, name, state.feeds, state.candidates)
         if not state.candidates and state.said is None:
             return []
@@ -106,11 +109,7 @@ class FailureHandler:
         for name, feed in feeds.items():
             close(feed, name, kept)
         alone = by_ending(ending)
-        ranked = (
-            []
-            if ending.well
-            else choose(kept + ([alone] if alone else []), ended_badly=alone is not None, stopped=not ending.known)
-        )
+        ranked = [] if ending.well else _final(kept, alone, state.reported)
         if ranked:
             ranked[0] = informed(ranked[0], alone or next((one for one in ranked if one.kind == EXIT), None))
             if again and state.said is not None and state.said.same(ranked[0]):
@@ -122,9 +121,9 @@ class FailureHandler:
 
     def _announce(self, view: ChunkView, state: DiagnoseState) -> list[Failure]:
         for one in state.candidates:
-            if not one.alive and one.cause not in state.benign and len(state.benign) < BENIGN:
+            if not one.alive(state.reported) and one.cause not in state.benign and len(state.benign) < BENIGN:
                 state.benign.append(one.cause)
-        ranked = choose(state.candidates, ended_badly=False)
+        ranked = choose(state.candidates, readable=state.reported, ended_badly=False)
         if not ranked:
             if state.said is None or state.said.error_type is ErrorType.NONE:
                 return []
@@ -155,9 +154,18 @@ class FailureHandler:
         return taken_back(line, job, position, time, state.attempt, state.revision, ending)
 
 
+def _final(kept: list[Candidate], alone: Candidate | None, readable: bool) -> list[Candidate]:
+    """Return the candidates, the root first, of an attempt that did not end well; `alone`: what its ending says, None for a stored log."""
+    ends = [alone] if alone else []
+    ranked = choose(kept + ends, readable=readable, ended_badly=alone is not None, stopped=alone is None)
+    if alone is not None and ranked[0] is alone and alone.error_type is ErrorType.UNKNOWN:
+        return choose(revive(kept, readable) + ends, readable=readable, ended_badly=True)
+    return ranked
+
+
 def _current(attempt: int, state: DiagnoseState) -> bool:
     """Return False for an attempt that is over; a newer one starts anew."""
     if attempt > state.attempt:
         state.attempt, state.revision, state.said, state.ending, state.verdict = attempt, 0, None, None, None
-        state.candidates, state.feeds, state.benign = [], {}, []
+        state.candidates, state.feeds, state.benign, state.reported = [], {}, [], False
     return attempt == state.attempt
