@@ -112,22 +112,27 @@ class NodeProcessor:
             first.times += 1
             if not _round(first.times):
                 return []
-        concerned = [memory.stay for memory in state.stays.values() if _concerns(first.finding, memory)]
+        concerned = _concerned(first.finding, state)
         if not concerned:
             self.counters.alone += 1
-            return [_tell(first, None)]
+            return [_tell(first, None, [])]
         self.counters.told += len(concerned)
-        return [_tell(first, stay) for stay in concerned]
+        return [_tell(first, stay, concerned) for stay in concerned]
 
     def _stay(self, stay: NodeStay, state: NodeState) -> list[Record]:
-        before, now = state.merge(stay)
-        news = [
-            told
-            for told in state.findings
-            if _concerns(told.finding, now) and not (before is not None and _concerns(told.finding, before))
-        ]
+        """Tell a stay that is new, or changed, what concerns it; and another one what concerns it alone no longer, or only now."""
+        was = [_concerned(told.finding, state) for told in state.findings]
+        now = state.merge(stay).stay
+        news = []
+        for told, before in zip(state.findings, was, strict=True):
+            after = _concerned(told.finding, state)
+            keys = [_attempt(each) for each in before]
+            changed = bool(before) and _shared(before) != _shared(after)
+            news += [
+                _tell(told, each, after) for each in after if changed or (each is now and _attempt(now) not in keys)
+            ]
         self.counters.told += len(news)
-        return [_tell(told, now.stay) for told in news]
+        return [*news]
 
     def _calm(self, sample: GpuSample, position: Position, state: NodeState) -> list[Record]:
         """Return, once a stay, that the GPUs were watched around its end and showed nothing."""
@@ -180,12 +185,30 @@ def _concerns(one: NodeFinding, memory: StayMemory) -> bool:
     return (not one.jobs or memory.stay.job in one.jobs) and memory.holds(one.time)
 
 
-def _tell(told: Told, stay: NodeStay | None) -> NodeFinding:
+def _concerned(one: NodeFinding, state: NodeState) -> list[NodeStay]:
+    """Return the stays that `one` concerns."""
+    return [memory.stay for memory in state.stays.values() if _concerns(one, memory)]
+
+
+def _attempt(stay: NodeStay) -> tuple[str, int]:
+    return stay.job, stay.attempt
+
+
+def _shared(stays: Sequence[NodeStay]) -> bool:
+    return len({stay.job for stay in stays}) > 1
+
+
+def _tell(told: Told, stay: NodeStay | None, concerned: Sequence[NodeStay]) -> NodeFinding:
+    """Return the finding as it is told to `stay`; `concerned` are all that it is told to.
+
+    That it was told to others too is news for the job, not another finding: its id stays.
+    """
     one, times = told.finding, told.times
     job, attempt = (stay.job, stay.attempt) if stay else ("", 0)
     whose = f"{one.id}/{job}/{attempt}" if stay else one.id
+    jobs = sorted({each.job for each in concerned}) or one.jobs
     return msgspec.structs.replace(
-        one, id=whose if times == 1 else f"{whose}/x{times}", job=job, attempt=attempt, times=times
+        one, id=whose if times == 1 else f"{whose}/x{times}", job=job, attempt=attempt, jobs=jobs, times=times
     )
 
 

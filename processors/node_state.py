@@ -72,8 +72,8 @@ class NodeState(KeyedState, kw_only=True):
         kept = [each for each in [*self.findings, one] if each.finding.time > newest - KEPT_S]
         self.findings = sorted(kept, key=lambda each: (each.finding.time, each.finding.id))[-FINDINGS:]
 
-    def merge(self, stay: NodeStay) -> tuple[StayMemory | None, StayMemory]:
-        """Take in what is said of a stay; return what was known of it before, and what is known now."""
+    def merge(self, stay: NodeStay) -> StayMemory:
+        """Take in what is said of a stay; return what is known of it now."""
         key = f"{stay.job}/{stay.attempt}"
         before = self.stays.get(key)
         if before is not None:
@@ -92,4 +92,4 @@ class NodeState(KeyedState, kw_only=True):
             for name, each in kept
             if each.newest() > newest - (SILENT_S if each.stay.until is None else KEPT_S)
         }
-        return before, now
+        return now

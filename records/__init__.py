@@ -9,7 +9,7 @@ from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
 from .estimate import Estimate
 from .explained import Explained
-from .failure import Component, ErrorType, Failure
+from .failure import Component, ErrorType, Failure, identified
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
 from .job_event import EventKind, JobEvent
@@ -67,4 +67,5 @@ __all__ = [
     "decode",
     "derived_id",
     "encode",
+    "identified",
 ]

@@ -1,6 +1,10 @@
 """Topic `failures`: what the failure handler found."""
 
+import hashlib
+import json
 from enum import StrEnum
+
+import msgspec
 
 from .base import Evidence, Record
 
@@ -34,7 +38,8 @@ class Failure(Record, frozen=True, kw_only=True):
     A later record of the same job and attempt with a higher `revision` replaces an earlier one.
 
     Attributes:
-        id: Follows from the input position of what led to this revision.
+        id: Follows from what the verdict says: the same words on the same attempt have the same id, in whatever order the topics were
+            read. Said again after another verdict it comes under its id with a higher revision.
         job: The scheduler's job id.
         attempt: Restart count.
         revision: Counted from 1 within the attempt; a number may be left out.
@@ -77,3 +82,15 @@ class Failure(Record, frozen=True, kw_only=True):
     exit_code: int | None = None
     signal: int | None = None
     evidence: list[Evidence] = []
+
+
+def identified(failure: Failure) -> Failure:
+    """Return `failure` under the id that follows from what it says: from all but its place among the revisions.
+
+    The id names the root line's place, or the cause where no line tells it.
+    """
+    said = json.dumps(msgspec.to_builtins(msgspec.structs.replace(failure, id="", revision=0)))
+    digest = hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
+    root = failure.root
+    about = f"{root.topic}/{root.partition}/{root.offset}/{root.line}" if root else failure.signature or "none"
+    return msgspec.structs.replace(failure, id=f"failure/{failure.job}/{failure.attempt}/{about}/{digest}")

@@ -41,7 +41,8 @@ class NodeFinding(Record, frozen=True, kw_only=True):
         restartable: Would a job that it ended succeed elsewhere? Null where not known.
         confidence: 0 to 1.
         place: The line; for a sample of a GPU, a sentence of ours at the sample's place.
-        jobs: Jobs that it names itself (by control group, by the processes on the GPU); empty: any that ran on the node.
+        jobs: Jobs that it is told to: those that it names (by control group, by the processes on the GPU), else all on the node then.
+            Where several stand here it may be about another job. Told again, under the same id, when that changes.
         times: How often it was seen.
     """
 

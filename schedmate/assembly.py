@@ -18,7 +18,7 @@ from streams.transport import Producer
 
 
 def line_classifier(settings: ProcessorSettings) -> LineClassifier:
-    """Return the line classifier. Loads the embedder, where one is configured."""
+    """Return the line classifier. Loads the embedder, where one is configured; raises `SettingsError` where it cannot be."""
     return LineClassifier(fallback=ModelClassifier(_embedder(settings)))
 
 
@@ -68,6 +68,13 @@ def producer_factory(settings: Settings) -> Callable[[], Producer]:
 
 
 def _embedder(settings: ProcessorSettings) -> Embedder | None:
+    try:
+        return _loaded(settings)
+    except (ImportError, OSError, ValueError) as error:
+        raise SettingsError(f"processors.embedder = {settings.embedder}: {error}") from error
+
+
+def _loaded(settings: ProcessorSettings) -> Embedder | None:
     if settings.embedder == "onnx":
         from processors.models.onnx import OnnxEmbedder
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from schedmate import logging
-from schedmate.settings import Settings
+from schedmate.settings import ServiceSettings, Settings, SettingsError
 from schedmate.telemetry import Telemetry
 
 log = structlog.get_logger(__name__)
@@ -32,9 +32,18 @@ def service(settings: Settings, name: str, signals: bool = True) -> Iterator[Ser
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: running.stop.set())
     if settings.service.port:
-        port = running.telemetry.serve(settings.service.listen, settings.service.port)
+        port = _serve(running.telemetry, settings.service)
         log.info("serving metrics", command=name, address=f"http://{settings.service.listen}:{port}/metrics")
     try:
         yield running
     finally:
         running.telemetry.close()
+
+
+def _serve(telemetry: Telemetry, settings: ServiceSettings) -> int:
+    try:
+        return telemetry.serve(settings.listen, settings.port)
+    except OSError as error:
+        raise SettingsError(
+            f"service.port: expected to listen on {settings.listen}:{settings.port}: {error.strerror}; name a free port, or 0 for none"
+        ) from error

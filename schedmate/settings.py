@@ -9,8 +9,9 @@ Passwords come from the environment or from files that only hold them (`password
 
 import difflib
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -34,6 +35,18 @@ from records import Action, Explained
 DEFAULT_FILE = Path("/etc/schedmate/schedmate.toml")
 STATE = Path(os.environ.get("XDG_STATE_HOME", Path.home() / ".local" / "state")) / "schedmate"
 SECRETS = ("password",)
+PREFIX = "SCHEDMATE_"
+OTHER_VARIABLES = frozenset(
+    f"{PREFIX}{name}"
+    for name in (
+        "CONFIG", "JOB_ID", "ATTEMPT", "RANK",
+        "BIND", "IMAGE", "KAFKA_CLUSTER", "KAFKA_HEAP", "KAFKA_HOST", "KAFKA_PORT", "MODEL", "MODEL_LENGTH", "MODEL_MEMORY",
+        "MODEL_SERVERS", "PARTITIONS", "REDIS_MEMORY", "RETENTION_DAYS", "SECRETS",
+    )
+)  # fmt: skip
+"""Variables that are no settings: whose lines a producer ships, and what docker-compose.yml is told."""
+_OF_KUBERNETES = re.compile(r"_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_|$)|$)")
+"""What Kubernetes tells every container of services: of one named `schedmate-kafka` too."""
 
 
 class SettingsError(Explained):
@@ -197,7 +210,7 @@ class ServiceSettings(_Section):
 class Settings(BaseSettings):
     """All settings, by section."""
 
-    model_config = SettingsConfigDict(extra="forbid", frozen=True, env_prefix="SCHEDMATE_", env_nested_delimiter="__")
+    model_config = SettingsConfigDict(extra="forbid", frozen=True, env_prefix=PREFIX, env_nested_delimiter="__")
 
     kafka: KafkaSettings = KafkaSettings()
     clickhouse: ClickHouseSettings = ClickHouseSettings()
@@ -235,6 +248,7 @@ def load(file: Path | None = None, flags: Mapping[str, str] | None = None) -> Lo
     layers: list[tuple[str, Mapping[str, Any]]] = []
     if named or path.exists():
         layers.append((f"file {path}", _read(path)))
+    _check_environment(os.environ)
     layers.append(("environment", EnvSettingsSource(Settings)()))
     layers.append(("flag", _flags(flags or {})))
     merged: dict[str, Any] = {}
@@ -252,6 +266,27 @@ def load(file: Path | None = None, flags: Mapping[str, str] | None = None) -> Lo
         return Loaded(Settings(**merged), origins)
     except ValidationError as error:
         raise SettingsError("\n".join(_explain(problem, origins) for problem in error.errors())) from None
+
+
+def _check_environment(environment: Iterable[str]) -> None:
+    """Raise `SettingsError` for a variable of ours that nothing takes: one that is silently passed over costs hours."""
+    taken = {f"{PREFIX}{section}__{name}".upper() for section, model in _sections() for name in model.model_fields}
+    sections = tuple(f"{PREFIX}{section}__".upper() for section, _ in _sections())
+    for name in sorted(name for name in environment if name.upper().startswith(PREFIX)):
+        ours = name.upper() in taken | OTHER_VARIABLES or name.upper().startswith((*sections, f"{PREFIX}TEST_"))
+        if ours or _OF_KUBERNETES.search(name):
+            continue
+        alike = {each.removeprefix(PREFIX).replace("__", "_"): each for each in taken}
+        near = difflib.get_close_matches(name.upper().removeprefix(PREFIX).replace("__", "_"), alike, n=1)
+        hint = f"did you mean {alike[near[0]]}?" if near else f"settings are named {PREFIX}SECTION__NAME"
+        raise SettingsError(f"environment: no setting takes {name}; {hint}")
+
+
+def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
+    for section, field in Settings.model_fields.items():
+        assert isinstance(field.annotation, type)
+        assert issubclass(field.annotation, BaseModel)
+        yield section, field.annotation
 
 
 def _read(path: Path) -> Mapping[str, Any]:

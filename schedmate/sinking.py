@@ -4,15 +4,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
+from typing import TYPE_CHECKING
 
 from clickhouse_connect.driver.client import Client
 
 from records import Position, Record
-from schedmate.settings import ClickHouseSettings, RedisSettings, Settings
+from schedmate.settings import ClickHouseSettings, RedisSettings, Settings, SettingsError
 from schedmate.telemetry import Telemetry
 from sinks import Hold
 from sinks.clickhouse import ClickHouseWriter, open_client
 from sinks.redis import RedisState, open_redis
+
+if TYPE_CHECKING:
+    import redis
 
 Write = Callable[[Sequence[tuple[Position, Record]]], None]
 DAY_S = 86_400
@@ -50,15 +54,29 @@ class Sinks:
 
 
 def clickhouse_opener(settings: ClickHouseSettings) -> Callable[[], Client]:
-    """Return what opens ClickHouse; it raises `SinkUnavailable` or `SinkRejected`."""
+    """Return what opens ClickHouse; it raises `SinkUnavailable`, `SinkRejected`, or `SettingsError` where the address is none."""
     password = settings.secret()
-    return lambda: open_client(settings.url, password=password)
+
+    def opened() -> Client:
+        try:
+            return open_client(settings.url, password=password)
+        except ValueError as error:
+            raise SettingsError(f"clickhouse.url: {error}") from error
+
+    return opened
+
+
+def redis_client(settings: RedisSettings) -> "redis.Redis":
+    """Return a client of Redis; nothing is sent yet. Raises `SettingsError` where the address is none."""
+    try:
+        return open_redis(settings.url, password=settings.secret())
+    except ValueError as error:
+        raise SettingsError(f"redis.url: {error}") from error
 
 
 def redis_state(settings: RedisSettings) -> RedisState:
     """Return the present state of jobs in Redis; nothing is sent yet."""
-    client = open_redis(settings.url, password=settings.secret())
-    return RedisState(client, prefix=settings.prefix, keep_s=settings.expire_days * DAY_S)
+    return RedisState(redis_client(settings), prefix=settings.prefix, keep_s=settings.expire_days * DAY_S)
 
 
 @contextmanager

@@ -47,13 +47,28 @@ _EVALUATING = re.compile(
 )
 _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)(?: (?:step|iteration))?\b")
-_QUALIFIERS = ("current", "global", "learning", "training", "train", "time", "date", "running", "starting")
+_QUALIFIERS = (
+    "current",
+    "global",
+    "opt",
+    "optim",
+    "optimizer",
+    "learning",
+    "training",
+    "train",
+    "time",
+    "date",
+    "running",
+    "starting",
+)
 """Words that may stand before the name of a counter that is a line of its own."""
 _FRAMES = re.compile(r"(?i)^(?:speed|(?:(?!train|env)\w++ )*+(?:(?!train|env)\w*_)?fps)$")
 """Rates that video tools print as well: alone they are no report."""
 _OF_A_STEP = 5
 """Rank of a loss up to which it counts without a counter."""
-_COUNTED = re.compile(r"(?i)^\W*(?:rank \d+\] )?(?:at )?(?:step|iter(?:ation)?|update)\W{0,3}\d")
+_COUNTED = re.compile(
+    r"(?i)^\W*(?:rank \d+\] )?(?:at )?(?:(?:global|opt(?:im(?:izer)?)?)[ _-])?(?:step|iter(?:ation)?|update)\W{0,3}\d"
+)
 _KEYS = re.compile(
     r"(?i)^(?:\[\w++\]\s*+)?(?:step|iter(?:ation)?)\s*+[=:]\s*+\d++"
     r"(?:(?:\s*+[,;|]\s++|\s++)[\w/]++\s*+[=:]\s*+[-+\d.e]++){2,}+\s*+$"

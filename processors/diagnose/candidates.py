@@ -10,15 +10,18 @@ from records import Component, ErrorType, Evidence
 
 from .faults import merged, of_one_card, origins
 from .kinds import CERTAIN, CHILD, EXIT, FAULT, HINT, LAUNCHER, PASSING, STARVED, THREAD, VAGUE, WEAK, explained
+from .launch import speaker
 
 RANKS = 16
 """Other ranks remembered that said the same."""
 KEPT = 10
 """Candidates remembered per attempt: the earliest of each cause."""
 SURVIVED = 5
-"""Progress lines after a candidate that show it was not the end."""
+"""Progress lines of its rank after a candidate that show it was not the end."""
+ELSEWHERE = 50
+"""Progress lines of other ranks after a candidate that make it likely: no rank goes on so far without one that died, unless none waits."""
 WENT_ON = 500
-"""Lines of no special kind after a candidate that show that it was not the end: for logs whose progress nobody can read."""
+"""Lines of no special kind after a candidate that make it likely in a log whose progress nobody can read."""
 LAST = {HINT: 12, VAGUE: 60}
 """Lines of no special kind that may follow what is taken for the last words of a stored log."""
 WORDS = "error_words"
@@ -34,7 +37,8 @@ class Candidate(msgspec.Struct):
         speaker: Rank that printed the line, where its launcher says so in front of it.
         told: Where other ranks first said the same, by rank.
         accuses: Rank that a launcher names in it as the first that failed: its number in the job and on its node.
-        survived: Lines of progress after it.
+        survived: Lines of progress of its rank after it.
+        elsewhere: Lines of progress of other ranks after it.
         passed: Lines of no special kind after it in its stream.
         newest: Line at which its cause was met last in its stream.
         retried: Whether what failed there was then tried again, so far without another word of it.
@@ -60,6 +64,7 @@ class Candidate(msgspec.Struct):
     accuses: list[int] = []
     support: list[Evidence] = []
     survived: int = 0
+    elsewhere: int = 0
     passed: int = 0
     newest: int = 0
     retried: bool = False
@@ -74,14 +79,22 @@ class Candidate(msgspec.Struct):
         return self.time, self.rank or 0, self.feed, self.root.line
 
     @property
-    def alive(self) -> bool:
-        """False once the job went on after it, or while it tries again."""
-        return not (self.over or self.retried)
+    def over(self) -> bool:
+        """True once its rank went on after it."""
+        return self.survived >= SURVIVED
 
     @property
-    def over(self) -> bool:
-        """True once the job went on after it."""
-        return self.survived >= SURVIVED or (self.passed >= WENT_ON and self.kind not in CERTAIN)
+    def quiet(self) -> bool:
+        """True where so much came after it, without a report, that it was not the end if the job prints none."""
+        return self.passed >= WENT_ON and self.kind not in CERTAIN
+
+    def past(self, readable: bool) -> bool:
+        """Return whether the job likely went on after it, though its rank did not show it; `readable`: the job's progress can be read."""
+        return self.elsewhere >= ELSEWHERE or (self.quiet and not readable)
+
+    def alive(self, readable: bool) -> bool:
+        """Return False once the job went on after it, or while it tries again."""
+        return not (self.over or self.retried or self.past(readable))
 
 
 def add(kept: list[Candidate], new: Candidate) -> None:
@@ -91,7 +104,7 @@ def add(kept: list[Candidate], new: Candidate) -> None:
     """
     for index, old in enumerate(kept):
         if _alike(old, new) and (old.feed == new.feed or new.kind not in PASSING):
-            if not old.over:
+            if not (old.over or old.quiet):
                 # Tried again in vain: the first time counts.
                 old.newest, old.retried = new.newest, False
                 if new.kind == FAULT:
@@ -106,7 +119,9 @@ def add(kept: list[Candidate], new: Candidate) -> None:
     if len(kept) > KEPT:
         # The root is early and strong: what is dead goes first, then what others tell too, then the weak, then the latest.
         firsts = _firsts(sorted(kept, key=lambda one: one.order))
-        worst = max(kept, key=lambda one: (not one.alive, one not in firsts, one.kind in WEAK, one.order))
+        worst = max(
+            kept, key=lambda one: (not one.alive(readable=False), one not in firsts, one.kind in WEAK, one.order)
+        )
         kept.remove(worst)
 
 
@@ -131,14 +146,14 @@ def _firsts(ordered: Iterable[Candidate]) -> list[Candidate]:
     return list(firsts.values())
 
 
-def choose(kept: Iterable[Candidate], *, ended_badly: bool, stopped: bool = False) -> list[Candidate]:
+def choose(kept: Iterable[Candidate], *, readable: bool, ended_badly: bool, stopped: bool = False) -> list[Candidate]:
     """Return the root, then the other candidates in order; nothing where no candidate makes a verdict.
 
     Kinds decide first (a candidate that another one explains is no root), then the launcher's word on whose failure came first, then
     time. Weak kinds count only where the attempt is known to have ended badly; where it is only known to have `stopped` (a stored file),
     last words count that call themselves an error.
     """
-    alive = _firsts(sorted((one for one in kept if one.alive), key=lambda one: one.order))
+    alive = _firsts(sorted((one for one in kept if one.alive(readable)), key=lambda one: one.order))
     if not ended_badly:
         # What waited in vain for a helper shows that the helper's error mattered, as does a launcher that tells of a failure
         # after a thread's; a process that ended itself, that its words did.
@@ -194,15 +209,33 @@ def _beside(cause: Candidate, one: Candidate) -> bool:
     return near and explained(one.kind, (cause.kind,), ())
 
 
+def revive(kept: Iterable[Candidate], readable: bool) -> list[Candidate]:
+    """Return `kept` with those that the job only likely went on after: where an attempt ended badly and nothing else says why."""
+    return [msgspec.structs.replace(one, elsewhere=0, passed=0) if one.past(readable) else one for one in kept]
+
+
 def survive(one: Candidate, progress: int, others: int = 0) -> None:
-    """Count `progress` lines of progress and `others` of no special kind after the candidate."""
+    """Count `progress` lines of progress and `others` of no special kind after the candidate, of its rank."""
     one.survived = min(one.survived + progress, SURVIVED)
     one.passed = min(one.passed + others, WENT_ON)
+
+
+def survive_labelled(one: Candidate, reports: Iterable[str]) -> None:
+    """Count lines of progress after the candidate, of which a launcher's label may say that they are of another rank."""
+    labels = [speaker(line) for line in reports]
+    foreign = sum(label is not None and label != one.speaker for label in labels) if one.speaker is not None else 0
+    one.elsewhere = min(one.elsewhere + foreign, ELSEWHERE)
+    survive(one, len(labels) - foreign)
 
 
 def survive_elsewhere(view: ChunkView, name: str, kept: Iterable[Candidate]) -> None:
     """Count what `view`, of stream `name`, shows of progress after the candidates of other streams, by time."""
     for one in kept:
-        if one.feed != name and view.times[-1] > one.time + APART_S:
-            pairs = zip(view.classes, view.times, strict=True)
-            survive(one, sum(letter == PROGRESS and time > one.time + APART_S for letter, time in pairs))
+        if one.feed == name or view.times[-1] <= one.time + APART_S:
+            continue
+        pairs = zip(view.classes, view.times, strict=True)
+        progress = sum(letter == PROGRESS and time > one.time + APART_S for letter, time in pairs)
+        if view.rank == one.rank:
+            survive(one, progress)
+        else:
+            one.elsewhere = min(one.elsewhere + progress, ELSEWHERE)

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from processors.view import ChunkView
+from processors.view import PROGRESS, ChunkView
 from records import ErrorType, Failure, ModelAnswer, Position
 
-from .candidates import Candidate, choose, survive_elsewhere
+from .candidates import Candidate, choose, revive, survive_elsewhere
 from .catalogue import Signature, load
 from .ending import Ending, by_ending
 from .kinds import EXIT
@@ -38,6 +38,8 @@ class DiagnoseState(msgspec.Struct):
 
     attempt: int = 0
     revision: int = 0
+    reported: bool = False
+    """Whether any rank's progress could be read: if so, silence about it shows nothing."""
     candidates: list[Candidate] = []
     feeds: dict[str, Feed] = {}
     benign: list[str] = []
@@ -80,12 +82,13 @@ class FailureHandler:
         if not _current(view.attempt, state) or not view.lines:
             return []
         name = f"{view.rank}/{view.stream}"
+        state.reported = state.reported or PROGRESS in view.classes
         self._reader.read(view, name, state.feeds, state.candidates)
         if not state.candidates and state.said is None:
             return []
         survive_elsewhere(view, name, state.candidates)
         if state.ending is not None:
-            return self._conclude(state.ending, state, view.position, view.times[-1], again=True)
+            return self._conclude(state.ending, state)
         return self._announce(view, state)
 
     def conclude(self, ending: Ending, state: DiagnoseState) -> list[Failure]:
@@ -96,68 +99,65 @@ class FailureHandler:
         if not _current(ending.attempt, state):
             return []
         state.ending = ending if ending.known else None
-        return self._conclude(ending, state, ending.position, ending.time, again=False)
+        return self._conclude(ending, state)
 
-    def _conclude(
-        self, ending: Ending, state: DiagnoseState, position: Position, time: float, *, again: bool
-    ) -> list[Failure]:
-        """Return the verdict on all lines so far, tracebacks that are still open included; `again`: only where it is a new one."""
+    def _conclude(self, ending: Ending, state: DiagnoseState) -> list[Failure]:
+        """Return the verdict on all lines so far, tracebacks that are still open included, where it says anything new."""
         kept, feeds = copy.deepcopy((state.candidates, state.feeds))
         for name, feed in feeds.items():
             close(feed, name, kept)
         alone = by_ending(ending)
-        ranked = (
-            []
-            if ending.well
-            else choose(kept + ([alone] if alone else []), ended_badly=alone is not None, stopped=not ending.known)
-        )
+        ranked = [] if ending.well else _final(kept, alone, state.reported)
         if ranked:
             ranked[0] = informed(ranked[0], alone or next((one for one in ranked if one.kind == EXIT), None))
-            if again and state.said is not None and state.said.same(ranked[0]):
-                return []
-            return [self._say(ranked, state, ending.job, position, ending)]
+            said = verdict(ranked, ending.job, state.attempt, state.revision + 1, ending)
+            return [] if state.said is not None and state.said.id == said.id else [self._say(said, ranked[0], state)]
         if state.said is None or state.said.error_type is ErrorType.NONE:
             return []
-        return [self._take_back(state, ending.job, position, time, ending)]
+        return [self._take_back(state, ending.job, ending.time, ending)]
 
     def _announce(self, view: ChunkView, state: DiagnoseState) -> list[Failure]:
         for one in state.candidates:
-            if not one.alive and one.cause not in state.benign and len(state.benign) < BENIGN:
+            if not one.alive(state.reported) and one.cause not in state.benign and len(state.benign) < BENIGN:
                 state.benign.append(one.cause)
-        ranked = choose(state.candidates, ended_badly=False)
+        ranked = choose(state.candidates, readable=state.reported, ended_badly=False)
         if not ranked:
             if state.said is None or state.said.error_type is ErrorType.NONE:
                 return []
-            return [self._take_back(state, view.job, view.position, view.times[-1], None)]
+            return [self._take_back(state, view.job, view.times[-1], None)]
         root = ranked[0]
         if root.confidence < AT_ONCE or (root.cause in state.benign and root.confidence < CERTAIN):
             return []
         if state.said is not None and state.said.same(root):
             return []
-        return [self._say(ranked, state, view.job, view.position, None)]
+        return [self._say(verdict(ranked, view.job, state.attempt, state.revision + 1, None), root, state)]
 
-    def _say(
-        self, ranked: Sequence[Candidate], state: DiagnoseState, job: str, position: Position, ending: Ending | None
-    ) -> Failure:
+    def _say(self, said: Failure, root: Candidate, state: DiagnoseState) -> Failure:
         self.counters.verdicts += 1
-        state.revision += 1
-        state.said = Said.of(ranked[0])
-        return verdict(ranked, job, position, state.attempt, state.revision, ending)
+        state.revision = said.revision
+        state.said = Said.of(root, said.id)
+        return said
 
-    def _take_back(
-        self, state: DiagnoseState, job: str, position: Position, time: float, ending: Ending | None
-    ) -> Failure:
-        assert state.said is not None
+    def _take_back(self, state: DiagnoseState, job: str, time: float, ending: Ending | None) -> Failure:
         self.counters.taken_back += 1
         state.revision += 1
-        line = state.said.line
-        state.said = Said("", ErrorType.NONE, 0, None)
-        return taken_back(line, job, position, time, state.attempt, state.revision, ending)
+        said = taken_back(job, time, state.attempt, state.revision, ending)
+        state.said = Said("", ErrorType.NONE, 0, None, said.id)
+        return said
+
+
+def _final(kept: list[Candidate], alone: Candidate | None, readable: bool) -> list[Candidate]:
+    """Return the candidates, the root first, of an attempt that did not end well; `alone`: what its ending says, None for a stored log."""
+    ends = [alone] if alone else []
+    ranked = choose(kept + ends, readable=readable, ended_badly=alone is not None, stopped=alone is None)
+    if alone is not None and ranked[0] is alone and alone.error_type is ErrorType.UNKNOWN:
+        return choose(revive(kept, readable) + ends, readable=readable, ended_badly=True)
+    return ranked
 
 
 def _current(attempt: int, state: DiagnoseState) -> bool:
     """Return False for an attempt that is over; a newer one starts anew."""
     if attempt > state.attempt:
         state.attempt, state.revision, state.said, state.ending, state.verdict = attempt, 0, None, None, None
-        state.candidates, state.feeds, state.benign = [], {}, []
+        state.candidates, state.feeds, state.benign, state.reported = [], {}, [], False
     return attempt == state.attempt

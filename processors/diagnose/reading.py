@@ -11,7 +11,7 @@ from records import Component, ErrorType, Evidence
 
 from . import kinds, launch
 from . import traceback as tracebacks
-from .candidates import WORDS, Candidate, add, survive
+from .candidates import WORDS, Candidate, add, survive, survive_labelled
 from .catalogue import Signature
 from .corrected import CorrectedWatch
 from .envelope import excerpt, spoken
@@ -107,9 +107,7 @@ class Reader:
         if progress < len(view.lines) or feed.traceback.open:
             self._made(view, name, feed, kept)
         elif progress:
-            for one in kept:
-                if one.feed == name:
-                    survive(one, progress)
+            self._survive(view, name, kept, 0, len(view.lines))
         if feed.idle:
             feeds.pop(name, None)
         elif name in feeds or len(feeds) < FEEDS:
@@ -144,8 +142,11 @@ class Reader:
     def _survive(view: ChunkView, name: str, kept: list[Candidate], start: int, stop: int) -> None:
         progress, others = view.classes.count(PROGRESS, start, stop), view.classes.count(OTHER, start, stop)
         for one in kept:
-            if one.feed == name:
-                survive(one, progress, others)
+            if one.feed != name:
+                continue
+            survive(one, 0 if one.speaker is not None else progress, others)
+            if one.speaker is not None and progress:
+                survive_labelled(one, (view.lines[i] for i in range(start, stop) if view.classes[i] == PROGRESS))
 
     def _line(  # noqa: PLR0917  # the six are one line and where it stands
         self,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from records import ErrorType, Failure, Position, derived_id
+from records import ErrorType, Failure, identified
 
 from .candidates import Candidate
 from .ending import Ending
@@ -20,26 +20,25 @@ class Said(msgspec.Struct, frozen=True):
     error_type: ErrorType
     line: int
     rank: int | None
+    id: str = ""
 
     @classmethod
-    def of(cls, root: Candidate) -> "Said":
-        """Return what a verdict with this root says."""
-        return cls(root.cause, root.error_type, root.root.line if root.root else 0, root.rank)
+    def of(cls, root: Candidate, name: str) -> "Said":
+        """Return what a verdict with this root, under the id `name`, says."""
+        return cls(root.cause, root.error_type, root.root.line if root.root else 0, root.rank, name)
 
     def same(self, root: Candidate) -> bool:
         """Return whether a verdict with this root says nothing new."""
-        return self == Said.of(root)
+        return self == Said.of(root, self.id)
 
 
-def verdict(  # noqa: PLR0917
-    ranked: Sequence[Candidate], job: str, position: Position, attempt: int, revision: int, ending: Ending | None
-) -> Failure:
+def verdict(ranked: Sequence[Candidate], job: str, attempt: int, revision: int, ending: Ending | None) -> Failure:
     """Return the record for the root `ranked[0]`; the others support it. Final where there is an `ending`."""
     root = ranked[0]
     lines = [root.root, *root.support, *(one.root for one in ranked[1:])]
     cited = {(one.topic, one.partition, one.offset, one.line, one.rank): one for one in lines if one is not None}
-    return Failure(
-        id=derived_id("failure", job, position, 0 if ending or not root.root else root.root.line),
+    said = Failure(
+        id="",
         job=job,
         attempt=attempt,
         revision=revision,
@@ -59,14 +58,13 @@ def verdict(  # noqa: PLR0917
         signal=(ending.killed_by or None) if ending else None,
         evidence=list(cited.values())[:EVIDENCE],
     )
+    return identified(said)
 
 
-def taken_back(  # noqa: PLR0917
-    line: int, job: str, position: Position, time: float, attempt: int, revision: int, ending: Ending | None
-) -> Failure:
-    """Return the record that takes back a verdict whose root was `line`."""
-    return Failure(
-        id=derived_id("failure", job, position, 0 if ending else line),
+def taken_back(job: str, time: float, attempt: int, revision: int, ending: Ending | None) -> Failure:
+    """Return the record that takes the verdict back which is in force."""
+    said = Failure(
+        id="",
         job=job,
         attempt=attempt,
         revision=revision,
@@ -77,6 +75,7 @@ def taken_back(  # noqa: PLR0917
         exit_code=ending.exit_code if ending else None,
         signal=(ending.killed_by or None) if ending else None,
     )
+    return identified(said)
 
 
 def informed(root: Candidate, alone: Candidate | None) -> Candidate:

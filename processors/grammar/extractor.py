@@ -14,7 +14,7 @@ from . import mllog, stamps, table
 from .cache import GenerationCache
 from .fields import name_before, span
 from .names import Meaning
-from .numbers import NUMBER, is_duration, parse
+from .numbers import NUMBER, is_duration, of_thousands, parse, with_point
 from .plans import plan
 from .prefix import clean, peel
 from .slots import Plan, Slot
@@ -82,6 +82,7 @@ class Reading(msgspec.Struct):
     rank: int | None = None
 
 
+_COUNTERS = (Meaning.STEP, Meaning.EPOCH, Meaning.TOTAL, Meaning.COUNT, Meaning.DONE)
 _NOT_REPORTED = (Meaning.MEASURE,)
 """What a number may mean that no report holds; it is not parsed."""
 
@@ -121,7 +122,7 @@ def read_plan(body: str) -> Plan:
     for found in _DATE.finditer(body):
         body = _blank(body, found.start(), found.end())
     parts = NUMBER.split(body, NUMBERS)
-    return plan(parts[::2], parts[1::2])
+    return plan(parts[::2], [with_point(number) for number in parts[1::2]])
 
 
 def layout(line: str) -> Layout:
@@ -142,17 +143,28 @@ def layout(line: str) -> Layout:
         return Layout(Plan(()), (), stamp, peeled.rank, row=True, event=False, fragment=False)
     numbers = list(NUMBER.finditer(body))
     parts = NUMBER.split(body, NUMBERS)
-    texts, printed = parts[::2], parts[1::2]
+    texts, printed = parts[::2], [with_point(number) for number in parts[1::2]]
     known = plan(texts, printed)
+    commas = printed != parts[1::2]
     slots = _with_clocks(known.slots, printed, texts)
     places = tuple(
         (slot, *_place(numbers[slot.index], start), *(_place(numbers[slot.per], start) if slot.per >= 0 else (0, 0)))
         for slot in slots
-        if slot.meaning not in _NOT_REPORTED
+        if slot.meaning not in _NOT_REPORTED and not _may_be_decimals(slot, printed, commas)
     )
     indented = stamp is None and peeled.text[:1] in _INDENTED
     fragment = len(known.slots) == 1 and (indented or _CELL.fullmatch(body) is not None)
     return Layout(known, places, stamp, peeled.rank, row=False, event=False, fragment=fragment)
+
+
+def _may_be_decimals(slot: Slot, numbers: list[str], commas: bool) -> bool:
+    """Return whether the comma in `1,234` may part decimals: nothing is known then. Counters are whole, and group thousands.
+
+    Where a line has decimal commas (`commas`), others of it may be such too; of a loss it is likely where nothing has a point.
+    """
+    if slot.meaning in _COUNTERS or not of_thousands(numbers[slot.index]):
+        return False
+    return commas or (slot.meaning is Meaning.LOSS and not any("." in number for number in numbers))
 
 
 def _place(found: re.Match[str], start: int) -> tuple[int, int]:

@@ -12,6 +12,7 @@ NUMBER = re.compile(
     rf"|(?:\d+\s?{_DAYS}{_GAP})?\d+\s?{_HOURS}{_GAP}\d+\s?{_MINUTES}(?:{_GAP}\d+(?:\.\d+)?\s?{_SECONDS})?"  # 1h 2m 3s
     rf"|\d+\s?{_MINUTES}{_GAP}\d+(?:\.\d+)?\s?{_SECONDS}"  # 8 minutes 20 seconds
     r"|\d+s\d+ms"  # 2s80ms
+    r"|(?<![\[(,])[-+]?\d+,(?:\d\d?|\d{4,})(?:[eE][-+]?\d+)?(?![,.]?\d)"  # 0,2322, as much of Europe prints it
     r"|[-+]?\d+\.\d+f[-+]?\d+"  # 2.5f-6, as Julia prints one of single precision
     r"|[-+]?(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d*)?(?:[eE][-+]?\d+)?(?:[kKMG](?![A-Za-z]))?"  # 1,234.5e-3, 23.7k
     r"|[-+]?\.\d+(?:[eE][-+]?\d+)?"  # .25
@@ -21,11 +22,23 @@ NUMBER = re.compile(
 )
 """One number, as group 1. A digit that belongs to a word (`top1`, `fc6`, `P100`) is none."""
 
+_COMMA = re.compile(r"[-+]?\d++,(?:\d\d?|\d{4,}+)(?:[eE][-+]?\d+)?")
+_THOUSANDS = re.compile(r"[-+]?\d{1,3},\d{3}")
 _PART = re.compile(r"(?<!\d)(\d++(?:\.\d++)?+)\s?(ms|[dhms])")
 _AFTER_DAYS = re.compile(r"\s?d(?:ays?)?,?\s+")
 _SECONDS_IN = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 _OF_A_DURATION = frozenset(":hms")
 _SUFFIX = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+
+
+def with_point(text: str) -> str:
+    """Return what `NUMBER` matched with a decimal point where it has a decimal comma: groups of thousands have three digits."""
+    return text.replace(",", ".") if "," in text and _COMMA.fullmatch(text) else text
+
+
+def of_thousands(text: str) -> bool:
+    """Return whether `text` has the form of a whole number of thousands, or of one with three decimals behind a comma: `1,234`."""
+    return _THOUSANDS.fullmatch(text) is not None
 
 
 def parse(text: str) -> float:
@@ -54,6 +67,8 @@ def _special(text: str) -> float:
         return seconds + (float(days[0]) * _SECONDS_IN["d"] if days else 0.0)
     if is_duration(text):
         return sum(float(count) * _SECONDS_IN[unit] for count, unit in _PART.findall(text))
+    if (pointed := with_point(text)) != text:
+        return float(pointed)
     if "f" in text and text[-1].isdigit():
         return float(text.replace("f", "e"))
     scale = _SUFFIX.get(text[-1:], 1.0)

@@ -7,9 +7,8 @@ from itertools import pairwise
 import msgspec
 
 from .pace import GROWING
-from .reports import Report
+from .reports import BAR, Report, inside_a_step
 
-_BAR = "clock:elapsed"
 _FEW = 4
 """One report in so many must count to an end before that is taken for the end of the training loop."""
 
@@ -30,7 +29,7 @@ def swapped(window: Sequence[Report]) -> Sequence[Report]:
     if all(report.total is None for report in window):
         return window
     odd = set()
-    for shape in {report.shape for report in window if report.total is not None and _BAR not in report.times}:
+    for shape in {report.shape for report in window if report.total is not None and BAR not in report.times}:
         counted = [(report.step, report.total) for report in window if report.shape == shape and report.total]
         pairs = list(pairwise(counted))
         counts = sum(
@@ -56,7 +55,7 @@ def of_epochs(window: Sequence[Report]) -> Sequence[Report]:
     bare = [
         report
         for report in window
-        if report.unnamed and report.evaluated and report.epoch is None and _BAR not in report.times
+        if report.unnamed and report.evaluated and report.epoch is None and BAR not in report.times
     ]
     pairs = list(pairwise(report.step or 0 for report in bare))
     if len(pairs) < GROWING - 1 or any(later - earlier != 1 for earlier, later in pairs):
@@ -85,6 +84,17 @@ def moving(window: Sequence[Report]) -> Sequence[Report]:
     if not still:
         return window
     return [msgspec.structs.replace(report, step=None) if report.step_name in still else report for report in window]
+
+
+def outermost(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` without the steps of loops inside a step: of micro-batches, while another line counts the steps."""
+    outer = [report for report in window if report.total is None and report.step is not None]
+    inner = {report.line for report in window if any(inside_a_step(report, other) for other in outer)}
+    if not inner:
+        return window
+    return [
+        msgspec.structs.replace(report, step=None, total=None) if report.line in inner else report for report in window
+    ]
 
 
 def past(window: Sequence[Report]) -> Sequence[Report]:
@@ -121,8 +131,8 @@ def _outer(window: Sequence[Report]) -> int | None:
 
     An evaluation may draw many more lines than the training that it interrupts.
     """
-    bars = [report for report in window if report.unnamed and report.total is not None and _BAR in report.times]
-    longest = max(bars, key=lambda bar: (bar.times[_BAR], bar.total or 0), default=None)
+    bars = [report for report in window if report.unnamed and report.total is not None and BAR in report.times]
+    longest = max(bars, key=lambda bar: (bar.times[BAR], bar.total or 0), default=None)
     if longest is None or longest.total is None:
         return None
     others = [bar for bar in bars if bar.total != longest.total]

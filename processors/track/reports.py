@@ -1,5 +1,6 @@
 """Reports: what one or several lines together say about one moment of the training."""
 
+import re
 from collections.abc import Callable
 from math import inf, isfinite
 
@@ -24,6 +25,9 @@ _RANKS = 64
 
 _MOST = 1e15
 """No training has more steps: it is an id, or no number."""
+
+_GLOBAL = re.compile(r"(?i)total|(?:^|[^a-z])opt(?:im(?:izer)?)?[ _-]?step")
+"""Names of counters that count the whole training, whatever is counted inside one of its steps."""
 
 _SINCE_1970 = 1e9
 """A "time" above this is a date, not a duration."""
@@ -93,6 +97,9 @@ class Report(msgspec.Struct, array_like=True):
 
 
 _ROLES = {Meaning.STEP_TIME: "step", Meaning.TIME: "time", Meaning.CLOCK: "clock", Meaning.SPAN: "span"}
+BAR = "clock:elapsed"
+"""The reading of the time that a bar has run."""
+
 _TIMES = 6
 """Times that a report keeps; lines that print the times of dozens of parts are known."""
 
@@ -135,8 +142,9 @@ def _take_loss(report: Report, slot: Slot, value: float) -> bool:
 def _take_step(report: Report, slot: Slot, value: float) -> bool:
     if not 0 <= value < _MOST or value != int(value):
         return False
-    if report.step is None or not slot.name or ("total" in slot.name and "total" not in report.step_name):
+    if report.step is None or not slot.name or (_GLOBAL.search(slot.name) and not _GLOBAL.search(report.step_name)):
         report.step, report.unnamed, report.step_name = int(value), not slot.name, slot.name[:_NAME]
+        report.total = None
     return True
 
 
@@ -246,6 +254,20 @@ def _repeats(report: Report, line: Report) -> bool:
     return bool(line.times.keys() & report.times.keys() or line.rates.keys() & report.rates.keys())
 
 
+def inside_a_step(inner: Report, outer: Report) -> bool:
+    """Return whether `inner` counts parts of a step that `outer` counts: to an end that the other counter, which has none, went beyond.
+
+    Bars are left alone: those of epochs begin anew too.
+    """
+    if inner.total is None or BAR in inner.times or inner.shape == outer.shape:
+        return False
+    if outer.total is not None or outer.step is None or outer.unnamed:
+        return False
+    return inner.step_name != outer.step_name and (
+        outer.step > inner.total or _GLOBAL.search(outer.step_name) is not None
+    )
+
+
 def join(report: Report, line: Report) -> None:
     """Add what `line` says to `report`."""
     if line.rank != report.rank and line.rank is not None and line.shape == report.shape:
@@ -299,10 +321,10 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
             if same and report.rank is not None and report.rank != line.rank:
                 join(report, line)
                 return
-    for earlier in window[-_LOOK_BACK:]:
-        if earlier.shape == line.shape and _falls_back(earlier, line):
-            window.clear()
-            break
+    newest = window[-_LOOK_BACK:]
+    begun_anew = any(earlier.shape == line.shape and _falls_back(earlier, line) for earlier in newest)
+    if begun_anew and not any(inside_a_step(line, outer) for outer in newest):
+        window.clear()
     window.append(line)
     if len(window) > limit:
         del window[: len(window) - limit]

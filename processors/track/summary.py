@@ -8,16 +8,15 @@ import msgspec
 
 from processors.grammar.units import SAMPLES
 
-from .counters import main_shape, moving, of_epochs, one_loop, past, swapped, tagged
+from .counters import main_shape, moving, of_epochs, one_loop, outermost, past, swapped, tagged
 from .pace import Pace, clocked, paces, pairs
 from .reading import Reading, reference
 from .readings import THRESHOLD, readings, unsteady
-from .reports import Report
+from .reports import BAR, Report
 from .robust import robust_median
 
 _ENOUGH, _FEW = 3, 4
 _SAME = (0.8, 1.25)
-_BAR = "clock:elapsed"
 _SURE = {"stated": 0.95, "rate": 0.9, "timestamps": 0.8, "arrival": 0.6, "unknown": 0.0}
 
 
@@ -41,7 +40,7 @@ class Summary(msgspec.Struct, frozen=True):
 
 def summarise(window: Sequence[Report]) -> Summary:
     """Return what the reports of one run, oldest first, say together. `window` is not empty."""
-    window = one_loop(past(of_epochs(moving(swapped(tagged(window))))))
+    window = one_loop(past(of_epochs(moving(outermost(swapped(tagged(window)))))))
     shape = main_shape(window)
     main = [report for report in window if report.shape == shape]
     alike = _alike(window, main)
@@ -57,7 +56,7 @@ def summarise(window: Sequence[Report]) -> Summary:
     if best is not None and throughput is not None and _per_sample(best, clocks, throughput, unit):
         best = None  # the counter counts what the rate does: samples, tokens, environment steps
     samples = samples or (
-        by_sample and not any(_BAR in report.times for report in main) and _at_rate(clocks, best, throughput, unit)
+        by_sample and not any(BAR in report.times for report in main) and _at_rate(clocks, best, throughput, unit)
     )
     counted = next((report for report in ordered if report.step is not None and not samples), None)
     lossy = _newest_loss(window, alike, main)

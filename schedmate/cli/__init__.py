@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 import schedmate
 from records import Explained
-from schedmate.settings import load
+from schedmate.settings import SettingsError, load
 
 COMMANDS = {
     "demo": "Show it all on live jobs in one process; no server needed.",
@@ -77,8 +77,14 @@ def schedmate_command(
 
     Try `schedmate demo`, or `schedmate analyze train.log`. Every command explains itself: `schedmate pipe --help`.
     """
-    flags = dict(each.partition("=")[::2] for each in change or [])
-    context.obj = load(config, flags)
+    context.obj = load(config, dict(map(_change, change or [])))
+
+
+def _change(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise SettingsError(f"expected --set section.name=value, got --set {text}: without `=` it names no value")
+    return name, value
 
 
 def main() -> None:

@@ -25,7 +25,8 @@ def command(
 
     Example: `schedmate status 4711`
     """
-    from sinks.redis import open_redis, read_job, read_jobs
+    from schedmate.sinking import redis_client
+    from sinks.redis import read_job, read_jobs
 
     loaded: Loaded = context.obj
     settings = loaded.settings.redis
@@ -33,7 +34,7 @@ def command(
         raise SettingsError(
             "the present state stands in Redis, and redis.url is empty: set it, or ask `schedmate query`"
         )
-    with open_redis(settings.url, password=settings.secret()) as client:
+    with redis_client(settings) as client:
         if job is None:
             statuses = read_jobs(client, limit, prefix=settings.prefix)
         else:

@@ -14,7 +14,7 @@ NEAR = 0.15
 NEAR_S = 0.004
 """…or seconds, where that is more: lines arrive when the scheduler's loop reads them."""
 NEAR_BESIDE = 0.3
-"""The same where two jobs fight for a core, and steps are uneven."""
+"""The same where two jobs take turns on a device, and steps are uneven."""
 
 
 @dataclass(frozen=True)

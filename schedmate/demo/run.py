@@ -22,7 +22,7 @@ from schedmate.demo.programs import PROGRAMS
 from schedmate.demo.scenario import Scenario
 
 WIDTH = 100
-LIMIT_S = 46.0
+LIMIT_S = 240.0
 """After so many seconds the jobs are ended, whatever is missing."""
 TICK_S = 0.05
 QUIET_S = 0.6

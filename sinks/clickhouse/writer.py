@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from clickhouse_connect.driver.client import Client
 
-from records import JobMetric, Record
+from records import Failure, JobMetric, Record
 from sinks.errors import SinkRejected, SinkUnavailable
 
 from .columns import micros
@@ -18,6 +18,7 @@ from .migrate import check_schema
 from .present import present
 from .rollup import reconcile
 from .tables import BY_RECORD, Row, Table
+from .verdicts import new_verdicts
 
 _INSERT_ROWS = 100_000
 """At most so many rows an insert: well below the million at which the server would cut a block in two."""
@@ -34,7 +35,7 @@ class WriterCounters:
     rows: int = 0
     """Rows inserted."""
     repeats: int = 0
-    """Records dropped because their id was in the batch or in the table already."""
+    """Records dropped because they were in the batch or in the table already, by their id."""
     batches: int = 0
     """Calls of `write` that returned."""
     inserts: int = 0
@@ -117,19 +118,24 @@ class ClickHouseWriter:
     def _write_table(self, client: Client, table: Table, rows: list[Row]) -> None:
         records = [record for _, record in rows]
         there = present(client, table, records)
-        new = _once(rows, there)
+        new = _new(client, table, rows, there)
         if there and table.record is JobMetric:
             _reconcile(client, [record for record in records if record.id in there])  # type: ignore[attr-defined]
         self.counters.repeats += len(rows) - len(new)
         for start in range(0, len(new), _INSERT_ROWS):
             block = new[start : start + _INSERT_ROWS]
             _insert(client, table, block, _token(block))
-            missing = _once(block, present(client, table, [record for _, record in block]))
+            missing = _new(client, table, block, present(client, table, [record for _, record in block]))
             if missing:
                 self.counters.swallowed += 1
                 _insert(client, table, missing, uuid.uuid4().hex)
             self.counters.inserts += 1
             self.counters.rows += len(block)
+
+
+def _new(client: Client, table: Table, rows: list[Row], there: set[str]) -> list[Row]:
+    """Return the rows that are to be stored; `there` are the ids that the table has."""
+    return new_verdicts(client, rows, there) if table.record is Failure else _once(rows, there)
 
 
 def _once(rows: list[Row], there: set[str]) -> list[Row]:

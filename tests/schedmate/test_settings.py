@@ -1,10 +1,11 @@
 """Settings: layers, origins, and errors that say what to do."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from schedmate.settings import SettingsError, load
+from schedmate.settings import OTHER_VARIABLES, SettingsError, load
 
 
 @pytest.fixture(autouse=True)
@@ -79,3 +80,39 @@ def test_passwords_come_from_the_environment_or_a_file_and_are_not_shown(
         load(flags={"redis.password_file": str(tmp_path / "none")}).settings.redis.secret()
     with pytest.raises(SettingsError, match="may not stand here"):
         load(flags={"kafka.password": "geheim"})
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("SCHEDMATE_KAFKA_BROKERS", "did you mean SCHEDMATE_KAFKA__BROKERS?"),
+        ("SCHEDMATE_KAFAK__BROKERS", "did you mean SCHEDMATE_KAFKA__BROKERS?"),
+        ("SCHEDMATE_Ж", "SCHEDMATE_SECTION__NAME"),
+    ],
+)
+def test_a_variable_that_nothing_takes_is_an_error(monkeypatch: pytest.MonkeyPatch, name: str, hint: str) -> None:
+    monkeypatch.setenv(name, "k1:9092")
+    with pytest.raises(SettingsError) as caught:
+        load()
+    assert name in str(caught.value)
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SCHEDMATE_JOB_ID",
+        "SCHEDMATE_KAFKA_PORT",
+        "SCHEDMATE_API_SERVICE_HOST",
+        "SCHEDMATE_API_PORT_80_TCP_ADDR",
+        "schedmate_kafka__group",
+    ],
+)
+def test_variables_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "1")
+    load()
+
+
+def test_variables_of_the_composition_are_known() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docker-compose.yml").read_text()
+    assert set(re.findall(r"\$\{(SCHEDMATE_[A-Z_]+)", text)) <= OTHER_VARIABLES

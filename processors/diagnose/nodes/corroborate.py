@@ -2,18 +2,18 @@
 
 `source` of the outcome says which: `signature+node-logs` (confirmed by the node's log), `traceback-gpu-metrics` (the GPUs' samples speak
 against it), `node-logs` (the node's log alone makes the verdict). Evidence from the node is never worth more than the job's own words where
-these are plain: a `KeyError` stays one, though a disk failed beside it; only the confidence falls. Only fatal findings make a verdict, and
+these are plain: a `KeyError` stays one, though a disk failed beside it; only the confidence falls. What the node said to several jobs may
+be about another one: it neither takes the place of what the job says itself nor speaks against it. Only fatal findings make a verdict, and
 warnings do not even confirm one: clocks are held back by heat every day.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from processors.diagnose import kinds
 from processors.diagnose.catalogue import Signature
-from records import Component, ErrorType, Failure, NodeFinding, Severity
+from records import Component, ErrorType, Failure, NodeFinding, Severity, identified
 
 from .window import AFTER_S, BEFORE_S
 
@@ -33,7 +33,17 @@ _CONSEQUENCES = frozenset({
     kinds.KILL, kinds.ABORT, kinds.NATIVE, kinds.CANCEL,
 })  # fmt: skip
 """Kinds that follow from a node's trouble without saying so."""
-_DEVICE_WORDS = ("CUDA", "cuda", "NCCL", "cuDNN", "CUDNN", "CUBLAS", "NVML", "Input/output", "Bus error")
+_ENDED_FROM_OUTSIDE = frozenset({kinds.CANCEL, kinds.SIGNAL})
+"""Of those, what says that somebody ended the job, and not its node."""
+_GPU_WORDS = ("CUDA", "cuda", "NCCL", "cuDNN", "CUDNN", "CUBLAS", "NVML")
+_WORDS = {
+    Component.GPU: _GPU_WORDS,
+    Component.NVLINK: _GPU_WORDS,
+    Component.NETWORK: ("NCCL",),
+    Component.STORAGE: ("Input/output", "Bus error"),
+    Component.NODE: ("Input/output", "Bus error"),
+}
+"""Words of an error that point to what is faulty."""
 
 
 def corroborate(
@@ -63,6 +73,7 @@ def corroborate(
     if same:
         return _confirmed(failure, same)
     plain = failure.confidence >= CERTAIN and failure.error_type is not ErrorType.USER_SCRIPT
+    plain = plain or _of_several(best)
     return None if best.severity is not Severity.FATAL or plain else _doubted(failure, best)
 
 
@@ -85,9 +96,15 @@ def _explained(failure: Failure, best: NodeFinding, signatures: Mapping[str, Sig
     else:
         kind = kinds.EXCEPTION
     if kind in _CONSEQUENCES:
-        return kind in follows
+        return kind in follows and not (_of_several(best) and kind in _ENDED_FROM_OUTSIDE)
     words = failure.message + (failure.root.text if failure.root else "")
-    return failure.confidence < CERTAIN and kind in follows and any(one in words for one in _DEVICE_WORDS)
+    pointed = any(one in words for one in _WORDS.get(best.component, ()))
+    return failure.confidence < CERTAIN and kind in follows and pointed and not _of_several(best)
+
+
+def _of_several(one: NodeFinding) -> bool:
+    """Return whether a finding was told to several jobs, so that it may be about another one."""
+    return len(one.jobs) > 1
 
 
 def _confirmed(failure: Failure, same: Sequence[NodeFinding]) -> Failure:
@@ -129,7 +146,7 @@ def _replaced(failure: Failure, best: NodeFinding, found: Sequence[NodeFinding])
         confidence=best.confidence,
     )
     others = [one for one in changed.evidence if one != best.place]
-    return msgspec.structs.replace(changed, evidence=[best.place, *others][:EVIDENCE])
+    return identified(msgspec.structs.replace(changed, evidence=[best.place, *others][:EVIDENCE]))
 
 
 def _doubted(failure: Failure, best: NodeFinding) -> Failure:
@@ -151,10 +168,6 @@ def _unsupported(failure: Failure, calm: Sequence[NodeFinding]) -> Failure | Non
 
 
 def _next(failure: Failure, found: Sequence[NodeFinding], **changes: object) -> Failure:
-    """Return `failure` with `changes` and the lines of `found`, at the next revision, under an id that follows from it and from them."""
-    cited = found[:EVIDENCE]
-    digest = hashlib.blake2s("\n".join(one.id for one in cited).encode(), digest_size=6).hexdigest()
-    places = [*failure.evidence, *(one.place for one in cited)][:EVIDENCE]
-    return msgspec.structs.replace(
-        failure, id=f"{failure.id}/nodes/{digest}", revision=failure.revision + 1, evidence=places, **changes
-    )
+    """Return `failure` with `changes` and the lines of `found`, at the next revision."""
+    places = [*failure.evidence, *(one.place for one in found)][:EVIDENCE]
+    return identified(msgspec.structs.replace(failure, revision=failure.revision + 1, evidence=places, **changes))

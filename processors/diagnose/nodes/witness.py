@@ -59,9 +59,9 @@ class NodeWitness:
     def heard(self, finding: NodeFinding, state: WitnessState) -> Failure | None:
         """Take a finding; return the verdict that it changes."""
         _begin_attempt(state, finding.attempt)
-        # A finding that came again is told again, with a higher count.
+        # A finding that came again is told again, with a higher count; so is one whose job has, or lost, company on the node.
         again = [one for one in state.findings if (one.place, one.signature) == (finding.place, finding.signature)]
-        if finding.attempt < state.attempt or any(one.times >= finding.times for one in again):
+        if finding.attempt < state.attempt or any(_known(one, finding) for one in again):
             return None
         state.findings = _newest([*(one for one in state.findings if one not in again), finding])
         return self._weigh(state)
@@ -70,7 +70,10 @@ class NodeWitness:
         if state.own is None:
             return None
         outcome = corroborate(state.own, state.findings, self._signatures)
-        if outcome is None or (state.weighed is not None and _says_the_same(outcome, state.weighed)):
+        if outcome is None:  # what spoke for another verdict does so no longer
+            before, state.weighed = state.weighed, None
+            return state.own if before is not None else None
+        if state.weighed is not None and outcome.id == state.weighed.id:
             return None
         state.weighed = outcome
         self._count(state.own, outcome)
@@ -90,12 +93,13 @@ def _begin_attempt(state: WitnessState, attempt: int) -> None:
         state.attempt, state.findings, state.own, state.weighed = attempt, [], None, None
 
 
+def _known(one: NodeFinding, finding: NodeFinding) -> bool:
+    """Return whether `finding`, which was told before as `one`, says nothing new."""
+    return one.times > finding.times or (one.times, one.jobs) == (finding.times, finding.jobs)
+
+
 def _newest(findings: Sequence[NodeFinding]) -> list[NodeFinding]:
     """Return the newest findings of both sorts. Which are kept does not depend on the order in which they came."""
     ordered = sorted(findings, key=lambda one: (one.time, one.id))
     fatal = [one for one in ordered if one.severity is Severity.FATAL][-KEPT:]
     return [*fatal, *[one for one in ordered if one.severity is not Severity.FATAL][-KEPT:]]
-
-
-def _says_the_same(one: Failure, other: Failure) -> bool:
-    return msgspec.structs.replace(one, id=other.id, revision=other.revision) == other

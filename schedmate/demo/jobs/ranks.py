@@ -1,13 +1,11 @@
-"""Two ranks that print as Megatron does, each with a second thread that prepares data: hungry for processor time.
+"""Two ranks that print as Megatron does, on one device: heavy on it.
 
 Each goes on from its checkpoint when it is started again.
 """
 
 import os
-import threading
 from pathlib import Path
 
-from schedmate.demo.jobs.network import Network
 from schedmate.demo.jobs.training import Training
 
 STEPS = 130
@@ -15,18 +13,10 @@ EVERY = 4
 CHECKPOINT = 10
 
 
-def prepare() -> None:
-    """Keep a core busy, as data loaders do."""
-    network = Network(width=512, seed=1)
-    while True:
-        network.train()
-
-
 def main() -> None:
     """Train."""
     rank = int(os.environ["RANK"])
-    training = Training(0.01, heavy=True, width=256, seed=rank, checkpoint=Path(f"rank{rank}.npz"))
-    threading.Thread(target=prepare, daemon=True).start()
+    training = Training(0.04, heavy=True, width=256, seed=rank, checkpoint=Path(f"rank{rank}.npz"))
     since, seconds = 0, 0.0
     while training.step < STEPS:
         loss = training.advance()

@@ -22,7 +22,7 @@ def test_a_bug_is_the_users_and_named_at_once(handler: FailureHandler) -> None:
     assert first.signature == "KeyError"
     assert first.root is not None
     assert first.root.line == len(PROGRESS) + len(BUG)
-    assert first.id == f"failure/j/job-logs/0/1/{first.root.line}"
+    assert first.id.startswith(f"failure/j/0/job-logs/0/1/{first.root.line}/")
     assert [one.line for one in first.evidence] == [first.root.line, len(PROGRESS) + 1]
     (last,) = handler.conclude(ending(exit_code=1), state)
     assert (last.final, last.revision, last.exit_code, last.root) == (True, 2, 1, first.root)
@@ -60,6 +60,60 @@ def test_an_error_that_the_job_survives_is_taken_back(handler: FailureHandler) -
     assert handler.conclude(ending(exit_code=0), state) == []
 
 
+QUIET = [f"flushing item {number} of the queue" for number in range(520)]
+
+
+def test_quiet_lines_of_a_job_that_reports_show_no_survival(handler: FailureHandler) -> None:
+    said, _ = run(handler, [*PROGRESS, *BUG, *QUIET])
+    assert said[-1].signature == "KeyError"
+    assert run(handler, [*PROGRESS, *BUG, *QUIET], ending(exit_code=1))[0][-1].signature == "KeyError"
+
+
+def test_quiet_lines_count_where_nobody_can_read_the_progress_until_the_attempt_ends_badly(
+    handler: FailureHandler,
+) -> None:
+    said, state = run(handler, [*BUG, *QUIET])
+    assert said[-1].error_type is ErrorType.NONE
+    (last,) = handler.conclude(ending(exit_code=1), state)
+    assert (last.signature, last.final) == ("KeyError", True)
+    assert run(handler, [*BUG, *QUIET], ending(state="TIMEOUT"))[0][-1].signature == "timeout"
+
+
+@pytest.mark.parametrize("reports", [5, 45])
+def test_progress_of_another_rank_does_not_show_that_this_one_lived(handler: FailureHandler, reports: int) -> None:
+    state = DiagnoseState()
+    handler.observe(view([*PROGRESS, *BUG], rank=1), state)
+    assert handler.observe(view(PROGRESS[:reports], rank=0, time=1100.0), state) == []
+    (last,) = handler.conclude(ending(exit_code=1), state)
+    assert (last.signature, last.rank) == ("KeyError", 1)
+
+
+def test_much_progress_of_another_rank_takes_a_verdict_back_until_the_attempt_ends_badly(
+    handler: FailureHandler,
+) -> None:
+    state = DiagnoseState()
+    handler.observe(view([*PROGRESS, *BUG], rank=1), state)
+    (back,) = handler.observe(view(PROGRESS, rank=0, time=1100.0), state)
+    assert back.error_type is ErrorType.NONE
+    (last,) = handler.conclude(ending(exit_code=1), state)
+    assert (last.signature, last.rank, last.final) == ("KeyError", 1, True)
+
+
+def test_labels_tell_whose_progress_it_is(handler: FailureHandler) -> None:
+    theirs = [f"[rank0]: {line}" for line in PROGRESS[:6]]
+    own = [f"[rank1]: {line}" for line in PROGRESS[:6]]
+    bug = [f"[rank1]: {line}" for line in BUG]
+    assert run(handler, [*bug, *theirs])[0][-1].signature == "KeyError"
+    assert run(handler, [*bug, *own])[0] == []
+
+
+def test_progress_on_the_other_stream_of_its_rank_shows_survival(handler: FailureHandler) -> None:
+    state = DiagnoseState()
+    handler.observe(replace(view(BUG, rank=1), stream="stderr"), state)
+    (back,) = handler.observe(view(PROGRESS[:10], rank=1, time=1100.0), state)
+    assert back.error_type is ErrorType.NONE
+
+
 def test_a_survived_error_does_not_hide_the_later_one(handler: FailureHandler) -> None:
     said, _ = run(handler, [*BUG, *PROGRESS, *BUG], ending(exit_code=1), size=10)
     assert said[-1].root is not None
@@ -95,7 +149,7 @@ def test_an_ending_without_any_error_line(
     ((one,), _) = run(handler, PROGRESS, ending(nodes=["n9"], **facts))
     assert (one.error_type, one.faulty_component, one.restartable) == (kind, component, restartable)
     assert (one.root, one.source, one.final, one.node) == (None, "exit", True, "n9")
-    assert one.id == "failure/j/job-events/0/7/0"
+    assert one.id.startswith(f"failure/j/0/{one.signature}/")
 
 
 def test_a_node_failure_outdoes_the_noise_but_a_bug_before_a_cancel_stays(handler: FailureHandler) -> None:
@@ -166,7 +220,7 @@ def test_attempts(handler: FailureHandler) -> None:
     state = DiagnoseState()
     assert handler.observe(view(BUG), state)
     assert handler.observe(view(PROGRESS, attempt=1), state) == []
-    assert state == DiagnoseState(attempt=1)
+    assert state == DiagnoseState(attempt=1, reported=True)
     assert handler.observe(view(BUG, attempt=0), state) == []
     (one,) = handler.observe(view(BUG, attempt=1), state)
     assert (one.attempt, one.revision) == (1, 1)
@@ -260,7 +314,7 @@ def test_giant_lines_are_read_in_bounded_time(handler: FailureHandler) -> None:
 
 def test_progress_leaves_nothing_behind(handler: FailureHandler) -> None:
     _, state = run(handler, PROGRESS * 20)
-    assert state == DiagnoseState()
+    assert state == DiagnoseState(reported=True)
 
 
 def test_a_line_that_calls_itself_information_makes_no_failure(handler: FailureHandler) -> None:

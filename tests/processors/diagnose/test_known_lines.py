@@ -6,6 +6,9 @@ from processors.diagnose.catalogue import load
 from processors.diagnose.matcher import Matcher
 
 KNOWN = [
+    ("hangup", "Terminated              python train.py", "Terminated at Mon Jan  1 12:00:00 2031"),
+    ("hangup", "Terminated: 15", "Terminated (all workers done)"),
+    ("hangup", "Terminated by signal 15", "Terminated by the schedule after 90 epochs"),
     (
         "cancelled",
         "slurmstepd-n7: error: *** STEP 17.0 ON n7 CANCELLED AT 2031-02-03T04:05:06 ***",

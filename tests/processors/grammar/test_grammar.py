@@ -23,6 +23,9 @@ from processors.grammar.prefix import clean, peel
         ("1.2e-3", 0.0012),
         ("6.120110E+00", 6.12011),
         ("81,920", 81920),
+        ("0,2322", 0.2322),
+        ("12,5", 12.5),
+        ("-1,25e-3", -0.00125),
         ("1,234.5", 1234.5),
         ("23.7k", 23700),
         ("1.5M", 1.5e6),
@@ -53,6 +56,23 @@ def test_durations_in_any_form(days: int, hours: int, minutes: int, seconds: int
     )
     for form in forms:
         assert [parse(found[1]) for found in NUMBER.finditer(f"took {form}.")] == [value]
+
+
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        ("step 12 loss 0,2322", {Meaning.STEP: 12, Meaning.LOSS: 0.2322}),
+        ("Schritt 12 | Verlust 0,2322 | 1,25 s/it", {Meaning.STEP: 12, Meaning.LOSS: 0.2322, Meaning.STEP_TIME: 1.25}),
+        ("step 1,200 loss 0,23", {Meaning.STEP: 1200, Meaning.LOSS: 0.23}),
+        ("step 12 loss 1,234", {Meaning.STEP: 12}),
+        ("step 12 loss 0,23 1,234 tok/s", {Meaning.STEP: 12, Meaning.LOSS: 0.23}),
+        ("step 12 loss 1,234.5", {Meaning.STEP: 12, Meaning.LOSS: 1234.5}),
+        ("step 12 loss 0.23 18,020 tok/s", {Meaning.STEP: 12, Meaning.LOSS: 0.23, Meaning.RATE: 18020}),
+    ],
+)
+def test_a_comma_that_parts_decimals_is_read_or_left(line: str, values: dict[Meaning, float]) -> None:
+    reading = Extractor().read(line)
+    assert {slot.meaning: value for slot, value in reading.values} == values
 
 
 def test_redraws_that_a_copy_left_in_one_line() -> None:

@@ -6,6 +6,29 @@ from .expecting import clock, expect_however_cut, track
 from .test_formats import lines, loss
 
 FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
+    "micro-batches, and a line for each step": (
+        [
+            line
+            for s in range(140, 181)
+            for line in (
+                *(f"[{clock(4 * s + k)}] mb {k}/4 loss {loss(s):.4f}" for k in range(4)),
+                f"[{clock(4 * s + 3)}] opt_step={s} loss={loss(s):.4f} lr=1e-4",
+            )
+        ],
+        {"step": 180, "step_time_s": 4.0},
+    ),
+    "micro-batches, and the number of each step alone": (
+        [
+            line
+            for s in range(1, 41)
+            for line in (*(f"mb {k}/4 loss {loss(s):.4f}" for k in range(1, 5)), f"opt_step={s}")
+        ],
+        {"step": 40, "loss": 2.2},
+    ),
+    "a step of micro-batches and the optimizer's": (
+        lines(lambda i: f"step {i % 4 + 1}/4 loss {loss(i):.4f} opt_step={i // 4 + 140}"),
+        {"step": 150, "loss": 2.2},
+    ),
     "epochs of different lengths, each rank behind its label": (
         [
             f"[rank0]: train {100 * k // n:3d}%|####      | {k}/{n} [{2 * k // 60:02}:{2 * k % 60:02}<01:00,  2.00s/it]"

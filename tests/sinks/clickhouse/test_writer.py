@@ -1,6 +1,7 @@
 import itertools
 import math
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -139,6 +140,38 @@ def test_of_two_verdicts_of_one_revision_the_more_certain_one_is_in_force(embedd
         ]
     )  # fmt: skip
     assert embedded.one("SELECT id FROM verdicts WHERE job = 'tie'") == "tie/z"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_verdict_said_again_after_another_is_in_force_and_stored_once_each_time(
+    embedded: Embedded, size: int
+) -> None:
+    job = f"again-{size}"
+    said = {
+        name: records.identified(
+            records.Failure(id="", job=job, time=T0, message=name, error_type=records.ErrorType.OTHER, signature=name)
+        )
+        for name in ("one", "other")
+    }
+    rows: list[Row] = [
+        (Position("failures", 0, revision), msgspec.structs.replace(said[name], revision=revision))
+        for revision, name in enumerate(("one", "other", "one"), 1)
+    ]
+    for _ in range(2):
+        for batch in cut(rows, size):
+            ClickHouseWriter(embedded.connect).write(batch)
+        ClickHouseWriter(embedded.connect).write(rows[:2])
+    assert embedded.one("SELECT message FROM verdicts WHERE job = {job:String}", job=job) == "one"
+    assert embedded.one("SELECT count() FROM failures WHERE job = {job:String}", job=job) == 3
+
+
+def test_a_verdict_made_again_with_a_higher_revision_and_nothing_in_between_is_a_repeat(embedded: Embedded) -> None:
+    verdict = records.Failure(id="", job="once", time=T0, message="m", error_type=records.ErrorType.OTHER)
+    verdict = records.identified(verdict)
+    for revision in (1, 2):
+        again = msgspec.structs.replace(verdict, revision=revision)
+        ClickHouseWriter(embedded.connect).write([(Position("failures", 0, revision), again)])
+    assert embedded.one("SELECT count() FROM failures WHERE job = 'once'") == 1
 
 
 def test_a_result_written_again_at_another_time_is_a_repeat(embedded: Embedded) -> None:

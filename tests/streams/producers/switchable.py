@@ -1,9 +1,11 @@
 """A broker for tests of shipping: in memory, and able to be away, to refuse, or to say nothing."""
 
+import os
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 
 from records import JobEvent, LogChunk, decode
 from streams.transport import Outgoing, TransportError
@@ -64,6 +66,11 @@ class Connected:
     def close(self) -> None:
         for future in self.open:
             future.set_exception(TransportError("closed"))
+
+
+def segments(root: Path) -> list[Path]:
+    """Return the segments of all spools under `root`. Spools come and go while they are listed, which `Path.glob` does not stand."""
+    return [Path(folder) / name for folder, _, names in os.walk(root) for name in names if name.endswith(".segment")]
 
 
 def wait_for(condition: Callable[[], object], timeout: float = 20.0) -> None:

@@ -14,7 +14,7 @@ from records import LogChunk, decode
 from streams.kafka import read_back
 from tests.servers.kafka import Kafka
 
-from .switchable import wait_for
+from .switchable import segments, wait_for
 
 pytestmark = pytest.mark.kafka
 
@@ -96,14 +96,14 @@ def test_a_pipe_started_before_the_broker(own_kafka: Kafka, tmp_path: Path) -> N
     with host.start(
         "pipe", "--job", "2", "--", sys.executable, "-c", code, str(go), stdout=subprocess.DEVNULL
     ) as process:
-        wait_for(lambda: len(list(host.spool.glob("*/*.segment"))) == 2)
+        wait_for(lambda: len(segments(host.spool)) == 2)
         own_kafka.start()
         wait_for(lambda: host.has("2", 400) and host.has("1", 1), 60)
         go.touch()
         assert process.wait(60) == 0
     assert host.lines("2") == numbered(800)
     assert host.lines("1") == ["too early"]
-    assert not list(host.spool.glob("*/*.segment"))
+    assert not segments(host.spool)
 
 
 @pytest.mark.slow
@@ -113,7 +113,7 @@ def test_a_broker_killed_in_the_middle(own_kafka: Kafka, tmp_path: Path) -> None
     with host.start("--set", "producer.close_seconds=30", *command, stdout=subprocess.DEVNULL) as process:
         wait_for(lambda: host.has("3", 100))
         own_kafka.kill()
-        wait_for(lambda: list(host.spool.glob("*/*.segment")))
+        wait_for(lambda: segments(host.spool))
         own_kafka.start()
         assert process.wait(90) == 0
     assert host.lines("3") == numbered(500)

@@ -14,7 +14,7 @@ import pytest
 
 from records import JobEvent, LogChunk, decode
 
-from .switchable import wait_for
+from .switchable import segments, wait_for
 
 DRIVER = [sys.executable, str(Path(__file__).with_name("pipe_driver.py"))]
 ENV = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])}
@@ -51,7 +51,7 @@ class Site:
         return sum(decode(JobEvent, value).lines for value in self.messages("job-events"))
 
     def spools(self) -> list[Path]:
-        return list((self.directory / "spool").glob("*/*.segment"))
+        return segments(self.directory / "spool")
 
     def send_orphans(self, data: bytes = b"") -> None:
         """Run another pipe until it has sent what earlier ones left."""

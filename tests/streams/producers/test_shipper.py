@@ -10,7 +10,7 @@ from streams.producers.parcel import Parcel, Source
 from streams.producers.shipper import Leftover, Shipper, SpoolSettings
 from streams.transport import outgoing
 
-from .switchable import Switchable, wait_for
+from .switchable import Switchable, segments, wait_for
 
 QUICK = (0.02, 0.1)
 
@@ -223,7 +223,7 @@ def test_whatever_happens_every_line_arrives_in_order_or_is_counted(tmp_path: Pa
         shipper.close(0.02)
     broker.state, broker.fail_next = "up", 0
     last = Shipper(broker.connect, "last", adopt=settings, backoff=QUICK, adopt_every=0.05)
-    wait_for(lambda: not list(tmp_path.glob("*/*.segment")))
+    wait_for(lambda: not segments(tmp_path))
     last.close(5)
     highest: dict[str, int] = {}
     arrived = set()

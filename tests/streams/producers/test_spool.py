@@ -1,8 +1,10 @@
 import errno
 import os
 import resource
+import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -10,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 
 from streams.producers.spool import Spool, SpoolBusy, SpoolFull, orphans
+
+from .switchable import segments
 
 BUDGET = 1 << 20
 
@@ -157,3 +161,22 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     spool.append(b"third")
     assert drain(spool) == [b"first" * 100, b"third"]
+
+
+def test_spools_that_go_while_they_are_listed_are_no_error(tmp_path: Path) -> None:
+    done = threading.Event()
+
+    def come_and_go() -> None:
+        while not done.is_set():
+            (tmp_path / "spool").mkdir()
+            (tmp_path / "spool" / "1.segment").touch()
+            shutil.rmtree(tmp_path / "spool")
+
+    coming = threading.Thread(target=come_and_go)
+    coming.start()
+    try:
+        for _ in range(2000):
+            assert len(segments(tmp_path)) <= 1
+    finally:
+        done.set()
+        coming.join()

@@ -121,6 +121,34 @@ def test_a_plain_bug_stays_one_and_only_its_confidence_falls() -> None:
     assert one.evidence[-1].text == XID
 
 
+CANCELLED = {"error_type": ErrorType.OTHER, "confidence": 0.85, "source": "signature", "signature": "cancelled"}
+CUDA_MEMORY = {
+    "error_type": ErrorType.USER_SCRIPT, "confidence": 0.85, "signature": "cuda_out_of_memory", "message": "CUDA out of memory. Tried …",
+}  # fmt: skip
+
+
+def to_several(*lines: str) -> list[NodeFinding]:
+    return [msgspec.structs.replace(one, jobs=["17", "18"]) for one in nodes(*lines)]
+
+
+@pytest.mark.parametrize("facts", [BUG, BUG | {"message": "RuntimeError: CUDA error"}, CUDA_MEMORY, CANCELLED])
+def test_what_may_be_about_another_job_outdoes_no_error_of_this_one(facts: dict[str, object]) -> None:
+    assert corroborate(failure(**facts), to_several(XID), BY_NAME) is None
+    assert corroborate(failure(**facts), to_several("Out of memory: Killed process 99 (python)"), BY_NAME) is None
+
+
+def test_what_may_be_about_another_job_explains_one_that_says_nothing_itself() -> None:
+    one = corroborate(failure(**KILLED), to_several(OOM.format(17)), BY_NAME)
+    assert one is not None
+    assert one.signature == "oom_killer"
+
+
+def test_the_hosts_memory_does_not_explain_an_error_of_the_gpu() -> None:
+    one = corroborate(failure(**CUDA_MEMORY), nodes("Out of memory: Killed process 99 (python)"), BY_NAME)
+    assert one is not None
+    assert (one.signature, one.source) == ("cuda_out_of_memory", "signature-node-logs")
+
+
 @pytest.mark.parametrize(
     "evidence",
     [

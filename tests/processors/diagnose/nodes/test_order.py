@@ -21,6 +21,7 @@ from records import (
     JobEvent,
     LogChunk,
     NodeLogChunk,
+    NodeStay,
     Position,
     Record,
 )
@@ -33,6 +34,10 @@ NCCL = (
     "[rank0]:[E ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation timeout: "
     "WorkNCCL(SeqNum=81, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600013 milliseconds before timing out."
 )
+
+
+BUG = ["Traceback (most recent call last):", '  File "t.py", line 3, in <module>']
+ELSEWHERE = NodeStay(job="18", node="n1", since=T - 900, seen=T - 900)
 
 
 def progress(first: int) -> list[str]:
@@ -97,8 +102,8 @@ def outcome(topics: Sequence[Sequence[Record]], choose: Sequence[int]) -> Failur
 
 
 def said(verdict: Failure | None) -> bytes:
-    """Return what a verdict says, without what tells its place in the sequence of revisions."""
-    return msgspec.json.encode(verdict and msgspec.structs.replace(verdict, id="", revision=0))
+    """Return what a verdict says, without its place in the sequence of revisions."""
+    return msgspec.json.encode(verdict and msgspec.structs.replace(verdict, revision=0))
 
 
 CASES: dict[str, list[list[Record]]] = {
@@ -110,10 +115,22 @@ CASES: dict[str, list[list[Record]]] = {
         list(samples()),
     ],
     "a bug beside a broken GPU": [
-        [chunk([*progress(1), "Traceback (most recent call last):", '  File "t.py", line 3, in <module>', "KeyError: 'x'"], 1, T)],
+        [chunk([*progress(1), *BUG, "KeyError: 'x'"], 1, T)],
         [started(), ended()],
         [kernel(XID, XID)],
         list(samples(broken=True)),
+    ],
+    "a GPU's error on a node with another job": [
+        [chunk([*progress(1), *BUG, "RuntimeError: CUDA error: unknown"], 1, T)],
+        [started(), ended()],
+        [kernel(XID, XID)],
+        [ELSEWHERE, msgspec.structs.replace(ELSEWHERE, until=T - 800)],
+    ],
+    "a GPU's error beside another job": [
+        [chunk([*progress(1), *BUG, "RuntimeError: CUDA error: unknown"], 1, T)],
+        [started(), ended()],
+        [kernel(XID, XID)],
+        [ELSEWHERE],
     ],
     "all well": [[chunk(progress(1), 1, T)], [started(), ended(0)], [kernel(XID, PROGRAM_FAULT)], list(samples())],
 }  # fmt: skip
@@ -147,6 +164,14 @@ def test_a_bug_stays_a_bug_and_a_good_end_a_good_end() -> None:
     assert bug is not None
     assert (bug.error_type, bug.signature, bug.restartable) == (ErrorType.USER_SCRIPT, "KeyError", False)
     assert outcome(CASES["all well"], []) is None
+
+
+def test_a_node_with_another_job_does_not_outvote_an_error() -> None:
+    alone = outcome(CASES["a GPU's error on a node with another job"], [])
+    beside = outcome(CASES["a GPU's error beside another job"], [])
+    assert alone is not None
+    assert beside is not None
+    assert (alone.source, beside.source) == ("node-logs", "traceback")
 
 
 def test_a_lone_warning_makes_no_verdict() -> None:

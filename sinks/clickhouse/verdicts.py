@@ -1,0 +1,49 @@
+"""Which verdicts of a batch are new.
+
+A verdict has the same id whenever it says the same. So one whose id is there is a repeat, unless another verdict on the attempt was said
+in between: then it is in force again, and its higher revision is stored too.
+"""
+
+from collections.abc import Collection, Sequence
+
+from clickhouse_connect.driver.client import Client
+
+from records import Failure
+
+from .faults import speaking
+from .tables import Row
+
+_IN_FORCE = (
+    "SELECT job, attempt, revision, id FROM failures WHERE job IN {jobs:Array(String)} "
+    "ORDER BY job, attempt, revision DESC, confidence DESC, id LIMIT 1 BY job, attempt"
+)
+_JOBS = 500
+"""Jobs asked for at once."""
+
+
+def new_verdicts(client: Client, rows: Sequence[Row], there: Collection[str]) -> list[Row]:
+    """Return those of `rows`, verdicts all, that are new; `there` are the ids among theirs that the table has."""
+    verdicts = [(row, record) for row in rows if isinstance(record := row[1], Failure)]
+    if not there and len({record.id for _, record in verdicts}) == len(rows):
+        return list(rows)
+    force = _in_force(client, sorted({record.job for _, record in verdicts if record.id in there}))
+    known, new = set(there), []
+    for row, record in sorted(verdicts, key=lambda each: each[1].revision):
+        attempt = record.job, record.attempt
+        revision, id_ = force.get(attempt, (0, ""))
+        if record.id in known and (record.id == id_ or record.revision <= revision):
+            continue
+        known.add(record.id)
+        new.append(row)
+        if record.revision > revision:
+            force[attempt] = record.revision, record.id
+    return new
+
+
+def _in_force(client: Client, jobs: Sequence[str]) -> dict[tuple[str, int], tuple[int, str]]:
+    found = {}
+    for start in range(0, len(jobs), _JOBS):
+        with speaking("looking for verdicts in force"):
+            rows = client.query(_IN_FORCE, parameters={"jobs": list(jobs[start : start + _JOBS])}).result_rows
+        found.update({(job, attempt): (revision, id_) for job, attempt, revision, id_ in rows})
+    return found

@@ -1,0 +1,104 @@
+"""The last verdict on an attempt, its id included, does not depend on how the topics of lines and of events interleave."""
+
+from collections import deque
+from collections.abc import Sequence
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from processors.job import JobProcessor
+from processors.state import JobState
+from records import ErrorType, EventKind, Failure, JobEvent, LogChunk, Position, Record
+
+PROCESSOR = JobProcessor()
+PROGRESS = [f"step {number} | loss {2.0 / number:.3f} | 12.5 it/s" for number in range(1, 60)]
+BUG = [
+    "Traceback (most recent call last):",
+    '  File "/home/u/train.py", line 40, in <module>',
+    "    main()",
+    "KeyError: 'labels'",
+]
+PARTS: list[list[str]] = [
+    PROGRESS[:4],
+    PROGRESS[:12],
+    BUG,
+    BUG[:2],
+    ["[rank1]: RuntimeError: NCCL communicator was aborted on rank 1."],
+    ["NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python, GPU has fallen off the bus."],
+    ["ERROR something is off"],
+    ["fetch: Read timed out", "retrying in 2 s"],
+    ["fetch: Read timed out"],
+    ["flushing a part of the queue"] * 30,
+    ["train.py FAILED", "  exitcode  : 1 (pid: 4242)"],
+    ["training complete, model saved"],
+]
+ENDS: list[dict[str, object]] = [
+    {"exit_code": 0, "state": "COMPLETED"},
+    {"exit_code": 1, "state": "FAILED"},
+    {"exit_code": 0, "signal": 9, "state": "FAILED"},
+    {"state": "CANCELLED by 1000", "signal": 15},
+    {"state": "TIMEOUT"},
+]
+
+
+def chunks(parts: Sequence[tuple[int, list[str]]]) -> list[LogChunk]:
+    """Return the parts (rank, lines) as chunks, five seconds apart; lines are counted within a rank."""
+    lines: dict[int, int] = {}
+    made = []
+    for number, (rank, part) in enumerate(parts):
+        first = lines.get(rank, 1)
+        lines[rank] = first + len(part)
+        made.append(
+            LogChunk(
+                job="j", rank=rank, node=f"n{rank}", producer=f"p{rank}", lines=part, time=1000.0 + 5 * number,
+                first_line=first, first_piece=first,
+            )
+        )  # fmt: skip
+    return made
+
+
+def last(logs: Sequence[LogChunk], events: Sequence[JobEvent], turns: Sequence[bool]) -> Failure | None:
+    """Read both topics, each in its own order, by `turns`; return the verdict in force."""
+    state, verdict = JobState(job="j"), None
+    queues: list[deque[Record]] = [deque(logs), deque(events)]
+    offsets, choices = [0, 0], iter([*turns, *[False] * 1000])
+    while any(queues):
+        which = next(choices) if all(queues) else not queues[0]
+        position = Position(("job-logs", "job-events")[which], 0, offsets[which])
+        offsets[which] += 1
+        for made in PROCESSOR.process(state, position, queues[which].popleft()):
+            if isinstance(made, Failure):
+                assert verdict is None or made.revision > verdict.revision
+                verdict = made
+        state = msgspec.json.decode(msgspec.json.encode(state), type=JobState)
+    if verdict is None or verdict.error_type is ErrorType.NONE:
+        return None
+    return msgspec.structs.replace(verdict, revision=0)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.sampled_from(PARTS)), min_size=1, max_size=9),
+    st.sampled_from(ENDS),
+    st.lists(st.lists(st.booleans(), max_size=12), min_size=2, max_size=5),
+)
+def test_the_last_verdict_is_the_same_in_every_interleaving(
+    parts: list[tuple[int, list[str]]], end: dict[str, object], orders: list[list[bool]]
+) -> None:
+    logs = chunks(parts)
+    events = [
+        JobEvent(id="s", job="j", kind=EventKind.STARTED, time=990.0, nodes=["n0", "n1", "n2"]),
+        JobEvent(id="e", job="j", kind=EventKind.ENDED, time=1500.0, nodes=["n0", "n1", "n2"], **end),  # type: ignore[arg-type]
+    ]
+    first = last(logs, events, [])
+    assert all(last(logs, events, order) == first for order in orders)
+
+
+def test_a_verdict_said_again_after_another_has_its_id_back() -> None:
+    logs = chunks([(0, PROGRESS[:12]), (0, ["ERROR something is off"]), (0, PROGRESS[12:30])])
+    end = JobEvent(id="e", job="j", kind=EventKind.ENDED, time=1500.0, exit_code=1, state="FAILED")
+    early, late = last(logs, [end], [True]), last(logs, [end], [])
+    assert early is not None
+    assert early == late
+    assert early.signature == "exit_1"

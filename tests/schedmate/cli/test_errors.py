@@ -1,0 +1,53 @@
+"""What a person can mend is one line on standard error and exit code 2."""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from schedmate.service import service
+from schedmate.settings import SettingsError, load
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "schedmate", *arguments], check=False, capture_output=True, text=True, timeout=60
+    )
+
+
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 2, done
+    (line,) = done.stderr.strip().splitlines()
+    return line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--set", "kafka.brokers", "config"], "without `=`"),
+        (["--set", "redis.url=localhost:6379", "status"], "redis.url: expected redis://"),
+        (["--set", "clickhouse.url=localhost:8123", "query", "failures"], "clickhouse.url: expected http://"),
+        (["--set", "clickhouse.url=localhost:8123", "explain", "4711"], "clickhouse.url: expected http://"),
+        (["--set", "language_model.servers=host:8000/v1", "models", "check"], "language_model.servers: expected"),
+    ],
+)
+def test_a_setting_that_cannot_be(arguments: list[str], words: str) -> None:
+    assert words in one_line(run(*arguments))
+
+
+@pytest.mark.parametrize("embedder", ["flag", "onnx"])
+def test_an_embedder_that_is_not_there(tmp_path: Path, embedder: str) -> None:
+    (log := tmp_path / "train.log").write_text("step 1 loss 0.5\n")
+    model = f"processors.embedder_model={tmp_path}"
+    said = one_line(run("--set", f"processors.embedder={embedder}", "--set", model, "analyze", str(log)))
+    assert f"processors.embedder = {embedder}: " in said
+
+
+def test_a_port_in_use() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        settings = load(flags={"service.port": str(port)}).settings
+        with pytest.raises(SettingsError, match=f"service.port: .*:{port}"), service(settings, "test", signals=False):
+            pass
