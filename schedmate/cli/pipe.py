@@ -62,6 +62,7 @@ def command(
         identity=identity,
         name=fresh_name(identity.node),
         spool=SpoolSettings(settings.producer.directory / "spool", settings.producer.spool_mb << 20),
+        hold=settings.producer.hold_seconds,
         close_timeout=settings.producer.close_seconds,
         limits=Limits(settings.producer.chunk_lines, seconds=settings.producer.chunk_seconds),
         log=log,

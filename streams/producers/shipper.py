@@ -101,6 +101,8 @@ class Shipper:
         self._failure: str | None = None
         self._spool: Spool | None = None
         self._adopted: list[Spool] = []
+        self._kept = 0
+        self._away_now = False
         self._lost: dict[Source, int] = {}
         self._lost_told = 0
         self._spool_refuses = False
@@ -143,6 +145,27 @@ class Shipper:
         with self._lock:
             return not self._lanes and not self._lost and (self._spool is None or self._spool.empty)
 
+    @property
+    def away(self) -> bool:
+        """True from a failure until the broker acknowledges something."""
+        with self._lock:
+            return self._away_now
+
+    def secure(self, timeout: float) -> Leftover:
+        """Wait up to `timeout` seconds for acknowledgements, then put on disk what stands only in memory. Sending goes on.
+
+        A broker that is known to be away is not waited for.
+
+        Returns:
+            What waits for its acknowledgement, and what a crash would now lose.
+        """
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self.idle or self._away_now, timeout)
+            self._spill()
+            return Leftover(self._kept, sum(parcel.lines for parcel in self._unspooled) + sum(self._lost.values()))
+
     def close(self, timeout: float) -> Leftover:
         """Wait up to `timeout` seconds for acknowledgements; leave the rest in the spool."""
         with self._changed:
@@ -160,12 +183,11 @@ class Shipper:
                 self._lost[parcel.source] = self._lost.get(parcel.source, 0) + parcel.lines
             for source, lines in self._lost.items():
                 self._to_disk(loss(source, lines, self._clock()), read=False, beyond_budget=True)
-            kept = self._count_kept()
             for spool in [*self._adopted, *([self._spool] if self._spool else [])]:
                 with suppress(OSError):
                     spool.close()
             self._adopted, self._spool, self._settings = [], None, None
-        return Leftover(kept, lost)
+        return Leftover(self._kept, lost)
 
     # --- queues; the lock is held -------------------------------------------------------------------------------------
 
@@ -202,6 +224,7 @@ class Shipper:
             log.info("spool takes again")
             self._spool_refuses = False
         self._unspooled.pop(parcel, None)
+        self._kept += parcel.lines
         parcel.spool = self._spool
         self.counters.spooled_chunks += 1
         self.counters.spooled_bytes = self._spool.size
@@ -225,13 +248,6 @@ class Shipper:
         lost, self._lost = self._lost, {}
         for source, lines in lost.items():
             self._keep(loss(source, lines, self._clock()))
-
-    def _count_kept(self) -> int:
-        """Lines of one's own that stay on disk, counted from the spool itself."""
-        kept = sum(p.lines for lane in self._lanes.values() for p in lane if p.spool is self._spool and p.entry)
-        while self._spool is not None and (entry := self._spool.read()) is not None:
-            kept += unpack(entry.payload).lines
-        return kept
 
     # --- the thread ---------------------------------------------------------------------------------------------------
 
@@ -317,9 +333,11 @@ class Shipper:
             if parcel.spool in self._adopted and parcel.spool.empty:
                 self._adopted.remove(parcel.spool)
                 parcel.spool.close()
-            elif self._spool is not None:
+            elif parcel.spool is self._spool:
+                self._kept -= parcel.lines
                 self.counters.spooled_bytes = self._spool.size
         self.counters.acknowledged += 1
+        self._away_now = False
         if not self.counters.broker_up:
             self.counters.broker_up = True
             log.info("broker takes lines", producer=self._name)
@@ -329,8 +347,9 @@ class Shipper:
             self.counters.sends_failed += count
             if self.counters.broker_up or self.counters.sends_failed == 1:
                 log.warning("broker is away or slow: lines are kept", producer=self._name, reason=reason)
-            self.counters.broker_up = False
+            self.counters.broker_up, self._away_now = False, True
             self._spill()
+            self._changed.notify_all()
 
     def _adopt_orphans(self) -> None:
         if self._adopt is None or self._adopted:

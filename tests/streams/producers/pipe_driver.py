@@ -50,6 +50,7 @@ def main() -> None:
         name=fresh_name("n1"),
         spool=SpoolSettings(directory / "spool", int(os.environ.get("BUDGET", str(1 << 30)))),
         close_timeout=float(os.environ.get("CLOSE", "5")),
+        hold=float(os.environ.get("HOLD", os.environ.get("CLOSE", "30"))),
         memory=int(os.environ.get("MEMORY", str(16 << 20))),
     )
 

@@ -27,7 +27,12 @@ class Host:
 
     def __init__(self, broker: Kafka, state: Path) -> None:
         self.broker = broker
-        self.env = {**os.environ, "XDG_STATE_HOME": str(state), "SCHEDMATE_KAFKA__BROKERS": broker.address}
+        self.env = {
+            **os.environ,
+            "XDG_STATE_HOME": str(state),
+            "SCHEDMATE_KAFKA__BROKERS": broker.address,
+            "SCHEDMATE_PRODUCER__HOLD_SECONDS": "30",
+        }
         self.spool = state / "schedmate" / "spool"
 
     def start(self, *arguments: str, **pipes: int) -> "subprocess.Popen[bytes]":
@@ -116,6 +121,7 @@ def test_a_broker_killed_in_the_middle(own_kafka: Kafka, tmp_path: Path) -> None
         wait_for(lambda: list(host.spool.glob("*/*.segment")))
         own_kafka.start()
         assert process.wait(90) == 0
+    wait_for(lambda: host.has("3", 500), 60)
     assert host.lines("3") == numbered(500)
 
 
