@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import msgspec
 
 from records import (
+    PIPE,
+    PRODUCER,
     EventKind,
     Failure,
     JobEvent,
@@ -178,6 +180,9 @@ class JobProcessor:
         return [metric] if metric else []
 
     def _event(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
+        if event.scheduler == PIPE and state.scheduled:
+            return []  # one command of a job that its scheduler speaks of: the job goes on, or its end is told better
+        state.scheduled |= event.scheduler not in ("", PIPE, PRODUCER)
         stays = follow(event, state.stays)
         _begin_attempt(state, event.attempt)
         if event.kind is EventKind.PACKED:
@@ -254,7 +259,7 @@ def _conflict(state: JobState, position: Position, chunk: LogChunk) -> JobEvent 
         attempt=chunk.attempt,
         kind=EventKind.ID_CONFLICT,
         time=chunk.time,
-        scheduler="producer",
+        scheduler=PRODUCER,
         detail=(
             f"expected one producer for {chunk.stream} of rank {chunk.rank}, got lines by turns from {' and '.join(writers[-2:])}: "
             "are two jobs using one id? give each its own --job, or each process its own --rank"

@@ -45,6 +45,7 @@ class JobState(KeyedState, kw_only=True):
         templates: What language models explained of its log.
         stays: On which nodes the newest attempt is.
         witness: What those nodes said, and what it makes of the verdict.
+        scheduled: Whether a scheduler spoke of it.
     """
 
     job: str
@@ -59,3 +60,4 @@ class JobState(KeyedState, kw_only=True):
     templates: list[Template] = []
     stays: StaysState = msgspec.field(default_factory=StaysState)
     witness: WitnessState = msgspec.field(default_factory=WitnessState)
+    scheduled: bool = False

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from records import EventKind, JobEvent
+from records import PRODUCER, EventKind, JobEvent
 from streams.transport import Outgoing, outgoing
 
 from .spool import Entry, Spool
@@ -75,7 +75,7 @@ def loss(source: Source, lines: int, now: float) -> Parcel:
         attempt=source.attempt,
         kind=EventKind.LINES_LOST,
         time=now,
-        scheduler="producer",
+        scheduler=PRODUCER,
         nodes=[source.node] if source.node else [],
         lines=lines,
         detail=f"{source.lane}: the broker was away and the spool full",

@@ -76,6 +76,7 @@ def filter_through(settings: PipeSettings, connect: Callable[[], Producer]) -> i
     pump = Pump(0, 1, _copier(shipping, 0))
     widen(0)
     ended = pump.run()
+    _end(shipping, None)
     let_go(0, 1)
     _finish(shipping, settings, began)
     if ended is Ended.BROKEN:
@@ -118,9 +119,11 @@ def run_command(
         )
     except OSError as error:
         _say(f"{command[0]}: {error.strerror}")
+        status = 127 if isinstance(error, FileNotFoundError) else 126
+        _end(shipping, status)
         _finish(shipping, settings, began)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        return 127 if isinstance(error, FileNotFoundError) else 126
+        return status
     let_go(0)  # the command has it
     for read_end, write_end in pipes:
         os.close(write_end)
@@ -131,6 +134,7 @@ def run_command(
     status = _wait(child)
     while not (ended := streams.wait(LINGER_SECONDS)) and not streams.quiet:
         pass
+    _end(shipping, status)
     if not ended:
         streams.stop()
         if shipping is not None:
@@ -249,6 +253,11 @@ def _read_on(streams: _Streams, shipping: ShippingProcess | None, settings: Pipe
         _finish(shipping, settings, began)
     finally:
         os._exit(0)
+
+
+def _end(shipping: ShippingProcess | None, status: int | None) -> None:
+    if shipping is not None:
+        shipping.tap.end(time.time(), status)
 
 
 def _finish(shipping: ShippingProcess | None, settings: PipeSettings, began: float) -> None:

@@ -14,12 +14,13 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from records import LogChunk
+from records import JobEvent, LogChunk
 from streams.transport import Producer, outgoing
 
 from .chunker import Chunker, Limits, Ready
 from .environment import Identity
-from .frames import Block, FrameReader, Gap
+from .frames import Block, End, FrameReader, Gap
+from .life import Run, ended, started
 from .parcel import Parcel, Source
 from .passthrough import step_aside
 from .pieces import Pieces, PieceSplitter
@@ -43,6 +44,7 @@ class PipeSettings:
         memory: Bytes to keep in memory, before and after chunking alike.
         limits: When a chunk is closed.
         log: File for the shipping process's own log; None for none. Its terminal is the job's and is left alone.
+        run: What runs, where this pipe is to tell of its start and its end; None where somebody else does.
     """
 
     identity: Identity
@@ -53,6 +55,7 @@ class PipeSettings:
     memory: int = 16 << 20
     limits: Limits = field(default_factory=Limits)
     log: Path | None = None
+    run: Run | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,25 @@ class _Stream:
             self._shipper.counters.chunks += 1
             lines = chunk.after.piece - chunk.record.first_piece
             self._shipper.offer(Parcel(self._source, outgoing(chunk.record), lines))
+
+
+class _Life:
+    """Tells of the start and the end of what runs."""
+
+    def __init__(self, settings: PipeSettings, shipper: Shipper) -> None:
+        self._settings, self._shipper = settings, shipper
+        if settings.run is not None:
+            self._tell(started(settings.identity, settings.run, settings.name))
+
+    def end(self, end: End) -> None:
+        settings = self._settings
+        if settings.run is not None:
+            self._tell(ended(settings.identity, settings.run, settings.name, end.time, end.status))
+
+    def _tell(self, event: JobEvent) -> None:
+        who = self._settings.identity
+        source = Source(who.job, who.attempt, who.node, f"{self._settings.name}/life")
+        self._shipper.offer(Parcel(source, outgoing(event), 0))
 
 
 class ShippingProcess:
@@ -212,6 +234,7 @@ def _ship(settings: PipeSettings, connect: Callable[[], Producer], data: int, te
         adopt=settings.spool,
         memory=settings.memory,
     )
+    life = _Life(settings, shipper)
     streams = [_Stream(settings, stream, shipper) for stream in STREAMS]
     reader = FrameReader()
     poller = select.poll()
@@ -224,7 +247,12 @@ def _ship(settings: PipeSettings, connect: Callable[[], Producer], data: int, te
             if not read:
                 break
             for item in reader.feed(read):
-                streams[item.stream].take(item, time.monotonic())
+                if isinstance(item, End):
+                    for each in streams:
+                        each.ship(each.chunker.flush())
+                    life.end(item)
+                else:
+                    streams[item.stream].take(item, time.monotonic())
         for each in streams:
             each.ship(each.chunker.due(time.monotonic()))
     for each in streams:

@@ -140,6 +140,13 @@ class Tap:
             self._queued += len(data)
             self._changed.notify()
 
+    def end(self, time: float, status: int | None) -> None:
+        """Queue the news that the job has ended (see `frames.End`), behind what it printed."""
+        with self._changed:
+            if not self._broken:
+                self._queue.append(frames.end(time, status))
+                self._changed.notify()
+
     def close(self, timeout: float, linger: float = 0.0) -> int:
         """Hand over what is queued, for at most `timeout` seconds, and close the pipe.
 

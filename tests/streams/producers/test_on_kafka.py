@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from records import LogChunk, decode
+from records import EventKind, JobEvent, LogChunk, decode
 from streams.kafka import read_back
 from tests.servers.kafka import Kafka
 
@@ -72,6 +72,18 @@ def test_the_pipe_ships_both_streams(kafka: Kafka, tmp_path: Path) -> None:
     assert (result.returncode, result.stdout, result.stderr) == (9, b"out\n", b"err\n")
     found = {(c.stream, c.rank, c.node, *c.lines) for c in host.chunks("pipe-1")}
     assert found == {("stdout", 2, "n7", "out"), ("stderr", 2, "n7", "err")}
+
+
+def test_the_pipe_tells_the_life_of_a_job_that_no_scheduler_knows(kafka: Kafka, tmp_path: Path) -> None:
+    host = Host(kafka, tmp_path)
+    host.run("pipe", "--job", "life-1", "--node", "n7", "--", "sh", "-c", "exit 3")
+    host.run("pipe", "--job", "life-2", "--node", "n7", "--rank", "0", "--", "sh", "-c", "exit 3")
+    messages = read_back(kafka.connection, ["job-events"])
+    events = [decode(JobEvent, m.value) for m in messages if m.key in (b"life-1", b"life-2")]
+    assert [(event.job, event.kind, event.command, event.exit_code) for event in events] == [
+        ("life-1", EventKind.STARTED, "sh -c 'exit 3'", None),
+        ("life-1", EventKind.ENDED, "sh -c 'exit 3'", 3),
+    ]
 
 
 def test_the_filter_ships_a_hundred_thousand_lines(kafka: Kafka, tmp_path: Path) -> None:

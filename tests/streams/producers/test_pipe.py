@@ -2,7 +2,9 @@ import fcntl
 import json
 import os
 import pty
+import pwd
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from records import JobEvent, LogChunk, decode
+from records import EventKind, JobEvent, LogChunk, decode
 from streams.producers.spool import Spool, SpoolBusy, orphans
 
 from .switchable import wait_for
@@ -48,8 +50,11 @@ class Site:
     def lines(self, stream: str = "stdout") -> list[str]:
         return [line for chunk in self.chunks(stream) for line in chunk.lines]
 
+    def events(self) -> list[JobEvent]:
+        return [decode(JobEvent, value) for value in self.messages("job-events")]
+
     def lost(self) -> int:
-        return sum(decode(JobEvent, value).lines for value in self.messages("job-events"))
+        return sum(event.lines for event in self.events())
 
     def spools(self) -> list[Path]:
         return list((self.directory / "spool").glob("*/*.segment"))
@@ -215,6 +220,77 @@ def test_the_environment_of_the_command_is_left_alone(site: Site) -> None:
     assert call(site.command(*show), PYTHONUNBUFFERED="1").stdout == b"True\n"
 
 
+@pytest.mark.parametrize(
+    ("code", "how"),
+    [
+        ("print(1)", (0, 0)),
+        ("raise SystemExit(3)", (3, 0)),
+        ("import os\nos.kill(os.getpid(), 9)", (None, 9)),
+    ],
+)
+def test_a_pipe_tells_when_its_command_began_and_how_it_ended(
+    site: Site, code: str, how: tuple[int | None, int]
+) -> None:
+    before = time.time()
+    call(site.command(*python(code)), WHOLE="1")
+    started, ended = site.events()
+    assert (started.kind, ended.kind) == (EventKind.STARTED, EventKind.ENDED)
+    for event in (started, ended):
+        assert (event.job, event.attempt, event.scheduler, event.nodes) == ("1", 0, "pipe", ["n1"])
+        assert event.command.endswith(f"-c {shlex.quote(code)}")
+        assert (event.directory, event.user) == (str(Path.cwd()), pwd.getpwuid(os.geteuid()).pw_name)
+    assert before <= started.time <= ended.time <= time.time()
+    assert (ended.exit_code, ended.signal, ended.state) == (*how, "")
+    assert (started.exit_code, started.signal) == (None, None)
+    assert started.id != ended.id
+
+
+def test_a_command_that_was_not_found_has_ended_too(site: Site) -> None:
+    call(site.command("/nowhere/at/all"), WHOLE="1")
+    assert [(event.kind, event.exit_code) for event in site.events()] == [("started", None), ("ended", 127)]
+
+
+def test_the_end_is_told_although_a_daemon_writes_on(site: Site, tmp_path: Path) -> None:
+    script = f"(while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; echo late) & exit 4"
+    subprocess.run(
+        site.command("bash", "-c", script),
+        stdout=subprocess.DEVNULL,
+        env={**ENV, "WHOLE": "1"},
+        timeout=30,
+        check=False,
+    )
+    wait_for(lambda: [event.exit_code for event in site.events()] == [None, 4])
+    assert site.lines() == []
+    (tmp_path / "go").touch()
+    wait_for(lambda: site.lines() == ["late"])
+
+
+def test_a_filter_knows_that_the_output_ended_and_not_how(site: Site) -> None:
+    call(site.command(), b"x\n", WHOLE="1")
+    started, ended = site.events()
+    assert (started.kind, started.command) == (EventKind.STARTED, "")
+    assert (ended.kind, ended.exit_code, ended.signal) == (EventKind.ENDED, None, None)
+
+
+def test_a_pipe_that_is_killed_says_nothing_of_an_end(site: Site) -> None:
+    with subprocess.Popen(
+        site.command(*python("input()")), stdin=subprocess.PIPE, env={**ENV, "WHOLE": "1"}
+    ) as process:
+        wait_for(lambda: len(site.events()) == 1)
+        shipping = shipping_process(process.pid)
+        process.kill()
+    wait_for(
+        lambda: not Path(f"/proc/{shipping}/cmdline").exists() or not Path(f"/proc/{shipping}/cmdline").read_bytes()
+    )
+    assert [event.kind for event in site.events()] == [EventKind.STARTED]
+
+
+def test_the_end_is_kept_while_the_broker_is_away(site: Site) -> None:
+    call(site.command("false", mode="away"), WHOLE="1", CLOSE="0.1", HOLD="30")
+    site.send_orphans()
+    assert [(event.kind, event.exit_code) for event in site.events()] == [("started", None), ("ended", 1)]
+
+
 def test_standard_input_goes_to_the_command(site: Site) -> None:
     assert call(site.command("cat"), NOISE).stdout == NOISE
 
@@ -362,7 +438,10 @@ def test_lines_of_a_job_that_ended_while_the_broker_was_away_are_sent_by_the_nex
 
 def test_a_broker_that_comes_back_gets_every_line_once_in_order(site: Site) -> None:
     with subprocess.Popen(
-        site.command(mode="away"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**ENV, "MEMORY": "100000", "CLOSE": "60"}
+        site.command(mode="away"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env={**ENV, "MEMORY": "100000", "CLOSE": "60"},
     ) as process:
         assert process.stdin
         for i in range(30_000):
