@@ -510,5 +510,7 @@ def test_a_disk_that_is_really_full(site: Site) -> None:
         numbers = [int(line.split()[1]) for line in site.lines() if len(line) == len("line 000000")]
         assert numbers == sorted(set(numbers))
         assert 1000 < len(numbers) < 50_000
+        pieces = len(site.lines()) - len(numbers)
+        assert 50_000 - pieces <= site.lost() + len(numbers) <= 50_000
     finally:
         subprocess.run(["umount", "-l", spool], check=True)
