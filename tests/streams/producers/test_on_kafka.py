@@ -166,6 +166,33 @@ def test_the_collector_survives_kill_and_an_absent_broker(own_kafka: Kafka, tmp_
     assert places[str(logs / "slurm-4.out")]["line"] == 5002
 
 
+@pytest.mark.slow
+def test_an_outage_is_one_line_and_a_healthy_start_logs_no_error(own_kafka: Kafka, tmp_path: Path) -> None:
+    host = Host(own_kafka, tmp_path / "state")
+    file, log = tmp_path / "slurm-5.out", tmp_path / "log"
+    file.write_text("line 0\n")
+
+    def said() -> list[dict[str, str]]:
+        return [json.loads(line) for line in log.read_text().splitlines()]
+
+    def away() -> list[dict[str, str]]:
+        return [entry for entry in said() if "broker is away" in entry["event"]]
+
+    with log.open("wb") as out, host.start("collect", str(file), stderr=out) as collector:
+        wait_for(lambda: host.has("5", 1))
+        assert [entry for entry in said() if entry["level"] != "info"] == []
+        own_kafka.kill()
+        with file.open("a") as more:
+            more.write("line 1\n")
+        wait_for(away, 60)
+        time.sleep(3)  # many tries
+        own_kafka.start()
+        wait_for(lambda: host.has("5", 2), 60)
+        collector.send_signal(signal.SIGTERM)
+        assert collector.wait(30) == 0
+    assert [entry["event"] for entry in said() if entry["level"] != "info"] == [away()[0]["event"]]
+
+
 def test_a_pattern_that_names_no_job_is_one_clear_error(tmp_path: Path) -> None:
     result = subprocess.run(
         [*SCHEDMATE, "collect", "--pattern", "(x)", str(tmp_path / "*")],
