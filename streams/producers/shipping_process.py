@@ -50,7 +50,7 @@ class PipeSettings:
     identity: Identity
     name: str
     spool: SpoolSettings
-    hold: float = 0.05
+    hold: float = 0.03
     close_timeout: float = 5.0
     memory: int = 16 << 20
     limits: Limits = field(default_factory=Limits)
