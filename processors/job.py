@@ -7,6 +7,7 @@ where the job is → stays on nodes; what a node said → revision of a failure
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import msgspec
@@ -27,6 +28,7 @@ from records import (
 )
 
 from .alarms.monitor import AlarmMonitor
+from .budget import BudgetState, over_budget
 from .carried import unwrapped
 from .classify.classifier import LineClassifier
 from .classify.template import templates
@@ -37,10 +39,10 @@ from .interference.monitor import InterferenceMonitor
 from .models.inquirer import Inquirer
 from .models.reviewer import FailureReviewer
 from .source import admit
-from .state import MAX_SOURCES, JobState, SourceState
+from .state import PRODUCERS, STREAMS, WAITING, JobState, SourceState, StreamState, stream_name
 from .track import learned
 from .track.ranks import together
-from .track.tracker import MetricTracker
+from .track.tracker import MetricTracker, Printed
 from .view import PROGRESS, ChunkView
 
 
@@ -52,14 +54,36 @@ class Counters:
     """Pieces of text processed: lines, and redraws of progress bars."""
     repeats: int = 0
     """Pieces left out because they were seen before."""
+    passed_over: int = 0
+    """Pieces of new text beyond their job's budget (`processors/budget.py`): taken for blank lines."""
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What a stream makes of a chunk.
+
+    Attributes:
+        view: The lines that are new; None where none are.
+        metric: What they say of the training.
+        open_template: A model may be asked what they say.
+        passed_over: Lines that are left unread.
+    """
+
+    view: ChunkView | None = None
+    metric: JobMetric | None = None
+    open_template: bool = False
+    passed_over: int = 0
 
 
 class JobProcessor:
     """The `KeyedProcessor` of jobs."""
 
     inputs = ("job-logs", "job-events", "model-answers", "node-findings")
+    replayed = ("job-logs",)
     state_topic = "job-state"
     state = JobState
+    parts = "streams"
+    part = StreamState
 
     def __init__(
         self,
@@ -99,20 +123,59 @@ class JobProcessor:
             case _:
                 raise TypeError(f"expected a record of {' or '.join(self.inputs)}, got {type(record).__name__}")
 
+    def replay(self, state: JobState, position: Position, record: Record) -> None:
+        """Take a chunk into the stream that lacks it; all else in `state` includes it already."""
+        if isinstance(record, LogChunk) and record.attempt >= state.attempt - 1:
+            stream = _stream(state, record)
+            if stream.offset < position.offset:
+                self._read(state, stream, position, record, copy(state.budget))
+
+    def ended(self, state: JobState) -> bool:
+        """Return whether the newest attempt has ended."""
+        return state.alarms.over
+
     def _chunk(self, state: JobState, position: Position, chunk: LogChunk) -> list[Record]:
         results: list[Record] = [*follow(chunk, state.stays)]
         _begin_attempt(state, chunk.attempt)
-        conflict = _conflict(state, position, chunk)
+        stream = _stream(state, chunk)
+        conflict = _conflict(stream, position, chunk)
         if conflict:
             results.append(conflict)
-        source = _source(state, chunk)
+        name = stream_name(chunk.attempt, chunk.rank, chunk.stream)
+        read = self._read(state, stream, position, chunk, state.budget)
+        view = read.view
+        if read.passed_over:
+            results += _passed_over(state, position, chunk)
+        if view is None:
+            results += self._catch_up(name, position, state)
+            return [*results, *self._heard(chunk, chunk.time, position, state, alive=False)]
+        if read.metric:
+            state.waiting.pop(name, None)
+            results += self._measured(read.metric, position, state)
+        elif self.tracker.waiting(stream.sources[chunk.producer].track):
+            state.waiting[name] = Printed.of(view)
+        if read.open_template and self.inquirer is not None:
+            self.inquirer.left_open(view)
+        results += self._said(self.handler.observe(view, state.diagnose), state, position)
+        results += self._heard(chunk, view.times[-1], position, state, alive=PROGRESS in view.classes)
+        return results
+
+    def _read(
+        self, state: JobState, stream: StreamState, position: Position, chunk: LogChunk, budget: BudgetState
+    ) -> "_Read":
+        """Take a chunk into its stream, which alone changes, and pay for its new text."""
+        stream.offset = position.offset
+        source = _source(stream, chunk)
         fresh = admit(chunk, source)
         self.counters.repeats += fresh.repeats
         if not fresh.lines:
-            return [*results, *self._heard(chunk, chunk.time, position, state, alive=False)]
+            return _Read()
         self.counters.lines += len(fresh.lines)
         lines, times = unwrapped(fresh.lines, fresh.times)
         masked = templates(lines)
+        if beyond := over_budget(budget, lines, masked, chunk.time):
+            lines, masked = _blanked(lines, beyond), _blanked(masked, beyond)
+            self.counters.passed_over += len(beyond)
         view = ChunkView(
             job=chunk.job,
             attempt=chunk.attempt,
@@ -127,14 +190,22 @@ class JobProcessor:
             templates=masked,
         )
         look = self.inquirer is not None and self.inquirer.read(view)
-        metric = self.tracker.observe(view, source.track, state.templates)
-        if metric:
-            results += self._measured(metric, position, state)
-        if self.inquirer is not None and look and learned.left_open(source.track):
-            self.inquirer.left_open(view)
-        results += self._said(self.handler.observe(view, state.diagnose), state, position)
-        results += self._heard(chunk, view.times[-1], position, state, alive=PROGRESS in view.classes)
-        return results
+        may_wait = not state.alarms.over and (
+            len(state.waiting) < WAITING or stream_name(chunk.attempt, chunk.rank, chunk.stream) in state.waiting
+        )
+        metric = self.tracker.observe(view, source.track, state.templates, may_wait=may_wait)
+        return _Read(view, metric, look and learned.left_open(source.track), len(beyond))
+
+    def _catch_up(self, name: str, position: Position, state: JobState) -> list[Record]:
+        """Return what follows from the reports of a stream that waited for more."""
+        printed, stream = state.waiting.pop(name, None), state.streams.get(name)
+        if printed is None or stream is None:
+            return []
+        made: list[Record] = []
+        for source in stream.sources.values():
+            if self.tracker.waiting(source.track):
+                made += self._measured(self.tracker.catch_up(printed, source.track), position, state)
+        return made
 
     def _measured(self, metric: JobMetric, position: Position, state: JobState) -> list[Record]:
         if metric.method == learned.METHOD:
@@ -200,9 +271,11 @@ class JobProcessor:
                 state=event.state,
                 nodes=event.nodes,
             )
+            measured = [each for name in list(state.waiting) for each in self._catch_up(name, position, state)]
             over = self.alarms.ended(event.job, event.attempt, event.time, position, state.alarms)
             stays += end(event.job, event.attempt, event.time, state.stays)
-            return [*stays, *self._said(self.handler.conclude(ending, state.diagnose), state, position), *over]
+            verdicts = self._said(self.handler.conclude(ending, state.diagnose), state, position)
+            return [*stays, *measured, *verdicts, *over]
         return [*stays]
 
 
@@ -210,10 +283,38 @@ def _begin_attempt(state: JobState, attempt: int) -> None:
     """Forget what belongs to attempts before the last one."""
     if attempt > state.attempt:
         state.attempt = attempt
-        state.sources = {
-            key: source for key, source in state.sources.items() if int(key.split("/", 1)[0]) >= attempt - 1
-        }
-        state.writers, state.conflicts = {}, []
+        for name in [name for name in state.streams if int(name.split("/", 1)[0]) < attempt - 1]:
+            del state.streams[name]
+        state.budget.reported = False
+
+
+def _blanked(lines: Sequence[str], places: Sequence[int]) -> list[str]:
+    """Return `lines` with an empty one at each of `places`."""
+    kept = list(lines)
+    for place in places:
+        kept[place] = ""
+    return kept
+
+
+def _passed_over(state: JobState, position: Position, chunk: LogChunk) -> list[JobEvent]:
+    """Return an event, once an attempt, when lines are passed over."""
+    if state.budget.reported:
+        return []
+    state.budget.reported = True
+    return [
+        JobEvent(
+            id=derived_id("lines_passed_over", chunk.job, position),
+            job=chunk.job,
+            attempt=chunk.attempt,
+            kind=EventKind.LINES_PASSED_OVER,
+            time=chunk.time,
+            scheduler="producer",
+            detail=(
+                f"expected lines that repeat, got new text line after line from {chunk.stream} of rank {chunk.rank}: what is beyond the "
+                "job's budget is not read, apart from some lines that tell of errors or progress; is it printing data?"
+            ),
+        )
+    ]
 
 
 def _next(revision: Failure | None, state: JobState) -> list[Failure]:
@@ -224,35 +325,41 @@ def _next(revision: Failure | None, state: JobState) -> list[Failure]:
     return [msgspec.structs.replace(revision, revision=state.diagnose.revision)]
 
 
-def _source(state: JobState, chunk: LogChunk) -> SourceState:
-    key = f"{chunk.attempt}/{chunk.rank}/{chunk.stream}/{chunk.producer}"
-    source = state.sources.get(key)
+def _stream(state: JobState, chunk: LogChunk) -> StreamState:
+    name = stream_name(chunk.attempt, chunk.rank, chunk.stream)
+    stream = state.streams.get(name)
+    if stream is None:
+        if len(state.streams) >= STREAMS:
+            del state.streams[next(iter(state.streams))]
+        stream = state.streams[name] = StreamState()
+    return stream
+
+
+def _source(stream: StreamState, chunk: LogChunk) -> SourceState:
+    source = stream.sources.get(chunk.producer)
     if source is None:
-        if len(state.sources) >= MAX_SOURCES:
-            del state.sources[min(state.sources, key=lambda name: state.sources[name].updated)]
-        source = state.sources[key] = SourceState()
+        if len(stream.sources) >= PRODUCERS:
+            del stream.sources[min(stream.sources, key=lambda name: stream.sources[name].updated)]
+        source = stream.sources[chunk.producer] = SourceState()
     return source
 
 
 def _printed(state: JobState, answer: ModelAnswer) -> SourceState | None:
     """Return the newest of the sources that printed the lines which `answer` explains."""
-    stream = f"{answer.attempt}/{answer.rank}/{answer.stream}/"
-    found = [source for name, source in state.sources.items() if name.startswith(stream)]
-    return max(found, key=lambda source: source.updated, default=None)
+    stream = state.streams.get(stream_name(answer.attempt, answer.rank, answer.stream))
+    return max(stream.sources.values(), key=lambda source: source.updated, default=None) if stream else None
 
 
-def _conflict(state: JobState, position: Position, chunk: LogChunk) -> JobEvent | None:
+def _conflict(stream: StreamState, position: Position, chunk: LogChunk) -> JobEvent | None:
     """Return an event, once a stream, where two producers write one stream of one rank by turns."""
-    stream = f"{chunk.attempt}/{chunk.rank}/{chunk.stream}"
-    writers = state.writers.setdefault(stream, [])
-    if chunk.producer in writers[-1:] or not chunk.producer:
+    if chunk.producer in stream.writers[-1:] or not chunk.producer:
         return None
-    if chunk.producer not in writers:
-        state.writers[stream] = [*writers, chunk.producer][-8:]
+    if chunk.producer not in stream.writers:
+        stream.writers = [*stream.writers, chunk.producer][-PRODUCERS:]
         return None
-    if stream in state.conflicts:
+    if stream.conflict:
         return None
-    state.conflicts.append(stream)
+    stream.conflict = True
     return JobEvent(
         id=derived_id("id_conflict", chunk.job, position),
         job=chunk.job,
@@ -261,7 +368,7 @@ def _conflict(state: JobState, position: Position, chunk: LogChunk) -> JobEvent 
         time=chunk.time,
         scheduler=PRODUCER,
         detail=(
-            f"expected one producer for {chunk.stream} of rank {chunk.rank}, got lines by turns from {' and '.join(writers[-2:])}: "
+            f"expected one producer for {chunk.stream} of rank {chunk.rank}, got lines by turns from {' and '.join(stream.writers[-2:])}: "
             "are two jobs using one id? give each its own --job, or each process its own --rank"
         ),
     )

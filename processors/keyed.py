@@ -7,6 +7,16 @@ import msgspec
 from records import Position, Record
 
 
+class Part(msgspec.Struct):
+    """A part of a key's state that is stored by itself, such as one stream of a job.
+
+    Attributes:
+        offset: Offset of the newest input that it includes; -1 before the first.
+    """
+
+    offset: int = -1
+
+
 class KeyedState(msgspec.Struct, kw_only=True):
     """What is remembered of one key, in a form that can be stored.
 
@@ -29,11 +39,19 @@ class KeyedProcessor(Protocol[State]):
 
     It holds nothing of a key itself: the state goes in and is changed in place. The same records on the same state give the same
     results, whoever calls and whenever.
+
+    A state may have parts, in a mapping that the field `parts` names. A runtime stores each part by itself, and only when it
+    changed; a stored part never includes more than the rest of its state does, but may include less. So after a crash a
+    record may be included in the state and not in its part: then `replay` takes it, not `process`.
     """
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """The topics that it reads. Their keys (`records.Topic.key`) mean the same; they have the same number of partitions."""
+
+    @property
+    def replayed(self) -> tuple[str, ...]:
+        """Those of the inputs whose order alone decides a state: it need not be stored after each, since they can be read again."""
 
     @property
     def state_topic(self) -> str:
@@ -43,8 +61,22 @@ class KeyedProcessor(Protocol[State]):
     def state(self) -> type[State]:
         """The type of a state."""
 
+    @property
+    def parts(self) -> str:
+        """The field of a state that holds its parts by name; empty for a state without."""
+
+    @property
+    def part(self) -> type[Part]:
+        """The type of a part."""
+
     def fresh(self, key: str) -> State:
         """Return the state of a key that nothing is known of."""
 
     def process(self, state: State, position: Position, record: Record) -> list[Record]:
         """Return what follows from `record`, which stands at `position`; `state` then includes it."""
+
+    def replay(self, state: State, position: Position, record: Record) -> None:
+        """Take `record` into the part that lacks it; all else in `state` includes it already."""
+
+    def ended(self, state: State) -> bool:
+        """Return whether nothing more is expected of the key."""

@@ -28,6 +28,7 @@ from .diagnose.nodes.finding import identity
 from .diagnose.nodes.gpu import GpuReader
 from .diagnose.nodes.log import NodeLogReader
 from .diagnose.nodes.window import AFTER_S, BEFORE_S
+from .keyed import Part
 from .node_state import NodeState, StayMemory, Told
 from .source import Numbering, admit
 
@@ -61,8 +62,11 @@ class NodeProcessor:
     """The `KeyedProcessor` of nodes."""
 
     inputs = ("node-logs", "gpu-metrics", "node-stays")
+    replayed = ("node-logs", "gpu-metrics")
     state_topic = "node-state"
     state = NodeState
+    parts = ""
+    part = Part
 
     def __init__(self, signatures: Sequence[Signature] | None = None) -> None:
         known = load() if signatures is None else signatures
@@ -89,6 +93,13 @@ class NodeProcessor:
                 return self._stay(record, state)
             case _:
                 raise TypeError(f"expected a record of {' or '.join(self.inputs)}, got {type(record).__name__}")
+
+    def replay(self, state: NodeState, position: Position, record: Record) -> None:
+        """There is no part that could lack a record."""
+
+    def ended(self, state: NodeState) -> bool:  # noqa: ARG002  # as the protocol has it
+        """Return False: a node has no end."""
+        return False
 
     def _found(self, one: NodeFinding, state: NodeState) -> list[Record]:
         first = next((told for told in state.findings if _same(told.finding, one)), None)

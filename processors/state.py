@@ -1,20 +1,28 @@
 """What is remembered of a job between two chunks, in a form that can be stored."""
 
+from collections.abc import Iterator, MutableMapping
+
 import msgspec
 
 from .alarms.monitor import AlarmState
+from .budget import BudgetState
 from .classify.context import ClassifyContext
 from .diagnose.handler import DiagnoseState
 from .diagnose.nodes import StaysState, WitnessState
 from .interference.monitor import InterferenceState
-from .keyed import KeyedState
+from .keyed import KeyedState, Part
 from .models.template_check import Template
 from .source import Numbering
 from .track.ranks import RanksState
 from .track.state import TrackState
+from .track.tracker import Printed
 
-MAX_SOURCES = 4096
-"""Streams of ranks that one job may have; beyond it the longest silent one is forgotten."""
+STREAMS = 32_768
+"""Streams of ranks that one job may have; beyond it the one that began first is forgotten."""
+WAITING = 256
+"""Streams of a job whose reports may wait for the next chunk; those of others are told at once."""
+PRODUCERS = 8
+"""Producers of one stream that are told apart; beyond it the longest silent one is forgotten."""
 
 
 class SourceState(Numbering):
@@ -29,15 +37,33 @@ class SourceState(Numbering):
     track: TrackState = msgspec.field(default_factory=TrackState)
 
 
+class StreamState(Part):
+    """One stream of one rank of one attempt.
+
+    Attributes:
+        sources: By producer.
+        writers: Producers in the order in which they first wrote, to notice two jobs under one id.
+        conflict: Whether that was reported.
+    """
+
+    sources: dict[str, SourceState] = {}
+    writers: list[str] = []
+    conflict: bool = False
+
+
+def stream_name(attempt: int, rank: int, stream: str) -> str:
+    """Return what `JobState.streams` calls a stream."""
+    return f"{attempt}/{rank}/{stream}"
+
+
 class JobState(KeyedState, kw_only=True):
     """Everything remembered of one job.
 
     Attributes:
         job: The job.
         attempt: Newest attempt seen.
-        sources: By attempt, rank, stream and producer.
-        writers: Producers of a rank's stream in the order in which they first wrote, to notice two jobs under one id.
-        conflicts: Streams whose conflict was reported.
+        streams: By `stream_name`; the parts of this state.
+        waiting: Streams with reports that no metric was made of, and who printed the newest.
         diagnose: What the failure handler carries.
         interference: What the interference monitor carries.
         ranks: The newest step time of each rank.
@@ -46,13 +72,13 @@ class JobState(KeyedState, kw_only=True):
         stays: On which nodes the newest attempt is.
         witness: What those nodes said, and what it makes of the verdict.
         scheduled: Whether a scheduler spoke of it.
+        budget: How much new text is still read.
     """
 
     job: str
     attempt: int = 0
-    sources: dict[str, SourceState] = {}
-    writers: dict[str, list[str]] = {}
-    conflicts: list[str] = []
+    streams: MutableMapping[str, StreamState] = {}
+    waiting: dict[str, Printed] = {}
     diagnose: DiagnoseState = msgspec.field(default_factory=DiagnoseState)
     interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
     ranks: RanksState = msgspec.field(default_factory=RanksState)
@@ -61,3 +87,9 @@ class JobState(KeyedState, kw_only=True):
     stays: StaysState = msgspec.field(default_factory=StaysState)
     witness: WitnessState = msgspec.field(default_factory=WitnessState)
     scheduled: bool = False
+    budget: BudgetState = msgspec.field(default_factory=BudgetState)
+
+    def sources(self) -> Iterator[SourceState]:
+        """Yield the sources of all streams."""
+        for stream in self.streams.values():
+            yield from stream.sources.values()

@@ -2,6 +2,7 @@
 
 from .alarm import Alarm, AlarmKind
 from .base import VERSION, Evidence, Position, Record
+from .bounds import check
 from .codec import InvalidRecord, decode, encode
 from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
@@ -63,6 +64,7 @@ __all__ = [
     "Severity",
     "Slowdown",
     "Topic",
+    "check",
     "decision_id",
     "decode",
     "derived_id",

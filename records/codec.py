@@ -35,7 +35,7 @@ def decode(kind: type[AnyRecord], value: bytes) -> AnyRecord:
     """
     try:
         record: AnyRecord = _decoder(kind).decode(value)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidRecord(f"expected a {kind.__name__} as JSON, got {value[:80]!r}: {error}") from error
     if not 1 <= record.v <= VERSION:
         raise InvalidRecord(

@@ -1,4 +1,4 @@
-"""Topic `dead-letters`: what could not be read, whole."""
+"""Topic `dead-letters`: what could not be read, whole as far as it fits into a message."""
 
 from .base import Record
 
@@ -13,9 +13,13 @@ class DeadLetter(Record, frozen=True, kw_only=True):
         offset: Where it stood.
         time: Timestamp of the message, in seconds since 1970.
         reason: What was expected, what came.
-        stage: `decode` (not a record of its topic) or `process` (a record that a processor could not take).
-        key: The message's key, bytes (base64 in JSON).
-        value: The message's value, bytes (base64 in JSON), whole.
+        stage: `decode` (not a record of its topic), `process` (a record that a processor could not take), `write` (a result that is
+            larger than its topic allows) or `quarantine` (workers died at it).
+        key: The message's key, bytes (base64 in JSON), cut to 1 KB.
+        value: The message's value, bytes (base64 in JSON), whole; its beginning where it is too large for a message.
+        size: Bytes of the whole value.
+        sha256: Checksum of the whole value, in hexadecimal.
+        truncated: Key or value are cut. The whole message stands where it stood, as long as that topic keeps it.
     """
 
     id: str
@@ -27,3 +31,6 @@ class DeadLetter(Record, frozen=True, kw_only=True):
     stage: str = "decode"
     key: bytes | None = None
     value: bytes = b""
+    size: int = 0
+    sha256: str = ""
+    truncated: bool = False

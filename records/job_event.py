@@ -11,7 +11,7 @@ PIPE = "pipe"
 
 
 class EventKind(StrEnum):
-    """What happened. The last two come from the producers of logs, not from a scheduler."""
+    """What happened. The last three come from those who ship and read logs, not from a scheduler."""
 
     SUBMITTED = "submitted"
     STARTED = "started"
@@ -21,6 +21,7 @@ class EventKind(StrEnum):
     ENDED = "ended"
     LINES_LOST = "lines_lost"
     ID_CONFLICT = "id_conflict"
+    LINES_PASSED_OVER = "lines_passed_over"
 
 
 class JobEvent(Record, frozen=True, kw_only=True):

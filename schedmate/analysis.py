@@ -174,14 +174,14 @@ def _consult(
 
 def _of_model(state: JobState) -> list[Reading]:
     """Return the readings that rest on templates which a model explained."""
-    followed = [each for source in state.sources.values() for each in source.track.followed]
+    followed = [each for source in state.sources() for each in source.track.followed]
     known = [found for each in followed if (found := confirmed(each.points))]
     return [of_model(each.step_time_s, each.share, None) for each in known]
 
 
 def _follow(result: Analysis, state: JobState) -> None:
     """Keep what a person sees of the newest reports."""
-    windows = [source.track.window for source in state.sources.values() if source.track.window]
+    windows = [source.track.window for source in state.sources() if source.track.window]
     if not windows:
         return
     window = max(windows, key=lambda reports: reports[-1].line)

@@ -5,15 +5,22 @@ line of text under the job's id as key, and the JSON objects that Vector (`messa
 chunks of one line. What cannot be read at all is for `dead-letters`, whole.
 """
 
+import hashlib
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from records import BY_NAME, DeadLetter, InvalidRecord, LogChunk, Record, decode, derived_id
+from records import BY_NAME, DeadLetter, InvalidRecord, LogChunk, Record, check, decode, derived_id
 
 from .transport import Message
 
+WHOLE = 4 << 20
+"""Bytes of a value up to which a dead letter holds it whole: base64 makes a third more of it, and its topic takes 8 MB."""
+CUT = 1 << 20
+"""Bytes that it holds of a larger one."""
+_KEY = 1024
+_REASON = 2000
 _TEXT_FIELDS = ("message", "log")
 _JOB_FIELDS = ("job", "job_id", "slurm_job_id")
 _TIME_FIELDS = ("timestamp", "date", "@timestamp", "time")
@@ -23,29 +30,33 @@ def accept(message: Message) -> Record:
     """Return the record that `message` holds.
 
     Raises:
-        InvalidRecord: It holds none; the message says what was expected and what came.
+        InvalidRecord: It holds none, or one with a field out of bounds; the message says what was expected and what came.
     """
     topic = message.position.topic
     if topic not in BY_NAME:
         raise InvalidRecord(f"expected a topic of ours, got {topic!r}")
-    if topic == "job-logs":
-        return _log_chunk(message)
-    return decode(BY_NAME[topic].record, message.value)
+    record = _log_chunk(message) if topic == "job-logs" else decode(BY_NAME[topic].record, message.value)
+    check(record)
+    return record
 
 
 def refuse(message: Message, reason: str, stage: str = "decode") -> DeadLetter:
-    """Return the dead letter of `message`, whole."""
-    place = message.position
+    """Return the dead letter of `message`: whole where it fits into one, else its beginning and a checksum. It always fits."""
+    place, key, value = message.position, message.key, message.value
+    cut = len(value) > WHOLE
     return DeadLetter(
-        id=derived_id("dead", (message.key or b"").decode(errors="backslashreplace"), place),
+        id=derived_id("dead", (key or b"")[:_KEY].decode(errors="backslashreplace"), place),
         topic=place.topic,
         partition=place.partition,
         offset=place.offset,
         time=message.time,
-        reason=reason,
+        reason=reason[:_REASON],
         stage=stage,
-        key=message.key,
-        value=message.value,
+        key=None if key is None else key[:_KEY],
+        value=value[:CUT] if cut else value,
+        size=len(value),
+        sha256=hashlib.sha256(value).hexdigest(),
+        truncated=cut or len(key or b"") > _KEY,
     )
 
 
@@ -57,7 +68,7 @@ def _log_chunk(message: Message) -> LogChunk:
         except InvalidRecord:
             try:
                 fields = msgspec.json.decode(value)
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 fields = {}
             if "lines" in fields:
                 raise
@@ -97,6 +108,6 @@ def _time(fields: dict[str, Any], otherwise: float) -> float:
         if isinstance(value, str):
             try:
                 return datetime.fromisoformat(value).timestamp()
-            except ValueError:
+            except (ValueError, OverflowError):
                 continue
     return otherwise

@@ -78,6 +78,15 @@ class MemoryBroker:
             numbers = range(len(parts)) if partition is None else [partition]
             return [message for number in numbers for message in parts[number].messages]
 
+    def read_between(self, topic: str, partition: int, begin: int, end: int) -> list[Message]:
+        """Return the messages of one partition from offset `begin` to before `end`, those that are still held."""
+        with self.changed:
+            return [
+                message
+                for message in self.topics[topic][partition].read(begin, end - begin)
+                if message.position.offset < end
+            ]
+
     def producer(self) -> "MemoryProducer":
         """Return a producer that writes here."""
         return MemoryProducer(self)

@@ -40,6 +40,7 @@ class TrackState(msgspec.Struct):
         loss_not_finite: The newest loss is no number.
         events: What events said, in a log that prints when training begins and ends.
         followed: Lines of templates that a language model explained.
+        reported_at: Arrival of the newest report that a metric was made of, in seconds since 1970.
     """
 
     window: list[Report] = []
@@ -53,3 +54,4 @@ class TrackState(msgspec.Struct):
     loss_not_finite: bool = False
     events: EventState = msgspec.field(default_factory=EventState)
     followed: list[Followed] = []
+    reported_at: float = 0.0

@@ -12,7 +12,7 @@ from processors.grammar.names import Meaning
 from processors.grammar.units import SAMPLES
 from processors.models.template_check import Template
 from processors.view import PROGRESS, ChunkView
-from records import Evidence, JobMetric, derived_id
+from records import Evidence, JobMetric, Position, derived_id
 
 from . import events, tables
 from .headings import Headings
@@ -33,6 +33,9 @@ _OF_BAR = 0.6
 _MORE = 5
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
 
+SPACED_S = 1.9
+"""Reports that arrive sooner after the newest metric wait for the next chunk: a summary costs more than all else that is done to a line."""
+
 _SAYS = re.compile(r"[^\W\d_]|%")
 
 
@@ -44,6 +47,22 @@ class TrackCounters:
     """Lines whose fields were read."""
     metrics: int = 0
     """Records made."""
+
+
+class Printed(msgspec.Struct, frozen=True):
+    """Who printed a report, and where the chunk that holds it stands."""
+
+    job: str
+    attempt: int
+    node: str
+    rank: int
+    stream: str
+    position: Position
+
+    @classmethod
+    def of(cls, view: ChunkView) -> "Printed":
+        """Return what a chunk says of its lines."""
+        return cls(view.job, view.attempt, view.node, view.rank, view.stream, view.position)
 
 
 class MetricTracker:
@@ -62,32 +81,52 @@ class MetricTracker:
         self._extractor = Extractor()
         self.counters = TrackCounters()
 
-    def observe(self, view: ChunkView, state: TrackState, templates: Sequence[Template] = ()) -> JobMetric | None:
+    def observe(
+        self, view: ChunkView, state: TrackState, templates: Sequence[Template] = (), *, may_wait: bool = False
+    ) -> JobMetric | None:
         """Take in a chunk; return what is known now, or None where it holds no new report. `state` moves on.
 
         Args:
             view: The chunk.
             state: What is remembered of its stream.
             templates: What a language model explained of the job's log.
+            may_wait: Reports less than `SPACED_S` after the newest metric may wait; `waiting` says so, `catch_up` makes the metric.
         """
-        metric = self._observe(view, state)
+        metric = self._observe(view, state, may_wait=may_wait)
         return completed(metric, follow(view, templates, state.followed), state) if templates else metric
 
-    def _observe(self, view: ChunkView, state: TrackState) -> JobMetric | None:
+    @staticmethod
+    def waiting(state: TrackState) -> bool:
+        """Return whether there are reports that no metric was made of."""
+        return bool(state.window) and 0 < state.reported_at < state.window[-1].time
+
+    def catch_up(self, printed: Printed, state: TrackState) -> JobMetric:
+        """Return the metric of the reports that waited."""
+        self.counters.metrics += 1
+        state.reported_at = state.window[-1].time
+        return self._metric(printed, state, summarise(state.window))
+
+    def _observe(self, view: ChunkView, state: TrackState, *, may_wait: bool) -> JobMetric | None:
         headers = tables.Headers(view, state.pending)
         headings, namesakes = Headings(view, state.loop), Namesakes(view, state.drawn)
         tables.find_header(view, state, headers)
         state.loop, state.drawn = headings.last(), namesakes.last()
         ended = events.observe(view, state.events)
         reported = self._observe_reports(
-            view, state, headers, lambda place: headings.foreign(place) or namesakes.second(place)
+            view, state, headers, lambda place: headings.foreign(place) or namesakes.second(place), may_wait=may_wait
         )
         if reported is not None and (reported.step_time_s is not None or reported.throughput is not None):
             return reported
         return self._of_events(view, state, ended, reported) or reported
 
     def _observe_reports(
-        self, view: ChunkView, state: TrackState, headers: tables.Headers, foreign: Callable[[int], bool]
+        self,
+        view: ChunkView,
+        state: TrackState,
+        headers: tables.Headers,
+        foreign: Callable[[int], bool],
+        *,
+        may_wait: bool,
     ) -> JobMetric | None:
         if PROGRESS not in view.classes:
             return None
@@ -99,8 +138,11 @@ class MetricTracker:
         for report, fragment in lines:
             add(state.window, report, fragment, self._reports)
         self._remember_loss(view, state, [report for report, _ in lines])
+        if may_wait and not state.loss_not_finite and 0 < state.window[-1].time - state.reported_at < SPACED_S:
+            return None
         self.counters.metrics += 1
-        metric = self._metric(view, state, summarise(state.window))
+        state.reported_at = state.window[-1].time
+        metric = self._metric(Printed.of(view), state, summarise(state.window))
         if metric.step_time_s is not None or metric.throughput is not None:
             return metric
         return self._of_bar(view, state, metric)
@@ -201,15 +243,15 @@ class MetricTracker:
         )
 
     @staticmethod
-    def _metric(view: ChunkView, state: TrackState, summary: Summary) -> JobMetric:
+    def _metric(printed: Printed, state: TrackState, summary: Summary) -> JobMetric:
         newest, oldest = state.window[-1], state.window[0]
         resting = [newest, oldest] if summary.method in ("timestamps", "arrival") and oldest is not newest else [newest]
         return JobMetric(
-            id=derived_id("metric", view.job, view.position, newest.line),
-            job=view.job,
-            attempt=view.attempt,
-            node=view.node,
-            rank=view.rank,
+            id=derived_id("metric", printed.job, printed.position, newest.line),
+            job=printed.job,
+            attempt=printed.attempt,
+            node=printed.node,
+            rank=printed.rank,
             time=newest.time,
             step=summary.step,
             epoch=summary.epoch,
@@ -224,7 +266,7 @@ class MetricTracker:
             since=oldest.time,
             since_step=oldest.step if summary.step is not None else None,
             over_ranks=of_stream(state.window, summary.step_time_s),
-            evidence=[_evidence(report, view) for report in resting],
+            evidence=[_evidence(report, printed) for report in resting],
         )
 
 
@@ -234,13 +276,13 @@ def _says(template: str) -> bool:
     return _SAYS.search(template) is not None
 
 
-def _evidence(report: Report, view: ChunkView) -> Evidence:
+def _evidence(report: Report, printed: Printed) -> Evidence:
     return Evidence(
-        topic=view.position.topic,
-        partition=view.position.partition,
+        topic=printed.position.topic,
+        partition=printed.position.partition,
         offset=report.offset,
         line=report.line,
         text=report.text,
-        rank=view.rank,
-        stream=view.stream,
+        rank=printed.rank,
+        stream=printed.stream,
     )

@@ -13,6 +13,8 @@ def command(context: typer.Context) -> None:
 
     Example: `schedmate --set kafka.brokers=k1:9092 --set service.port=9101 worker`
     """
+    from functools import partial
+
     from schedmate.assembly import job_processor, node_processor, producer_factory
     from schedmate.connections import kafka_connection
     from schedmate.language_models import inquirer as questions
@@ -56,6 +58,7 @@ def command(context: typer.Context) -> None:
             running.telemetry.watch("language_model", model.counters)
             running.telemetry.watch("answers", model.store.counters)
         group, timeout_s = f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s
-        worker = FaustWorker(connection, [engine, node_engine], group, timeout_s, asking)
+        makers = (partial(job_processor, settings.processors), partial(node_processor, settings.processors))
+        worker = FaustWorker(connection, [engine, node_engine], group, timeout_s, asking=asking, makers=makers)
         running.telemetry.health = worker.problems
         worker.run()

@@ -1,25 +1,46 @@
 """What both runtimes do with a batch of messages, without any input or output.
 
-The runtime reads messages, lets the engine handle them, writes the results, waits for the acknowledgements, writes the states,
-waits again, and only then commits the input's offsets (docs/architecture.md: how nothing is lost or doubled).
+The runtime reads messages, lets the engine handle them, writes the results stage by stage, each acknowledged before the next, and only
+then commits the input's offsets (docs/architecture.md: how nothing is lost or doubled).
 """
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
-import msgspec
 import structlog
 
 from processors.keyed import KeyedProcessor, State
 from processors.models.inquirer import Inquirer
 from processors.models.inquiry import Inquiry
-from records import BY_NAME, DeadLetter, InvalidRecord, Record
+from records import BY_NAME, DeadLetter, InvalidRecord, Position, Record
 from streams.accept import accept, refuse
 from streams.partition import partition_of
 from streams.transport import Message, Outgoing, outgoing
 
+from .failing import FailingWatch
+from .marker import MARKER
+from .states import Entry, States
+
 log = structlog.get_logger(__name__)
+
+CHECKPOINT_S = 1.0
+"""Seconds between two looks for states to store."""
+REPLAY_WORK_S = 5.0
+"""Seconds of processing after which what a state lacks in its topic is stored: so long a restart takes to do it again."""
+REPLAY_S = 300.0
+"""Seconds after which it is stored in any case."""
+OPEN = 4096
+"""States that stay decoded, those used last."""
+ENDED_S = 3600.0
+"""A state is forgotten so long after it last took something in, where its key has ended: lines may come late."""
+SILENT_S = 3 * 86_400.0
+"""And so long in any case: as long as input is kept."""
+MOST = 200_000
+"""States held, beyond which those of silent keys are forgotten sooner: anybody may send records of new keys."""
+_SWEPT = 2000
+"""States that are looked at in one look for what may be forgotten."""
 
 
 @dataclass
@@ -30,6 +51,8 @@ class Counters:
     """Messages taken, repeats included."""
     repeated: int = 0
     """Messages whose position a state included already."""
+    replayed: int = 0
+    """Messages read again after a start, to make the states what they were."""
     dead_letters: int = 0
     """Messages that could not be read or processed."""
     misplaced: int = 0
@@ -38,35 +61,73 @@ class Counters:
     """Records made, by topic."""
     states: int = 0
     """States held now: one a job, or one a node."""
+    state_bytes: int = 0
+    """Bytes of states written."""
+    input_bytes: int = 0
+    """Bytes of messages taken."""
+    forgotten: int = 0
+    """States forgotten because their job or node had ended, or was silent for long."""
+    trimmed: int = 0
+    """States that came out too large to be stored and lost their largest part."""
     behind: int = 0
     """Messages not yet handled now, all partitions of this worker together."""
 
 
 @dataclass
 class Results:
-    """What follows from a batch. `states` must not be written before `records` are acknowledged.
+    """What follows from a batch, in stages: each is acknowledged before the next one is written.
 
-    `questions` are no results: they are offered to a language model once the batch is committed, and may be lost.
+    Attributes:
+        records: What was made of the input.
+        states: States without their parts.
+        parts: Parts of states, and deletions.
+        markers: From where input must be read again.
+        questions: No results: they are offered to a language model once the batch is committed, and may be lost.
     """
 
-    records: list[Outgoing]
-    states: list[Outgoing]
-    questions: list[Inquiry]
+    records: list[Outgoing] = field(default_factory=list)
+    states: list[Outgoing] = field(default_factory=list)
+    parts: list[Outgoing] = field(default_factory=list)
+    markers: list[Outgoing] = field(default_factory=list)
+    questions: list[Inquiry] = field(default_factory=list)
+
+    @property
+    def stages(self) -> list[list[Outgoing]]:
+        """What is to be written, stage by stage."""
+        return [stage for stage in (self.records, self.states, self.parts, self.markers) if stage]
 
 
-@dataclass
-class _Entry(Generic[State]):
-    """A key's state and the bytes it was last written as."""
+@dataclass(frozen=True)
+class Restored:
+    """What a runtime does before it handles a partition: write `marker`, then read `replay` (begin and end by topic) once more.
 
-    state: State
-    saved: bytes
+    Attributes:
+        states: States held.
+        starts: Workers in a row that began here, this one included.
+        committed: Next offset of each topic.
+        marker: To be written first.
+        replay: To be read once more.
+    """
+
+    states: int
+    starts: int
+    committed: dict[str, int]
+    marker: Outgoing
+    replay: dict[str, tuple[int, int]]
 
 
 class Engine(Generic[State]):
     """Keeps the states of the keys of some partitions and runs a processor over their messages."""
 
     def __init__(
-        self, processor: KeyedProcessor[State], partitions: int | None = None, inquirer: Inquirer | None = None
+        self,
+        processor: KeyedProcessor[State],
+        partitions: int | None = None,
+        inquirer: Inquirer | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+        checkpoint_s: float = CHECKPOINT_S,
+        replay_work_s: float = REPLAY_WORK_S,
     ) -> None:
         """Set up.
 
@@ -74,105 +135,224 @@ class Engine(Generic[State]):
             processor: What is run.
             partitions: How many the inputs have, to notice misplaced messages; None where not known.
             inquirer: What collects the processor's questions to a language model; None where nobody is asked.
+            clock: Seconds since 1970.
+            checkpoint_s: Seconds between two looks for states to store.
+            replay_work_s: Seconds of processing that a restart may have to do again.
         """
         self.processor = processor
         self._inquirer = inquirer
         self._count = partitions
+        self._clock, self._checkpoint_s, self._replay_work_s = clock, checkpoint_s, replay_work_s
         self.counters = Counters()
-        self._entries: dict[int, dict[str, _Entry[State]]] = {}
-        self._decoder = msgspec.json.Decoder(processor.state)
+        self.failing = FailingWatch()
+        self._partitions: dict[int, States[State]] = {}
+        self._work, self._looked = 0.0, clock()
+        self._sweep: list[tuple[int, str]] = []
 
-    def restore(self, partition: int, messages: Iterable[Message]) -> int:
-        """Take over the states that `messages` of the state topic hold, and return how many they are.
+    def load(self, partition: int, messages: Iterable[Message]) -> None:
+        """Take over what the state topic holds of a partition, in as many calls as its reader likes; `restore` follows."""
+        self._states(partition).load(messages)
 
-        A worker that lost the partition may have written late: of two states of a key the one with more input wins.
+    def restore(self, partition: int, committed: dict[str, int]) -> Restored:
+        """Make ready for a partition whose states were loaded.
+
+        Args:
+            partition: Whose states.
+            committed: Next offset of each input topic, as committed: input before it needs no further result.
         """
-        entries: dict[str, _Entry[State]] = {}
-        for message in messages:
-            if not message.value:
-                continue
-            try:
-                state = self._decoder.decode(message.value)
-            except msgspec.DecodeError as error:
-                log.error("state not readable; its key starts anew", position=message.position, reason=str(error))
-                continue
-            key = (message.key or b"").decode()
-            known = entries.get(key)
-            if known is None or known.state.progress() < state.progress():
-                entries[key] = _Entry(state, message.value)
-        self._entries[partition] = entries
-        return len(entries)
+        states = self._states(partition)
+        states.loaded()
+        states.marker.begin(committed, self.processor.replayed)
+        states.handled = dict(committed)
+        replay = {
+            topic: (start, committed[topic])
+            for topic, start in states.marker.replay.items()
+            if start < committed[topic]
+        }
+        self._count_states()
+        return Restored(len(states), states.marker.starts, committed, self._marker(partition), replay)
+
+    def replay(self, messages: Sequence[Message]) -> None:
+        """Take messages that were handled before into the states that lack them; what follows from them was written then."""
+        self.counters.replayed += len(messages)
+        for partition, groups in self._groups(messages, []).items():
+            for name, group in groups.items():
+                self._run(self._partitions[partition], name, group)
+        if self._inquirer:
+            self._inquirer.take()
 
     def forget(self, partition: int) -> None:
         """Drop the states of a partition that went to another worker."""
-        self._entries.pop(partition, None)
+        self._partitions.pop(partition, None)
+        self._count_states()
 
     @property
     def partitions(self) -> set[int]:
         """The partitions whose states are here."""
-        return set(self._entries)
+        return set(self._partitions)
+
+    def set_aside(self, message: Message) -> Results:
+        """Pass over a message at which workers died; its partition must be restored."""
+        states, place = self._partitions[message.position.partition], message.position
+        states.marker.aside.append(place)
+        letter = self._refuse(message, "workers died at this message: it was set aside", "quarantine")
+        return Results([outgoing(letter)], markers=[self._marker(place.partition)])
 
     def handle(self, messages: Sequence[Message]) -> Results:
-        """Process `messages`, in order within each partition, and return what is to be written."""
+        """Process `messages`, in order within each partition, and return what is to be written.
+
+        Raises:
+            FailingOften: So many messages of so many keys failed that a fault of the processors is likelier than bad input.
+        """
+        began = time.perf_counter()
         self.counters.messages += len(messages)
-        made: list[Record] = []
-        groups: dict[tuple[int, str], list[tuple[Message, Record]]] = {}
+        self.counters.input_bytes += sum(len(message.value) for message in messages)
+        results, made = Results(), list[Record]()
+        for partition, groups in self._groups(messages, made).items():
+            states = self._states(partition)
+            for name, group in groups.items():
+                made += self._run(states, name, group)
+                entry = states.open(name)
+                if entry.changed and any(each.position.topic not in self.processor.replayed for each, _ in group):
+                    results.states += states.store_state(entry)
+        results.records = [outgoing(record) for record in made]
+        self._count_made(results.records)
+        self._work += time.perf_counter() - began
+        self._checkpoint(results)
+        for written in (*results.states, *results.parts):
+            self.counters.state_bytes += len(written.value or b"")
+        if self._inquirer:
+            results.questions = self._inquirer.take()
+        return results
+
+    def _states(self, partition: int) -> States[State]:
+        if partition not in self._partitions:
+            self._partitions[partition] = States(self.processor, partition)
+        return self._partitions[partition]
+
+    def _groups(
+        self, messages: Sequence[Message], made: list[Record]
+    ) -> dict[int, dict[str, list[tuple[Message, Record]]]]:
+        """Return what `messages` hold by partition and key, in order; dead letters of the others go to `made`."""
+        groups: dict[int, dict[str, list[tuple[Message, Record]]]] = {}
         for message in messages:
+            partition = message.position.partition
+            states = self._states(partition)
+            if message.position in states.marker.aside:
+                continue
+            states.handled[message.position.topic] = message.position.offset + 1
             try:
                 record = accept(message)
+                key = BY_NAME[message.position.topic].key_of(record)
+                name = key.decode()
             except InvalidRecord as error:
                 made.append(self._refuse(message, str(error)))
-                continue
-            key = BY_NAME[message.position.topic].key_of(record)
-            self._check_place(message, key)
-            groups.setdefault((message.position.partition, key.decode()), []).append((message, record))
-        states = []
-        for (partition, name), group in groups.items():
-            made += self._run(partition, name, group)
-            entry = self._entries[partition][name]
-            entry.saved = msgspec.json.encode(entry.state)
-            states.append(Outgoing(self.processor.state_topic, name.encode(), entry.saved, partition))
-        self.counters.states = sum(map(len, self._entries.values()))
-        results = [outgoing(record) for record in made]
-        for result in results:
-            self.counters.made[result.topic] = self.counters.made.get(result.topic, 0) + 1
-        return Results(results, states, self._inquirer.take() if self._inquirer else [])
+            except Exception as error:
+                log.exception("a message could not be read", position=message.position)
+                made.append(self._refuse(message, f"reading it failed with {_brief(error)}; please report this"))
+            else:
+                self._check_place(message, key)
+                groups.setdefault(partition, {}).setdefault(name, []).append((message, record))
+        return groups
 
-    def _run(self, partition: int, key: str, group: list[tuple[Message, Record]]) -> list[Record]:
+    def _run(self, states: States[State], key: str, group: list[tuple[Message, Record]]) -> list[Record]:
         """Run the processor over one key's part of a batch.
 
         A message that makes it fail becomes a dead letter, and the others are run again from the state as it was before, so that no
         half-made change stays.
         """
         poison: dict[int, DeadLetter] = {}
-        entries = self._entries.setdefault(partition, {})
-        if key not in entries:
-            fresh = self.processor.fresh(key)
-            entries[key] = _Entry(fresh, msgspec.json.encode(fresh))
-        entry = entries[key]
+        entry = states.open(key)
+        entry.begin(self.processor.parts)
         while True:
             made: list[Record] = []
             for index, (message, record) in enumerate(group):
-                place = message.position
-                part = f"{place.topic}/{place.partition}"
-                if place.offset <= entry.state.positions.get(part, -1):
-                    self.counters.repeated += not poison
-                    continue
-                entry.state.positions[part] = place.offset
-                if index in poison:
-                    made.append(poison[index])
-                    continue
                 try:
-                    made += self.processor.process(entry.state, place, record)
+                    taken = self._take(states, entry, message.position, record, poison.get(index))
                 except Exception as error:
-                    log.exception("a processor failed", position=place)
+                    log.exception("a processor failed", position=message.position)
+                    self.failing.failed(key)
                     poison[index] = self._refuse(
-                        message, f"a processor failed with {error!r}; please report this", "process"
+                        message, f"a processor failed with {_brief(error)}; please report this", "process"
                     )
-                    entry.state = self._decoder.decode(entry.saved)
+                    entry.roll_back(self.processor.parts)
                     break
+                if taken is not None:
+                    made += taken
+                else:
+                    self.counters.repeated += not poison
             else:
+                self.failing.handled(len(group))
                 return made
+
+    def _take(
+        self, states: States[State], entry: Entry[State], place: Position, record: Record, poison: DeadLetter | None
+    ) -> list[Record] | None:
+        """Return what follows from `record`; None where the state includes it already."""
+        source = f"{place.topic}/{place.partition}"
+        if place.offset <= entry.state.positions.get(source, -1):
+            if self.processor.parts and poison is None:
+                self.processor.replay(entry.state, place, record)
+            return None
+        entry.state.positions[source] = place.offset
+        entry.touched = self._clock()
+        states.note(entry, place.topic, place.offset, (self._work, entry.touched))
+        return self.processor.process(entry.state, place, record) if poison is None else [poison]
+
+    def _checkpoint(self, results: Results) -> None:
+        """Store what is due: what has been processed for long, and what must leave the memory."""
+        now = self._clock()
+        for states in self._partitions.values():
+            for entry in states.close(max(OPEN // len(self._partitions), 64)):
+                self._store(states, entry, results)
+        if abs(now - self._looked) < self._checkpoint_s:
+            return
+        self._looked = now
+        self._forget_some(now, results)
+        for partition, states in self._partitions.items():
+            stored = len(results.states) + len(results.parts)
+            for entry in list(states.dirty.values()):
+                work, since = entry.dirty_at
+                if self._work - work < self._replay_work_s and abs(now - since) < REPLAY_S:
+                    break
+                self._store(states, entry, results)
+            if len(results.states) + len(results.parts) > stored:
+                states.marker.replay = states.replay_from()
+                results.markers.append(self._marker(partition))
+        self._count_states()
+
+    def _store(self, states: States[State], entry: Entry[State], results: Results) -> None:
+        own, parts = states.store(entry)
+        results.states += own
+        results.parts += parts
+
+    def _forget_some(self, now: float, results: Results) -> None:
+        """Look at some of the states that are not in use, all of them in turn; forget those of keys that have ended or are silent."""
+        if not self._sweep:
+            self._sweep = [(partition, name) for partition, states in self._partitions.items() for name in states]
+        held = max(len(self._sweep), self.counters.states, 1)
+        silent_s = SILENT_S if held <= MOST else SILENT_S * (MOST / held) ** 8
+        for partition, name in self._sweep[-_SWEPT:]:
+            states = self._partitions.get(partition)
+            known = states.header(name) if states is not None else None
+            if states is None or known is None:
+                continue
+            if now - known.touched > (min(ENDED_S, silent_s) if known.ended else silent_s):
+                results.parts += states.forget(name)
+                self.counters.forgotten += 1
+        del self._sweep[-_SWEPT:]
+
+    def _marker(self, partition: int) -> Outgoing:
+        value = self._partitions[partition].marker.encode()
+        return Outgoing(self.processor.state_topic, MARKER, value, partition)
+
+    def _count_states(self) -> None:
+        self.counters.states = sum(map(len, self._partitions.values()))
+        self.counters.trimmed = sum(states.trimmed for states in self._partitions.values())
+
+    def _count_made(self, results: Sequence[Outgoing]) -> None:
+        for result in results:
+            self.counters.made[result.topic] = self.counters.made.get(result.topic, 0) + 1
 
     def _check_place(self, message: Message, key: bytes) -> None:
         if self._count is None or partition_of(key, self._count) == message.position.partition:
@@ -189,6 +369,11 @@ class Engine(Generic[State]):
     def _refuse(self, message: Message, reason: str, stage: str = "decode") -> DeadLetter:
         self.counters.dead_letters += 1
         return refuse(message, reason, stage)
+
+
+def _brief(error: Exception) -> str:
+    """Return what `error` says, cut: it may quote the message."""
+    return repr(error)[:300]
 
 
 def by_topic(engines: Iterable[Engine[Any]]) -> dict[str, Engine[Any]]:

@@ -1,125 +1,224 @@
 """One engine as an agent of a Faust application: takes batches, writes what follows, acknowledges."""
 
 import asyncio
-from collections.abc import Sequence
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import faust
+import msgspec
 import structlog
-from aiokafka.errors import KafkaError
 from faust.types import TP, EventT
 
+from processors.keyed import KeyedProcessor
 from processors.models.inquiry import Inquiry
 from records import Position
+from streams.accept import CUT, refuse
 from streams.kafka import Connection
-from streams.transport import Message, Outgoing
+from streams.transport import Message, Outgoing, outgoing
 
 from .asking import Asking
-from .engine import Engine
-from .state_reader import read_states
+from .engine import Engine, Restored, Results
+from .state_reader import read_committed, read_messages
+from .trial import STARTS, Trial
+from .writer import TooLarge, Writer
 
 log = structlog.get_logger(__name__)
 
-BATCH = 50
-"""Messages handled between two commits of state: one state record per key and batch."""
-
+BATCH = 500
+"""Messages taken at a time."""
+BATCH_BYTES = 4 << 20
+"""Bytes of them that are handled at a time: whoever stops the worker waits for no more."""
 WAIT_S = 0.05
 """A batch is not waited for longer than this."""
+STUCK_S = 60.0
+"""A backlog of which nothing was handled for so long stands."""
+TRIED = 1000
+"""Messages of a partition that are tried before they are taken, where workers died one after the other."""
 
 
 class FaustAgent:
     """Feeds one engine.
+
+    Args:
+        app: The application; its id is the group.
+        connection: The brokers.
+        engine: What is fed.
+        asking: Takes questions to a language model; None where nobody is asked.
+        make: Makes the engine's processor anew, in another process; None: no message is tried.
 
     Attributes:
         failed: Why it cannot go on; empty while all is well.
     """
 
     def __init__(
-        self, app: faust.App, connection: Connection, engine: Engine[Any], asking: Asking | None = None
+        self,
+        app: faust.App,
+        connection: Connection,
+        engine: Engine[Any],
+        asking: Asking | None = None,
+        make: Callable[[], KeyedProcessor[Any]] | None = None,
     ) -> None:
-        self._app, self._connection, self._engine, self._asking = app, connection, engine, asking
+        self._app, self._connection, self._engine, self._asking, self._make = app, connection, engine, asking, make
+        self._writer = Writer(connection)
         self.failed = ""
         self._stale: set[int] = set()
-        self._behind: dict[TP, int] = {}
-        self._topics: dict[str, Any] = {}
+        self._next: dict[TP, int] = {}
+        self._handled_at = time.monotonic()
+        self._untried: dict[int, tuple[Restored, int]] = {}
         inputs = app.topic(*engine.processor.inputs, key_serializer="raw", value_serializer="raw")
         app.agent(inputs, name=engine.processor.state_topic)(self._think)
+
+    def problems(self) -> Iterator[str]:
+        """Yield what is wrong, a sentence each, for the health check."""
+        if self.failed:
+            yield self.failed
+        if self._writer.away:
+            yield "the broker does not take what is written: it is away, or refuses"
+        if (waiting := self._count_behind()) and time.monotonic() > self._handled_at + STUCK_S:
+            yield f"{waiting} messages wait, and none was handled for {time.monotonic() - self._handled_at:.0f} s"
+        if self._engine.counters.trimmed:
+            yield f"{self._engine.counters.trimmed} states grew too large and lost their largest part: see the log for the keys"
 
     def revoked(self, parts: set[TP]) -> None:
         """Note that `parts` went away: the states of those that come again are read anew."""
         mine = {part for part in parts if part.topic in self._engine.processor.inputs}
         self._stale |= {part.partition for part in mine}
         for part in mine:
-            self._behind.pop(part, None)
+            self._next.pop(part, None)
 
     async def _think(self, stream: Any) -> None:
-        async for events in stream.noack_take(BATCH, within=WAIT_S):
-            # Events fetched before a rebalance come again after it, perhaps to another worker; taking them now could pass others over.
-            current = [event for event in events if event.message.generation_id == self._app.consumer_generation_id]
-            if not current:
-                continue
-            try:
-                questions = await self._handle(current)
-            except Exception as error:
-                # Not a message's fault (those become dead letters) and not the broker's absence (that is waited for): end, and let whoever
-                # started the worker start it anew; the work is repeated from the last commit.
-                self.failed = repr(error)
-                log.exception("the worker cannot go on", inputs=self._engine.processor.inputs)
-                await self._app.crash(error)
-                raise
-            for event in current:
-                await stream.ack(event)
-            if self._asking is not None:
-                self._asking.offer(questions)
-            self._count_behind(current)
+        try:
+            async for events in stream.noack_take(BATCH, within=WAIT_S):
+                # Events fetched before a rebalance come again after it, perhaps to another worker; taking them now could pass others over.
+                current = [event for event in events if event.message.generation_id == self._app.consumer_generation_id]
+                for part in _in_parts(current):
+                    await self._take(stream, part)
+        except Exception as error:
+            # Not a message's fault (those become dead letters) and not the broker's absence (that is waited for): end, and let whoever
+            # started the worker start it anew; the work is repeated from the last commit.
+            self.failed = repr(error)
+            log.exception("the worker cannot go on", inputs=self._engine.processor.inputs)
+            await self._app.crash(error)
+            raise
+        finally:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._writer.close(), 1.0)
 
-    async def _handle(self, events: "Sequence[EventT[bytes]]") -> list[Inquiry]:
+    async def _take(self, stream: Any, events: "Sequence[EventT[bytes]]") -> None:
+        questions = await self._handle([_message(event) for event in events])
+        for event in events:
+            await stream.ack(event)
+        if self._asking is not None:
+            self._asking.offer(questions)
+        for event in events:
+            self._next[event.message.tp] = event.message.offset + 1
+        self._handled_at = time.monotonic()
+        self._count_behind()
+
+    async def _handle(self, messages: Sequence[Message]) -> list[Inquiry]:
         """Process a batch and write what follows; return the questions that it raised."""
-        messages = [_message(event) for event in events]
         stale, self._stale = self._stale, set()
         for partition in stale:
             self._engine.forget(partition)
-        for partition in {message.position.partition for message in messages} - self._engine.partitions:
-            topic = self._engine.processor.state_topic
-            restored = self._engine.restore(partition, await read_states(self._connection, topic, partition))
-            log.info("state restored", topic=topic, partition=partition, states=restored)
+        await self._restore({message.position.partition for message in messages} - self._engine.partitions)
+        for partition in list(self._untried):
+            await self._try(partition, [each for each in messages if each.position.partition == partition])
         results = await asyncio.to_thread(self._engine.handle, messages)
-        await self._write(results.records)
-        await self._write(results.states)
+        await self._write(results)
         return results.questions
 
-    def _count_behind(self, handled: "Sequence[EventT[bytes]]") -> None:
-        for event in handled:
-            part = event.message.tp
-            self._behind[part] = max(self._app.consumer.highwater(part) - event.message.offset - 1, 0)
-        self._engine.counters.behind = sum(self._behind.values())
+    async def _restore(self, partitions: set[int]) -> None:
+        """Make the states of `partitions` what they were when the worker before committed."""
+        if not partitions:
+            return
+        engine, topics = self._engine, self._engine.processor.inputs
+        wanted = [(topic, partition) for topic in topics for partition in sorted(partitions)]
+        committed = await read_committed(self._connection, str(self._app.conf.id), wanted)
+        for partition in sorted(partitions):
+            async for stored in read_messages(self._connection, engine.processor.state_topic, partition):
+                await asyncio.to_thread(engine.load, partition, stored)
+            restored = engine.restore(partition, {topic: committed[topic, partition] for topic in topics})
+            await self._writer.write([restored.marker])
+            async for messages in self._input(partition, restored):
+                await asyncio.to_thread(engine.replay, messages)
+            if restored.starts >= STARTS:
+                self._untried[partition] = (restored, TRIED)
+            log.info("state_restored", topic=engine.processor.state_topic, partition=partition, states=restored.states,
+                     replayed=sum(end - begin for begin, end in restored.replay.values()))  # fmt: skip
 
-    async def _write(self, batch: Sequence[Outgoing]) -> None:
-        """Write `batch` and wait until all of it is acknowledged, however long the broker is away."""
-        delay = 0.2
-        left = list(batch)
-        while left:
-            sent = [
-                await self._topic(each.topic).send(key=each.key, value=each.value, partition=each.partition)
-                for each in left
-            ]
-            answers = await asyncio.gather(*sent, return_exceptions=True)
-            failed = [
-                (each, answer) for each, answer in zip(left, answers, strict=True) if isinstance(answer, BaseException)
-            ]
-            for _, answer in failed:
-                if not isinstance(answer, KafkaError):
-                    raise answer
-            left = [each for each, _ in failed]
-            if left:
-                log.warning("not acknowledged; trying again", messages=len(left), reason=repr(failed[0][1]), in_s=delay)
-                await asyncio.sleep(delay)
-                delay = min(delay * 2, 10)
+    async def _input(self, partition: int, restored: Restored) -> Any:
+        for topic, (begin, end) in restored.replay.items():
+            async for messages in read_messages(self._connection, topic, partition, begin, end):
+                yield messages
 
-    def _topic(self, name: str) -> Any:
-        if name not in self._topics:
-            self._topics[name] = self._app.topic(name, key_serializer="raw", value_serializer="raw")
-        return self._topics[name]
+    async def _try(self, partition: int, messages: Sequence[Message]) -> None:
+        """Set aside those of `messages` at which a process dies."""
+        restored, left = self._untried[partition]
+        if self._make is None or not messages:
+            return
+        topic = self._engine.processor.state_topic
+        stored = [each async for batch in read_messages(self._connection, topic, partition) for each in batch]
+        replay = [each async for batch in self._input(partition, restored) for each in batch]
+        log.warning("trying_messages", partition=partition, messages=len(messages), starts=restored.starts,
+                    reason="workers before this one ended at the same place")  # fmt: skip
+        waiting = list(messages)
+        while waiting:
+            trial = Trial(self._make, partition, stored, restored.committed, replay)
+            deadly = await asyncio.to_thread(trial.deadly, waiting)
+            if deadly is None:
+                break
+            log.error("message_set_aside", position=deadly.position, bytes=len(deadly.value))
+            await self._write(self._engine.set_aside(deadly))
+            waiting.remove(deadly)
+        self._untried[partition] = (restored, left - len(messages))
+        if left <= len(messages):
+            del self._untried[partition]
+
+    def _count_behind(self) -> int:
+        """Return how many messages wait, as far as they were seen by the newest fetch."""
+        consumer = self._app.consumer
+        behind = sum(max((consumer.highwater(part) or 0) - at, 0) for part, at in list(self._next.items()))
+        self._engine.counters.behind = behind
+        return behind
+
+    async def _write(self, results: Results) -> None:
+        """Write `results`, stage by stage. What is too large for its topic becomes a dead letter."""
+        for stage in results.stages:
+            try:
+                await self._writer.write(stage)
+            except TooLarge as refused:
+                await self._bury(refused.messages)
+
+    async def _bury(self, messages: Sequence[Outgoing]) -> None:
+        self._engine.counters.dead_letters += len(messages)
+        letters = []
+        for each in messages:
+            log.error("too_large", topic=each.topic, bytes=len(each.value or b""))
+            place = Position(each.topic, each.partition or 0, 0)
+            letter = refuse(Message(place, each.key, each.value or b"", 0.0), "larger than its topic allows", "write")
+            letters.append(
+                msgspec.structs.replace(
+                    letter, id=f"{letter.id}/{letter.sha256}", value=letter.value[: CUT // 8], truncated=True
+                )
+            )
+        await self._writer.write([outgoing(letter) for letter in letters])
+
+
+def _in_parts(events: "Sequence[EventT[bytes]]") -> "Iterator[list[EventT[bytes]]]":
+    """Yield `events` in parts of at most `BATCH_BYTES`, or of one event."""
+    part: list[EventT[bytes]] = []
+    size = 0
+    for event in events:
+        more = len(event.message.value or b"")
+        if part and size + more > BATCH_BYTES:
+            yield part
+            part, size = [], 0
+        part.append(event)
+        size += more
+    if part:
+        yield part
 
 
 def _message(event: "EventT[bytes]") -> Message:

@@ -6,12 +6,13 @@ Faust brings the group membership, the fetching and the commits. Its tables and 
 
 import logging
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import faust
 from faust.types import TP
 
+from processors.keyed import KeyedProcessor
 from streams.kafka import Connection
 
 from .asking import Asking
@@ -22,7 +23,8 @@ from .faust_agent import FaustAgent
 class FaustWorker:
     """One worker process. Several of them with one `group` share the partitions.
 
-    `asking` takes the engines' questions to a language model; None where nobody is asked.
+    `asking` takes the engines' questions to a language model; None where nobody is asked. `makers` make the engines' processors
+    anew, so that messages can be tried in another process.
     """
 
     def __init__(
@@ -31,9 +33,12 @@ class FaustWorker:
         engines: Sequence[Engine[Any]],
         group: str = "schedmate-worker",
         session_timeout_s: float = 10.0,
+        *,
         asking: Asking | None = None,
+        makers: Sequence[Callable[[], KeyedProcessor[Any]]] = (),
     ) -> None:
         by_topic(engines)
+        self._connection = connection
         self.app = faust.App(
             group,
             broker=[f"kafka://{broker}" for broker in connection.brokers],
@@ -57,7 +62,10 @@ class FaustWorker:
             key_serializer="raw",
             value_serializer="raw",
         )
-        self._agents = [FaustAgent(self.app, connection, engine, asking) for engine in engines]
+        made = [*makers, *[None] * (len(engines) - len(makers))]
+        self._agents = [
+            FaustAgent(self.app, connection, engine, asking, make) for engine, make in zip(engines, made, strict=True)
+        ]
         self.app.on_partitions_revoked.connect(self._revoked)
 
     def run(self) -> None:
@@ -68,7 +76,7 @@ class FaustWorker:
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
-        return [agent.failed for agent in self._agents if agent.failed]
+        return [*self._connection.problems(), *(problem for agent in self._agents for problem in agent.problems())]
 
     async def _revoked(self, *arguments: Any, **_: Any) -> None:
         revoked: set[TP] = arguments[-1]

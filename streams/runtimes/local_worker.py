@@ -43,11 +43,21 @@ class LocalWorker:
 
     def _handle(self, engine: Engine[Any], messages: Sequence[Message]) -> list[Inquiry]:
         for partition in {message.position.partition for message in messages} - engine.partitions:
-            engine.restore(partition, self._broker.read(engine.processor.state_topic, partition))
+            self._restore(engine, partition)
         results = engine.handle(messages)
-        self._write(results.records)
-        self._write(results.states)
+        for stage in results.stages:
+            self._write(stage)
         return results.questions
+
+    def _restore(self, engine: Engine[Any], partition: int) -> None:
+        engine.load(partition, self._broker.read(engine.processor.state_topic, partition))
+        committed = {
+            topic: self._broker.committed.get((GROUP, topic, partition), 0) for topic in engine.processor.inputs
+        }
+        restored = engine.restore(partition, committed)
+        self._write([restored.marker])
+        for topic, (begin, end) in restored.replay.items():
+            engine.replay(self._broker.read_between(topic, partition, begin, end))
 
     def _write(self, batch: Sequence[Outgoing]) -> None:
         for written in [self._producer.send(message) for message in batch]:

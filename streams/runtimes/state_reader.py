@@ -1,50 +1,93 @@
-"""Reads the states of one partition back from a compacted topic."""
+"""Reads of a partition what a worker must know before it goes on: the states, what is committed, and input once more."""
 
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from typing import Any
 
+import structlog
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import KafkaError
 
 from records import Position
 from streams.kafka import Connection
+from streams.kafka.aio import REFUSED, aiokafka_config
 from streams.transport import Message
 
+log = structlog.get_logger(__name__)
 
-async def read_states(connection: Connection, topic: str, partition: int) -> list[Message]:
-    """Return what `topic` holds in `partition`, the newest message of each key at least."""
-    config: dict[str, Any] = {}
-    if connection.sasl_mechanism:
-        config = {
-            "sasl_mechanism": connection.sasl_mechanism,
-            "sasl_plain_username": connection.sasl_username,
-            "sasl_plain_password": connection.sasl_password,
-        }
+_PAUSE_S = 1.0
+
+
+async def read_committed(
+    connection: Connection, group: str, parts: Iterable[tuple[str, int]]
+) -> dict[tuple[str, int], int]:
+    """Return the next offset of `group` in each of `parts` (topic, partition): the first one that is held where nothing is committed.
+
+    A broker that is away is waited for.
+    """
+    wanted = [TopicPartition(*part) for part in parts]
+    while True:
+        try:
+            return await _read_committed(connection, group, wanted)
+        except REFUSED:
+            raise
+        except KafkaError as error:
+            log.warning("offsets_not_read", error=repr(error), then="trying again")
+            await asyncio.sleep(_PAUSE_S)
+
+
+async def _read_committed(
+    connection: Connection, group: str, wanted: list[TopicPartition]
+) -> dict[tuple[str, int], int]:
+    admin = AIOKafkaAdminClient(**aiokafka_config(connection))
+    await admin.start()
+    try:
+        found = await admin.list_consumer_group_offsets(group, partitions=wanted)
+    finally:
+        await admin.close()
+    async with _consumer(connection) as consumer:
+        first = await consumer.beginning_offsets(wanted)
+    offsets = {part: found[part].offset if part in found else -1 for part in wanted}
+    return {(part.topic, part.partition): first[part] if at < 0 else at for part, at in offsets.items()}
+
+
+async def read_messages(
+    connection: Connection, topic: str, partition: int, begin: int = 0, end: int | None = None
+) -> AsyncIterator[list[Message]]:
+    """Yield the messages of one partition from offset `begin` to before `end` (None: to what it holds now), as they are fetched."""
+    part = TopicPartition(topic, partition)
+    async with _consumer(connection) as consumer:
+        consumer.assign([part])
+        held = (await consumer.end_offsets([part]))[part]
+        end = held if end is None else min(end, held)
+        begin = max(begin, (await consumer.beginning_offsets([part]))[part])
+        consumer.seek(part, begin)
+        while await consumer.position(part) < end:
+            for records in (await consumer.getmany(part, timeout_ms=500, max_records=500)).values():
+                yield [_message(record) for record in records if record.offset < end]
+
+
+@asynccontextmanager
+async def _consumer(connection: Connection) -> AsyncIterator[Any]:
     consumer = AIOKafkaConsumer(
-        bootstrap_servers=list(connection.brokers),
-        security_protocol=connection.security_protocol,
-        ssl_context=connection.ssl_context(),
+        **aiokafka_config(connection),
         enable_auto_commit=False,
         auto_offset_reset="earliest",
         max_partition_fetch_bytes=16 << 20,
-        **config,
     )
     await consumer.start()
     try:
-        part = TopicPartition(topic, partition)
-        consumer.assign([part])
-        await consumer.seek_to_beginning(part)
-        end = (await consumer.end_offsets([part]))[part]
-        found: list[Message] = []
-        while await consumer.position(part) < end:
-            for records in (await consumer.getmany(part, timeout_ms=500)).values():
-                found += [
-                    Message(
-                        Position(topic, partition, record.offset),
-                        record.key,
-                        record.value or b"",
-                        record.timestamp / 1000,
-                    )
-                    for record in records
-                ]
-        return found
+        yield consumer
     finally:
         await consumer.stop()
+
+
+def _message(record: Any) -> Message:
+    return Message(
+        Position(record.topic, record.partition, record.offset),
+        record.key,
+        record.value or b"",
+        record.timestamp / 1000,
+    )

@@ -36,8 +36,7 @@ def test_a_metric_follows_from_progress_lines_with_an_id_from_the_input() -> Non
     (metric,) = metrics(results)
     assert (metric.step, metric.step_time_s, metric.id) == (30, 0.25, "metric/j/job-logs/0/5/30")
     assert metric.evidence[0].text == steps(30, 1)[0]
-    (state,) = results.states
-    assert (state.topic, state.key, state.partition) == (JobProcessor.state_topic, b"j", 0)
+    assert not results.states, "it can be read again"
 
 
 def test_messages_that_a_state_includes_change_nothing() -> None:
@@ -48,21 +47,118 @@ def test_messages_that_a_state_includes_change_nothing() -> None:
     assert engine.counters.repeated == 2
 
 
-def test_a_restored_engine_goes_on_as_if_it_had_never_stopped() -> None:
+def eager() -> Engine[JobState]:
+    """Return an engine that stores everything at once."""
+    return Engine(JobProcessor(), checkpoint_s=0.0, replay_work_s=0.0)
+
+
+def stored(results: Sequence[Results]) -> list[Message]:
+    written = [each for result in results for stage in (result.states, result.parts, result.markers) for each in stage]
+    return [
+        Message(Position(JobProcessor.state_topic, 0, at), each.key, each.value or b"", 0.0)
+        for at, each in enumerate(written)
+    ]
+
+
+def restored(messages: Sequence[Message], committed: int, replay: Sequence[Message] = ()) -> Engine[JobState]:
+    engine = Engine(JobProcessor())
+    engine.load(0, messages)
+    found = engine.restore(0, dict.fromkeys(JobProcessor.inputs, committed))
+    begin, end = found.replay.get("job-logs", (committed, committed))
+    engine.replay([each for each in replay if begin <= each.position.offset < end])
+    return engine
+
+
+def values(results: Sequence[Results]) -> list[bytes | None]:
+    return [each.value for result in results for each in result.records]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_restored_engine_goes_on_as_if_it_had_never_stopped(order: int) -> None:
+    messages = [logs(offset, steps(offset * 10 + 1, 10), offset * 10 + 1) for offset in range(6)]
+    through, first = Engine(JobProcessor()), eager()
+    expected = [through.handle([message]) for message in messages]
+    saved = stored([first.handle([message]) for message in messages[:3]])
+    second = restored(saved[::order], 3)
+    assert values([second.handle(messages)]) == values(expected[3:]), (
+        "the state with the most input wins, wherever it stands"
+    )
+
+
+def test_states_that_were_not_stored_follow_from_the_input() -> None:
     messages = [logs(offset, steps(offset * 10 + 1, 10), offset * 10 + 1) for offset in range(6)]
     through = Engine(JobProcessor())
     expected = [through.handle([message]) for message in messages]
-    first, second = Engine(JobProcessor()), Engine(JobProcessor())
-    saved = [first.handle([message]).states[0] for message in messages[:3]]
-    stored = [
-        Message(Position(JobProcessor.state_topic, 0, at), each.key, each.value or b"", 0.0)
-        for at, each in enumerate(saved)
+    begun = Engine(JobProcessor())
+    marker = begun.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).marker
+    lost = [begun.handle([message]) for message in messages[:4]]
+    assert stored(lost) == [], "nothing was stored before the worker died"
+    second = restored(stored([Results(markers=[marker])]), 4, messages)
+    assert second.counters.replayed == 4
+    assert values([second.handle(messages)]) == values(expected[4:])
+
+
+def test_what_an_event_changed_is_stored_at_once_and_its_streams_are_made_up_for() -> None:
+    messages = [logs(offset, steps(offset * 10 + 1, 10), offset * 10 + 1) for offset in range(8)]
+    packed = JobEvent(id="p", job="j", kind=EventKind.PACKED, time=104.5, packed_with="k", scheduler="slurm")
+    event = Message(Position("job-events", 0, 0), b"j", encode(packed), 104.5)
+    through, first = Engine(JobProcessor()), Engine(JobProcessor())
+    expected = [through.handle([message]) for message in [*messages[:4], event, *messages[4:]]]
+    marker = first.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).marker
+    done = [Results(markers=[marker]), *(first.handle([message]) for message in [*messages[:4], event, *messages[4:6]])]
+    (written,) = [each for result in done for each in result.states]
+    assert written.key == b"j"
+    second = Engine(JobProcessor())
+    second.load(0, stored(done))
+    found = second.restore(0, {**dict.fromkeys(JobProcessor.inputs, 1), "job-logs": 6})
+    assert found.replay == {"job-logs": (0, 6)}
+    second.replay(messages[:6])
+    assert values([second.handle([event, *messages[6:]])]) == values(expected[7:])
+
+
+def test_only_what_changed_is_stored() -> None:
+    engine = eager()
+    engine.handle([rank(offset, offset) for offset in range(50)])
+    results = engine.handle([rank(50, 7, 2)])
+    assert [each.key for each in results.parts] == [b"j\x000/7/stdout"]
+    assert [each.key for each in results.states] == [b"j"]
+
+
+def rank(offset: int, number: int, first: int = 1) -> Message:
+    chunk = LogChunk(
+        job="j", rank=number, producer="p", lines=steps(first, 5), time=100.0, first_line=first, first_piece=first
+    )
+    return Message(Position("job-logs", 0, offset), b"j", encode(chunk), 100.0)
+
+
+def test_the_states_of_jobs_that_ended_are_deleted_an_hour_later() -> None:
+    now = 1e9
+    engine = Engine(JobProcessor(), clock=lambda: now, checkpoint_s=0.0, replay_work_s=0.0)
+    ended = JobEvent(id="e", job="j", kind=EventKind.ENDED, time=1e9, exit_code=0)
+    engine.handle([logs(0, steps(1, 5)), Message(Position("job-events", 0, 0), b"j", encode(ended), 1e9)])
+    engine.handle([logs(1, steps(1, 5), job="other")])
+    assert engine.counters.states == 2
+    now += 4000
+    results = engine.handle([logs(2, steps(6, 5), 6, job="other")])
+    assert [(each.key, each.value) for each in results.parts if each.value is None] == [
+        (b"j\x000/0/stdout", None),
+        (b"j", None),
     ]
-    assert second.restore(0, [*stored, stored[0]]) == 1, "the state with the most input wins, whatever stands last"
-    continued = second.handle(messages)
-    assert [each.value for each in continued.records] == [
-        each.value for result in expected[3:] for each in result.records
-    ]
+    assert engine.counters.states == 1
+    late = engine.handle([logs(3, ["a last word"], 6)])
+    assert late.records == []
+
+
+def test_a_state_that_grows_too_large_is_trimmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streams.runtimes.states.LARGEST", 2000)
+    engine = eager()
+    for offset in range(60):
+        text = "".join(f"{offset * 7919 + each * 104729:x}" for each in range(30))
+        results = engine.handle(
+            [logs(offset, [f"step {offset + 1} | loss 0.5 | step_time 0.25 s | {text}"], offset + 1)]
+        )
+        assert all(len(each.value or b"") <= 2000 for each in (*results.states, *results.parts))
+    assert engine.counters.trimmed
 
 
 def test_batches_of_any_size_make_the_same_records() -> None:
@@ -116,12 +212,13 @@ def test_two_jobs_under_one_id_are_told() -> None:
 
 def test_an_unreadable_state_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
     engine = Engine(JobProcessor())
-    assert engine.restore(0, [Message(Position(JobProcessor.state_topic, 0, 0), b"j", b"{broken", 0.0)]) == 0
+    engine.load(0, [Message(Position(JobProcessor.state_topic, 0, 0), b"j", b"{broken", 0.0)])
+    assert engine.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).states == 0
     assert metrics(engine.handle([logs(0, steps(1, 5))]))
 
 
 def test_a_forgotten_partition_is_gone() -> None:
-    engine = Engine(JobProcessor())
+    engine = eager()
     engine.handle([logs(0, steps(1, 5))])
     assert engine.partitions == {0}
     assert engine.counters.states == 1

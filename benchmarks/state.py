@@ -1,0 +1,176 @@
+"""What states cost: of many ranks, of many jobs held, in bytes beside the log's, and at a restart."""
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import islice
+
+from benchmarks.memory import resident_mb
+from processors.job import JobProcessor
+from processors.state import JobState
+from records import LogChunk, Position, encode
+from streams.runtimes.engine import Engine, Results
+from streams.transport import Message
+
+RANKS = (1, 512, 10_000)
+HELD = (100, 10_000, 100_000)
+JOBS = 50_000
+"""Jobs whose states a restart reads."""
+ACTIVE, SECONDS = 2_000, 30
+"""Jobs that print at a time, two chunks a second each, and for how long."""
+_COMMITTED = dict.fromkeys(JobProcessor.inputs, 0)
+
+
+def chunk(job: str, number: int, rank: int = 0, lines: int = 2, time_s: float = 0.0) -> LogChunk:
+    """Return a small chunk as a live job sends it twice a second."""
+    first = number * lines + 1
+    return LogChunk(
+        job=job, node=f"n{rank // 8}", rank=rank, producer=f"{job}-{rank}", seq=number, time=1e6 + (time_s or number / 2),
+        first_line=first, first_piece=first,
+        lines=[
+            f"2026-11-02 10:{step // 60 % 60:02d}:{step % 60:02d},123 INFO trainer: epoch 0 step {step}/500000 "
+            f"loss={1 + 1 / (1 + step):.4f} lr=1.0e-3 step_time=0.2512s throughput=1234.5 samples/s"
+            for step in range(first, first + lines)
+        ],
+    )  # fmt: skip
+
+
+def messages(chunks: Iterator[LogChunk]) -> Iterator[Message]:
+    """Yield `chunks` as messages of one partition."""
+    for offset, made in enumerate(chunks):
+        yield Message(Position("job-logs", 0, offset), made.job.encode(), encode(made), 1e6)
+
+
+def in_batches(made: list[Message], size: int = 50) -> Iterator[list[Message]]:
+    """Yield `made` as batches."""
+    for begin in range(0, len(made), size):
+        yield made[begin : begin + size]
+
+
+def measure() -> list[tuple[str, str]]:
+    """Return (what, figure) rows."""
+    return [*_by_ranks(), *_by_jobs(), *_bytes(), *_restart()]
+
+
+def _microseconds(engine: Engine[JobState], made: list[Message]) -> float:
+    """Return the processor time of a message, in microseconds: the median over parts, which an interruption does not move."""
+    found = []
+    for batch in in_batches(made, 100):
+        began = time.process_time()
+        engine.handle(batch)
+        found.append((time.process_time() - began) / len(batch) * 1e6)
+    return statistics.median(found)
+
+
+def _by_ranks() -> Iterator[tuple[str, str]]:
+    """Each rank's stream has a full window of reports; then they print by turns."""
+    for ranks in RANKS:
+        engine, rounds = Engine(JobProcessor()), max(4, 4000 // ranks + 1)
+        warm = [chunk("j", number, rank, 20) for number in range(1) for rank in range(ranks)]
+        then = [chunk("j", 10 + number, rank) for number in range(rounds) for rank in range(ranks)]
+        made = list(messages(iter([*warm, *then])))
+        for batch in in_batches(made[: len(warm)]):
+            engine.handle(batch)
+        cost = _microseconds(engine, made[len(warm) : len(warm) + 12_000])
+        yield f"a chunk of two lines, a job of {ranks:,} ranks", f"{cost:.0f} µs"
+
+
+def _by_jobs() -> Iterator[tuple[str, str]]:
+    for held in HELD:
+        engine, active = Engine(JobProcessor()), 100
+        made = list(messages(chunk(f"j{job}", 0) for job in range(held)))
+        for batch in in_batches(made):
+            engine.handle(batch)
+        now = [chunk(f"j{job}", 1 + number) for number in range(60) for job in range(held - active, held)]
+        later = [
+            Message(Position("job-logs", 0, held + at), each.job.encode(), encode(each), 1e6)
+            for at, each in enumerate(now)
+        ]
+        yield (
+            f"a chunk of two lines, {held:,} jobs held, {active} of them active",
+            f"{_microseconds(engine, later):.0f} µs",
+        )
+
+
+def _bytes() -> Iterator[tuple[str, str]]:
+    """The jobs print as fast as the engine takes it: more states are written in a second of processing than ever live."""
+    clock = _Clock()
+    engine = Engine(JobProcessor(), clock=clock)
+    took = 0.0
+    for second in range(SECONDS):
+        chunks = (chunk(f"j{job}", second * 2 + half) for half in range(2) for job in range(ACTIVE))
+        offset = second * 2 * ACTIVE
+        made = [
+            Message(Position("job-logs", 0, offset + at), each.job.encode(), encode(each), 1e6)
+            for at, each in enumerate(chunks)
+        ]
+        began = time.process_time()
+        for batch in in_batches(made, 500):
+            engine.handle(batch)
+            clock.now += 500 / (2 * ACTIVE)
+        took += time.process_time() - began
+    counters = engine.counters
+    yield (
+        f"{ACTIVE:,} jobs, two chunks a second each: processor time of the engine",
+        f"{took / SECONDS:.2f} s a second",
+    )
+    yield "bytes of states written ÷ bytes of logs read", f"{counters.state_bytes / counters.input_bytes:.2f}"
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.now = 1e9
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def _restart() -> Iterator[tuple[str, str]]:
+    """Another process reads the states, so that its memory is its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.state"], capture_output=True, text=True, timeout=900, check=True
+    )
+    seconds, before, after = map(float, done.stdout.split()[-3:])
+    yield (
+        f"a restart with the states of {JOBS:,} jobs, the last of three versions each",
+        f"{seconds:.1f} s, {after:.0f} MB resident ({before:.0f} MB before)",
+    )
+
+
+def _stored() -> Iterator[Message]:
+    """Yield the messages of a state topic: three versions of every job's state."""
+    engine = Engine(JobProcessor(), checkpoint_s=0.0, replay_work_s=0.0)
+    for version in range(3):
+        for job in range(JOBS):
+            made = chunk(f"j{job}", version, lines=10)
+            place = Position("job-logs", 0, version * JOBS + job)
+            yield from _written(engine.handle([Message(place, made.job.encode(), encode(made), 1e6)]))
+            if job % 1000 == 999:
+                engine = Engine(JobProcessor(), checkpoint_s=0.0, replay_work_s=0.0)
+
+
+def _written(results: Results) -> Iterator[Message]:
+    for each in (*results.states, *results.parts):
+        yield Message(Position("job-state", 0, 0), each.key, each.value or b"", 0.0)
+
+
+def main() -> None:
+    """Print seconds and memory of taking the states over."""
+    engine: Engine[JobState] = Engine(JobProcessor())
+    before, took = resident_mb(), 0.0
+    stored = _stored()
+    while batch := list(islice(stored, 500)):
+        began = time.perf_counter()
+        engine.load(0, batch)
+        took += time.perf_counter() - began
+    began = time.perf_counter()
+    engine.restore(0, _COMMITTED)
+    took += time.perf_counter() - began
+    assert engine.counters.states == JOBS
+    print(took, before, resident_mb())
+
+
+if __name__ == "__main__":
+    main()

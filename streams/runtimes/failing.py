@@ -1,0 +1,45 @@
+"""Notices when so many messages fail that a fault of ours is likelier than bad input.
+
+A dead letter is for the odd message. Were a faulty release to send everything there, hours of input would have to be
+replayed by hand; a worker that stops repeats them by itself once it is mended. Yet nobody may stop a worker on purpose: so
+the messages must be of many keys, and most of all that came.
+"""
+
+from records import Explained
+
+WINDOW = 1000
+"""Messages that are looked at together."""
+SHARE = 0.5
+"""Share of them that must have failed."""
+KEYS = 20
+"""Keys that they must be of at least."""
+
+
+class FailingOften(Explained):
+    """Most messages fail; the message says what to do."""
+
+
+class FailingWatch:
+    """Counts what was handled and what failed, `WINDOW` messages at a time."""
+
+    def __init__(self) -> None:
+        self._handled = self._failed = 0
+        self._keys: set[str] = set()
+
+    def failed(self, key: str) -> None:
+        """Count a message of `key` that made a processor fail. Raises `FailingOften` where too many did."""
+        self._failed += 1
+        self._keys.add(key)
+        if self._failed >= WINDOW * SHARE and len(self._keys) >= KEYS:
+            raise FailingOften(
+                f"expected the odd message to fail, got {self._failed} failures within {WINDOW} messages, of {len(self._keys)} jobs or "
+                "nodes: a fault of this release is likelier than bad input. Nothing is lost: go back to the release before, or mend "
+                "it, and start again"
+            )
+
+    def handled(self, messages: int) -> None:
+        """Count messages that were dealt with, those that failed included."""
+        self._handled += messages
+        if self._handled >= WINDOW:
+            self._handled = self._failed = 0
+            self._keys.clear()
