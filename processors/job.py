@@ -308,7 +308,7 @@ def _passed_over(state: JobState, position: Position, chunk: LogChunk) -> list[J
             attempt=chunk.attempt,
             kind=EventKind.LINES_PASSED_OVER,
             time=chunk.time,
-            scheduler="producer",
+            scheduler=PRODUCER,
             detail=(
                 f"expected lines that repeat, got new text line after line from {chunk.stream} of rank {chunk.rank}: what is beyond the "
                 "job's budget is not read, apart from some lines that tell of errors or progress; is it printing data?"

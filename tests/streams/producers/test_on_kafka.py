@@ -19,7 +19,7 @@ from .switchable import wait_for
 pytestmark = pytest.mark.kafka
 
 SCHEDMATE = [sys.executable, "-m", "schedmate"]
-COUNT = "import sys, time\nfor i in range(int(sys.argv[1])):\n    print('line', i)\n    time.sleep(float(sys.argv[2]))"
+COUNT = "import sys, time\nfor i in range(int(sys.argv[1])):\n    print('line', i, flush=True)\n    time.sleep(float(sys.argv[2]))"
 
 
 class Host:
@@ -107,7 +107,7 @@ def test_a_pipe_started_before_the_broker(own_kafka: Kafka, tmp_path: Path) -> N
     assert b"1 lines wait in" in first.stderr
     go = tmp_path / "go"
     code = (
-        "import pathlib, sys, time\nfor i in range(800):\n    print('line', i)\n"
+        "import pathlib, sys, time\nfor i in range(800):\n    print('line', i, flush=True)\n"
         "    while i == 400 and not pathlib.Path(sys.argv[1]).exists():\n        time.sleep(0.05)"
     )
     with host.start(

@@ -316,9 +316,9 @@ def test_a_command_killed_by_a_signal_ends_us_the_same_way(site: Site, number: s
 )
 def test_signals_reach_the_command(site: Site, number: signal.Signals) -> None:
     code = (
-        "import signal, sys, time\n"
-        f"signal.signal({number}, lambda *_: (print('saved', flush=True), sys.exit(3)))\n"
-        "print('ready', flush=True)\nwhile True: time.sleep(0.1)"
+        "import os, signal, sys, time\n"
+        f"signal.signal({number}, lambda *_: (os.write(1, b'saved\\n'), sys.exit(3)))\n"
+        "os.write(1, b'ready\\n')\nwhile True: time.sleep(0.1)"
     )
     with subprocess.Popen(site.command(*python(code)), stdout=subprocess.PIPE, env=ENV) as process:
         assert process.stdout
@@ -478,9 +478,9 @@ def test_past_the_budget_the_loss_is_counted_and_the_job_goes_on(site: Site) -> 
 
 
 def test_a_killed_shipping_process_does_not_end_the_job(site: Site) -> None:
-    code = "import time\nfor i in range(40): print(i); time.sleep(0.02)"
+    code = "import time\nfor i in range(40): print(i, flush=True); time.sleep(0.02)"
     with subprocess.Popen(
-        site.command(*python(code)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV
+        site.command(*python(code)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, env=ENV
     ) as process:
         assert process.stdout
         assert process.stdout.readline() == b"0\n"
