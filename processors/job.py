@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import msgspec
 
 from records import (
+    PIPE,
+    PRODUCER,
     EventKind,
     Failure,
     JobEvent,
@@ -244,6 +246,9 @@ class JobProcessor:
         return [metric] if metric else []
 
     def _event(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
+        if event.scheduler == PIPE and state.scheduled:
+            return []  # one command of a job that its scheduler speaks of: the job goes on, or its end is told better
+        state.scheduled |= event.scheduler not in ("", PIPE, PRODUCER)
         stays = follow(event, state.stays)
         _begin_attempt(state, event.attempt)
         if event.kind is EventKind.PACKED:
@@ -300,7 +305,7 @@ def _passed_over(state: JobState, position: Position, chunk: LogChunk) -> list[J
             attempt=chunk.attempt,
             kind=EventKind.LINES_PASSED_OVER,
             time=chunk.time,
-            scheduler="producer",
+            scheduler=PRODUCER,
             detail=(
                 f"expected lines that repeat, got new text line after line from {chunk.stream} of rank {chunk.rank}: what is beyond the "
                 "job's budget is not read, apart from some lines that tell of errors or progress; is it printing data?"
@@ -358,7 +363,7 @@ def _conflict(stream: StreamState, position: Position, chunk: LogChunk) -> JobEv
         attempt=chunk.attempt,
         kind=EventKind.ID_CONFLICT,
         time=chunk.time,
-        scheduler="producer",
+        scheduler=PRODUCER,
         detail=(
             f"expected one producer for {chunk.stream} of rank {chunk.rank}, got lines by turns from {' and '.join(stream.writers[-2:])}: "
             "are two jobs using one id? give each its own --job, or each process its own --rank"

@@ -73,6 +73,7 @@ class JobState(KeyedState, kw_only=True):
         templates: What language models explained of its log.
         stays: On which nodes the newest attempt is.
         witness: What those nodes said, and what it makes of the verdict.
+        scheduled: Whether a scheduler spoke of it.
         budget: How much new text is still read.
     """
 
@@ -87,6 +88,7 @@ class JobState(KeyedState, kw_only=True):
     templates: list[Template] = []
     stays: StaysState = msgspec.field(default_factory=StaysState)
     witness: WitnessState = msgspec.field(default_factory=WitnessState)
+    scheduled: bool = False
     budget: BudgetState = msgspec.field(default_factory=BudgetState)
 
     def sources(self) -> Iterator[SourceState]:

@@ -12,7 +12,7 @@ from .explained import Explained
 from .failure import Component, ErrorType, Failure, identified
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
-from .job_event import EventKind, JobEvent
+from .job_event import PIPE, PRODUCER, EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
@@ -24,6 +24,8 @@ from .topics import BY_NAME, BY_RECORD, TOPICS, Topic
 __all__ = [
     "BY_NAME",
     "BY_RECORD",
+    "PIPE",
+    "PRODUCER",
     "TOPICS",
     "VERSION",
     "Action",

@@ -4,6 +4,11 @@ from enum import StrEnum
 
 from .base import Record
 
+PRODUCER = "producer"
+"""`JobEvent.scheduler` of what a producer of logs says of itself."""
+PIPE = "pipe"
+"""`JobEvent.scheduler` of what a pipe says of the command it runs. Where a scheduler speaks of the same job, its word counts instead."""
+
 
 class EventKind(StrEnum):
     """What happened. The last three come from those who ship and read logs, not from a scheduler."""
@@ -28,12 +33,13 @@ class JobEvent(Record, frozen=True, kw_only=True):
         attempt: Restart count at that time.
         kind: What happened.
         time: Seconds since 1970, by the scheduler's clock.
-        scheduler: `slurm`, `local`, …; `producer` for what a log producer says.
+        scheduler: `slurm`, `local`, …; `pipe` for what a pipe says of the command that it runs, `producer` for what a log producer
+            says of itself.
         nodes: Hosts of the job.
         gpus: Number of GPUs (or parts of GPUs) that the job holds; null where not known.
         command: Command line or script name.
         directory: Working directory.
-        user: Who submitted it.
+        user: Who submitted it, or runs it.
         branch: Version-control branch of the directory, where known.
         exit_code: `ended` only.
         signal: `ended` only: the signal that killed the job; 0 for none.

@@ -1,6 +1,7 @@
 """How long-running commands log: one structured entry a line, on standard error."""
 
 import logging
+import re
 import sys
 import time
 from collections.abc import Callable, Collection
@@ -9,6 +10,8 @@ from typing import Any
 import structlog
 
 from schedmate.settings import ServiceSettings
+
+_REFUSED = re.compile(r"authenti|authori[sz]|sasl|ssl|tls|certificate|credential|password", re.IGNORECASE)
 
 
 def configure(settings: ServiceSettings) -> None:
@@ -35,20 +38,20 @@ def configure(settings: ServiceSettings) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *explain, renderer],
         )
     )
-    for chatty in ("kafka", "aiokafka"):
-        logging.getLogger(chatty).setLevel(logging.ERROR)
-    handler.addFilter(Seldom(("kafka", "aiokafka")))
+    handler.addFilter(ClientFilter(("kafka", "aiokafka")))
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(max(level, logging.WARNING))
 
 
-class Seldom(logging.Filter):
-    """Lets each place in the code of some packages speak once in `every_s`: clients log every try while a broker is away.
+class ClientFilter(logging.Filter):
+    """Lets through what clients of Kafka alone can say: tracebacks, and that credentials or certificates are refused.
+
+    That a broker is away they say at every try, of every connection. They tell us, too, by an exception, and we log it once an outage.
 
     Args:
         packages: Names of the packages' top loggers; entries of others all pass.
-        every_s: Seconds for which a place is silent after it spoke.
+        every_s: Seconds for which a place in their code is silent after it spoke.
         clock: Seconds that only grow.
     """
 
@@ -65,6 +68,12 @@ class Seldom(logging.Filter):
         """Return whether `record` is let through."""
         if record.name.partition(".")[0] not in self._packages:
             return True
+        if record.levelno < logging.ERROR:
+            return False
+        error = record.exc_info[1] if record.exc_info else None
+        bug = error is not None and not isinstance(error, OSError)
+        if not bug and not _REFUSED.search(f"{record.getMessage()} {error}"):
+            return False
         place, now = (record.pathname, record.lineno), self._clock()
         if now - self._spoke.get(place, -self._every_s) < self._every_s:
             return False

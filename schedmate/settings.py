@@ -123,7 +123,14 @@ class ProducerSettings(_Section):
     spool_mb: PositiveInt = Field(
         512, description="Disk budget of what could not be sent yet; past it lines are counted and lost."
     )
-    close_seconds: NonNegativeFloat = Field(5.0, description="How long a pipe waits at its end for acknowledgements.")
+    hold_seconds: NonNegativeFloat = Field(
+        0.03,
+        description="How long a pipe may hold up the end of its job for acknowledgements, where 1 % of the job's time is not more.",
+    )
+    close_seconds: NonNegativeFloat = Field(
+        5.0,
+        description="How long a collector, and a process that a pipe leaves in the background, wait at their end for acknowledgements.",
+    )
     chunk_lines: PositiveInt = Field(500, description="Lines that make a chunk full.")
     chunk_seconds: PositiveFloat = Field(0.5, description="A chunk is not waited for longer than this.")
     gpu_seconds: PositiveFloat = Field(5.0, description="Interval between two GPU samples.")

@@ -43,6 +43,14 @@ def command(
         Path | None,
         typer.Option(metavar="FILE", help="Remembers how far all is acknowledged.", show_default="producer.directory"),
     ] = None,
+    trust_owner: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="USER",
+            help="Believe files of this user whatever job their names tell; `*`: everybody's.",
+            show_default="the owner of the job, as Slurm says; oneself; root",
+        ),
+    ] = None,
     ignore_older: Annotated[
         float | None,
         typer.Option(metavar="HOURS", min=0, help="Leave out files last written before that.", show_default="take all"),
@@ -50,6 +58,7 @@ def command(
 ) -> None:
     r"""Tail log files, and ship them to Kafka. Files may be rotated, truncated and deleted; a restart goes on where it stopped.
 
+    A file speaks for the job in its name only where it belongs to the owner of that job; links that users made are not followed.
     Also sends what pipes on this host could not send before they ended.
 
     Examples: `schedmate collect '/home/*/slurm-*.out'`,
@@ -61,20 +70,31 @@ def command(
     from streams.producers.checkpoint import InvalidCheckpoint
     from streams.producers.chunker import Limits
     from streams.producers.collector import Collector, CollectorSettings
+    from streams.producers.file_trust import FileTrust, UnknownUser, user_ids
+    from streams.producers.job_owners import JobOwners
     from streams.producers.paths import InvalidPattern
     from streams.producers.shipper import SpoolSettings
+    from streams.producers.slurm_events import Listing
     from streams.transport import Producer
 
     loaded: Loaded = context.obj
     settings = loaded.settings
     if not globs and not node_log:
         fail("expected files to collect, got none: schedmate collect '/home/*/slurm-*.out'")
+    owners = JobOwners(Listing().owners)
+    trusted = set(trust_owner or ())
+    try:
+        trust = FileTrust(user_ids(trusted - {"*"}), "*" in trusted, owners.of)
+    except UnknownUser as error:
+        fail(str(error))
+        return
     how = CollectorSettings(
         globs=globs or [],
         pattern=pattern,
         node_globs=node_log or [],
         node=node or socket.gethostname().partition(".")[0],
         checkpoint=checkpoint or settings.producer.directory / "collect.json",
+        trust=trust,
         spool=SpoolSettings(settings.producer.directory / "spool", settings.producer.spool_mb << 20),
         ignore_older_s=None if ignore_older is None else ignore_older * 3600,
         close_timeout=settings.producer.close_seconds,
@@ -104,3 +124,4 @@ def command(
             collector.run(running.stop)
         finally:
             collector.close()
+            owners.close()

@@ -10,6 +10,7 @@ from schedmate.cli import fail
 from schedmate.settings import Loaded
 from streams.producers.chunker import Limits
 from streams.producers.environment import UnknownJob, identify
+from streams.producers.life import Run
 from streams.producers.pipe import end_like, filter_through, fresh_name, run_command
 from streams.producers.shipper import SpoolSettings
 from streams.producers.shipping_process import PipeSettings
@@ -62,9 +63,11 @@ def command(
         identity=identity,
         name=fresh_name(identity.node),
         spool=SpoolSettings(settings.producer.directory / "spool", settings.producer.spool_mb << 20),
+        hold=settings.producer.hold_seconds,
         close_timeout=settings.producer.close_seconds,
         limits=Limits(settings.producer.chunk_lines, seconds=settings.producer.chunk_seconds),
         log=log,
+        run=Run.here(arguments or ()) if identity.whole else None,
     )
 
     def connect() -> Producer:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 import records
-from records import EventKind, Position, Record, Severity
+from records import PIPE, EventKind, Position, Record, Severity
 
 _LARGEST_RANK = 10**9
 _STATES = {
@@ -74,6 +74,8 @@ def _fields(**values: Any) -> dict[str, str]:
 
 
 def _event(place: Position, event: records.JobEvent) -> list[Change]:
+    # Within an attempt a scheduler's word stands above a pipe's, whichever is the newer.
+    lifted = _position(2 * event.attempt + (event.scheduler != PIPE), _micros(event.time), place.offset)
     at = _position(event.attempt, _micros(event.time), place.offset)
     if event.kind in (EventKind.PACKED, EventKind.UNPACKED):
         beside = event.packed_with if event.kind is EventKind.PACKED else ""
@@ -110,7 +112,7 @@ def _event(place: Position, event: records.JobEvent) -> list[Change]:
         fields |= dict.fromkeys(_ONLY_WHEN_ENDED, "")
         if event.kind is EventKind.STARTED:
             fields |= _fields(started=event.time)
-    return [Change("job", event.job, "event_at", at, fields)]
+    return [Change("job", event.job, "event_at", lifted, fields)]
 
 
 def _metric(place: Position, metric: records.JobMetric) -> list[Change]:

@@ -20,6 +20,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         device: Device of the file that was read last.
         inode: Its inode.
+        owner: User id of whom the file belonged to when it was taken; -1 where a release before this one wrote it.
         head: CRC-32 of its first `head_size` bytes: an inode number is given out again when its file is gone.
         head_size: At most 256.
         producer: Who numbers the pieces. It stays when a log is rotated, and changes when it is truncated.
@@ -31,6 +32,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     device: int
     inode: int
+    owner: int = -1
     head: int = 0
     head_size: int = 0
     producer: str
@@ -66,6 +68,8 @@ class Checkpoint:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._content = _read(path)
+            if path.exists():
+                path.chmod(0o600)
         except BlockingIOError as error:
             os.close(self._lock)
             raise InvalidCheckpoint(
@@ -88,7 +92,10 @@ class Checkpoint:
     def save(self) -> None:
         """Write everything, so that it survives a power cut. Raises `OSError`; the old file then stays."""
         new = self._path.with_name(self._path.name + ".new")
-        with new.open("wb") as out:
+        # It names files and users: for its owner alone, whatever an earlier release or the umask made of it.
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "wb") as out:  # noqa: PTH123
+            os.fchmod(descriptor, 0o600)
             out.write(msgspec.json.encode(self._content))
             out.flush()
             os.fsync(out.fileno())

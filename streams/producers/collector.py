@@ -4,7 +4,6 @@ The files are the spool: a file is read only as fast as the broker takes it, and
 A collector that starts again reads on from there; what it repeats carries the same numbers under the same producer name.
 """
 
-import glob
 import os
 import resource
 import stat
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import structlog
 
 from records import LogChunk, NodeLogChunk
@@ -24,8 +24,10 @@ from streams.transport import Producer, outgoing
 from .checkpoint import Checkpoint, Place
 from .chunker import Limits
 from .counters import ShippingCounters
+from .file_trust import FileTrust
 from .journal import Journal
 from .kernel_log import KernelLog
+from .log_files import OpenedLog, RefusedFile, open_log, search
 from .parcel import Parcel, Source
 from .paths import JobPattern, node_log
 from .shipper import Shipper, SpoolSettings
@@ -51,6 +53,7 @@ class CollectorSettings:
             `journal` is systemd's.
         node: This host.
         checkpoint: File that remembers how far everything is acknowledged.
+        trust: Whose files may speak for a job.
         spool: Where pipes leave what they could not send; the collector sends it. None: leave it alone.
         ignore_older_s: Files of jobs that were last written so many seconds before they are first seen are left out. None: take all.
         poll_s: Seconds between two looks at files that are being written.
@@ -65,6 +68,7 @@ class CollectorSettings:
     node: str
     checkpoint: Path
     node_globs: Sequence[str] = ()
+    trust: FileTrust = field(default_factory=FileTrust)
     spool: SpoolSettings | None = None
     ignore_older_s: float | None = None
     poll_s: float = 0.2
@@ -157,22 +161,17 @@ class Collector:
     def _search(self) -> None:
         known = {inode for tail in self._tails.values() for inode in tail.inodes}
         standing: set[tuple[int, int]] = set()
+        paths: set[str] = set()
         for globs, make in (
             (self._settings.globs, self._pattern.read),
             (self._settings.node_globs, node_log),
         ):
-            for path in sorted({path for each in globs for path in glob.iglob(each, recursive=True)}):  # noqa: PTH207
+            for path in sorted({path for each in globs for path in search(each)}):
+                paths.add(path)
                 try:
-                    status = os.stat(path)  # noqa: PTH116  (thousands of them, every second)
-                    if stat.S_ISCHR(status.st_mode) and make is node_log and path not in self._feeds:
-                        self._feeds[path] = KernelLog(_open(path), self._settings.node, clock=self._clock)
-                    if not stat.S_ISREG(status.st_mode):
-                        continue
-                    inode = (status.st_dev, status.st_ino)
-                    standing.add(inode)
-                    if inode not in known and inode not in self._checkpoint.finished:
-                        self._found(path, make, status)
-                        known.update(self._tails[path].inodes if path in self._tails else ())
+                    standing.add(self._look(path, make, known))
+                except RefusedFile as error:
+                    self._refuse(path, str(error), untrusted=True)
                 except OSError as error:
                     if not isinstance(error, FileNotFoundError):
                         self._refuse(path, f"{error.strerror}: can this user read it?")
@@ -182,41 +181,69 @@ class Collector:
         # An inode number whose file is gone will be given out again.
         with self._changed:
             self._checkpoint.finished[:] = [inode for inode in self._checkpoint.finished if inode in standing]
+        self._refused &= paths | self._feeds.keys()
         self._first_search = False
         self.counters.files = len(self._tails) + len(self._feeds)
 
-    def _found(
-        self, path: str, make: Callable[[str, str], LogChunk | NodeLogChunk | None], status: os.stat_result
-    ) -> None:
+    def _look(
+        self, path: str, make: Callable[[str, str], LogChunk | NodeLogChunk | None], known: set[tuple[int, int]]
+    ) -> tuple[int, int]:
+        """Begin to follow what stands at `path` where it is not known, and return its device and inode."""
+        status = os.stat(path)  # noqa: PTH116  (thousands of them, every second)
+        inode = (status.st_dev, status.st_ino)
+        if stat.S_ISCHR(status.st_mode) and make is node_log and path not in self._feeds:
+            device = open_log(path, stat.S_ISCHR).file
+            self._feeds[path] = KernelLog(device, self._settings.node, clock=self._clock)
+        elif stat.S_ISREG(status.st_mode) and inode not in known and inode not in self._checkpoint.finished:
+            self._found(path, make)
+            known.update(self._tails[path].inodes if path in self._tails else ())
+        return inode
+
+    def _found(self, path: str, make: Callable[[str, str], LogChunk | NodeLogChunk | None]) -> None:
         """A file that nobody follows stands at `path`."""
         template = make(path, self._settings.node)
         if template is None:
             self._refuse(path, f"the pattern {self._settings.pattern!r} finds no job in it")
             return
-        if (tail := self._tails.get(path)) is not None:
-            before = tail.inodes[-1]
-            tail.follow(_open(path))
-            self._remember_finished(before)
-            return
-        place = self._checkpoint.logs.get(path)
-        if place is None and self._too_old(template, status):
-            return
-        file = _open(path)
+        tail, place = self._tails.get(path), self._checkpoint.logs.get(path)
+        opened = open_log(path)
         try:
-            self._tails[path] = self._begin(path, template, place, file)
+            if tail is None and place is None and self._too_old(template, opened.status):
+                os.close(opened.file)
+                return
+            if not self._believed(path, template, opened, place):
+                os.close(opened.file)
+                return
+            if tail is not None:
+                before = tail.inodes[-1]
+                tail.follow(opened.file)
+                self._remember_finished(before)
+                return
+            self._tails[path] = self._begin(path, template, place, opened)
             with self._changed:
                 self._dirty = True
         except OSError:
-            os.close(file)
+            os.close(opened.file)
             raise
         self._refused.discard(path)
 
-    def _begin(self, path: str, template: LogChunk | NodeLogChunk, place: Place | None, file: int) -> Tail:
-        status = os.fstat(file)
+    def _believed(self, path: str, template: LogChunk | NodeLogChunk, opened: OpenedLog, place: Place | None) -> bool:
+        """Return whether the file may speak for its job. One that was believed before is not asked about again: jobs are forgotten."""
+        if isinstance(template, NodeLogChunk):
+            return True
+        if place is not None and place.owner == opened.status.st_uid and continues(opened.file, place):
+            return True
+        objection = self._settings.trust.objection(template.job, opened)
+        if objection:
+            self._refuse(path, objection, untrusted=True)
+        return objection == ""
+
+    def _begin(self, path: str, template: LogChunk | NodeLogChunk, place: Place | None, opened: OpenedLog) -> Tail:
+        file, status = opened.file, opened.status
         limits = self._settings.limits
         if place is not None and continues(file, place):
             return Tail(path, template, place, file, name=self._name, limits=limits)
-        if place is not None and (older := rotated(path, place)):
+        if place is not None and (older := rotated(path, place, status.st_uid)):
             tail = Tail(path, template, place, older[0], name=self._name, limits=limits)
             for each in [*older[1:], file]:
                 self._remember_finished(tail.inodes[-1])
@@ -226,9 +253,9 @@ class Collector:
             log.warning(
                 "the file that was being read is gone; what stands in its place is read from its beginning", path=path
             )
-        fresh = Place(device=status.st_dev, inode=status.st_ino, producer=self._name(status))
+        fresh = Place(device=status.st_dev, inode=status.st_ino, owner=status.st_uid, producer=self._name(status))
         if isinstance(template, NodeLogChunk) and self._first_search and place is None:
-            fresh = Place(device=fresh.device, inode=fresh.inode, producer=fresh.producer, offset=status.st_size)
+            fresh = msgspec.structs.replace(fresh, offset=status.st_size)
         return Tail(path, template, fresh, file, name=self._name, limits=limits)
 
     def _finish(self, path: str, tail: Tail) -> None:
@@ -252,10 +279,11 @@ class Collector:
             self._checkpoint.finished.append(inode)
             self._dirty = True
 
-    def _refuse(self, path: str, reason: str) -> None:
+    def _refuse(self, path: str, reason: str, *, untrusted: bool = False) -> None:
         if path not in self._refused:
             self._refused.add(path)
             self.counters.files_refused += 1
+            self.counters.files_untrusted += untrusted
             log.warning("file is left out", path=path, reason=reason)
 
     def _name(self, status: os.stat_result) -> str:
@@ -347,10 +375,6 @@ class Collector:
             if not self._save_fails:
                 self._save_fails = True
                 log.error("checkpoint cannot be written: a restart will repeat lines", error=str(error))
-
-
-def _open(path: str) -> int:
-    return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
 
 
 def _raise_file_limit() -> None:

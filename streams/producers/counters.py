@@ -31,3 +31,5 @@ class ShippingCounters:
     """Files followed now (collector)."""
     files_refused: int = 0
     """Files that no job could be told for, or that could not be read (collector)."""
+    files_untrusted: int = 0
+    """Of these, files that may not speak for the job that their name tells, or that stand behind a link (collector)."""

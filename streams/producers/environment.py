@@ -11,6 +11,15 @@ from records import Explained
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
 """Where a global rank stands, the closest to the process first: torchrun inside Slurm has both, and its own is right."""
 
+_SIZES = {
+    "RANK": "WORLD_SIZE",
+    "OMPI_COMM_WORLD_RANK": "OMPI_COMM_WORLD_SIZE",
+    "PMI_RANK": "PMI_SIZE",
+    "MV2_COMM_WORLD_RANK": "MV2_COMM_WORLD_SIZE",
+    "SLURM_PROCID": "SLURM_STEP_NUM_TASKS",
+}
+"""Where the number of ranks stands, by where the rank does."""
+
 
 class UnknownJob(Explained, ValueError):
     """Nothing says which job this is, or what says so cannot be read. The message says what to pass."""
@@ -18,12 +27,16 @@ class UnknownJob(Explained, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whose lines these are (see `records.LogChunk`)."""
+    """Whose lines these are (see `records.LogChunk`).
+
+    `whole` is true where this process is all of the job as far as can be told, and no scheduler says itself when the job ends.
+    """
 
     job: str
     attempt: int = 0
     node: str = ""
     rank: int = 0
+    whole: bool = False
 
 
 def identify(
@@ -59,7 +72,20 @@ def identify(
         attempt = _number(env, counts, "--attempt")
     if rank is None:
         rank = _number(env, ["SCHEDMATE_RANK", *_RANKS], "--rank")
-    return Identity(found, attempt, node or env.get("SLURMD_NODENAME") or hostname().split(".")[0], rank)
+        alone = _alone(env)
+    else:
+        alone = False  # who numbers ranks has several
+    whole = alone and found not in {_slurm(env), env.get("SLURM_JOB_ID"), env.get("SLURM_ARRAY_JOB_ID")}
+    return Identity(found, attempt, node or env.get("SLURMD_NODENAME") or hostname().split(".")[0], rank, whole)
+
+
+def _alone(env: Mapping[str, str]) -> bool:
+    """Return whether the environment speaks of no other rank."""
+    if env.get("SCHEDMATE_RANK"):
+        return False
+    ranked = next((name for name in _RANKS if env.get(name)), None)
+    # A batch script has a rank and no step: it is the whole of what it starts.
+    return ranked is None or env.get(_SIZES.get(ranked, ""), "1" if ranked == "SLURM_PROCID" else "") == "1"
 
 
 def _number(env: Mapping[str, str], names: list[str], flag: str) -> int:

@@ -6,10 +6,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from records import EventKind, JobEvent
+from records import BY_RECORD, PRODUCER, EventKind, JobEvent, LogChunk
 from streams.transport import Outgoing, outgoing
 
 from .spool import Entry, Spool
+
+SPOOLED = (BY_RECORD[LogChunk].name, BY_RECORD[JobEvent].name)
+"""The topics that a pipe writes. A spool stands where the user of a job may write: it may speak for nothing else."""
 
 
 class Source(NamedTuple):
@@ -62,8 +65,10 @@ def pack(parcel: Parcel) -> bytes:
 
 
 def unpack(payload: bytes) -> Parcel:
-    """Return the parcel of a spool entry. Raises `msgspec.DecodeError` where another release wrote it differently."""
+    """Return the parcel of a spool entry. Raises `msgspec.DecodeError` where it is none, or for a topic that no pipe writes."""
     stored = msgspec.msgpack.decode(payload, type=_Stored)
+    if stored.topic not in SPOOLED:
+        raise msgspec.ValidationError(f"expected an entry for {' or '.join(SPOOLED)}, got one for {stored.topic!r}")
     return Parcel(stored.source, Outgoing(stored.topic, stored.key, stored.value), stored.lines)
 
 
@@ -75,7 +80,7 @@ def loss(source: Source, lines: int, now: float) -> Parcel:
         attempt=source.attempt,
         kind=EventKind.LINES_LOST,
         time=now,
-        scheduler="producer",
+        scheduler=PRODUCER,
         nodes=[source.node] if source.node else [],
         lines=lines,
         detail=f"{source.lane}: the broker was away and the spool full",

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import select
+import signal
 import termios
 import time
 from collections.abc import Callable
@@ -127,3 +128,30 @@ def hold_standard_descriptors() -> None:
         except OSError as error:
             if error.errno == errno.EBADF:
                 os.open(os.devnull, os.O_RDWR)
+
+
+def let_go(*descriptors: int) -> None:
+    """Put /dev/null in their place: whoever writes to us, or reads from us, learns at once that it is over."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in descriptors:
+        os.dup2(null, descriptor)
+    os.close(null)
+
+
+def step_aside(*keep: int) -> None:
+    """Make this process, a fork, one that nobody notices: it may outlive the job.
+
+    It leaves the job's session, so that signals to the job pass it by, and holds no descriptor but `keep`: somebody may wait for
+    the last holder of a pipe or a lock to close it.
+    """
+    with suppress(OSError):  # it leads its session already
+        os.setsid()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    let_go(0, 1, 2)
+    first = 3
+    for descriptor in sorted(keep):
+        os.closerange(first, descriptor)
+        first = descriptor + 1
+    os.closerange(first, os.sysconf("SC_OPEN_MAX"))

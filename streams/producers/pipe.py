@@ -7,7 +7,7 @@ and the network live in a second process (`shipping_process`), with a bounded qu
 dies, the first goes on as `cat` would.
 
 What differs from running without the pipe: the command's streams are pipes and not a terminal, so that a program may buffer its
-output by blocks; for Python children `PYTHONUNBUFFERED=1` is set unless it is set already.
+output by blocks, as it does for a file. When the job is over, the second process goes on alone with what is not acknowledged yet.
 """
 
 import os
@@ -23,8 +23,8 @@ from contextlib import suppress
 
 from streams.transport import Producer
 
-from .passthrough import Ended, Pump, hold_standard_descriptors, widen
-from .shipping_process import PipeSettings, Report, ShippingProcess
+from .passthrough import Ended, Pump, hold_standard_descriptors, let_go, widen
+from .shipping_process import PipeSettings, ShippingProcess
 
 FORWARDED = frozenset(
     {
@@ -45,6 +45,9 @@ FORWARDED = frozenset(
 SI_KERNEL = 0x80
 """`si_code` of a signal that the terminal sent: to the whole foreground group, so the command has it already."""
 
+SHARE = 0.01
+"""The part of a job's time for which its end may be held up, so that what it printed last is acknowledged when it is over."""
+
 LINGER_SECONDS = 0.2
 """How long the streams may stay open, with nothing in them, after the command ended before a process of our own takes them over."""
 
@@ -63,6 +66,7 @@ def filter_through(settings: PipeSettings, connect: Callable[[], Producer]) -> i
     Returns:
         The exit status: 0; 1 where a block could not be written; -SIGPIPE where nobody reads the output any more.
     """
+    began = time.monotonic()
     hold_standard_descriptors()
     if not os.isatty(0):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -72,8 +76,9 @@ def filter_through(settings: PipeSettings, connect: Callable[[], Producer]) -> i
     pump = Pump(0, 1, _copier(shipping, 0))
     widen(0)
     ended = pump.run()
-    _let_go(0, 1)
-    _finish(shipping, settings)
+    _end(shipping, None)
+    let_go(0, 1)
+    _finish(shipping, settings, began)
     if ended is Ended.BROKEN:
         return -signal.SIGPIPE
     if pump.failure is not None:
@@ -96,29 +101,30 @@ def run_command(
     Returns:
         The command's exit status, -N where signal N killed it; 127 where it was not found, 126 where it cannot be run.
     """
+    began = time.monotonic()
     hold_standard_descriptors()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     # Blocked before any thread starts: only the loop that waits for the command sees them.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED | {signal.SIGCHLD})
     shipping = _start(settings, connect)
-    env = dict(os.environ if environment is None else environment)
-    env.setdefault("PYTHONUNBUFFERED", "1")
     pipes = [os.pipe(), os.pipe()]
     try:
         child = os.posix_spawnp(
             command[0],
             list(command),
-            env,
+            os.environ if environment is None else environment,
             file_actions=[(os.POSIX_SPAWN_DUP2, pipes[0][1], 1), (os.POSIX_SPAWN_DUP2, pipes[1][1], 2)],
             setsigmask=before,
             setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
         )
     except OSError as error:
         _say(f"{command[0]}: {error.strerror}")
-        _finish(shipping, settings)
+        status = 127 if isinstance(error, FileNotFoundError) else 126
+        _end(shipping, status)
+        _finish(shipping, settings, began)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        return 127 if isinstance(error, FileNotFoundError) else 126
-    _let_go(0)  # the command has it
+        return status
+    let_go(0)  # the command has it
     for read_end, write_end in pipes:
         os.close(write_end)
         widen(read_end)
@@ -128,6 +134,7 @@ def run_command(
     status = _wait(child)
     while not (ended := streams.wait(LINGER_SECONDS)) and not streams.quiet:
         pass
+    _end(shipping, status)
     if not ended:
         streams.stop()
         if shipping is not None:
@@ -136,9 +143,9 @@ def run_command(
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             return status
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        _read_on(streams, shipping, settings)
-    _let_go(1)
-    _finish(shipping, settings)
+        _read_on(streams, shipping, settings, began)
+    let_go(1)
+    _finish(shipping, settings, began)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return status
 
@@ -235,43 +242,40 @@ def _wait(child: int) -> int:
             return os.waitstatus_to_exitcode(status)
 
 
-def _read_on(streams: _Streams, shipping: ShippingProcess | None, settings: PipeSettings) -> None:
+def _read_on(streams: _Streams, shipping: ShippingProcess | None, settings: PipeSettings, began: float) -> None:
     """In the background: pass on what the command's own children still write. Never returns."""
     try:
         if shipping is not None:
             shipping.tap.start()
         streams.start()
         streams.wait(None)
-        _let_go(1)
-        _finish(shipping, settings)
+        let_go(1)
+        _finish(shipping, settings, began)
     finally:
         os._exit(0)
 
 
-def _let_go(*descriptors: int) -> None:
-    """Whoever writes to us, or reads from us, shall learn at once that it is over, and not wait for acknowledgements with us."""
-    null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in descriptors:
-        os.dup2(null, descriptor)
-    os.close(null)
+def _end(shipping: ShippingProcess | None, status: int | None) -> None:
+    if shipping is not None:
+        shipping.tap.end(time.time(), status)
 
 
-def _finish(shipping: ShippingProcess | None, settings: PipeSettings) -> Report:
-    """Let the shipping process end, and say once what did not go well."""
+def _finish(shipping: ShippingProcess | None, settings: PipeSettings, began: float) -> None:
+    """Wait for the shipping process as long as a job that began at `began` may be held up, and say once what did not go well."""
     if shipping is None:
-        return Report()
+        return
     broken = shipping.tap.broken
-    report = shipping.finish()
-    if report.kept:
+    share = min(SHARE * (time.monotonic() - began), settings.close_timeout)
+    report = shipping.finish(max(settings.hold, share))
+    if report.kept and report.away:
         _say(
-            f"the broker was away or slow: {report.kept} lines wait in {settings.spool.root} "
-            "for the next pipe or collect on this host"
+            f"the broker was away or slow: {report.kept} lines wait in {settings.spool.root} for the next pipe or collect on this host"
+            f"; a process in the background tries for {settings.close_timeout:g} s more"
         )
     if report.lost:
         _say(f"{report.lost} lines were not shipped: disk budget or disk full")
     if report.error or broken:
         _say(f"not everything was shipped: {report.error or 'the shipping process ended early'}")
-    return report
 
 
 def _say(text: str) -> None:

@@ -101,9 +101,15 @@ class Shipper:
         self._failure: str | None = None
         self._spool: Spool | None = None
         self._adopted: list[Spool] = []
+        self._kept = 0
+        self._away_now = False
         self._lost: dict[Source, int] = {}
+        self._telling: dict[Parcel, None] = {}
         self._lost_told = 0
+        self._secured = False
         self._spool_refuses = False
+        with self._lock:
+            self._open_spool()
         self._thread = threading.Thread(target=self._run, name=f"shipper {name}", daemon=True)
         self._thread.start()
 
@@ -136,12 +142,36 @@ class Shipper:
         with self._lock:
             self._lost[source] = self._lost.get(source, 0) + lines
             self.counters.lost_lines += lines
+            self._note_losses()
 
     @property
     def idle(self) -> bool:
         """True where everything of its own is acknowledged."""
         with self._lock:
             return not self._lanes and not self._lost and (self._spool is None or self._spool.empty)
+
+    @property
+    def away(self) -> bool:
+        """True from a failure until the broker acknowledges something."""
+        with self._lock:
+            return self._away_now
+
+    def secure(self, timeout: float) -> Leftover:
+        """Wait up to `timeout` seconds for acknowledgements, then put on disk what stands only in memory. Sending goes on.
+
+        A broker that is known to be away is not waited for.
+
+        Returns:
+            What waits for its acknowledgement, and what a crash would now lose.
+        """
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self.idle or self._away_now, timeout)
+            self._spill()
+            self._secured = True
+            self._note_losses()
+            return Leftover(self._kept, sum(parcel.lines for parcel in self._unspooled) + sum(self._lost.values()))
 
     def close(self, timeout: float) -> Leftover:
         """Wait up to `timeout` seconds for acknowledgements; leave the rest in the spool."""
@@ -158,14 +188,15 @@ class Shipper:
             lost = sum(parcel.lines for parcel in self._unspooled) + sum(self._lost.values())
             for parcel in self._unspooled:
                 self._lost[parcel.source] = self._lost.get(parcel.source, 0) + parcel.lines
-            for source, lines in self._lost.items():
-                self._to_disk(loss(source, lines, self._clock()), read=False, beyond_budget=True)
-            kept = self._count_kept()
+            self._unspooled.clear()
+            if not self._note_losses():
+                for source, count in self._lost.items():
+                    self._to_disk(loss(source, count, self._clock()), read=False, beyond_budget=True)
             for spool in [*self._adopted, *([self._spool] if self._spool else [])]:
                 with suppress(OSError):
                     spool.close()
             self._adopted, self._spool, self._settings = [], None, None
-        return Leftover(kept, lost)
+        return Leftover(self._kept, lost)
 
     # --- queues; the lock is held -------------------------------------------------------------------------------------
 
@@ -191,6 +222,7 @@ class Shipper:
         try:
             if self._spool is None:
                 self._spool = Spool(self._settings.root / self._name, self._settings.budget)
+            self._spool.reserve()
             parcel.entry = self._spool.append(pack(parcel), read=read, beyond_budget=beyond_budget)
         except (OSError, SpoolBusy) as error:
             if not self._spool_refuses:
@@ -202,11 +234,32 @@ class Shipper:
             log.info("spool takes again")
             self._spool_refuses = False
         self._unspooled.pop(parcel, None)
+        self._kept += parcel.lines
         parcel.spool = self._spool
         self.counters.spooled_chunks += 1
         self.counters.spooled_bytes = self._spool.size
         self._changed.notify_all()
         return True
+
+    def _open_spool(self) -> None:
+        """Take room for what must be said if the disk fills up; a disk that is full now is tried again when it is needed."""
+        if self._settings is not None:
+            with suppress(OSError, SpoolBusy):
+                self._spool = self._spool or Spool(self._settings.root / self._name, self._settings.budget)
+                self._spool.reserve()
+
+    def _note_losses(self) -> bool:
+        """Keep on disk what is lost and not yet told, and at the end what would be: the process may be killed at any moment."""
+        if self._spool is None:
+            return False
+        counts = dict(self._lost)
+        for parcel in self._unspooled if self._secured else ():
+            counts[parcel.source] = counts.get(parcel.source, 0) + parcel.lines
+        losses = [loss(source, lines, self._clock()) for source, lines in counts.items() if lines]
+        try:
+            return self._spool.note(pack(parcel) for parcel in [*self._telling, *losses])
+        except OSError:
+            return False
 
     def _refill(self) -> None:
         """Load from disk what memory has room for: one's own first."""
@@ -215,23 +268,22 @@ class Shipper:
                 try:
                     parcel = unpack(entry.payload)
                 except msgspec.DecodeError as error:
-                    log.warning("spool entry of another version is left out", error=str(error))
+                    log.warning("spool_entry_left_out", error=str(error))
                     spool.acknowledge(entry)
                     continue
                 parcel.spool, parcel.entry = spool, entry
                 self._keep(parcel)
+        for spool in [each for each in self._adopted if each.empty]:  # nothing in it could be read
+            self._adopted.remove(spool)
+            spool.close()
 
     def _tell_losses(self) -> None:
         lost, self._lost = self._lost, {}
         for source, lines in lost.items():
-            self._keep(loss(source, lines, self._clock()))
-
-    def _count_kept(self) -> int:
-        """Lines of one's own that stay on disk, counted from the spool itself."""
-        kept = sum(p.lines for lane in self._lanes.values() for p in lane if p.spool is self._spool and p.entry)
-        while self._spool is not None and (entry := self._spool.read()) is not None:
-            kept += unpack(entry.payload).lines
-        return kept
+            parcel = loss(source, lines, self._clock())
+            self._telling[parcel] = None
+            self._keep(parcel)
+        self._note_losses()
 
     # --- the thread ---------------------------------------------------------------------------------------------------
 
@@ -311,15 +363,21 @@ class Shipper:
         else:
             del self._lanes[parcel.source.lane]
         self._in_memory -= parcel.size
-        self._unspooled.pop(parcel, None)
+        if self._unspooled.pop(parcel, 1) is None and self._secured:
+            self._note_losses()
+        if parcel in self._telling:
+            del self._telling[parcel]
+            self._note_losses()
         if parcel.entry is not None and parcel.spool is not None:
             parcel.spool.acknowledge(parcel.entry)
             if parcel.spool in self._adopted and parcel.spool.empty:
                 self._adopted.remove(parcel.spool)
                 parcel.spool.close()
-            elif self._spool is not None:
+            elif parcel.spool is self._spool:
+                self._kept -= parcel.lines
                 self.counters.spooled_bytes = self._spool.size
         self.counters.acknowledged += 1
+        self._away_now = False
         if not self.counters.broker_up:
             self.counters.broker_up = True
             log.info("broker takes lines", producer=self._name)
@@ -329,8 +387,9 @@ class Shipper:
             self.counters.sends_failed += count
             if self.counters.broker_up or self.counters.sends_failed == 1:
                 log.warning("broker is away or slow: lines are kept", producer=self._name, reason=reason)
-            self.counters.broker_up = False
+            self.counters.broker_up, self._away_now = False, True
             self._spill()
+            self._changed.notify_all()
 
     def _adopt_orphans(self) -> None:
         if self._adopt is None or self._adopted:

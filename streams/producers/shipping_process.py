@@ -6,22 +6,23 @@ It is a process of its own so that nothing in it, neither a crash nor Python's g
 import json
 import os
 import select
-import signal
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from records import LogChunk
+from records import JobEvent, LogChunk
 from streams.transport import Producer, outgoing
 
 from .chunker import Chunker, Limits, Ready
-from .counters import ShippingCounters
 from .environment import Identity
-from .frames import Block, FrameReader, Gap
+from .frames import Block, End, FrameReader, Gap
+from .life import Run, ended, started
 from .parcel import Parcel, Source
+from .passthrough import step_aside
 from .pieces import Pieces, PieceSplitter
 from .shipper import Shipper, SpoolSettings
 from .tap import Tap
@@ -38,36 +39,40 @@ class PipeSettings:
         name: Name of this producer, fresh for each run; also that of its spool directory.
         spool: Where lines wait while the broker is away. Half of its budget is for chunks, half for what could not even be read in
             time.
-        close_timeout: Seconds to wait for acknowledgements after the last line.
+        hold: Seconds for which the end of a job may be held up, where 1 % of the job's time is not more.
+        close_timeout: Seconds for which what is left is still sent after the job has ended, in the background.
         memory: Bytes to keep in memory, before and after chunking alike.
         limits: When a chunk is closed.
         log: File for the shipping process's own log; None for none. Its terminal is the job's and is left alone.
+        run: What runs, where this pipe is to tell of its start and its end; None where somebody else does.
     """
 
     identity: Identity
     name: str
     spool: SpoolSettings
+    hold: float = 0.03
     close_timeout: float = 5.0
     memory: int = 16 << 20
     limits: Limits = field(default_factory=Limits)
     log: Path | None = None
+    run: Run | None = None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Report:
-    """What the shipping process says at its end.
+    """What the shipping process says once it has read all: when nothing can be lost any more, and again at its end.
 
     Attributes:
-        kept: Lines that wait in the spool for the next producer.
+        kept: Lines that wait in the spool.
         lost: Lines given up and not yet told to anyone.
+        away: The broker does not answer.
         error: Why it ended early; empty where it did not.
-        counters: Its counters.
     """
 
     kept: int = 0
     lost: int = 0
+    away: bool = False
     error: str = ""
-    counters: dict[str, float] = field(default_factory=dict)
 
 
 class _Stream:
@@ -119,6 +124,25 @@ class _Stream:
             self._shipper.offer(Parcel(self._source, outgoing(chunk.record), lines))
 
 
+class _Life:
+    """Tells of the start and the end of what runs."""
+
+    def __init__(self, settings: PipeSettings, shipper: Shipper) -> None:
+        self._settings, self._shipper = settings, shipper
+        if settings.run is not None:
+            self._tell(started(settings.identity, settings.run, settings.name))
+
+    def end(self, end: End) -> None:
+        settings = self._settings
+        if settings.run is not None:
+            self._tell(ended(settings.identity, settings.run, settings.name, end.time, end.status))
+
+    def _tell(self, event: JobEvent) -> None:
+        who = self._settings.identity
+        source = Source(who.job, who.attempt, who.node, f"{self._settings.name}/life")
+        self._shipper.offer(Parcel(source, outgoing(event), 0))
+
+
 class ShippingProcess:
     """A forked process and the tap that feeds it.
 
@@ -152,68 +176,65 @@ class ShippingProcess:
         tap.start()
         return cls(settings, tap, pid, report_out)
 
-    def finish(self) -> Report:
-        """Hand over the rest, wait a bounded time for the process to end, and return what it says."""
-        patience = self._settings.close_timeout
-        left = self.tap.close(patience)
+    def finish(self, patience: float) -> Report:
+        """Hand over the rest and return what the process says, after `patience` seconds at most. It goes on by itself."""
+        deadline = time.monotonic() + patience
+        left = self.tap.close(patience, linger=self._settings.close_timeout)
         said = b""
-        deadline = time.monotonic() + patience + 2.0
         poller = select.poll()
         poller.register(self._report, select.POLLIN)
-        while (wait := deadline - time.monotonic()) > 0 and poller.poll(wait * 1000):
+        while poller.poll(max(0.0, deadline - time.monotonic()) * 1000):
             if not (data := os.read(self._report, 65536)):
+                if not said:
+                    return Report(error="the shipping process ended without a word")
                 break
             said += data
-        try:
-            report = Report(**json.loads(said))
-        except ValueError:
-            with suppress(ProcessLookupError):
-                os.kill(self._pid, signal.SIGKILL)
-            report = Report(error="the shipping process ended without a word")
+            if (report := _last(said)) and (report.away or not report.kept):
+                break
+        report = _last(said) or Report()
         if left and not report.error:
-            report.error = f"{left} bytes could not be read in time"
-        with suppress(ChildProcessError):
-            os.waitpid(self._pid, os.WNOHANG)
+            return replace(report, error=f"{left} bytes could not be read in time")
         return report
+
+
+def _last(said: bytes) -> Report | None:
+    """Return the last report that is complete."""
+    lines = said.split(b"\n")[:-1]
+    return Report(**json.loads(lines[-1])) if lines else None
+
+
+def _tell(descriptor: int, report: Report) -> None:
+    with suppress(OSError):  # nobody waits for it any more
+        os.write(descriptor, json.dumps(asdict(report)).encode() + b"\n")
 
 
 def _main(settings: PipeSettings, connect: Callable[[], Producer], data: int, report: int) -> None:
     """The life of the shipping process; never returns."""
-    said = Report(error="the shipping process could not start")
+    status = 1
     try:
-        _step_aside(settings.log)
-        said = _ship(settings, connect, data)
+        step_aside(data, report)
+        if settings.log is not None:
+            log = os.open(settings.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            os.dup2(log, 2)
+            os.close(log)
+        sys.stdin.close()
+        _ship(settings, connect, data, partial(_tell, report))
+        status = 0
     except BaseException as error:  # noqa: BLE001  the last frame of this process: say it and go
-        said = Report(error=f"the shipping process failed: {type(error).__name__}: {error}")
+        _tell(report, Report(error=f"the shipping process failed: {type(error).__name__}: {error}"))
     finally:
-        with suppress(OSError):
-            os.write(report, json.dumps(asdict(said)).encode())
-        os._exit(bool(said.error))
+        os._exit(status)
 
 
-def _step_aside(log: Path | None) -> None:
-    """Hold neither the job's terminal nor its pipes, and let signals meant for the job pass: this process ends with its input."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
-        signal.signal(number, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    null = os.open(os.devnull, os.O_RDWR)
-    own = null if log is None else os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    os.dup2(null, 0)
-    os.dup2(own, 1)
-    os.dup2(own, 2)
-    sys.stdin.close()
-
-
-def _ship(settings: PipeSettings, connect: Callable[[], Producer], data: int) -> Report:
-    counters = ShippingCounters()
+def _ship(settings: PipeSettings, connect: Callable[[], Producer], data: int, tell: Callable[[Report], None]) -> None:
     shipper = Shipper(
         connect,
         settings.name,
         spool=SpoolSettings(settings.spool.root, settings.spool.budget // 2),
         adopt=settings.spool,
         memory=settings.memory,
-        counters=counters,
     )
+    life = _Life(settings, shipper)
     streams = [_Stream(settings, stream, shipper) for stream in STREAMS]
     reader = FrameReader()
     poller = select.poll()
@@ -226,10 +247,17 @@ def _ship(settings: PipeSettings, connect: Callable[[], Producer], data: int) ->
             if not read:
                 break
             for item in reader.feed(read):
-                streams[item.stream].take(item, time.monotonic())
+                if isinstance(item, End):
+                    for each in streams:
+                        each.ship(each.chunker.flush())
+                    life.end(item)
+                else:
+                    streams[item.stream].take(item, time.monotonic())
         for each in streams:
             each.ship(each.chunker.due(time.monotonic()))
     for each in streams:
         each.finish(time.monotonic())
-    leftover = shipper.close(settings.close_timeout)
-    return Report(leftover.kept, leftover.lost, "", asdict(counters))
+    left = shipper.secure(settings.hold / 2)
+    tell(Report(left.kept, left.lost, shipper.away))
+    left = shipper.close(settings.close_timeout)
+    tell(Report(left.kept, left.lost, shipper.away))

@@ -1,8 +1,8 @@
 """Append-only files that keep what could not be sent, in order, until it is acknowledged.
 
-A spool is a directory with a lock and numbered segments. Its owner holds the lock; when the owner is gone, whoever gets the
-lock may send what is left. A segment is deleted once everything in it is acknowledged, so that after a crash at most one segment is
-sent twice, which is harmless: pieces carry numbers.
+A spool is a directory with a lock, numbered segments, and room taken in advance for what must be said when the disk is full. Its
+owner holds the lock; when the owner is gone, whoever gets the lock may send what is left. A segment is deleted once everything in it
+is acknowledged, so that after a crash at most one segment is sent twice, which is harmless: pieces carry numbers.
 
 An entry is its length and its CRC-32 (two little-endian 32-bit numbers) and then its bytes. A torn entry at the end of a
 segment is the mark of a crash and is passed over.
@@ -10,10 +10,11 @@ segment is the mark of a crash and is passed over.
 
 import fcntl
 import os
+import stat
 import struct
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -25,6 +26,10 @@ log = structlog.get_logger(__name__)
 _HEAD = struct.Struct("<II")
 _LOCK = "lock"
 _SUFFIX = ".segment"
+LOSSES = "losses"
+"""The file with the room taken in advance: entries as in a segment, and zeros behind them."""
+RESERVED = 16 * 1024
+"""Bytes of it: some dozens of counts."""
 SYNC_SECONDS = 1.0
 """A power cut loses at most this much of a spool; a crash of the process alone loses nothing."""
 
@@ -73,8 +78,11 @@ class Spool:
         self._segment_size = max(1, min(4 << 20, budget // 8))
         self._lock = _lock(directory)
         paths = sorted(directory.glob(f"*{_SUFFIX}"))
+        if _noted(directory / LOSSES):
+            paths.append(directory / LOSSES)
         self._segments = [_Segment(path, path.stat().st_size) for path in paths]
-        self._next = int(paths[-1].stem) + 1 if paths else 1
+        self._reserve: int | None = None
+        self._next = max((int(path.stem) for path in paths if path.suffix == _SUFFIX), default=0) + 1
         self._out: int | None = None
         self._in: int | None = None
         self._in_offset = 0
@@ -95,6 +103,25 @@ class Spool:
     def empty(self) -> bool:
         """True where everything is acknowledged."""
         return not self._segments
+
+    def reserve(self) -> None:
+        """Take room for `note`. Raises `OSError` where there is none."""
+        if self._reserve is None:
+            self._reserve = os.open(self._directory / LOSSES, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            os.posix_fallocate(self._reserve, 0, RESERVED)
+
+    def note(self, payloads: Iterable[bytes]) -> bool:
+        """Put `payloads`, as many as fit, in the place of what was noted before. False where no room was taken."""
+        if self._reserve is None:
+            return False
+        noted = b""
+        for payload in payloads:
+            entry = _HEAD.pack(len(payload), zlib.crc32(payload)) + payload
+            if len(noted) + len(entry) <= RESERVED:
+                noted += entry
+        # In one piece, with the zeros that end it: a crash leaves the old or the new.
+        os.pwrite(self._reserve, noted.ljust(RESERVED, b"\0"), 0)
+        return True
 
     def append(self, payload: bytes, *, read: bool = False, beyond_budget: bool = False) -> Entry:
         """Write `payload` behind everything else.
@@ -161,7 +188,11 @@ class Spool:
                 os.fsync(descriptor)
                 os.close(descriptor)
         self._in = self._out = None
-        if self.empty:
+        if self._reserve is not None:
+            os.fsync(self._reserve)
+            os.close(self._reserve)
+            self._reserve = None
+        if self.empty and not _noted(self._directory / LOSSES):
             (self._directory / _LOCK).unlink(missing_ok=True)
             try:
                 self._directory.rmdir()
@@ -215,6 +246,9 @@ class Spool:
             return None
         if len(head) == _HEAD.size:
             length, checksum = _HEAD.unpack(head)
+            if segment.path.name == LOSSES and not length:
+                self._in_offset = segment.size
+                return None
             if self._in_offset + _HEAD.size + length <= segment.size:
                 payload = os.pread(self._in, length, self._in_offset + _HEAD.size)
                 if len(payload) == length and zlib.crc32(payload) == checksum:
@@ -247,11 +281,12 @@ class Spool:
 
 
 def orphans(root: Path, budget: int) -> Iterator[Spool]:
-    """Yield the spools under `root` that nobody owns, each already locked. Empty leftovers are removed on the way."""
+    """Yield the spools of this user under `root` that no process owns, each already locked. Empty leftovers are removed on the way."""
     for directory in sorted(root.iterdir()) if root.is_dir() else []:
         try:
-            if not (directory / _LOCK).exists():
-                continue
+            status = (directory / _LOCK).lstat()
+            if status.st_uid != os.geteuid() or not stat.S_ISREG(status.st_mode):
+                continue  # what another user left there is not ours to say
             spool = Spool(directory, budget)
         except (SpoolBusy, OSError):
             continue
@@ -259,6 +294,18 @@ def orphans(root: Path, budget: int) -> Iterator[Spool]:
             spool.close()
         else:
             yield spool
+
+
+def _noted(path: Path) -> bool:
+    """Return whether something is noted in a file of losses; one without is removed."""
+    try:
+        with path.open("rb") as file:
+            if any(file.read(_HEAD.size)):
+                return True
+        path.unlink()
+    except FileNotFoundError:
+        pass
+    return False
 
 
 def _lock(directory: Path) -> int:

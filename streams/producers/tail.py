@@ -4,6 +4,7 @@ import os
 import zlib
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from records import LogChunk, NodeLogChunk
 
 from .checkpoint import Place
 from .chunker import Chunker, Limits, Ready
+from .log_files import RefusedFile, open_log
 from .pieces import Mark, PieceSplitter
 
 log = structlog.get_logger(__name__)
@@ -144,7 +146,9 @@ class Tail:
         log.info("log was truncated and starts again", path=self.path, offset=self._offset, size=size)
         self.flush()
         status = os.fstat(self._file)
-        self.acknowledged = Place(device=status.st_dev, inode=status.st_ino, producer=self._name(status))
+        self.acknowledged = Place(
+            device=status.st_dev, inode=status.st_ino, owner=status.st_uid, producer=self._name(status)
+        )
         self.unsaved = True
         self._open(self._file, self.acknowledged)
 
@@ -160,6 +164,7 @@ class Tail:
         place = Place(
             device=device,
             inode=inode,
+            owner=os.fstat(file).st_uid,
             producer=self._place.producer,
             line=mark.line + unfinished,
             piece=mark.piece,
@@ -191,17 +196,23 @@ def continues(file: int, place: Place) -> bool:
     )
 
 
-def rotated(path: str, place: Place) -> list[int]:
+def rotated(path: str, place: Place, owner: int) -> list[int]:
     """Open the files that stood at `path` since `place` and were renamed: that of `place`, then younger ones, oldest first.
 
-    They are looked for beside `path`, under names that begin like it (`train.log.1`). An empty list where the file of `place` is gone.
+    They are looked for beside `path`, under names that begin like it (`train.log.1`), among the files of `owner`. An empty list where the
+    file of `place` is gone.
     """
     here = Path(path)
-    beside = [each for each in here.parent.glob(f"{_escape(here.name)}?*") if each.is_file()]
-    beside.sort(key=lambda each: each.stat().st_mtime_ns)
+    beside: list[tuple[int, int]] = []
+    for each in here.parent.glob(f"{_escape(here.name)}?*"):
+        with suppress(OSError, RefusedFile):
+            opened = open_log(str(each))
+            if opened.status.st_uid == owner:
+                beside.append((opened.status.st_mtime_ns, opened.file))
+            else:
+                os.close(opened.file)
     found: list[int] = []
-    for each in beside:
-        file = os.open(each, os.O_RDONLY | os.O_CLOEXEC)
+    for _, file in sorted(beside):
         if found or continues(file, place):
             found.append(file)
         else:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import frames
+from .passthrough import step_aside
 
 PATIENCE = 0.05
 """Seconds for which `put` may wait for room. A job would have to print 16 MB faster than memory is moved to disk."""
@@ -39,6 +40,10 @@ class _Overflow:
     @property
     def size(self) -> int:
         return self._end - self._start
+
+    @property
+    def descriptors(self) -> list[int]:
+        return [] if self._file is None else [self._file]
 
     def write(self, data: bytes) -> bool:
         self.refuses = True
@@ -135,11 +140,20 @@ class Tap:
             self._queued += len(data)
             self._changed.notify()
 
-    def close(self, timeout: float) -> int:
+    def end(self, time: float, status: int | None) -> None:
+        """Queue the news that the job has ended (see `frames.End`), behind what it printed."""
+        with self._changed:
+            if not self._broken:
+                self._queue.append(frames.end(time, status))
+                self._changed.notify()
+
+    def close(self, timeout: float, linger: float = 0.0) -> int:
         """Hand over what is queued, for at most `timeout` seconds, and close the pipe.
 
+        What is left then is handed over by a process in the background, within `linger` seconds.
+
         Returns:
-            The number of bytes that were not handed over; 0 where all went well.
+            The number of bytes that nobody hands over any more; 0 where all went well.
         """
         with self._changed:
             for stream, missed in self._missed.items():
@@ -153,8 +167,25 @@ class Tap:
                 with self._changed:
                     self._paused = True
                 self._thread.join(0.1)  # not longer: it may wait for a disk that hangs
+                if linger and not self._thread.is_alive():
+                    self._hand_over_in_background(linger)
+                    return 0
         os.close(self._pipe)
+        return self._left
+
+    @property
+    def _left(self) -> int:
         return self._queued + self._overflow.size + len(self._current)
+
+    def _hand_over_in_background(self, linger: float) -> None:
+        if os.fork() == 0:
+            try:
+                step_aside(self._pipe, *self._overflow.descriptors)
+                self.start()
+                self.close(linger)
+            finally:
+                os._exit(0)
+        os.close(self._pipe)
 
     def _feed(self) -> None:
         try:

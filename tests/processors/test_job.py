@@ -206,3 +206,36 @@ def test_what_waited_is_told_at_the_end_or_in_a_silence(last: LogChunk | JobEven
     assert found[-1].id == "metric/7/job-logs/0/18/19"
     assert found[-1].evidence[0].text == STEPS[18]
     assert metrics([*live(19), last, last])[5:] == found[5:], "and only once"
+
+
+def by_pipe(code: int | None, time: float = 190.0, kind: EventKind = EventKind.ENDED) -> JobEvent:
+    return JobEvent(id=f"pipe/{kind}/{time}", job="7", kind=kind, time=time, scheduler="pipe", exit_code=code)
+
+
+def by_slurm(kind: EventKind, time: float, **fields: object) -> JobEvent:
+    return JobEvent(id=f"slurm/{kind}", job="7", kind=kind, time=time, scheduler="slurm", **fields)  # type: ignore[arg-type]
+
+
+def test_a_pipes_word_on_the_end_is_final_where_no_scheduler_is() -> None:
+    said = verdict([by_pipe(None, 90.0, EventKind.STARTED), chunk(BUG, 100.0, "stderr"), by_pipe(1)])
+    assert said is not None
+    assert said.final
+    assert said.error_type is ErrorType.USER_SCRIPT
+    assert verdict([chunk(["all is well"], 100.0), by_pipe(0)]) is None
+
+
+def test_what_a_scheduler_says_of_a_job_is_not_said_again_by_a_pipe() -> None:
+    """A command of a batch job has failed; the job goes on, and ends well."""
+    began = by_slurm(EventKind.STARTED, 90.0, nodes=["n1"])
+    assert run([began, by_pipe(3)]) == run([began])
+    whole = [began, by_pipe(3), by_slurm(EventKind.ENDED, 200.0, exit_code=0, signal=0, state="COMPLETED")]
+    assert verdict(whole) is None
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(2))))
+def test_of_two_ends_the_schedulers_counts_whichever_comes_first(order: tuple[int, ...]) -> None:
+    slurm = by_slurm(EventKind.ENDED, 200.0, exit_code=None, signal=9, state="OUT_OF_MEMORY", nodes=["n1"])
+    ends = [by_pipe(137), slurm]
+    said = verdict([chunk(["step 1"], 100.0), *(ends[each] for each in order)])
+    assert said is not None
+    assert "memory limit" in said.message

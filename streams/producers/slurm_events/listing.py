@@ -10,6 +10,7 @@ from .record import SlurmJob, parse
 
 _NUMBER = re.compile(r"JobId=(\d+) ")
 _GRES = re.compile(r" Gres=(\S*)")
+_ID = re.compile(r"\d{1,18}(?:[_+]\d{1,18})?")
 _COUNT = re.compile(r"(?:^|,)(gpu|shard)(?::[A-Za-z][^:,(]*)?:(\d+)")
 
 
@@ -49,6 +50,34 @@ class Listing:
         self.unreadable = len(numbers) - len({job.number for job in jobs})
         confirmed = self._confirm({job.number for job in jobs})
         return {job.job: job for job in jobs if job.number in confirmed and _single(job.job)}
+
+    def owners(self, jobs: Collection[str]) -> dict[str, int]:
+        """Return the user ids of those of `jobs` that Slurm knows, by any of their names: number, array task, part of a job.
+
+        What `squeue` is asked to print holds nothing that a user chose.
+
+        Raises:
+            SlurmAway: Slurm does not answer, or its command is not installed.
+        """
+        asked = sorted({job for job in jobs if _ID.fullmatch(job)})
+        # Parts of a heterogeneous job go by the number of the whole.
+        numbers = sorted({job.partition("+")[0] for job in asked})
+        if not numbers:
+            return {}
+        try:
+            listed = self._call(
+                "squeue", "--noheader", "--states=all", "--array", f"--jobs={','.join(numbers)}", "--format=%A %F %i %U"
+            )
+        except SlurmAway as error:
+            if "Invalid job id" in str(error):
+                return {}
+            raise
+        found: dict[str, int] = {}
+        for line in listed.splitlines():
+            *names, user = line.split()
+            if user.isdecimal():
+                found |= dict.fromkeys(names, int(user))
+        return {job: found[job] for job in asked if job in found}
 
     def gpus(self, job: SlurmJob) -> float | None:
         """Return how many GPUs a job holds, shards as parts of one; None where not known."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import pytest
 from clickhouse_connect.driver.client import Client
 
@@ -37,6 +38,10 @@ def event(job: str, kind: str, hours_ago: float, *, attempt: int = 0, **fields: 
     return JobEvent(
         id=f"{job}/{attempt}/{kind}", job=job, attempt=attempt, kind=kind, time=NOW - hours_ago * HOUR, **fields
     )
+
+
+def piped(job: str, kind: str, hours_ago: float, **fields: Any) -> Record:
+    return msgspec.structs.replace(event(job, kind, hours_ago, scheduler="pipe", **fields), id=f"pipe/{job}/{kind}")
 
 
 def failed(job: str, kind: str, hours_ago: float, *, attempt: int = 0, revision: int = 1, **fields: Any) -> Record:
@@ -73,6 +78,10 @@ def result(job: str, outcome: Outcome, hours_ago: float) -> Record:
     )  # fmt: skip
 
 
+def ago(hours: float) -> datetime:
+    return datetime.fromtimestamp(NOW - hours * HOUR, UTC)
+
+
 WEEK: list[Record] = [
     # a: 8 GPUs for 10 hours until its node failed; then it ran again for 4 hours and ended well.
     event("a", "started", 20, nodes=["n1", "n2"], gpus=8.0, user="ada"),
@@ -93,6 +102,13 @@ WEEK: list[Record] = [
     event("d", "started", 4, nodes=["n1"], gpus=4.0),
     event("d", "started", 3.5, attempt=1, nodes=["n2"], gpus=4.0),
     failed("d", "infrastructure", 3.6, faulty_component="gpu", signature="xid-79", node="n1"),
+    # h, i: a pipe told of a command too, in h inside what Slurm tells of; in i nobody else does.
+    event("h", "started", 2000, nodes=["n1", "n2"], gpus=8.0, scheduler="slurm"),
+    event("h", "ended", 1990, signal=9, state="OUT_OF_MEMORY", scheduler="slurm"),
+    piped("h", "started", 1999, nodes=["n1"]),
+    piped("h", "ended", 1989, exit_code=137, signal=0),
+    piped("i", "started", 1999, nodes=["n1"], user="ada"),
+    piped("i", "ended", 1998, exit_code=3, signal=0),
     decision("a", 10),
     result("a", Outcome.STARTED, 9.9995),
     result("a", Outcome.DONE, 9.999),
@@ -147,6 +163,14 @@ def asked(week: Client) -> Ask:
 
 def pick(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in names) for row in rows]
+
+
+def test_of_an_attempt_the_scheduler_is_believed_and_else_the_pipe(week: Client) -> None:
+    told = "SELECT job, started, ended, nodes, user, state, exit_code, signal FROM attempts WHERE job IN ('h', 'i') ORDER BY job"
+    assert list(week.query(told).result_rows) == [
+        ("h", ago(2000), ago(1990), ["n1", "n2"], "", "OUT_OF_MEMORY", None, 9),
+        ("i", ago(1999), ago(1998), ["n1"], "ada", "", 3, 0),
+    ]
 
 
 def test_throughput_of_a_job_newest_first(asked: Ask) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import pytest
 import redis
 from hypothesis import HealthCheck, given, settings
@@ -92,6 +93,22 @@ def failure(revision: int, kind: str = "infrastructure", attempt: int = 0, **fie
     return Failure(
         id=f"f/{attempt}/{revision}", job="7", attempt=attempt, revision=revision, time=T0, error_type=kind, **made
     )
+
+
+def test_a_pipes_word_gives_way_to_the_schedulers_in_any_order(store: Store) -> None:
+    def pipe(kind: str, time: float, **fields: Any) -> JobEvent:
+        return msgspec.structs.replace(event(kind, time, **fields), scheduler="pipe")
+
+    store.update(pipe("started", 5, command="python train.py", nodes=["n1"]))
+    assert (store.job().state, store.job().scheduler, store.job().command) == ("running", "pipe", "python train.py")
+    store.update(pipe("ended", 60, exit_code=3, signal=0))
+    assert (store.job().state, store.job().exit_code) == ("ended", 3)
+    store.update(event("started", 4, nodes=["n1", "n2"]))
+    assert (store.job().state, store.job().exit_code, store.job().nodes) == ("running", None, ["n1", "n2"])
+    store.update(event("ended", 70, exit_code=0, signal=0, state="COMPLETED"), pipe("ended", 80, exit_code=3, signal=0))
+    assert (store.job().state, store.job().exit_code, store.job().scheduler) == ("ended", 0, "slurm")
+    store.update(pipe("started", 90, attempt=1))
+    assert (store.job().state, store.job().attempt) == ("running", 1)
 
 
 def test_of_an_unknown_job_nothing_is_known(store: Store) -> None:

@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from streams.producers.environment import Identity
+from streams.producers.life import Run
 from streams.producers.pipe import end_like, filter_through, fresh_name, run_command
 from streams.producers.shipper import SpoolSettings
 from streams.producers.shipping_process import PipeSettings
@@ -45,11 +46,14 @@ class DirectoryBroker:
 
 def main() -> None:
     directory, mode = Path(sys.argv[1]), sys.argv[2]
+    command = sys.argv[4:]
     settings = PipeSettings(
         identity=Identity("1", 0, "n1", 3),
         name=fresh_name("n1"),
         spool=SpoolSettings(directory / "spool", int(os.environ.get("BUDGET", str(1 << 30)))),
         close_timeout=float(os.environ.get("CLOSE", "5")),
+        hold=float(os.environ.get("HOLD", os.environ.get("CLOSE", "30"))),
+        run=Run.here(command) if "WHOLE" in os.environ else None,
         memory=int(os.environ.get("MEMORY", str(16 << 20))),
     )
 
@@ -62,8 +66,8 @@ def main() -> None:
             time.sleep(1000)
         return DirectoryBroker(directory)
 
-    if "--" in sys.argv:
-        end_like(run_command(sys.argv[sys.argv.index("--") + 1 :], settings, connect))
+    if command:
+        end_like(run_command(command, settings, connect))
     end_like(filter_through(settings, connect))
 
 

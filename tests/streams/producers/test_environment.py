@@ -49,6 +49,31 @@ def test_what_is_passed_wins() -> None:
     assert told(env, job="9", attempt=0, node="m", rank=4) == Identity("9", 0, "m", 4)
 
 
+@pytest.mark.parametrize(
+    ("env", "whole"),
+    [
+        ({}, True),
+        ({"RAY_JOB_ID": "01"}, True),
+        ({"WORLD_SIZE": "1", "RANK": "0"}, True),
+        ({"WORLD_SIZE": "2", "RANK": "0"}, False),
+        ({"RANK": "0"}, False),
+        ({"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4"}, False),
+        ({"PMI_RANK": "0", "PMI_SIZE": "1"}, True),
+        ({"PMIX_RANK": "0"}, False),
+        ({"SCHEDMATE_RANK": "0"}, False),
+        ({"SLURM_JOB_ID": "9"}, True),  # in an allocation, under an id of its own
+        ({"SLURM_JOB_ID": "j"}, False),  # Slurm itself says when this one ends
+        ({"SLURM_JOB_ID": "9", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "8"}, False),
+    ],
+)
+def test_a_pipe_speaks_for_the_whole_job_only_where_nobody_else_does(env: dict[str, str], whole: bool) -> None:
+    assert told(env, job="j").whole is whole
+
+
+def test_one_of_many_ranks_is_not_the_job() -> None:
+    assert not told({}, job="j", rank=0).whole
+
+
 def test_errors_say_what_to_do() -> None:
     with pytest.raises(UnknownJob, match="pass --job"):
         told({})

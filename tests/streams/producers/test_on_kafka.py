@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from records import LogChunk, decode
+from records import EventKind, JobEvent, LogChunk, decode
 from streams.kafka import read_back
 from tests.servers.kafka import Kafka
 
@@ -19,7 +19,7 @@ from .switchable import segments, wait_for
 pytestmark = pytest.mark.kafka
 
 SCHEDMATE = [sys.executable, "-m", "schedmate"]
-COUNT = "import sys, time\nfor i in range(int(sys.argv[1])):\n    print('line', i)\n    time.sleep(float(sys.argv[2]))"
+COUNT = "import sys, time\nfor i in range(int(sys.argv[1])):\n    print('line', i, flush=True)\n    time.sleep(float(sys.argv[2]))"
 
 
 class Host:
@@ -27,7 +27,12 @@ class Host:
 
     def __init__(self, broker: Kafka, state: Path) -> None:
         self.broker = broker
-        self.env = {**os.environ, "XDG_STATE_HOME": str(state), "SCHEDMATE_KAFKA__BROKERS": broker.address}
+        self.env = {
+            **os.environ,
+            "XDG_STATE_HOME": str(state),
+            "SCHEDMATE_KAFKA__BROKERS": broker.address,
+            "SCHEDMATE_PRODUCER__HOLD_SECONDS": "30",
+        }
         self.spool = state / "schedmate" / "spool"
 
     def start(self, *arguments: str, **pipes: int) -> "subprocess.Popen[bytes]":
@@ -69,6 +74,18 @@ def test_the_pipe_ships_both_streams(kafka: Kafka, tmp_path: Path) -> None:
     assert found == {("stdout", 2, "n7", "out"), ("stderr", 2, "n7", "err")}
 
 
+def test_the_pipe_tells_the_life_of_a_job_that_no_scheduler_knows(kafka: Kafka, tmp_path: Path) -> None:
+    host = Host(kafka, tmp_path)
+    host.run("pipe", "--job", "life-1", "--node", "n7", "--", "sh", "-c", "exit 3")
+    host.run("pipe", "--job", "life-2", "--node", "n7", "--rank", "0", "--", "sh", "-c", "exit 3")
+    messages = read_back(kafka.connection, ["job-events"])
+    events = [decode(JobEvent, m.value) for m in messages if m.key in (b"life-1", b"life-2")]
+    assert [(event.job, event.kind, event.command, event.exit_code) for event in events] == [
+        ("life-1", EventKind.STARTED, "sh -c 'exit 3'", None),
+        ("life-1", EventKind.ENDED, "sh -c 'exit 3'", 3),
+    ]
+
+
 def test_the_filter_ships_a_hundred_thousand_lines(kafka: Kafka, tmp_path: Path) -> None:
     host = Host(kafka, tmp_path)
     data = "".join(f"line {i}\n" for i in range(100_000)).encode()
@@ -90,7 +107,7 @@ def test_a_pipe_started_before_the_broker(own_kafka: Kafka, tmp_path: Path) -> N
     assert b"1 lines wait in" in first.stderr
     go = tmp_path / "go"
     code = (
-        "import pathlib, sys, time\nfor i in range(800):\n    print('line', i)\n"
+        "import pathlib, sys, time\nfor i in range(800):\n    print('line', i, flush=True)\n"
         "    while i == 400 and not pathlib.Path(sys.argv[1]).exists():\n        time.sleep(0.05)"
     )
     with host.start(
@@ -116,6 +133,7 @@ def test_a_broker_killed_in_the_middle(own_kafka: Kafka, tmp_path: Path) -> None
         wait_for(lambda: segments(host.spool))
         own_kafka.start()
         assert process.wait(90) == 0
+    wait_for(lambda: host.has("3", 500), 60)
     assert host.lines("3") == numbered(500)
 
 
@@ -146,6 +164,33 @@ def test_the_collector_survives_kill_and_an_absent_broker(own_kafka: Kafka, tmp_
     assert len({chunk.producer for chunk in host.chunks("4")}) == 1
     places = json.loads((tmp_path / "state" / "schedmate" / "collect.json").read_text())["logs"]
     assert places[str(logs / "slurm-4.out")]["line"] == 5002
+
+
+@pytest.mark.slow
+def test_an_outage_is_one_line_and_a_healthy_start_logs_no_error(own_kafka: Kafka, tmp_path: Path) -> None:
+    host = Host(own_kafka, tmp_path / "state")
+    file, log = tmp_path / "slurm-5.out", tmp_path / "log"
+    file.write_text("line 0\n")
+
+    def said() -> list[dict[str, str]]:
+        return [json.loads(line) for line in log.read_text().splitlines()]
+
+    def away() -> list[dict[str, str]]:
+        return [entry for entry in said() if "broker is away" in entry["event"]]
+
+    with log.open("wb") as out, host.start("collect", str(file), stderr=out) as collector:
+        wait_for(lambda: host.has("5", 1))
+        assert [entry for entry in said() if entry["level"] != "info"] == []
+        own_kafka.kill()
+        with file.open("a") as more:
+            more.write("line 1\n")
+        wait_for(away, 60)
+        time.sleep(3)  # many tries
+        own_kafka.start()
+        wait_for(lambda: host.has("5", 2), 60)
+        collector.send_signal(signal.SIGTERM)
+        assert collector.wait(30) == 0
+    assert [entry["event"] for entry in said() if entry["level"] != "info"] == [away()[0]["event"]]
 
 
 def test_a_pattern_that_names_no_job_is_one_clear_error(tmp_path: Path) -> None:

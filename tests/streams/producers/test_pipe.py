@@ -2,7 +2,9 @@ import fcntl
 import json
 import os
 import pty
+import pwd
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from records import JobEvent, LogChunk, decode
+from records import EventKind, JobEvent, LogChunk, decode
+from streams.producers.spool import Spool, SpoolBusy, orphans
 
 from .switchable import segments, wait_for
 
@@ -38,7 +41,7 @@ class Site:
 
     def messages(self, topic: str = "job-logs") -> list[bytes]:
         path = self.directory / "written"
-        rows = [json.loads(row) for row in path.read_text().splitlines()] if path.exists() else []
+        rows = [json.loads(row) for row in path.read_text().split("\n")[:-1]] if path.exists() else []
         return [value.encode() for name, value in rows if name == topic]
 
     def chunks(self, stream: str = "stdout") -> list[LogChunk]:
@@ -47,8 +50,11 @@ class Site:
     def lines(self, stream: str = "stdout") -> list[str]:
         return [line for chunk in self.chunks(stream) for line in chunk.lines]
 
+    def events(self) -> list[JobEvent]:
+        return [decode(JobEvent, value) for value in self.messages("job-events")]
+
     def lost(self) -> int:
-        return sum(decode(JobEvent, value).lines for value in self.messages("job-events"))
+        return sum(event.lines for event in self.events())
 
     def spools(self) -> list[Path]:
         return segments(self.directory / "spool")
@@ -89,22 +95,72 @@ def test_the_filter_passes_every_byte_whatever_becomes_of_the_shipping(site: Sit
         assert result.stderr == b""
 
 
-def test_readers_of_the_output_do_not_wait_for_acknowledgements(site: Site) -> None:
-    for command in (site.command(mode="hang"), site.command("echo", "x", mode="hang")):
-        with subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**ENV, "CLOSE": "30"},
-            stderr=subprocess.DEVNULL,
-        ) as process:
-            assert process.stdin
-            assert process.stdout
-            process.stdin.write(b"x\n")
+def shipping_process(pipe: int) -> int:
+    """Return the process id of the shipping process of a pipe, which is no other child's."""
+    for child in Path(f"/proc/{pipe}/task/{pipe}/children").read_text().split():
+        if b"pipe_driver" in Path(f"/proc/{child}/cmdline").read_bytes():
+            return int(child)
+    raise AssertionError("no shipping process")
+
+
+@pytest.mark.parametrize("mode", ["hang", "away"])
+@pytest.mark.parametrize("command", [[], ["echo", "x"]], ids=["filter", "command"])
+def test_the_end_of_the_job_waits_for_no_broker(site: Site, mode: str, command: list[str]) -> None:
+    """The process that goes on in the background holds nothing that somebody may wait for."""
+    ours, theirs = os.pipe()
+    process = subprocess.Popen(
+        site.command(*command, mode=mode),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=[theirs],
+        env={**ENV, "CLOSE": "20", "HOLD": "0.05"},
+    )
+    os.close(theirs)
+    out, _ = process.communicate(b"" if command else b"x\n")
+    assert (process.returncode, out) == (0, b"x\n")
+    assert os.read(ours, 1) == b""
+    os.close(ours)
+    wait_for(site.spools)
+    with pytest.raises(SpoolBusy):  # all this while it goes on
+        Spool(site.spools()[0].parent, 1 << 20)
+
+
+def test_what_is_left_at_the_end_is_sent_from_the_background(site: Site) -> None:
+    result = call(site.command("echo", "x", mode="away"), CLOSE="300", HOLD="0.05")
+    assert (result.returncode, result.stdout) == (0, b"x\n")
+    site.switch()
+    wait_for(lambda: site.lines() == ["x"])
+    wait_for(lambda: not list((site.directory / "spool").iterdir()))
+
+
+def test_the_background_process_ends_by_itself(site: Site) -> None:
+    call(site.command("echo", "x", mode="away"), CLOSE="0.3", HOLD="0.05")
+    wait_for(lambda: [spool.close() for spool in orphans(site.directory / "spool", 1 << 20)])
+    assert site.spools()
+
+
+def test_what_could_not_even_be_handed_over_is_handed_over_from_the_background(site: Site) -> None:
+    code = "import sys\nsys.stdin.read()\nfor i in range(400_000): print('line', i)"
+    with subprocess.Popen(
+        site.command(*python(code)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**ENV, "CLOSE": "60", "HOLD": "0.05"},
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        wait_for(lambda: Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().count(" ") == 2)
+        shipping = shipping_process(process.pid)
+        os.kill(shipping, signal.SIGSTOP)
+        try:
             process.stdin.close()
-            assert process.stdout.read() == b"x\n"
-            assert process.poll() is None
-            process.kill()
+            assert len(process.stdout.read()) > 4_000_000
+            assert process.wait(30) == 0
+        finally:
+            os.kill(shipping, signal.SIGCONT)
+    wait_for(lambda: len(site.lines()) == 400_000, 60)
+    assert site.lines() == [f"line {i}" for i in range(400_000)]
 
 
 def test_the_filter_ships_what_passed(site: Site) -> None:
@@ -156,10 +212,83 @@ def test_the_exit_code_and_all_bytes_are_kept(site: Site, mode: str) -> None:
     assert result.stdout == NOISE
 
 
-def test_python_children_do_not_buffer_unless_told_to(site: Site) -> None:
-    show = python("import os; print(os.environ['PYTHONUNBUFFERED'])")
-    assert call(site.command(*show)).stdout == b"1\n"
-    assert call(site.command(*show), PYTHONUNBUFFERED="x").stdout == b"x\n"
+def test_the_environment_of_the_command_is_left_alone(site: Site) -> None:
+    show = python("import os; print('PYTHONUNBUFFERED' in os.environ)")
+    env = {name: value for name, value in ENV.items() if name != "PYTHONUNBUFFERED"}
+    result = subprocess.run(site.command(*show), capture_output=True, env=env, timeout=60, check=False)
+    assert result.stdout == b"False\n"
+    assert call(site.command(*show), PYTHONUNBUFFERED="1").stdout == b"True\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "how"),
+    [
+        ("print(1)", (0, 0)),
+        ("raise SystemExit(3)", (3, 0)),
+        ("import os\nos.kill(os.getpid(), 9)", (None, 9)),
+    ],
+)
+def test_a_pipe_tells_when_its_command_began_and_how_it_ended(
+    site: Site, code: str, how: tuple[int | None, int]
+) -> None:
+    before = time.time()
+    call(site.command(*python(code)), WHOLE="1")
+    started, ended = site.events()
+    assert (started.kind, ended.kind) == (EventKind.STARTED, EventKind.ENDED)
+    for event in (started, ended):
+        assert (event.job, event.attempt, event.scheduler, event.nodes) == ("1", 0, "pipe", ["n1"])
+        assert event.command.endswith(f"-c {shlex.quote(code)}")
+        assert (event.directory, event.user) == (str(Path.cwd()), pwd.getpwuid(os.geteuid()).pw_name)
+    assert before <= started.time <= ended.time <= time.time()
+    assert (ended.exit_code, ended.signal, ended.state) == (*how, "")
+    assert (started.exit_code, started.signal) == (None, None)
+    assert started.id != ended.id
+
+
+def test_a_command_that_was_not_found_has_ended_too(site: Site) -> None:
+    call(site.command("/nowhere/at/all"), WHOLE="1")
+    assert [(event.kind, event.exit_code) for event in site.events()] == [("started", None), ("ended", 127)]
+
+
+def test_the_end_is_told_although_a_daemon_writes_on(site: Site, tmp_path: Path) -> None:
+    script = f"(while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; echo late) & exit 4"
+    subprocess.run(
+        site.command("bash", "-c", script),
+        stdout=subprocess.DEVNULL,
+        env={**ENV, "WHOLE": "1"},
+        timeout=30,
+        check=False,
+    )
+    wait_for(lambda: [event.exit_code for event in site.events()] == [None, 4])
+    assert site.lines() == []
+    (tmp_path / "go").touch()
+    wait_for(lambda: site.lines() == ["late"])
+
+
+def test_a_filter_knows_that_the_output_ended_and_not_how(site: Site) -> None:
+    call(site.command(), b"x\n", WHOLE="1")
+    started, ended = site.events()
+    assert (started.kind, started.command) == (EventKind.STARTED, "")
+    assert (ended.kind, ended.exit_code, ended.signal) == (EventKind.ENDED, None, None)
+
+
+def test_a_pipe_that_is_killed_says_nothing_of_an_end(site: Site) -> None:
+    with subprocess.Popen(
+        site.command(*python("input()")), stdin=subprocess.PIPE, env={**ENV, "WHOLE": "1"}
+    ) as process:
+        wait_for(lambda: len(site.events()) == 1)
+        shipping = shipping_process(process.pid)
+        process.kill()
+    wait_for(
+        lambda: not Path(f"/proc/{shipping}/cmdline").exists() or not Path(f"/proc/{shipping}/cmdline").read_bytes()
+    )
+    assert [event.kind for event in site.events()] == [EventKind.STARTED]
+
+
+def test_the_end_is_kept_while_the_broker_is_away(site: Site) -> None:
+    call(site.command("false", mode="away"), WHOLE="1", CLOSE="0.1", HOLD="30")
+    site.send_orphans()
+    assert [(event.kind, event.exit_code) for event in site.events()] == [("started", None), ("ended", 1)]
 
 
 def test_standard_input_goes_to_the_command(site: Site) -> None:
@@ -187,9 +316,9 @@ def test_a_command_killed_by_a_signal_ends_us_the_same_way(site: Site, number: s
 )
 def test_signals_reach_the_command(site: Site, number: signal.Signals) -> None:
     code = (
-        "import signal, sys, time\n"
-        f"signal.signal({number}, lambda *_: (print('saved', flush=True), sys.exit(3)))\n"
-        "print('ready', flush=True)\nwhile True: time.sleep(0.1)"
+        "import os, signal, sys, time\n"
+        f"signal.signal({number}, lambda *_: (os.write(1, b'saved\\n'), sys.exit(3)))\n"
+        "os.write(1, b'ready\\n')\nwhile True: time.sleep(0.1)"
     )
     with subprocess.Popen(site.command(*python(code)), stdout=subprocess.PIPE, env=ENV) as process:
         assert process.stdout
@@ -295,7 +424,7 @@ def test_a_daemon_left_behind_is_read_on_in_the_background(site: Site, tmp_path:
 
 def test_lines_of_a_job_that_ended_while_the_broker_was_away_are_sent_by_the_next(site: Site) -> None:
     data = b"".join(b"line %d\n" % i for i in range(20_000))
-    result = call(site.command(mode="away"), data, CLOSE="0.1", MEMORY="200000")
+    result = call(site.command(mode="away"), data, CLOSE="0.1", HOLD="30", MEMORY="200000")
     assert result.stdout == data
     assert b"20000 lines wait in" in result.stderr
     assert site.spools()
@@ -309,7 +438,10 @@ def test_lines_of_a_job_that_ended_while_the_broker_was_away_are_sent_by_the_nex
 
 def test_a_broker_that_comes_back_gets_every_line_once_in_order(site: Site) -> None:
     with subprocess.Popen(
-        site.command(mode="away"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**ENV, "MEMORY": "100000"}
+        site.command(mode="away"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env={**ENV, "MEMORY": "100000", "CLOSE": "60"},
     ) as process:
         assert process.stdin
         for i in range(30_000):
@@ -320,12 +452,13 @@ def test_a_broker_that_comes_back_gets_every_line_once_in_order(site: Site) -> N
                 site.switch(i != 15_000)
         process.stdin.close()
         assert process.wait(30) == 0
+    wait_for(lambda: len(site.lines()) == 30_000)
     assert site.lines() == [f"line {i}" for i in range(30_000)]
 
 
 def test_past_the_budget_the_loss_is_counted_and_the_job_goes_on(site: Site) -> None:
     data = b"".join(b"line %06d\n" % i for i in range(100_000))
-    result = call(site.command(mode="away"), data, CLOSE="0.1", MEMORY="100000", BUDGET="400000")
+    result = call(site.command(mode="away"), data, CLOSE="0.1", HOLD="30", MEMORY="100000", BUDGET="400000")
     assert result.stdout == data
     assert result.returncode == 0
     assert result.stderr.count(b"lines were not shipped") == 1
@@ -345,15 +478,13 @@ def test_past_the_budget_the_loss_is_counted_and_the_job_goes_on(site: Site) -> 
 
 
 def test_a_killed_shipping_process_does_not_end_the_job(site: Site) -> None:
-    code = "import time\nfor i in range(40): print(i); time.sleep(0.02)"
+    code = "import time\nfor i in range(40): print(i, flush=True); time.sleep(0.02)"
     with subprocess.Popen(
-        site.command(*python(code)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV
+        site.command(*python(code)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, env=ENV
     ) as process:
         assert process.stdout
         assert process.stdout.readline() == b"0\n"
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        shipping = [pid for pid in children if b"pipe_driver" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-        os.kill(int(shipping[0]), signal.SIGKILL)
+        os.kill(shipping_process(process.pid), signal.SIGKILL)
         out, err = process.communicate(timeout=30)
     assert out.split() == [b"%d" % i for i in range(1, 40)]
     assert process.returncode == 0
@@ -371,7 +502,7 @@ def test_a_disk_that_is_really_full(site: Site) -> None:
         pytest.skip("mounting is not allowed here")
     try:
         data = b"".join(b"line %06d\n" % i for i in range(50_000))
-        result = call(site.command(mode="away"), data, CLOSE="0.1", MEMORY="100000")
+        result = call(site.command(mode="away"), data, CLOSE="0.1", HOLD="30", MEMORY="100000")
         assert result.stdout == data
         assert result.returncode == 0
         site.send_orphans()
@@ -379,5 +510,7 @@ def test_a_disk_that_is_really_full(site: Site) -> None:
         numbers = [int(line.split()[1]) for line in site.lines() if len(line) == len("line 000000")]
         assert numbers == sorted(set(numbers))
         assert 1000 < len(numbers) < 50_000
+        pieces = len(site.lines()) - len(numbers)
+        assert 50_000 - pieces <= site.lost() + len(numbers) <= 50_000
     finally:
         subprocess.run(["umount", "-l", spool], check=True)

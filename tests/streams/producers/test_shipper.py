@@ -1,14 +1,18 @@
+import errno
+import os
 import random
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from records import LogChunk
-from streams.producers.parcel import Parcel, Source
+from streams.producers.parcel import Parcel, Source, pack
 from streams.producers.shipper import Leftover, Shipper, SpoolSettings
-from streams.transport import outgoing
+from streams.producers.spool import LOSSES, Spool, orphans
+from streams.transport import Outgoing, outgoing
 
 from .switchable import Switchable, segments, wait_for
 
@@ -157,6 +161,87 @@ def test_one_that_runs_for_long_finds_what_others_leave_meanwhile(spool: SpoolSe
         wait_for(lambda: numbers(up, "a") == list(range(round_ + 1)))  # noqa: B023
     running.close(5)
     assert list(spool.root.iterdir()) == []
+
+
+def full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on the disk has no room for another byte; what is there can be written over."""
+
+    def no_room(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", no_room)
+    monkeypatch.setattr(os, "posix_fallocate", no_room)
+
+
+def test_on_a_full_disk_the_count_of_what_is_lost_is_kept(
+    spool: SpoolSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away, up = Switchable("away"), Switchable()
+    first = Shipper(away.connect, "first", spool=spool, memory=3000, backoff=QUICK)
+    assert first.offer(parcel(0))
+    wait_for(lambda: first.away)
+    with monkeypatch.context() as patch:
+        full(patch)
+        for i in range(1, 50):
+            first.offer(parcel(i))
+        assert first.close(0.05) == Leftover(1, 49)
+    second = Shipper(up.connect, "second", adopt=spool, backoff=QUICK)
+    wait_for(lambda: up.events and not list(spool.root.iterdir()))
+    second.close(5)
+    assert [event.lines for event in up.events] == [49]
+    assert numbers(up) == [0]
+
+
+def test_a_count_survives_the_process_and_is_told_once(spool: SpoolSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a killed process leaves it: never closed, its lock gone, whatever was told already."""
+    broker = Switchable()
+    first = Shipper(broker.connect, "first", spool=spool, memory=3000, backoff=QUICK)
+    first.lose(Source("1", node="n1", lane="a"), 7)
+    (left,) = (path for path in spool.root.glob("first/*") if path.name == LOSSES)
+    before = left.read_bytes()
+    assert first.offer(parcel(0))
+    wait_for(lambda: broker.events)
+    wait_for(lambda: left.read_bytes() != before)
+    first.close(5)
+    assert not list(spool.root.iterdir())
+    crashed = spool.root / "crashed"
+    crashed.mkdir(parents=True)
+    (crashed / "lock").touch()
+    (crashed / LOSSES).write_bytes(before)
+    second = Shipper(broker.connect, "second", adopt=spool, backoff=QUICK)
+    wait_for(lambda: not list(spool.root.iterdir()))
+    second.close(5)
+    assert {event.lines for event in broker.events} == {7}
+    # A spool with room taken and nothing lost is nothing.
+    crashed.mkdir()
+    (crashed / "lock").touch()
+    (crashed / LOSSES).write_bytes(bytes(len(before)))
+    assert list(orphans(spool.root, 1 << 20)) == []
+    assert not crashed.exists()
+
+
+def test_a_spool_speaks_for_nothing_but_jobs(spool: SpoolSettings) -> None:
+    """Whoever may write a spool may write anything into it; the one who sends it may have more rights."""
+    forged = Parcel(Source("1"), Outgoing("decisions", b"1", b"{}"), 1)
+    for topic in ("decisions", "node-logs", "job-logs"):
+        with Spool(spool.root / topic, 1 << 20) as left:
+            left.append(pack(replace(forged, message=replace(forged.message, topic=topic))))
+    (spool.root / "torn").mkdir()
+    (spool.root / "torn" / "lock").touch()
+    (spool.root / "torn" / "1.segment").write_bytes(b"torn")
+    broker = Switchable()
+    shipper = Shipper(broker.connect, "p", adopt=spool, backoff=QUICK)
+    wait_for(lambda: not list(spool.root.iterdir()))
+    shipper.close(5)
+    assert [message.topic for message in broker.written] == ["job-logs"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
+def test_what_another_user_left_is_not_sent(spool: SpoolSettings) -> None:
+    with Spool(spool.root / "theirs", 1 << 20) as left:
+        left.append(pack(parcel(1)))
+    os.chown(spool.root / "theirs" / "lock", 4001, 4001)
+    assert list(orphans(spool.root, 1 << 20)) == []
 
 
 def test_a_loss_that_could_not_be_told_is_told_by_the_next_one(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Job events from a real Slurm, and the reading of its list of jobs."""
 
+import os
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -322,6 +323,18 @@ class TestRealSlurm:
         told.away = False
         watcher.poll()
         assert told.kinds(name) == [EventKind.SUBMITTED, EventKind.STARTED, EventKind.ENDED]
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root submits for others")
+    def test_the_owner_of_a_job_is_found_by_each_of_its_names(self, slurm: Slurm) -> None:
+        listing = Listing({"SLURM_CONF": str(slurm.configuration)})
+        mine = slurm.submit("exit 0")
+        theirs = slurm.submit("exit 0", "--uid=65534", "--job-name=x\n1 1 1 0")
+        array = slurm.submit("exit 0", "--array=3-4", "--uid=65534")
+        wanted = {mine: 0, theirs: 65534, array: 65534, f"{array}_3": 65534, f"{array}_4": 65534}
+        assert listing.owners([*wanted, "999999", f"{array}_9", "4711; rm", "$(id)", "--me"]) == wanted
+        assert listing.owners([theirs]) == {theirs: 65534}
+        assert listing.owners(["999999"]) == {}
+        assert listing.owners(["notes"]) == {}
 
 
 def test_a_scheduler_that_is_away_is_waited_for(tmp_path: Path) -> None:

@@ -1,0 +1,98 @@
+"""Whose job it is, as the scheduler says, for those who must not wait for the scheduler."""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+BATCH = 200
+"""Jobs of one question."""
+RETRY_SECONDS = 30.0
+"""How soon a job that was not known, or could not be asked for, is asked for again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unknown:
+    reason: str
+    until: float
+
+
+class JobOwners:
+    """Asks on a thread of its own, many jobs at once, and remembers the answers.
+
+    Args:
+        ask: Returns the user ids of those of the jobs that it knows. What it raises says why none is known.
+        monotonic: Seconds that only grow.
+        pause_s: Seconds between two questions.
+        limit: Answers to remember of each kind.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[Collection[str]], Mapping[str, int]],
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        pause_s: float = 1.0,
+        limit: int = 10_000,
+    ) -> None:
+        self._ask, self._monotonic, self._pause_s, self._limit = ask, monotonic, pause_s, limit
+        self._known: dict[str, int] = {}
+        self._unknown: dict[str, _Unknown] = {}
+        self._wanted: dict[str, None] = {}
+        self._changed = threading.Condition()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def of(self, job: str) -> int | str | None:
+        """Return the user id of the owner of `job`, or why none is known; None while it is being asked for the first time."""
+        with self._changed:
+            if (user := self._known.get(job)) is not None:
+                return user
+            unknown = self._unknown.get(job)
+            if unknown is None or self._monotonic() >= unknown.until:
+                if len(self._wanted) < self._limit:
+                    self._wanted[job] = None
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._run, name="job owners", daemon=True)
+                    self._thread.start()
+                self._changed.notify_all()
+            return None if unknown is None else unknown.reason
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._stop.set()
+        with self._changed:
+            self._changed.notify_all()
+
+    def __len__(self) -> int:
+        """Return the number of answers that are remembered."""
+        return len(self._known) + len(self._unknown)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            with self._changed:
+                self._changed.wait_for(lambda: self._wanted or self._stop.is_set())
+                jobs = list(self._wanted)[:BATCH]
+            if not self._stop.is_set():
+                self._answer(jobs)
+                self._stop.wait(self._pause_s)
+
+    def _answer(self, jobs: list[str]) -> None:
+        reason = ""
+        found: Mapping[str, int] = {}
+        try:
+            found = self._ask(jobs)
+        except Exception as error:  # noqa: BLE001  whatever keeps the scheduler from answering: files wait, lines go on
+            reason = str(error)
+        with self._changed:
+            until = self._monotonic() + RETRY_SECONDS
+            for job in jobs:
+                del self._wanted[job]
+                if job in found:
+                    self._unknown.pop(job, None)
+                    self._known[job] = found[job]
+                else:
+                    self._unknown[job] = _Unknown(reason or f"the scheduler knows no job {job}", until)
+            for answers in (self._known, self._unknown):
+                for job in list(answers)[: max(0, len(answers) - self._limit)]:
+                    del answers[job]
