@@ -277,7 +277,7 @@ def _check_environment(environment: Iterable[str]) -> None:
 
 def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
     for section, field in Settings.model_fields.items():
-        assert field.annotation is not None
+        assert isinstance(field.annotation, type)
         yield section, field.annotation
 
 
