@@ -269,8 +269,8 @@ def _check_environment(environment: Iterable[str]) -> None:
         ours = name.upper() in taken | OTHER_VARIABLES or name.upper().startswith((*sections, f"{PREFIX}TEST_"))
         if ours or _OF_KUBERNETES.search(name):
             continue
-        alike = {each.replace("__", "_"): each for each in taken}
-        near = difflib.get_close_matches(name.upper().replace("__", "_"), alike, n=1)
+        alike = {each.removeprefix(PREFIX).replace("__", "_"): each for each in taken}
+        near = difflib.get_close_matches(name.upper().removeprefix(PREFIX).replace("__", "_"), alike, n=1)
         hint = f"did you mean {alike[near[0]]}?" if near else f"settings are named {PREFIX}SECTION__NAME"
         raise SettingsError(f"environment: no setting takes {name}; {hint}")
 
