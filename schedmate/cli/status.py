@@ -8,7 +8,7 @@ from schedmate.cli.console import console
 from schedmate.settings import Loaded, SettingsError
 
 if TYPE_CHECKING:
-    from sinks.redis import JobStatus
+    from sinks.redis import FailedAttempt, JobStatus
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -113,6 +113,7 @@ def _one(status: "JobStatus") -> None:
         "slowed by": _some("{}, to {:.0%}", status.slowed_by, status.slowdown_ratio),
         "verdict": _joined(_verdict(status), status.verdict_message),
         "line": _some("{}  [{}]", status.verdict_line, status.verdict_place),
+        "failed before": "; ".join(_failed(one) for one in status.failures if one.attempt != status.verdict_attempt),
         "decision": _joined(status.decision, status.decision_mode, status.decision_reason),
         "outcome": _joined(status.outcome, status.outcome_detail),
         "warning": _joined(status.warning, status.warning_detail),
@@ -122,6 +123,11 @@ def _one(status: "JobStatus") -> None:
         if value not in ("", None):
             table.add_row(name, cell(value))
     console().print(table)
+
+
+def _failed(one: "FailedAttempt") -> str:
+    component = "" if one.component in ("", "none") else f" {one.component}"
+    return f"attempt {one.attempt}: {one.verdict.replace('_', ' ')}{component}: {one.message}"
 
 
 def _joined(*parts: str) -> str:

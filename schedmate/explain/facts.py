@@ -20,8 +20,11 @@ _PROGRESS = (
     "SELECT max(m.step) AS step, argMax(m.step_time_s, m.time) AS step_time_s, argMax(m.loss, m.time) AS loss, max(m.time) AS time "
     "FROM job_metrics AS m WHERE m.job = {job:String} AND m.attempt = {attempt:Int64}"
 )
+OWN_MEMORY = ("oom_killer", "cgroup_oom", "systemd_oom", "host_memory", "worker_killed", "out_of_memory")
+"""Causes that are a job's hunger for memory, on whatever node: no sign that a node is ill."""
 _NEIGHBOURS = (
-    "SELECT job, attempt, time, signature, message FROM node_failures WHERE node = {node:String} AND job != {job:String} "
+    "SELECT job, attempt, time, signature, message FROM node_failures "  # noqa: S608 - names of ours
+    f"WHERE node = {{node:String}} AND job != {{job:String}} AND signature NOT IN {OWN_MEMORY} "
     "AND time > now() - INTERVAL 7 DAY ORDER BY time DESC LIMIT 10"
 )
 
@@ -46,6 +49,7 @@ class Facts:
     Attributes:
         job: The job.
         attempt: The attempt that the page is about.
+        newest: The job's newest attempt, where the page is about its last failure; else 0.
         verdicts: All revisions of its verdict, first said first; empty where nothing was said.
         ran: When and where it ran and how it ended; None where no scheduler told.
         progress: The last progress; None where none was reported.
@@ -57,6 +61,7 @@ class Facts:
 
     job: str
     attempt: int
+    newest: int = 0
     verdicts: Sequence[Row] = field(default_factory=list)
     ran: Row | None = None
     progress: Row | None = None
@@ -72,7 +77,9 @@ class Facts:
 
 
 def gather(client: Client, job: str, attempt: int | None = None) -> Facts | None:
-    """Return what is on record of `attempt` of `job` (its newest where None); None where nothing is known of the job.
+    """Return what is on record of `attempt` of `job`; None where nothing is known of the job.
+
+    Without `attempt` it is the newest that failed, else the newest.
 
     Raises:
         SinkRejected: The database has no tables.
@@ -81,14 +88,16 @@ def gather(client: Client, job: str, attempt: int | None = None) -> Facts | None
     (known,) = _rows(ask(client, _NEWEST, {"job": job}))
     if not known["known"]:
         return None
-    chosen = known["attempt"] if attempt is None else attempt
+    history = _rows(run(client, "history", {"job": job}))
+    chosen = _last_failed(history, known["attempt"]) if attempt is None else attempt
     values = {"job": job, "attempt": str(chosen)}
-    verdicts = [row for row in _rows(run(client, "history", {"job": job})) if row["attempt"] == chosen]
+    verdicts = [row for row in history if row["attempt"] == chosen]
     progress = next(iter(_rows(ask(client, _PROGRESS, values))), None)
     node = verdicts[-1]["node"] if verdicts else ""
     return Facts(
         job=job,
         attempt=chosen,
+        newest=known["attempt"] if attempt is None and known["attempt"] > chosen else 0,
         verdicts=[{**row, "evidence": json.loads(row["evidence"] or "[]")} for row in verdicts],
         ran=next(iter(_rows(ask(client, _ATTEMPT, values))), None),
         progress=progress if progress and progress["step"] is not None else None,
@@ -97,6 +106,12 @@ def gather(client: Client, job: str, attempt: int | None = None) -> Facts | None
         looks=_rows(ask(client, _LOOKS, values)),
         neighbours=_rows(ask(client, _NEIGHBOURS, {"node": node, "job": job})) if node else [],
     )
+
+
+def _last_failed(history: Sequence[Row], newest: int) -> int:
+    """Return the newest attempt with a verdict in force: a restart does not hide why it was needed. `newest` where there is none."""
+    in_force = {row["attempt"]: row["error_type"] for row in history}
+    return max((attempt for attempt, kind in in_force.items() if kind != "none"), default=newest)
 
 
 def _rows(answer: Answer) -> list[dict[str, Any]]:

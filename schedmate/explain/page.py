@@ -7,7 +7,7 @@ from typing import Any
 
 from processors.diagnose import Signature
 
-from .facts import Facts, Row
+from .facts import OWN_MEMORY, Facts, Row
 
 _TOPICS = {"node-logs": "the node's own log", "gpu-metrics": "the samples of its GPUs"}
 _SAYS = {
@@ -17,6 +17,8 @@ _SAYS = {
     "model": "the language model",
     **_TOPICS,
 }
+_ON_PURPOSE = frozenset({"cancelled", "keyboard_interrupt", "sigint"})
+"""Causes that are a person's decision: nobody asks whether starting again would help."""
 _BY_TYPE = {
     "infrastructure": "Look at the node and part that the verdict names; keep the job away from there until its cause is known.",
     "framework": "Look at the versions of the libraries in the traceback; starting again as it is will hardly help.",
@@ -101,6 +103,10 @@ def _head(facts: Facts, _: Mapping[str, Signature]) -> Section:
         section.say(f"Started {_moment(ran['started'])} on {nodes}{who}; {ended}{f' ({how})' if how else ''}.")
     else:
         section.say("No scheduler told of this attempt.")
+    if facts.newest > facts.attempt:
+        section.say(
+            f"The job is at attempt {facts.newest} by now, of which nothing bad is known; this is its last failure."
+        )
     if facts.progress:
         last = facts.progress
         speed = f", {last['step_time_s']:.4g} s a step" if last["step_time_s"] is not None else ""
@@ -123,6 +129,8 @@ def _verdict(facts: Facts, _: Mapping[str, Signature]) -> Section:
     at = f" on {row['node']}" if row["node"] else ""
     section.say(f"{row['error_type'].replace('_', ' ')}{component}{at}: {row['message']}")
     again = {True: "should help", False: "will not help", None: "may or may not help"}[row["restartable"]]
+    if row["signature"] in _ON_PURPOSE:
+        again = "is up to who ended it"
     section.say(f"Cause {row['signature']}, confidence {row['confidence']:.2f}. Starting again {again}.")
     if row["root_line"] is None:
         section.say("No line explains it.")
@@ -237,7 +245,7 @@ def _todo(facts: Facts, signatures: Mapping[str, Signature]) -> Section:
     section.say(known.action if known else _BY_TYPE.get(row["error_type"], _BY_TYPE["unknown"]))
     if known:
         section.say(f"Source: {known.source}.")
-    if facts.neighbours and row["error_type"] in {"infrastructure", "unknown"}:
+    if facts.neighbours and row["error_type"] in {"infrastructure", "unknown"} and row["signature"] not in OWN_MEMORY:
         section.say(
             f"Take {row['node']} out until it is checked: {len(facts.neighbours)} other failure(s) there within a week."
         )

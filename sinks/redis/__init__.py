@@ -4,10 +4,11 @@ from .connect import open_redis
 from .keys import PREFIX, Keys
 from .reading import read_findings, read_job, read_jobs, read_node
 from .state import RedisState, StateCounters
-from .status import JobStatus, RankStatus
+from .status import FailedAttempt, JobStatus, RankStatus
 
 __all__ = [
     "PREFIX",
+    "FailedAttempt",
     "JobStatus",
     "Keys",
     "RankStatus",

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 import records
-from records import PIPE, EventKind, Position, Record, Severity
+from records import PIPE, ErrorType, EventKind, Position, Record, Severity
 
 _LARGEST_RANK = 10**9
 _STATES = {
@@ -79,7 +79,8 @@ def _event(place: Position, event: records.JobEvent) -> list[Change]:
     at = _position(event.attempt, _micros(event.time), place.offset)
     if event.kind in (EventKind.PACKED, EventKind.UNPACKED):
         beside = event.packed_with if event.kind is EventKind.PACKED else ""
-        return [Change("job", event.job, "packing_at", at, _fields(packed_with=beside))]
+        packing = Change("job", event.job, "packing_at", at, _fields(packed_with=beside))
+        return [packing] if beside else [packing, _not_slowed(event.job, at)]
     if event.kind not in _STATES:
         fields = _fields(
             warning=event.kind.value,
@@ -112,7 +113,14 @@ def _event(place: Position, event: records.JobEvent) -> list[Change]:
         fields |= dict.fromkeys(_ONLY_WHEN_ENDED, "")
         if event.kind is EventKind.STARTED:
             fields |= _fields(started=event.time)
-    return [Change("job", event.job, "event_at", lifted, fields)]
+    change = Change("job", event.job, "event_at", lifted, fields)
+    return [change] if event.kind is EventKind.SUBMITTED else [change, _not_slowed(event.job, at)]
+
+
+def _not_slowed(job: str, at: str) -> Change:
+    """Return the change that takes a slowdown away: the packing, or the attempt, is over."""
+    fields = dict.fromkeys(("slowed_by", "slowdown_ratio", "slowdown_time", "slowdown_attempt"), "")
+    return Change("job", job, "slowdown_at", at, fields, newest_only=True)
 
 
 def _metric(place: Position, metric: records.JobMetric) -> list[Change]:
@@ -177,8 +185,13 @@ def _failure(_: Position, failure: records.Failure) -> list[Change]:
         verdict_line=root and root.text,
         verdict_place=root and f"{root.topic}/{root.partition}/{root.offset}:{root.line}",
     )
+    at, field = _position(failure.attempt, failure.revision), f"failure:{failure.attempt}"
+    kept = {name: fields[f"verdict_{name}"] for name in ("component", "signature", "message", "line")}
+    said = _json({"attempt": failure.attempt, "verdict": failure.error_type.value, **kept}).decode()
+    taken_back = failure.error_type is ErrorType.NONE
     return [
-        Change("job", failure.job, "verdict_at", _position(failure.attempt, failure.revision), fields, newest_only=True)
+        Change("job", failure.job, "verdict_at", at, fields, newest_only=True),
+        Change("job", failure.job, f"{field}:at", at, {field: "" if taken_back else said}, newest_only=True),
     ]
 
 

@@ -9,14 +9,14 @@ from records import GpuSample, InvalidRecord, NodeFinding, Record, decode
 
 from .connect import speaking
 from .keys import PREFIX, Keys
-from .status import JobStatus, RankStatus
+from .status import FailedAttempt, JobStatus, RankStatus
 
 if TYPE_CHECKING:
     import redis
 
 _Kept = TypeVar("_Kept", bound=Record)
 
-_FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "nodes"}
+_FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "nodes", "failures"}
 
 
 def read_job(client: "redis.Redis", job: str, *, prefix: str = PREFIX) -> JobStatus | None:
@@ -85,6 +85,9 @@ def _status(job: str, fields: Mapping[str, str], ranks: Mapping[str, str]) -> Jo
             values.pop(name, None)
     if values.get("verdict") == "none":
         values = {name: value for name, value in values.items() if not name.startswith("verdict")}
+    told = [text for name, text in fields.items() if name.startswith("failure:") and not name.endswith(":at")]
+    failures = [msgspec.json.decode(text, type=FailedAttempt) for text in told]
+    values["failures"] = sorted(failures, key=lambda one: one.attempt)
     values["job"] = job
     values["nodes"] = msgspec.json.decode(fields.get("nodes", "[]"), type=list[str])
     values["ranks"] = sorted((rank for rank in reports if rank.attempt == newest), key=lambda rank: rank.rank)

@@ -16,6 +16,17 @@ class RankStatus(msgspec.Struct, frozen=True, kw_only=True):
     step_time_s: float | None = None
 
 
+class FailedAttempt(msgspec.Struct, frozen=True, kw_only=True):
+    """The verdict in force on one attempt: a later attempt does not hide it."""
+
+    attempt: int
+    verdict: str
+    component: str = ""
+    signature: str = ""
+    message: str = ""
+    line: str = ""
+
+
 class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a job now. Null or empty where nothing is known. Times in seconds since 1970.
 
@@ -89,6 +100,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         warning_detail: In words.
         warning_time: When.
         lines_lost: Lines given up, by the newest such warning.
+        failures: The verdicts in force on all attempts, the first attempt first.
         ranks: The newest report of every rank of the newest attempt, by rank.
     """
 
@@ -161,6 +173,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     warning_detail: str = ""
     warning_time: float | None = None
     lines_lost: int | None = None
+    failures: list[FailedAttempt] = []
     ranks: list[RankStatus] = []
 
     @property

@@ -87,7 +87,7 @@ def test_passwords_come_from_the_environment_or_a_file_and_are_not_shown(
     [
         ("SCHEDMATE_KAFKA_BROKERS", "did you mean SCHEDMATE_KAFKA__BROKERS?"),
         ("SCHEDMATE_KAFAK__BROKERS", "did you mean SCHEDMATE_KAFKA__BROKERS?"),
-        ("SCHEDMATE_Ж", "SCHEDMATE_SECTION__NAME"),
+        ("SCHEDMATE_WXQ", "SCHEDMATE_SECTION__NAME"),
     ],
 )
 def test_a_variable_that_nothing_takes_is_an_error(monkeypatch: pytest.MonkeyPatch, name: str, hint: str) -> None:

@@ -19,7 +19,7 @@ def main() -> None:
     while True:
         losses.append(training.advance())
         if training.step % EVERY == 0:
-            print(f"step: {training.step}  loss: {losses[-1]:.4f}  step_time: {training.seconds:.4f} s", flush=True)
+            print(f"step: {training.step}  loss: {losses[-1]:.4f}  step_time: {training.step_time():.4f} s", flush=True)
         if training.step % EVALUATION == 0:
             print(f"evaluation at step {training.step}: best {evaluate(losses):.3f}", flush=True)
 

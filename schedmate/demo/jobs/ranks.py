@@ -17,17 +17,14 @@ def main() -> None:
     """Train."""
     rank = int(os.environ["RANK"])
     training = Training(0.04, heavy=True, width=256, seed=rank, checkpoint=Path(f"rank{rank}.npz"))
-    since, seconds = 0, 0.0
     while training.step < STEPS:
         loss = training.advance()
-        since, seconds = since + 1, seconds + training.seconds
         if training.step % EVERY == 0:
             print(
-                f" iteration {training.step:8d}/{STEPS:8d} | elapsed time per iteration (ms): {seconds / since * 1000:.1f} "
+                f" iteration {training.step:8d}/{STEPS:8d} | elapsed time per iteration (ms): {training.step_time() * 1000:.1f} "
                 f"| lm loss: {loss:.6E} |",
                 flush=True,
             )
-            since, seconds = 0, 0.0
         if training.step % CHECKPOINT == 0:
             training.save()
 

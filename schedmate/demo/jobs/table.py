@@ -15,7 +15,7 @@ def main() -> None:
         for batch in range(1, BATCHES + 1):
             loss = training.advance()
             if batch % EVERY == 0:
-                print(f"{epoch:>6} {batch:>6} {loss:8.4f} {training.seconds:8.4f}", flush=True)
+                print(f"{epoch:>6} {batch:>6} {loss:8.4f} {training.step_time():8.4f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def main() -> None:
                 "learning_rate": round(5e-5 * (1 - training.step / STEPS), 9),
                 "epoch": round(training.step / EPOCH, 2),
                 "step": training.step,
-                "steps_per_second": round(1 / training.seconds, 3),
+                "steps_per_second": round(1 / training.step_time(), 3),
             }
             print(report, flush=True)
         if first and training.step == FAULT:

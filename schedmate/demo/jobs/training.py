@@ -20,7 +20,6 @@ class Training:
 
     Attributes:
         step: Steps done.
-        seconds: What the last one took.
     """
 
     def __init__(
@@ -32,7 +31,7 @@ class Training:
         self._checkpoint = checkpoint
         self.step = self._network.load(checkpoint) if checkpoint else 0
         self._clock = StepClock()
-        self.seconds = pace
+        self._taken: list[float] = []
 
     def advance(self) -> float:
         """Do one step and return its loss."""
@@ -42,8 +41,13 @@ class Training:
             with self._device.turn():
                 loss = self._until(time.monotonic() + self._pace)
         self.step += 1
-        self.seconds = self._clock.tick(self.step)
+        self._taken.append(self._clock.tick(self.step))
         return loss
+
+    def step_time(self) -> float:
+        """Return what a step took in the mean since this was asked last: on a busy host no two steps are alike."""
+        taken, self._taken = self._taken, []
+        return sum(taken) / len(taken)
 
     def save(self) -> None:
         """Write a checkpoint."""

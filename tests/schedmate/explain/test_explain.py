@@ -90,6 +90,10 @@ RECORDS: list[Record] = [
            confidence=0.5, restartable=False, node="n5"),
     failed("19", 1), failed("19", 2, error_type="none", faulty_component="none", signature="", message="the job went on after it"),
     event("20", "started", 10, nodes=["n3"]),
+    failed("21", 1, message="lost in its first attempt", node="n8"),
+    event("21", "started", 30, nodes=["n9"], attempt=1),
+    failed("22", 1, error_type="other", faulty_component="none", signature="cancelled", message="cancelled", node=""),
+    *(failed(job, 1, faulty_component="node", signature="oom_killer", restartable=False, node="n7") for job in ("23", "24")),
 ]  # fmt: skip
 
 
@@ -162,6 +166,29 @@ def test_withdrawn_absent_and_unknown(site: Embedded) -> None:
     assert "still running" in plain(healthy, SIGNATURES)
     assert gather(site.client, "nobody") is None
     assert gather(site.client, "' OR 1=1 --") is None
+
+
+def test_a_restart_does_not_hide_why_it_was_needed(site: Embedded) -> None:
+    facts = gather(site.client, "21")
+    assert facts is not None
+    assert (facts.attempt, facts.newest) == (0, 1)
+    assert "The job is at attempt 1 by now" in plain(facts, SIGNATURES)
+    asked = gather(site.client, "21", 1)
+    assert asked is not None
+    assert (asked.attempt, asked.verdict) == (1, None)
+
+
+def test_nobody_is_advised_to_start_again_what_was_cancelled(site: Embedded) -> None:
+    facts = gather(site.client, "22")
+    assert facts is not None
+    assert "Starting again is up to who ended it." in plain(facts, SIGNATURES)
+
+
+def test_a_job_hungry_for_memory_is_no_reason_to_take_a_node_out(site: Embedded) -> None:
+    facts = gather(site.client, "23")
+    assert facts is not None
+    assert facts.neighbours == []
+    assert "Take n7 out" not in plain(facts, SIGNATURES)
 
 
 def test_the_command(site: Embedded, tmp_path: Path) -> None:

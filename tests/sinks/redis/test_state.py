@@ -196,6 +196,27 @@ def test_verdicts_by_revision_and_one_that_is_taken_back(store: Store) -> None:
     assert (store.job().verdict, store.job().verdict_message) == ("", "")
 
 
+def test_a_later_attempt_does_not_hide_the_failure_of_an_earlier_one(store: Store) -> None:
+    store.update(failure(1, attempt=0, message="a lost GPU"), failure(1, attempt=1), failure(2, "none", attempt=1))
+    assert [(one.attempt, one.verdict, one.message) for one in store.job().failures] == [
+        (0, "infrastructure", "a lost GPU")
+    ]
+    store.update(failure(2, "none", attempt=0))
+    assert store.job().failures == []
+
+
+@pytest.mark.parametrize("kind", ["unpacked", "ended", "requeued"])
+def test_a_slowdown_is_over_with_its_packing_or_its_attempt(store: Store, kind: str) -> None:
+    slow = Slowdown(
+        id="s", job="7", packed_job="8", time=T0, before_s=1, after_s=2, ratio=0.5, threshold=0.65, steps_after=40
+    )
+    store.update(slow)
+    assert store.job().slowed_by == "8"
+    store.update(event(kind, 4))
+    store.update(slow)
+    assert store.job().slowed_by == ""
+
+
 def test_an_outcome_belongs_to_its_decision(store: Store) -> None:
     def decision(name: str, time: float) -> Decision:
         return Decision(id=name, action="restart", job="7", time=T0 + time, expires=T0 + 99, policy="p", reason="why")
