@@ -19,6 +19,8 @@ from .reports import Report
 from .robust import robust_median
 
 _ENOUGH, _FEW = 3, 4
+_UNLIKE = 4
+"""Reports, all unlike each other, that a log of training may begin with."""
 _SAME = (0.8, 1.25)
 _BAR = "clock:elapsed"
 _SURE = {"stated": 0.95, "rate": 0.9, "timestamps": 0.8, "arrival": 0.6, "unknown": 0.0}
@@ -47,7 +49,9 @@ def agree(window: Sequence[Report]) -> bool:
 
     In noise, what looks like a report looks like no other, and most of its numbers mean nothing.
     """
-    return len({report.shape for report in window}) < len(window) or any(_plain(report.text) for report in window)
+    if len({report.shape for report in window}) < len(window):
+        return True
+    return len(window) <= _UNLIKE and any(_plain(report.text) for report in window)
 
 
 def _plain(text: str) -> bool:
