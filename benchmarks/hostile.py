@@ -10,6 +10,7 @@ import string
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from benchmarks import lines as ordinary
 from benchmarks.memory import resident_mb
@@ -141,7 +142,8 @@ def measure(count: int = 40) -> list[tuple[str, str]]:
     rows.append(("ordinary text, warm", follow(processor, ordinary.chunks("ordinary", count), JobState(job="again"))))
     for kind in KINDS:
         state = JobState(job=kind)
-        first = follow(processor, chunks(kind, 8), state)
+        made = chunks(kind, 8 + count)
+        first = follow(processor, islice(made, 8), state)
         state.budget.tokens = [0.0] * len(state.budget.tokens)
-        rows.append((kind, f"{follow(processor, chunks(kind, count, seed=1), state)}; at first {first}"))
+        rows.append((kind, f"{follow(processor, made, state)}; at first {first}"))
     return [*rows, ("memory after the last", f"{resident_mb():.0f} MB")]
