@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import latency, memory, pipeline, processors
+from benchmarks import hostile, latency, memory, pipeline, processors
 from tests.servers.clickhouse import clickhouse_server
 from tests.servers.kafka import start_kafka
 
@@ -17,9 +17,9 @@ ALL = ("processors", "pipeline", "latency")
 def main() -> None:
     """Measure what the command line names, or all."""
     chosen = sys.argv[1:] or list(ALL)
-    unknown = set(chosen) - {*ALL, "memory"}
+    unknown = set(chosen) - {*ALL, "memory", "hostile"}
     if unknown:
-        sys.exit(f"expected some of {', '.join(ALL)}, memory; got {', '.join(unknown)}")
+        sys.exit(f"expected some of {', '.join(ALL)}, memory, hostile; got {', '.join(unknown)}")
     console, table = Console(), Table("what", "figure", box=None, pad_edge=False)
     rows: list[tuple[str, str]] = []
     if "processors" in chosen:
@@ -28,6 +28,9 @@ def main() -> None:
     if "memory" in chosen:
         with console.status("memory of the processors over two million lines"):
             rows += memory.measure()
+    if "hostile" in chosen:
+        with console.status("text that no training prints"):
+            rows += hostile.measure()
     if {"pipeline", "latency"} & set(chosen):
         with tempfile.TemporaryDirectory(prefix="bench-") as directory:
             scratch = Path(directory)

@@ -7,11 +7,18 @@ import base64
 import json
 import random
 import string
+import time
 import uuid
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from benchmarks import lines as ordinary
-from records import LogChunk
+from benchmarks.memory import resident_mb
+from processors.job import JobProcessor
+from processors.state import JobState
+from records import LogChunk, Position
+from schedmate.assembly import job_processor
+from schedmate.settings import Settings
 from streams.producers.pieces import LIMIT
 
 Kind = Callable[[random.Random], str]
@@ -112,3 +119,31 @@ def chunks(kind: str, count: int, seed: int = 0, size: int = ordinary.CHUNK) -> 
             job=kind, producer=kind, seq=number, lines=[make(chance) for _ in range(size)], time=1e6 + number,
             first_line=1 if cut else first, first_piece=first, cut=list(cut),
         )  # fmt: skip
+
+
+def follow(processor: JobProcessor, made: Iterator[LogChunk], state: JobState) -> str:
+    """Process chunks; return how fast that was."""
+    held = list(made)
+    lines, size = sum(len(each.lines) for each in held), sum(len(line) for each in held for line in each.lines)
+    began = time.process_time()
+    for offset, chunk in enumerate(held):
+        processor.process(state, Position("job-logs", 0, offset), chunk)
+    took = time.process_time() - began
+    return f"{lines / took:,.0f} lines/s, {size / took / 1e6:,.1f} MB/s"
+
+
+def measure(count: int = 40) -> list[tuple[str, str]]:
+    """Return (what, figure) rows; each kind is a job of its own, after `count` chunks that spend what a job may spend at once."""
+    processor = job_processor(Settings().processors)
+    rows = [("memory before the first line", f"{resident_mb():.0f} MB")]
+    rows.append(
+        ("ordinary text, cold", follow(processor, ordinary.chunks("ordinary", count), JobState(job="ordinary")))
+    )
+    rows.append(("ordinary text, warm", follow(processor, ordinary.chunks("ordinary", count), JobState(job="again"))))
+    for kind in KINDS:
+        state = JobState(job=kind)
+        made = chunks(kind, 8 + count)
+        first = follow(processor, islice(made, 8), state)
+        state.budget.tokens = [0.0] * len(state.budget.tokens)
+        rows.append((kind, f"{follow(processor, made, state)}; at first {first}"))
+    return [*rows, ("memory after the last", f"{resident_mb():.0f} MB")]

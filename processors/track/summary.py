@@ -6,6 +6,9 @@ from itertools import pairwise
 
 import msgspec
 
+from processors.grammar.extractor import read_plan
+from processors.grammar.numbers import NUMBER
+from processors.grammar.prefix import peel
 from processors.grammar.units import SAMPLES
 
 from .counters import main_shape, moving, of_epochs, one_loop, outermost, past, swapped, tagged
@@ -16,6 +19,8 @@ from .reports import BAR, Report
 from .robust import robust_median
 
 _ENOUGH, _FEW = 3, 4
+_UNLIKE = 4
+"""Reports, all unlike each other, that a log of training may begin with."""
 _SAME = (0.8, 1.25)
 _SURE = {"stated": 0.95, "rate": 0.9, "timestamps": 0.8, "arrival": 0.6, "unknown": 0.0}
 
@@ -36,6 +41,25 @@ class Summary(msgspec.Struct, frozen=True):
     method: str
     confidence: float
     readings: tuple[Reading, ...] = ()
+
+
+def agree(window: Sequence[Report]) -> bool:
+    """Return whether two reports come from one print statement, or one is plainly a report.
+
+    In noise, what looks like a report looks like no other, and most of its numbers mean nothing.
+    """
+    if len({report.shape for report in window}) < len(window):
+        return True
+    return len(window) <= _UNLIKE and any(_plain(report.text) for report in window)
+
+
+def _plain(text: str) -> bool:
+    """Return whether `text` is words between blanks, and its fields explain at least half of its numbers."""
+    body = peel(text).body
+    if " " not in body or "\\x" in body or not body.replace("\t", " ").isprintable():
+        return False
+    words = sum(any(map(str.isdigit, word)) for word in body.split())
+    return 2 * len(read_plan(body).slots) >= max(words, len(NUMBER.findall(body)))
 
 
 def summarise(window: Sequence[Report]) -> Summary:

@@ -22,7 +22,7 @@ from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
 from .state import TrackState
-from .summary import Summary, summarise
+from .summary import Summary, agree, summarise
 
 REPORTS = 20
 """Newest reports that numbers rest on."""
@@ -137,6 +137,8 @@ class MetricTracker:
             state.window.clear()
         for report, fragment in lines:
             add(state.window, report, fragment, self._reports)
+        if not agree(state.window):
+            return None
         self._remember_loss(view, state, [report for report, _ in lines])
         if may_wait and not state.loss_not_finite and 0 < state.window[-1].time - state.reported_at < SPACED_S:
             return None

@@ -96,7 +96,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         outcome_time: When.
         outcome_detail: Why.
         outcome_actuator: Who did it.
-        warning: `lines_lost` or `id_conflict`, the newest.
+        warning: `lines_lost`, `id_conflict` or `lines_passed_over`, the newest.
         warning_detail: In words.
         warning_time: When.
         lines_lost: Lines given up, by the newest such warning.
