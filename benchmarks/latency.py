@@ -40,6 +40,7 @@ def measure(kafka: Kafka, scratch: Path) -> list[tuple[str, str]]:
             "SCHEDMATE_BRIDGE__ENABLED": "restart",
             "SCHEDMATE_BRIDGE__ACTIONS_PER_HOUR": "1000",
             "SCHEDMATE_BRIDGE__ACTIONS_PER_NODE_HOUR": "1000",
+            "SCHEDMATE_BRIDGE__USER_SHARE": "1",
         }
         watcher = ("watch-scheduler", "slurm", "--interval", "0.2")
         with (

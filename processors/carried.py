@@ -47,7 +47,7 @@ def _unwrap(line: str, time: float) -> tuple[str, float]:
         return line, time
     try:
         carried = msgspec.json.decode(line, type=_Docker)
-    except msgspec.DecodeError:  # cut, or another program's
+    except (msgspec.DecodeError, RecursionError):  # cut, nested too deeply, or another program's
         return line, time
     return carried.log.rstrip("\r\n"), _seconds(carried.time, time)
 

@@ -7,6 +7,7 @@ where the job is → stays on nodes; what a node said → revision of a failure
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import msgspec
@@ -25,6 +26,7 @@ from records import (
 )
 
 from .alarms.monitor import AlarmMonitor
+from .budget import BudgetState, over_budget
 from .carried import unwrapped
 from .classify.classifier import LineClassifier
 from .classify.template import templates
@@ -50,6 +52,25 @@ class Counters:
     """Pieces of text processed: lines, and redraws of progress bars."""
     repeats: int = 0
     """Pieces left out because they were seen before."""
+    passed_over: int = 0
+    """Pieces of new text beyond their job's budget (`processors/budget.py`): taken for blank lines."""
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What a stream makes of a chunk.
+
+    Attributes:
+        view: The lines that are new; None where none are.
+        metric: What they say of the training.
+        open_template: A model may be asked what they say.
+        passed_over: Lines that are left unread.
+    """
+
+    view: ChunkView | None = None
+    metric: JobMetric | None = None
+    open_template: bool = False
+    passed_over: int = 0
 
 
 class JobProcessor:
@@ -105,7 +126,7 @@ class JobProcessor:
         if isinstance(record, LogChunk) and record.attempt >= state.attempt - 1:
             stream = _stream(state, record)
             if stream.offset < position.offset:
-                self._read(state, stream, position, record)
+                self._read(state, stream, position, record, copy(state.budget))
 
     def ended(self, state: JobState) -> bool:
         """Return whether the newest attempt has ended."""
@@ -119,38 +140,40 @@ class JobProcessor:
         if conflict:
             results.append(conflict)
         name = stream_name(chunk.attempt, chunk.rank, chunk.stream)
-        view, metric, open_template = self._read(state, stream, position, chunk)
+        read = self._read(state, stream, position, chunk, state.budget)
+        view = read.view
+        if read.passed_over:
+            results += _passed_over(state, position, chunk)
         if view is None:
             results += self._catch_up(name, position, state)
             return [*results, *self._heard(chunk, chunk.time, position, state, alive=False)]
-        if metric:
+        if read.metric:
             state.waiting.pop(name, None)
-            results += self._measured(metric, position, state)
+            results += self._measured(read.metric, position, state)
         elif self.tracker.waiting(stream.sources[chunk.producer].track):
             state.waiting[name] = Printed.of(view)
-        if open_template and self.inquirer is not None:
+        if read.open_template and self.inquirer is not None:
             self.inquirer.left_open(view)
         results += self._said(self.handler.observe(view, state.diagnose), state, position)
         results += self._heard(chunk, view.times[-1], position, state, alive=PROGRESS in view.classes)
         return results
 
     def _read(
-        self, state: JobState, stream: StreamState, position: Position, chunk: LogChunk
-    ) -> tuple[ChunkView | None, JobMetric | None, bool]:
-        """Take a chunk into its stream, which alone changes.
-
-        Returns:
-            The lines that are new, or None; what they say of the training; and whether a model may be asked what they say.
-        """
+        self, state: JobState, stream: StreamState, position: Position, chunk: LogChunk, budget: BudgetState
+    ) -> "_Read":
+        """Take a chunk into its stream, which alone changes, and pay for its new text."""
         stream.offset = position.offset
         source = _source(stream, chunk)
         fresh = admit(chunk, source)
         self.counters.repeats += fresh.repeats
         if not fresh.lines:
-            return None, None, False
+            return _Read()
         self.counters.lines += len(fresh.lines)
         lines, times = unwrapped(fresh.lines, fresh.times)
         masked = templates(lines)
+        if beyond := over_budget(budget, lines, masked, chunk.time):
+            lines, masked = _blanked(lines, beyond), _blanked(masked, beyond)
+            self.counters.passed_over += len(beyond)
         view = ChunkView(
             job=chunk.job,
             attempt=chunk.attempt,
@@ -169,7 +192,7 @@ class JobProcessor:
             len(state.waiting) < WAITING or stream_name(chunk.attempt, chunk.rank, chunk.stream) in state.waiting
         )
         metric = self.tracker.observe(view, source.track, state.templates, may_wait=may_wait)
-        return view, metric, look and learned.left_open(source.track)
+        return _Read(view, metric, look and learned.left_open(source.track), len(beyond))
 
     def _catch_up(self, name: str, position: Position, state: JobState) -> list[Record]:
         """Return what follows from the reports of a stream that waited for more."""
@@ -257,6 +280,36 @@ def _begin_attempt(state: JobState, attempt: int) -> None:
         state.attempt = attempt
         for name in [name for name in state.streams if int(name.split("/", 1)[0]) < attempt - 1]:
             del state.streams[name]
+        state.budget.reported = False
+
+
+def _blanked(lines: Sequence[str], places: Sequence[int]) -> list[str]:
+    """Return `lines` with an empty one at each of `places`."""
+    kept = list(lines)
+    for place in places:
+        kept[place] = ""
+    return kept
+
+
+def _passed_over(state: JobState, position: Position, chunk: LogChunk) -> list[JobEvent]:
+    """Return an event, once an attempt, when lines are passed over."""
+    if state.budget.reported:
+        return []
+    state.budget.reported = True
+    return [
+        JobEvent(
+            id=derived_id("lines_passed_over", chunk.job, position),
+            job=chunk.job,
+            attempt=chunk.attempt,
+            kind=EventKind.LINES_PASSED_OVER,
+            time=chunk.time,
+            scheduler="producer",
+            detail=(
+                f"expected lines that repeat, got new text line after line from {chunk.stream} of rank {chunk.rank}: what is beyond the "
+                "job's budget is not read, apart from some lines that tell of errors or progress; is it printing data?"
+            ),
+        )
+    ]
 
 
 def _next(revision: Failure | None, state: JobState) -> list[Failure]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, MutableMapping
 import msgspec
 
 from .alarms.monitor import AlarmState
+from .budget import BudgetState
 from .classify.context import ClassifyContext
 from .diagnose.handler import DiagnoseState
 from .diagnose.nodes import StaysState, WitnessState
@@ -70,6 +71,7 @@ class JobState(KeyedState, kw_only=True):
         templates: What language models explained of its log.
         stays: On which nodes the newest attempt is.
         witness: What those nodes said, and what it makes of the verdict.
+        budget: How much new text is still read.
     """
 
     job: str
@@ -83,6 +85,7 @@ class JobState(KeyedState, kw_only=True):
     templates: list[Template] = []
     stays: StaysState = msgspec.field(default_factory=StaysState)
     witness: WitnessState = msgspec.field(default_factory=WitnessState)
+    budget: BudgetState = msgspec.field(default_factory=BudgetState)
 
     def sources(self) -> Iterator[SourceState]:
         """Yield the sources of all streams."""

@@ -1,8 +1,15 @@
 """Topic `decisions`: what the scheduler should do."""
 
 from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta
 
 from .base import Evidence, Record
+
+Name = Annotated[str, Meta(max_length=256)]
+DecisionId = Annotated[str, Meta(max_length=1024)]
+Sentence = Annotated[str, Meta(max_length=4096)]
 
 
 class Action(StrEnum):
@@ -35,22 +42,25 @@ class Decision(Record, frozen=True, kw_only=True):
         reason: One sentence for a person.
         cause: What counts as one root cause for budgets (a signature's name; the victim of a packing).
         cause_id: Id of the failure or slowdown that led here.
-        exclude_nodes: Nodes to keep away from (`restart`).
+        exclude_nodes: Nodes that this job's next attempts keep away from (`restart`). It says nothing to other jobs.
+        node_evidence: True where those nodes' own logs or GPU samples speak against them, not the job alone: only then does the
+            action count against them.
         beneficiary: The job that gains (`cancel_packing`: the victim).
         evidence: The lines that it rests on.
     """
 
-    id: str
+    id: DecisionId
     action: Action
-    job: str
+    job: Name
     attempt: int = 0
     time: float
     expires: float
     mode: Mode = Mode.SHADOW
-    policy: str
-    reason: str
-    cause: str = ""
-    cause_id: str = ""
-    exclude_nodes: list[str] = []
-    beneficiary: str = ""
+    policy: Name
+    reason: Sentence
+    cause: Name = ""
+    cause_id: DecisionId = ""
+    exclude_nodes: list[Name] = []
+    node_evidence: bool = False
+    beneficiary: Name = ""
     evidence: list[Evidence] = []

@@ -7,7 +7,10 @@ from .decision import Action
 
 
 class Outcome(StrEnum):
-    """What became of a decision. All but `started` are final."""
+    """What became of a decision. All but `deferred` and `started` are final."""
+
+    DEFERRED = "deferred"
+    """Not yet: an hourly limit is reached. It is looked at again until it expires. Written once."""
 
     STARTED = "started"
     """About to be carried out. Written before anything is done, so that a crash in between is seen."""
@@ -27,7 +30,7 @@ class Outcome(StrEnum):
     @property
     def final(self) -> bool:
         """True where nothing more will be done about the decision."""
-        return self is not Outcome.STARTED
+        return self not in {Outcome.DEFERRED, Outcome.STARTED}
 
 
 class DecisionResult(Record, frozen=True, kw_only=True):
@@ -40,7 +43,8 @@ class DecisionResult(Record, frozen=True, kw_only=True):
         job: Its job.
         attempt: Its attempt.
         cause: Its cause, for budgets.
-        node: The node that the action was held against, where there is one.
+        node: The node that the action was held against, where there is one and its own evidence speaks against it.
+        user: Whose hourly share it counts against, as the scheduler calls the user; empty where it was not asked or does not say.
         time: When it was written, in seconds since 1970.
         outcome: What became of it.
         detail: Why, in one sentence.
@@ -55,6 +59,7 @@ class DecisionResult(Record, frozen=True, kw_only=True):
     attempt: int = 0
     cause: str = ""
     node: str = ""
+    user: str = ""
     time: float
     outcome: Outcome
     detail: str = ""

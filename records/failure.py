@@ -40,6 +40,7 @@ class Failure(Record, frozen=True, kw_only=True):
         revision: Counted from 1 within the attempt; a number may be left out.
         time: Arrival of the line that explains the failure, in seconds since 1970.
         node: Host that printed the root line; the suspect, where the type is infrastructure. Empty where not known.
+        node_evidence: True where that node's own log or the samples of its GPUs speak against it. What a job prints is no such evidence.
         rank: Rank that printed it.
         root: The line that explains the failure; null where the log has none (killed from outside, say).
         message: What an operator should read: the root line's message, or what else is known.
@@ -62,6 +63,7 @@ class Failure(Record, frozen=True, kw_only=True):
     revision: int = 1
     time: float
     node: str = ""
+    node_evidence: bool = False
     rank: int | None = None
     root: Evidence | None = None
     message: str

@@ -6,7 +6,7 @@ from .base import Record
 
 
 class EventKind(StrEnum):
-    """What happened. The last two come from the producers of logs, not from a scheduler."""
+    """What happened. The last three come from those who ship and read logs, not from a scheduler."""
 
     SUBMITTED = "submitted"
     STARTED = "started"
@@ -16,6 +16,7 @@ class EventKind(StrEnum):
     ENDED = "ended"
     LINES_LOST = "lines_lost"
     ID_CONFLICT = "id_conflict"
+    LINES_PASSED_OVER = "lines_passed_over"
 
 
 class JobEvent(Record, frozen=True, kw_only=True):

@@ -33,6 +33,9 @@ def bridge_settings(wanted: Wanted) -> BridgeSettings:
         actions_per_job=wanted.actions_per_job,
         actions_per_node=wanted.actions_per_node_hour,
         actions_per_cluster=wanted.actions_per_hour,
+        user_share=wanted.user_share,
+        max_excluded_nodes=wanted.max_excluded_nodes,
+        max_lifetime=wanted.max_lifetime_seconds,
     )
 
 

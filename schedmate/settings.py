@@ -145,7 +145,7 @@ class BridgeSettings(_Section):
     enabled: Annotated[tuple[Action, ...], NoDecode, BeforeValidator(_listed)] = Field(
         (), description="Actions that are carried out, separated by commas; all others are published only."
     )
-    ttl_seconds: PositiveFloat = Field(1800.0, description="A decision older than this is not carried out.")
+    ttl_seconds: PositiveFloat = Field(7200.0, description="A decision older than this is not carried out.")
     min_confidence: Annotated[float, Field(ge=0, le=1)] = Field(
         0.8, description="Verdicts below it lead to no decision."
     )
@@ -153,6 +153,13 @@ class BridgeSettings(_Section):
     actions_per_job: NonNegativeInt = Field(4, description="Actions on one job, whatever their causes.")
     actions_per_node_hour: NonNegativeInt = Field(4, description="Actions against one node within an hour.")
     actions_per_hour: NonNegativeInt = Field(20, description="Actions on the whole cluster within an hour.")
+    user_share: Annotated[float, Field(gt=0, le=1)] = Field(
+        0.25, description="Share of `actions_per_hour` that the jobs of one user may take; one action at least."
+    )
+    max_excluded_nodes: NonNegativeInt = Field(4, description="Nodes that one decision may exclude.")
+    max_lifetime_seconds: PositiveFloat = Field(
+        86400.0, description="Longest time from a decision's cause to its expiry."
+    )
 
 
 class LanguageModelSettings(_WithPassword):

@@ -39,7 +39,7 @@ COUNTING = 8 << 20
 EVENTS, HEAD = b":::MLL", 256 << 10
 """A log of MLPerf's events says at its head what one of them counts; it is read whole."""
 
-_NUMBERS_ALONE = re.compile(r"[^A-Za-z]*\d[^A-Za-z]*")
+_NUMBERS_ALONE = re.compile(r"(?=\D*+\d)[^A-Za-z]++")
 
 
 @dataclass(frozen=True)

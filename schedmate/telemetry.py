@@ -21,7 +21,19 @@ from prometheus_client.registry import Collector
 
 GAUGES = frozenset(
     {
-        *("behind", "states", "jobs", "spooled_bytes", "under_way", "broker_up", "waiting", "files", "queued"),
+        *(
+            "behind",
+            "states",
+            "trimmed",
+            "jobs",
+            "spooled_bytes",
+            "under_way",
+            "broker_up",
+            "waiting",
+            "actions_hour",
+            "files",
+            "queued",
+        ),
         *("gpus", "gpus_failing", "recording_failed", "last_round", "last_look"),
     }
 )

@@ -1,15 +1,36 @@
 """From findings to decisions, from decisions to a scheduler, each step written down before and after it is taken."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
-from records import Action, Decision, DecisionResult, Failure, JobEvent, Outcome, Record, Slowdown
+from records import (
+    Action,
+    Decision,
+    DecisionResult,
+    Failure,
+    InvalidRecord,
+    JobEvent,
+    Outcome,
+    Record,
+    Slowdown,
+    decode,
+    encode,
+)
 from scheduler_bridge import effects
 from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerAway
-from scheduler_bridge.guardrails import Context, Objection, Wait, first_objection, objection_of_state
+from scheduler_bridge.guardrails import (
+    Context,
+    LimitReached,
+    Objection,
+    Wait,
+    first_objection,
+    limit_reached,
+    objection_of_state,
+)
 from scheduler_bridge.ledger import Entry, Ledger
 from scheduler_bridge.policies import propose, restart
 from scheduler_bridge.settings import BridgeSettings
@@ -23,6 +44,8 @@ Accepted = Failure | Slowdown | Decision | DecisionResult | JobEvent
 REVISIONS_KEPT = 10_000
 """Attempts whose newest revision is known; the oldest have ended long ago."""
 
+WORK = 5.0
+"""Seconds after which `advance` begins no more work: a thousand failures at once must not keep the bridge from reading."""
 
 TIDY = 600.0
 """Seconds between two looks for what the ledger may forget."""
@@ -42,6 +65,10 @@ class BridgeCounters:
     """Decisions not carried out because their action is not turned on."""
     refused: int = 0
     """Decisions that a guardrail refused."""
+    refused_by: dict[str, int] = field(default_factory=dict)
+    """Decisions refused, by the guardrail that refused them."""
+    deferred: dict[str, int] = field(default_factory=dict)
+    """Decisions told to wait for an hourly limit, by the limit."""
     expired: int = 0
     """Decisions whose time was over."""
     failed: int = 0
@@ -50,18 +77,29 @@ class BridgeCounters:
     """Actions of which nobody knows whether they were carried out."""
     waiting: int = 0
     """Decisions that wait now."""
+    actions_hour: dict[str, int] = field(default_factory=dict)
+    """Actions of the last hour that count: all (`cluster`), those for the user and against the node that have most."""
     scheduler_away: int = 0
     """Questions that the scheduler did not answer."""
 
 
 @dataclass(slots=True)
 class _Watch:
-    """When to look at a waiting decision again, and whether its verdict was repeated after the attempt had ended."""
+    """When to look at a waiting decision again, and what was learnt of it.
+
+    Attributes:
+        due: When to look again.
+        pause: How long to wait after that.
+        confirmed: Its verdict was repeated after the attempt had ended.
+        why: What it waits for.
+        user: In whose favour it is, as the scheduler says; None until it was asked.
+    """
 
     due: float
     pause: float
     confirmed: bool = False
     why: str = ""
+    user: str | None = None
 
 
 class Bridge:
@@ -131,18 +169,18 @@ class Bridge:
         Returns:
             Seconds until it wants to be called again; None where nothing waits.
         """
-        for decision in self._ledger.unfinished():
-            if self._is_due(decision):
-                self._settle(decision)
-        for decision in self._ledger.pending():
-            if self._is_due(decision):
-                self._consider(decision)
-        waiting = {decision.id for decision in (*self._ledger.pending(), *self._ledger.unfinished())}
+        until = time.monotonic() + WORK
+        for work, decisions in ((self._settle, self._ledger.unfinished()), (self._consider, self._ledger.pending())):
+            for decision in filter(self._is_due, decisions):
+                work(decision)
+                if time.monotonic() > until:
+                    break
+        waiting = self._ledger.open()
         self._watches = {key: watch for key, watch in self._watches.items() if key in waiting}
         if abs(self._clock() - self._tidied) > TIDY:
             self._ledger.forget(self._clock())
             self._tidied = self._clock()
-        self.counters.waiting = len(waiting)
+        self._count(len(waiting))
         if not waiting:
             return None
         return max(0.0, min(self._watch(key).due for key in waiting) - self._clock())
@@ -183,7 +221,7 @@ class Bridge:
             proposal.cause,
             proposal.exclude_nodes,
         )
-        if not entry.results:
+        if entry.untouched:
             if proposal is None:
                 reason = f"the verdict was taken back: revision {failure.revision} says {failure.error_type}"
                 self._conclude(earlier, Objection("verdict", f"{reason} ({failure.message})"))
@@ -196,8 +234,13 @@ class Bridge:
         return same and (entry.result is None or entry.result.outcome is not Outcome.REFUSED)
 
     def _adopt(self, decision: Decision | None) -> None:
-        """Publish a decision of our own, unless it is known."""
+        """Publish a decision of our own, unless it is known, or names of strangers make it one that nobody could read."""
         if decision is None:
+            return
+        try:
+            decode(Decision, encode(decision))
+        except InvalidRecord as error:
+            log.warning("not_decided", error=str(error))
             return
         if self._ledger.knows(decision.id):
             self.counters.repeats += 1
@@ -209,13 +252,15 @@ class Bridge:
 
     def _consider(self, decision: Decision) -> None:
         """Ask every guardrail, then the scheduler; act, wait, or write down why not."""
-        context = Context(self._ledger, self._settings, self._clock())
-        objection = first_objection(decision, context)
+        watch = self._watch(decision.id)
+        objection = first_objection(decision, self._context())
         if objection is None and not self._actuator.supports(decision.action):
             objection = Objection("actuator", f"{self._actuator.name} cannot {decision.action}")
         if objection is not None:
-            why = self._watch(decision.id).why
-            self._conclude(decision, objection, why if objection.outcome is Outcome.EXPIRED else "")
+            self._conclude(decision, objection, watch.why if objection.outcome is Outcome.EXPIRED else "")
+            return
+        if watch.user is not None and (limit := limit_reached(decision, self._context(), watch.user)):
+            self._defer(decision, limit)
             return
         try:
             job = self._actuator.job(decision.job)
@@ -228,24 +273,42 @@ class Bridge:
             self._conclude(decision, Objection("job-state", str(error)))
             return
         self._say_back()
-        verdict = objection_of_state(decision, job, beneficiary, self._watch(decision.id).confirmed)
+        verdict = objection_of_state(decision, job, beneficiary, watch.confirmed)
+        # What a job prints leads to an action in its own favour, or in that of the job that was slowed.
+        favoured = beneficiary or job
+        watch.user = favoured.user if favoured else ""
         if isinstance(verdict, Wait):
             self._wait(decision, verdict.reason)
         elif verdict is not None:
             self._conclude(decision, verdict, seen=job)
-        elif self._is_still_open(decision):
+        elif limit := limit_reached(decision, self._context(), watch.user):
+            self._defer(decision, limit)
+        elif self._is_still_open(decision, watch.user):
             self._act(decision)
 
-    def _is_still_open(self, decision: Decision) -> bool:
+    def _is_still_open(self, decision: Decision, user: str) -> bool:
         """Take in what others wrote meanwhile. False where they dealt with the decision, or left no room for it."""
         for record in self._recall():
             self._ledger.remember(record)
-        if decision not in self._ledger.pending():
+        if not self._ledger.is_pending(decision.id):
             return False
-        objection = first_objection(decision, Context(self._ledger, self._settings, self._clock()))
-        if objection is not None:
+        if objection := first_objection(decision, self._context()):
             self._conclude(decision, objection)
-        return objection is None
+            return False
+        if limit := limit_reached(decision, self._context(), user):
+            self._defer(decision, limit)
+            return False
+        return True
+
+    def _defer(self, decision: Decision, limit: LimitReached) -> None:
+        """Let a decision wait for an hourly limit; written down the first time."""
+        watch = self._watch(decision.id)
+        watch.why = f"{limit.guardrail}: {limit.reason}"
+        watch.due = min(limit.until, decision.expires)
+        if not self._ledger.deferred(decision.id):
+            self._record(decision, Outcome.DEFERRED, watch.why)
+            self.counters.deferred[limit.guardrail] = self.counters.deferred.get(limit.guardrail, 0) + 1
+            log.info("deferred", decision=decision.id, why=watch.why)
 
     def _act(self, decision: Decision) -> None:
         self._record(decision, Outcome.STARTED, "")
@@ -287,9 +350,15 @@ class Bridge:
             detail = "interrupted, and the scheduler does not show the effect; nothing more is done, look at the job"
             self._record(decision, Outcome.UNVERIFIED, detail, job)
 
+    def _context(self) -> Context:
+        return Context(self._ledger, self._settings, self._clock())
+
     def _conclude(self, decision: Decision, objection: Objection, why: str = "", seen: JobView | None = None) -> None:
         detail = f"{objection.guardrail}: {objection.reason}" + (f"; {why}" if why else "")
         self._record(decision, objection.outcome, detail, seen)
+        if objection.outcome is Outcome.REFUSED:
+            refused = self.counters.refused_by
+            refused[objection.guardrail] = refused.get(objection.guardrail, 0) + 1
 
     def _record(self, decision: Decision, outcome: Outcome, detail: str, seen: JobView | None = None) -> None:
         """Write down one step: acknowledged first, believed second."""
@@ -300,7 +369,8 @@ class Bridge:
             job=decision.job,
             attempt=decision.attempt,
             cause=decision.cause,
-            node=decision.exclude_nodes[0] if decision.exclude_nodes else "",
+            node=decision.exclude_nodes[0] if decision.exclude_nodes and decision.node_evidence else "",
+            user=self._watch(decision.id).user or "",
             time=self._clock(),
             outcome=outcome,
             detail=detail,
@@ -313,8 +383,23 @@ class Bridge:
             setattr(self.counters, outcome.value, getattr(self.counters, outcome.value) + 1)
             log.info("concluded", decision=decision.id, outcome=outcome.value, detail=detail, seen=result.seen)
 
+    def _count(self, waiting: int) -> None:
+        """Bring the numbers that go up and down to what is so now."""
+        self.counters.waiting = waiting
+        recent = self._ledger.recent(self._clock())
+        users, nodes = Counter(tried.user for tried in recent), Counter(tried.node for tried in recent if tried.node)
+        self.counters.actions_hour = {
+            "cluster": len(recent),
+            "user": max(users.values(), default=0),
+            "node": max(nodes.values(), default=0),
+        }
+
     def _watch(self, decision_id: str) -> _Watch:
-        return self._watches.setdefault(decision_id, _Watch(due=0.0, pause=self._settings.first_look))
+        if decision_id not in self._watches:
+            deferred = self._ledger.deferred(decision_id)
+            user = deferred.user if deferred else None
+            self._watches[decision_id] = _Watch(due=0.0, pause=self._settings.first_look, user=user)
+        return self._watches[decision_id]
 
     def _is_due(self, decision: Decision) -> bool:
         return self._watch(decision.id).due <= self._clock()
@@ -328,10 +413,9 @@ class Bridge:
         watch.pause = min(2 * watch.pause, self._settings.longest_look)
 
     def _look_soon(self, job: str) -> None:
-        for decision in (*self._ledger.pending(), *self._ledger.unfinished()):
-            if job in (decision.job, decision.beneficiary):
-                watch = self._watch(decision.id)
-                watch.due, watch.pause = 0.0, self._settings.first_look
+        for decision_id in self._ledger.open_about(job):
+            watch = self._watch(decision_id)
+            watch.due, watch.pause = 0.0, self._settings.first_look
 
     def _say_away(self, error: SchedulerAway) -> None:
         self.counters.scheduler_away += 1

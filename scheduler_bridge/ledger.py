@@ -3,6 +3,7 @@
 The order of the history does not matter, nor how often a record is seen: the ledger is the same.
 """
 
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -10,6 +11,7 @@ from records import Decision, DecisionResult, Outcome
 
 KEPT = 86400.0
 """Seconds after its expiry in which a decision that was never tried is still known. Seen again later, it is too late anyway."""
+HOUR = 3600.0
 
 
 @dataclass(slots=True)
@@ -31,6 +33,11 @@ class Entry:
         return min(final, key=lambda result: (result.time, result.outcome), default=None)
 
     @property
+    def untouched(self) -> bool:
+        """True while nothing was done about it, and something still may be."""
+        return Outcome.STARTED not in self.results and self.result is None
+
+    @property
     def tried(self) -> DecisionResult | None:
         """The record that says when it was tried; None where nothing was done about it."""
         tried = (Outcome.STARTED, Outcome.DONE, Outcome.FAILED, Outcome.UNVERIFIED)
@@ -43,6 +50,9 @@ class Ledger:
     def __init__(self) -> None:
         self._entries: dict[str, Entry] = {}
         self._open: dict[str, None] = {}
+        self._tried: dict[str, DecisionResult] = {}
+        self._tried_by_time: list[tuple[float, str]] = []
+        self._by_job: dict[str, set[str]] = {}
 
     def remember(self, record: Decision | DecisionResult) -> None:
         """Take in one record of the history."""
@@ -50,39 +60,72 @@ class Ledger:
             entry = self._entries.setdefault(record.id, Entry())
             entry.decision = entry.decision or record
             key = record.id
+            for job in {entry.decision.job, entry.decision.beneficiary} - {""}:
+                self._by_job.setdefault(job, set()).add(key)
         else:
             entry = self._entries.setdefault(record.decision_id, Entry())
             entry.results.setdefault(record.outcome, record)
             key = record.decision_id
+            self._note_tried(key, entry.tried)
         if entry.result is None:
             self._open[key] = None
         else:
             self._open.pop(key, None)
 
+    def _note_tried(self, key: str, tried: DecisionResult | None) -> None:
+        before = self._tried.get(key)
+        if tried is None or tried is before:
+            return
+        if before is not None:
+            self._tried_by_time.remove((before.time, key))
+        insort(self._tried_by_time, (tried.time, key))
+        self._tried[key] = tried
+
     def knows(self, decision_id: str) -> bool:
         """Was the decision seen before?"""
         return decision_id in self._entries
 
+    def deferred(self, decision_id: str) -> DecisionResult | None:
+        """Return the record that the decision waits for an hourly limit; None where it was never told to."""
+        entry = self._entries.get(decision_id)
+        return entry.results.get(Outcome.DEFERRED) if entry else None
+
     def about(self, job: str, attempt: int) -> list[Entry]:
         """Return the lives of the decisions about one attempt of a job."""
-        decided = [entry for entry in self._entries.values() if entry.decision and entry.decision.job == job]
-        return [entry for entry in decided if entry.decision and entry.decision.attempt == attempt]
+        known = [self._entries[key] for key in sorted(self._by_job.get(job, ()))]
+        return [one for one in known if one.decision and (one.decision.job, one.decision.attempt) == (job, attempt)]
+
+    def open(self) -> set[str]:
+        """Return the ids of the decisions about which something may still be done."""
+        return {key for key in self._open if self._entries[key].decision}
+
+    def open_about(self, job: str) -> list[str]:
+        """Return the ids of the decisions that move a job, or favour it, and about which something may still be done."""
+        return [key for key in self._by_job.get(job, ()) if key in self._open and self._entries[key].decision]
+
+    def is_pending(self, decision_id: str) -> bool:
+        """Is the decision among those about which nothing was done yet?"""
+        return decision_id in self._open and self._entries[decision_id].untouched
 
     def pending(self) -> list[Decision]:
         """Return the decisions about which nothing was done yet, the oldest first."""
         waiting = [self._entries[key] for key in self._open]
-        return sorted((e.decision for e in waiting if e.decision and not e.results), key=lambda d: (d.time, d.id))
+        return sorted((e.decision for e in waiting if e.decision and e.untouched), key=lambda d: (d.time, d.id))
 
     def unfinished(self) -> list[Decision]:
         """Return the decisions that were started and whose result is missing: a crash came between."""
         waiting = [self._entries[key] for key in self._open]
-        return [entry.decision for entry in waiting if entry.decision and entry.results]
+        return [entry.decision for entry in waiting if entry.decision and not entry.untouched]
 
     def tried(self) -> Iterator[DecisionResult]:
         """Yield one record for each decision that was tried, whatever became of it."""
-        for entry in self._entries.values():
-            if tried := entry.tried:
-                yield tried
+        yield from self._tried.values()
+
+    def recent(self, now: float) -> list[DecisionResult]:
+        """Return those that were tried within an hour."""
+        begin = bisect_right(self._tried_by_time, (now - HOUR, "\U0010ffff"))
+        end = bisect_left(self._tried_by_time, (now + HOUR, ""))
+        return [self._tried[key] for _, key in self._tried_by_time[begin:end]]
 
     def forget(self, now: float) -> None:
         """Drop what is over, was never tried and expired long ago. What was tried counts against budgets for ever."""
@@ -95,4 +138,8 @@ class Ledger:
             and (entry.decision is None or entry.decision.expires + KEPT < now)
         ]
         for key in old:
-            del self._entries[key]
+            decision = self._entries.pop(key).decision
+            for job in {decision.job, decision.beneficiary} - {""} if decision else ():
+                self._by_job[job].discard(key)
+                if not self._by_job[job]:
+                    del self._by_job[job]

@@ -52,7 +52,6 @@ class Offsets:
             if number in self._partitions:
                 self._partitions[number].committed = border
 
-    def drop(self, partitions: Collection[int]) -> None:
-        """Forget these partitions."""
-        for number in partitions:
-            self._partitions.pop(number, None)
+    def keep(self, partitions: Collection[int]) -> None:
+        """Forget all other partitions."""
+        self._partitions = {number: found for number, found in self._partitions.items() if number in partitions}

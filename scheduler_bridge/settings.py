@@ -17,16 +17,27 @@ class BridgeSettings:
         actions_per_job: Actions for one job, ever.
         actions_per_node: Actions held against one node within an hour.
         actions_per_cluster: Actions of all kinds within an hour.
+        user_share: Share of `actions_per_cluster` that the jobs of one user may take, 0 to 1; it is one action at least.
+        max_excluded_nodes: Nodes that one decision may exclude.
+        max_lifetime: Seconds between the cause of a decision and its expiry.
         first_look: Seconds until a waiting decision is looked at again; doubled every time.
         longest_look: The most that it grows to. A job event makes the bridge look at once.
     """
 
     enabled: frozenset[Action] = field(default_factory=frozenset)
     min_confidence: float = 0.8
-    ttl: float = 1800.0
+    ttl: float = 7200.0
     actions_per_cause: int = 2
     actions_per_job: int = 4
-    actions_per_node: int = 5
+    actions_per_node: int = 4
     actions_per_cluster: int = 20
+    user_share: float = 0.25
+    max_excluded_nodes: int = 4
+    max_lifetime: float = 86400.0
     first_look: float = 0.25
     longest_look: float = 2.0
+
+    @property
+    def actions_per_user(self) -> int:
+        """Actions in favour of one user within an hour."""
+        return min(self.actions_per_cluster, max(1, int(self.actions_per_cluster * self.user_share)))

@@ -2,7 +2,6 @@
 
 with subscribe("localhost:9092", group="my-scheduler") as decisions:
 for delivery in decisions:
-if not delivery.expired:
 carry_out(delivery.decision)
 delivery.ack()
 """
@@ -17,10 +16,18 @@ from typing import Any, Self
 
 import kafka
 import structlog
-from kafka.errors import CommitFailedError, KafkaError, RebalanceInProgressError, RetriableError
+from kafka.errors import (
+    CommitFailedError,
+    IllegalGenerationError,
+    KafkaError,
+    RebalanceInProgressError,
+    RetriableError,
+    UnknownMemberIdError,
+)
 
 from records import BY_RECORD, Action, Decision, Explained, InvalidRecord, Mode, Position, decode
 
+from . import dealt_with
 from .offsets import Offsets
 
 log = structlog.get_logger(__name__)
@@ -28,6 +35,8 @@ log = structlog.get_logger(__name__)
 TOPIC = BY_RECORD[Decision].name
 POLL_MS = 500
 COMMIT_MS = 5000  # without a limit kafka-python waits for a broker for ever, and nobody could stop it
+MEMBERSHIP_ERRORS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError, UnknownMemberIdError)
+"""The group changed its members: the next poll joins it again. None of them is retriable for kafka-python."""
 
 
 class SubscriptionError(Explained):
@@ -52,7 +61,9 @@ class SubscriberCounters:
     acknowledged: int = 0
     """Decisions acknowledged."""
     skipped: int = 0
-    """Decisions that the filter left out."""
+    """Decisions left out because of their action or mode."""
+    over: int = 0
+    """Decisions left out because their time was over, or because they were dealt with."""
     expired: int = 0
     """Decisions handed out after their time."""
     dead: int = 0
@@ -90,6 +101,7 @@ class Subscription:
         self,
         consumer: Any,
         *,
+        dealt: dealt_with.DealtWith | None,
         actions: Collection[Action] | None,
         modes: Collection[Mode] | None,
         timeout: float | None,
@@ -98,6 +110,7 @@ class Subscription:
     ) -> None:
         self.counters = SubscriberCounters()
         self._consumer = consumer
+        self._dealt = dealt
         self._actions = actions
         self._modes = modes
         self._timeout = timeout
@@ -107,7 +120,7 @@ class Subscription:
         self._offsets = Offsets()
         self._lock = threading.Lock()
         self._thread = threading.get_ident()
-        consumer.subscribe([TOPIC], listener=_Rebalance(self._lose))
+        consumer.subscribe([TOPIC])
 
     def __iter__(self) -> Iterator[Delivery]:
         return self
@@ -123,9 +136,8 @@ class Subscription:
         deadline = None if self._timeout is None else time.monotonic() + self._timeout
         while True:
             self._commit()
-            while self._waiting:
-                if delivery := self._delivery(self._waiting.popleft()):
-                    return delivery
+            if delivery := self._next_waiting():
+                return delivery
             if deadline is not None and time.monotonic() > deadline:
                 raise StopIteration
             self._poll()
@@ -137,6 +149,8 @@ class Subscription:
         except SubscriptionError as error:
             log.warning("not_committed", error=str(error))
         self._consumer.close(autocommit=False, timeout_ms=5000)
+        if self._dealt:
+            self._dealt.close()
 
     def __enter__(self) -> Self:
         return self
@@ -146,17 +160,34 @@ class Subscription:
     ) -> None:
         self.close()
 
+    def _next_waiting(self) -> Delivery | None:
+        """Return the first decision of those read that is to be delivered; None where there is none, or the broker is away."""
+        while self._waiting:
+            try:
+                delivery = self._delivery(self._waiting[0])
+            except RetriableError as error:
+                _pause(error)
+                return None
+            except KafkaError as error:
+                raise SubscriptionError(
+                    f"expected to read decision-results, got {error!r}: give the right to read it, or ask for everything"
+                ) from error
+            self._waiting.popleft()
+            if delivery:
+                return delivery
+        return None
+
     def _poll(self) -> None:
         try:
             batches = self._consumer.poll(timeout_ms=POLL_MS)
         except RetriableError as error:  # it is away; while it is looked for, kafka-python raises instead of waiting
-            log.warning("no_answer", error=repr(error), detail="asked again until it answers")
-            time.sleep(POLL_MS / 1000)
+            _pause(error)
             return
         except KafkaError as error:
             raise SubscriptionError(
                 f"expected decisions from Kafka, got {error!r}: see the broker and its rights"
             ) from error
+        self._drop_lost()
         for records in batches.values():
             for record in records:
                 with self._lock:
@@ -164,7 +195,7 @@ class Subscription:
                 self._waiting.append(record)
 
     def _delivery(self, record: Any) -> Delivery | None:
-        """Return a record's decision; None where it is none, or is not asked for. Such a record counts as acknowledged."""
+        """Return a record's decision; None where it is none, is not asked for, or is over. Such a record counts as acknowledged."""
         position = Position(record.topic, record.partition, record.offset)
         try:
             decision = decode(Decision, record.value or b"")
@@ -180,7 +211,11 @@ class Subscription:
             self.counters.skipped += 1
             self._settle(position)
             return None
-        expired = self._clock() > decision.expires
+        expired = self._clock() > min(decision.expires, decision.time + dealt_with.BACK)
+        if self._dealt and (expired or self._dealt.knows(decision.id)):
+            self.counters.over += 1
+            self._settle(position)
+            return None
         self.counters.delivered += 1
         self.counters.expired += expired
         return Delivery(decision, position, expired, self._acknowledge)
@@ -206,7 +241,7 @@ class Subscription:
         }
         try:
             self._consumer.commit(wanted, timeout_ms=COMMIT_MS)
-        except (CommitFailedError, RebalanceInProgressError):
+        except MEMBERSHIP_ERRORS:
             log.info("partitions_moved", detail="their new owner gets again what was not committed")
             return
         except RetriableError as error:  # it did not answer, or died while it was asked
@@ -219,24 +254,21 @@ class Subscription:
         with self._lock:
             self._offsets.committed(ready)
 
-    def _lose(self, partitions: Collection[int]) -> None:
-        """Other members have these partitions now; what is left of them here is theirs."""
+    def _drop_lost(self) -> None:
+        """Forget what is left of partitions that other members have now.
+
+        A rebalance takes every partition away for a moment. From one that comes back at once kafka-python goes on behind what it has
+        returned, so what waits here must stay: nobody would read it again.
+        """
+        owned = {partition.partition for partition in self._consumer.assignment()}
         with self._lock:
-            self._offsets.drop(partitions)
-        self._waiting = deque(record for record in self._waiting if record.partition not in partitions)
+            self._offsets.keep(owned)
+        self._waiting = deque(record for record in self._waiting if record.partition in owned)
 
 
-class _Rebalance(kafka.ConsumerRebalanceListener):  # type: ignore[misc]
-    """Tells a subscription which partitions it loses."""
-
-    def __init__(self, lose: Callable[[Collection[int]], None]) -> None:
-        self._lose = lose
-
-    def on_partitions_revoked(self, revoked: Collection[Any]) -> None:
-        self._lose({partition.partition for partition in revoked})
-
-    def on_partitions_assigned(self, assigned: Collection[Any]) -> None:
-        """Nothing is kept of what is new."""
+def _pause(error: RetriableError) -> None:
+    log.warning("no_answer", error=repr(error), detail="asked again until it answers")
+    time.sleep(POLL_MS / 1000)
 
 
 def subscribe(
@@ -244,13 +276,16 @@ def subscribe(
     group: str = "my-scheduler",
     *,
     actions: Collection[Action] | None = None,
-    modes: Collection[Mode] | None = None,
+    modes: Collection[Mode] = (Mode.ACT,),
+    everything: bool = False,
     timeout: float | None = None,
     on_dead: Callable[[DeadRecord], None] | None = None,
     clock: Callable[[], float] = time.time,
     **kafka_options: Any,
 ) -> Subscription:
-    """Subscribe to decisions.
+    """Subscribe to the decisions that are to be carried out: in mode `act`, in time, and not dealt with by the bridge.
+
+    What the bridge has begun, refused or taken back is left out, as `decision-results` says when the decision is handed out.
 
     Every decision is delivered at least once to each group: again after a crash or when members come and go, until it is
     acknowledged. Its `id` tells repeats. A new group starts with the oldest decision that Kafka still has. Members of one group share
@@ -260,7 +295,9 @@ def subscribe(
         brokers: `host:port` of some brokers, as text with commas or as a list.
         group: Name of the group; acknowledgements are kept under it.
         actions: Only these; None for all.
-        modes: Only these; None for all. Decisions stand in shadow mode where the bridge's own actions are not turned on.
+        modes: Only these. Decisions stand in shadow mode where the bridge's own actions are not turned on.
+        everything: Deliver decisions of all modes, those that are over too. Then look at `mode` and `Delivery.expired`, and carry
+            nothing out.
         timeout: End the iteration after so many seconds without a decision; None waits for ever.
         on_dead: Called with every message that is no decision, before it is skipped.
         clock: Seconds since 1970.
@@ -268,19 +305,29 @@ def subscribe(
             decisions no more than `max_poll_interval_ms` (5 minutes) may pass, or the group gives the partitions to others.
 
     Raises:
-        SubscriptionError: No broker answers, or the topic is not there.
+        SubscriptionError: No broker answers, or a topic is not there.
     """
     listed = brokers.split(",") if isinstance(brokers, str) else list(brokers)
     fixed = {"enable_auto_commit": False, "auto_offset_reset": "earliest", "allow_auto_create_topics": False}
     try:
         consumer = kafka.KafkaConsumer(bootstrap_servers=listed, group_id=group, **{**kafka_options, **fixed})
-        present = consumer.partitions_for_topic(TOPIC)
+        needed = [TOPIC] if everything else [TOPIC, dealt_with.TOPIC]
+        missing = [topic for topic in needed if not consumer.partitions_for_topic(topic)]
     except KafkaError as error:
         where = ",".join(listed)
         raise SubscriptionError(
             f"expected a Kafka broker at {where}, got {error!r}: is it running and reachable?"
         ) from error
-    if not present:
+    if missing:
         consumer.close(autocommit=False)
-        raise SubscriptionError(f"expected the topic {TOPIC}, which does not exist: run `schedmate topics create`")
-    return Subscription(consumer, actions=actions, modes=modes, timeout=timeout, on_dead=on_dead, clock=clock)
+        raise SubscriptionError(f"expected the topic {missing[0]}, which does not exist: run `schedmate topics create`")
+    alone = {**kafka_options, **fixed, "bootstrap_servers": listed, "group_id": None}
+    return Subscription(
+        consumer,
+        dealt=None if everything else dealt_with.DealtWith(kafka.KafkaConsumer(**alone)),
+        actions=actions,
+        modes=None if everything else modes,
+        timeout=timeout,
+        on_dead=on_dead,
+        clock=clock,
+    )

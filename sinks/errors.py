@@ -1,4 +1,4 @@
-"""The two ways in which a sink refuses, with opposite meanings for the stream."""
+"""The ways in which a sink refuses, with different meanings for the stream."""
 
 from records import Explained
 
@@ -9,3 +9,7 @@ class SinkUnavailable(Explained):
 
 class SinkRejected(Explained):
     """The store will not take this, however often it is tried (schema missing, access denied). The message says what to do."""
+
+
+class RecordRejected(ValueError):
+    """The store does not take one of these records, and takes others: find it and put it aside."""

@@ -22,7 +22,7 @@ SHARE = 1.0
 CHARACTERS = 200
 """Characters of a message that are looked at."""
 
-_FOLDERS = re.compile(r"/?(?:[\w.+@~-]+/){2,}")
+_FOLDERS = re.compile(r"/?(?<![\w.+@~-])(?:[\w.+@~-]++/){2,}+")
 _DIGITS = re.compile(r"\d{2,}")
 _RULES = re.compile(r"([^\w\s])\1{2,}")
 _GAPS = re.compile(r" {3,}")

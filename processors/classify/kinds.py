@@ -3,6 +3,7 @@
 import re
 
 from processors.grammar.extractor import read_plan
+from processors.grammar.literals import Literals
 from processors.grammar.prefix import Peeled, peel
 from processors.grammar.table import cells, is_header, is_row, part
 
@@ -15,6 +16,23 @@ BY_DIGITS = "?"
 
 _WORDS = 3
 """Words that the name of a column has at most; what has more may be prose with a comma."""
+_ERROR = re.compile(r"\bERROR\b(?! ?[=_])")
+_TELLING = Literals(
+    one.pattern
+    for one in (
+        signatures.TRACEBACK,
+        signatures.FRAME,
+        signatures.EXCEPTION,
+        signatures.STRONG,
+        signatures.EXIT,
+        signatures.WARNED,
+        signatures.WEAK,
+        signatures.LOUD_WARNING,
+        signatures.WARNING,
+        _ERROR,
+    )
+)
+"""What a message says of itself where any of these is in it: one scan spares most lines ten."""
 _FAILING = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
 
 
@@ -24,20 +42,21 @@ def kind_of(line: str) -> tuple[str, bool]:  # noqa: PLR0911  # a decision list
     body = peeled.body
     if not body.strip():
         return (WARNING, True) if peeled.level == "WARNING" else (BLANK, True)
-    if kind := _certain(body) or _levelled(peeled):
+    telling = _TELLING.may_match(body)
+    if kind := (_certain(body) if telling else "") or _levelled(peeled):
         return kind, True
-    if signatures.EXIT.search(body):
+    if telling and signatures.EXIT.search(body):
         return BY_DIGITS, True
     if is_row(inner := part(peeled)):
         return row(len(cells(inner)) + peeled.cell), True
-    if signatures.WARNED.search(body):
+    if telling and signatures.WARNED.search(body):
         return (WARNED if signatures.PLACE.search(body) else WARNING), True
     if signatures.PACKAGE.match(line):
         return WARNING, True
     reports = is_report(body, read_plan(body))
     if reports:
         return _last_word(body) or PROGRESS, True
-    if kind := _worded(peeled):
+    if telling and (kind := _worded(peeled)):
         return kind, True
     if is_header(inner):
         named = cells(inner)
@@ -84,7 +103,7 @@ def _worded(peeled: Peeled) -> str:
     quiet = peeled.level in ("INFO", "DEBUG", "TRACE", "NOTICE") or " INFO " in body
     if not quiet and signatures.WEAK.search(body) and not signatures.NO_ERROR.search(body):
         return WARNING if signatures.WARNING.search(body) else ERROR
-    if re.search(r"\bERROR\b(?! ?[=_])", body) and not quiet and not signatures.NO_ERROR.search(body):
+    if _ERROR.search(body) and not quiet and not signatures.NO_ERROR.search(body):
         return ERROR
     if signatures.LOUD_WARNING.search(body) or (not quiet and signatures.WARNING.search(body)):
         return WARNING

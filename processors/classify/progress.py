@@ -38,7 +38,7 @@ _TRAINING_BAR = re.compile(r"(?i)^\W*train(?:ing)? batches\b")
 _UNNAMED_BAR = re.compile(r"\s*\d+%")
 _NAMED_BAR = re.compile(r"(?i)^(?:train(?:ing)?|epochs?|iter(?:ation)?s?|steps?)\b[\s\d:/]*%")
 _UNKNOWN_RATE = re.compile(r"\?\s?\w+/s\b|\bs/\w+\?")
-_TABLE_CELL = re.compile(r"^\s*\|\s+[\w/ ]+?\s*\|\s*[-+\d.e]+\s*\|$")
+_TABLE_CELL = re.compile(r"^\s*+\|\s++[\w/][\w/ ]*+\s*+\|\s*+[-+\d.e]++\s*+\|$")
 _FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")
 _EVALUATING = re.compile(
     r"(?i)(?:^|[^A-Za-z_])(?:eval\w*|validation|validating|valid|val|test(?:ing|set)?|dev(?=[^A-Za-z/])"
@@ -49,13 +49,14 @@ _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|d
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)(?: (?:step|iteration))?\b")
 _QUALIFIERS = ("current", "global", "learning", "training", "train", "time", "date", "running", "starting")
 """Words that may stand before the name of a counter that is a line of its own."""
-_FRAMES = re.compile(r"(?i)^(?:speed|(?:(?!train|env)\w+[ _])*fps)$")
+_FRAMES = re.compile(r"(?i)^(?:speed|(?:(?!train|env)\w++ )*+(?:(?!train|env)\w*_)?fps)$")
 """Rates that video tools print as well: alone they are no report."""
 _OF_A_STEP = 5
 """Rank of a loss up to which it counts without a counter."""
 _COUNTED = re.compile(r"(?i)^\W*(?:rank \d+\] )?(?:at )?(?:step|iter(?:ation)?|update)\W{0,3}\d")
 _KEYS = re.compile(
-    r"(?i)^(?:\[\w+\]\s*)?(?:step|iter(?:ation)?)\s*[=:]\s*\d+(?:\s*[,;|]?\s+[\w/]+\s*[=:]\s*[-+\d.e]+){2,}\s*$"
+    r"(?i)^(?:\[\w++\]\s*+)?(?:step|iter(?:ation)?)\s*+[=:]\s*+\d++"
+    r"(?:(?:\s*+[,;|]\s++|\s++)[\w/]++\s*+[=:]\s*+[-+\d.e]++){2,}+\s*+$"
 )
 """A counter and measures, of whatever names."""
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -77,7 +78,7 @@ _NAMELESS = re.compile(
 """An epoch's numbers as a list that ends in a duration; the parts of a step's time."""
 _FORMS = (_EPOCH_TIME, _OF_EPOCH, _NAMELESS)
 """Lines that are reports whatever their fields."""
-_METER = re.compile(r"^\W*[\w/.-]+ ?[:=]? *[-+\d.e]+ +\([-+\d.e]+\)\s*$")
+_METER = re.compile(r"^\W*+[\w/.-]{1,80}? ?[:=]? *+[-+\d.e]++ ++\([-+\d.e]++\)\s*+$")
 """A value and its running mean."""
 _REMAINS = re.compile(r"(?i)\b(?:remaining|eta)\b")
 """What only work under way has."""

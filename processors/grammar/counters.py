@@ -27,7 +27,7 @@ _RANGE = re.compile(r"^\s*(?:-|\.\.|to|and)\s*$")
 _SQUARE = re.compile(r"^\s*\]\s*\[\s*$")
 _COMMA = re.compile(r"^\s*,\s*$")
 _BOTH = re.compile(r"(?i)\bepochs?\s*/\s*(?:iter(?:ation)?s?|steps?|batch(?:es)?)$")
-_EPOCHS_BAR = re.compile(r"(?i)(?:^|\W)(?:epochs?(?: progress)?|total progress)\s*[:|]?\s*$")
+_EPOCHS_BAR = re.compile(r"(?i)(?:^|\W)(?:epochs?(?: progress)?|total progress)\s*+[:|]?+\s*+$")
 _EPOCHS_PER = re.compile(r"\s?(?:epochs?/s|s/epochs?)\b")
 _OF_ITS_OWN = re.compile(r"\s?(?:[A-Za-z]+/(?P<second>s)\b|(?P<seconds>s)/[A-Za-z]+)(?=\s?[\],])")
 """A unit that a bar was given for what it counts: `11.3trial/s`."""

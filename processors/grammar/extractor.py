@@ -22,6 +22,9 @@ from .slots import Plan, Slot
 LONGEST = 1000
 """Characters of a line that are looked at. Templates are kept, so this bounds memory."""
 
+NUMBERS = 100
+"""Numbers of a line that are looked at: no report has more, but in columns."""
+
 CACHE_SIZE = 20_000
 
 DIGITS = str.maketrans("023456789", "111111111")
@@ -33,12 +36,12 @@ _DATE = re.compile(
     r"\d\d:\d\d:\d\d(?: [A-Z]{3,4})?(?: \d{4})?"
 )
 _EXPECTED = re.compile(
-    r"(?i)\b(?:eta|etc|finish\w*|end\w*|until|left|remaining|expected|estimated|done)[\"']?\W*(?:at|on|by|time)?\W*$"
+    r"(?i)\b(?:eta|etc|finish\w*|end\w*|until|left|remaining|expected|estimated|done)\W*+(?:at|on|by|time)?\W*+$"
 )
 """What stands before a time that is still to come."""
 
 
-_CELL = re.compile(r"\|\s+[^|\d]+?\s*\|\s*[-+\d.e]+\s*\|")
+_CELL = re.compile(r"\|\s++[^|\d]++\|\s*+[-+\d.e]++\s*+\|")
 """A field of a drawn table."""
 _INDENTED = (" ", "\t", "|", "│", "┃")
 
@@ -117,7 +120,7 @@ def read_plan(body: str) -> Plan:
     body = body[:LONGEST]
     for found in _DATE.finditer(body):
         body = _blank(body, found.start(), found.end())
-    parts = NUMBER.split(body)
+    parts = NUMBER.split(body, NUMBERS)
     return plan(parts[::2], parts[1::2])
 
 
@@ -138,7 +141,7 @@ def layout(line: str) -> Layout:
     if table.is_row(table.part(replace(peeled, body=body))):
         return Layout(Plan(()), (), stamp, peeled.rank, row=True, event=False, fragment=False)
     numbers = list(NUMBER.finditer(body))
-    parts = NUMBER.split(body)
+    parts = NUMBER.split(body, NUMBERS)
     texts, printed = parts[::2], parts[1::2]
     known = plan(texts, printed)
     slots = _with_clocks(known.slots, printed, texts)

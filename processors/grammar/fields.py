@@ -17,13 +17,14 @@ _NAME = re.compile(
 )
 """Dashes and bullets part fields as commas do."""
 _LETTER = re.compile(r"[^\W\d_]")
+_APART = re.compile(r"\s{2,}| - ")
 _SCOPE = re.compile(r"(?i)\((?:train|training|global|avg|mean|smoothed|\w{1,2}(?:,\s*\w{1,2})+)\)$")
 _WRAPPED = re.compile(
     r"(?i)(?<![\w.])(?:(?:np|numpy|jnp|jax|torch|tf)\.)?(?:b?float\d*|u?int\d*|tensor|(?:device)?array)\([\[(\s]*$"
 )
 """A type that stands around a number: `'loss': np.float64(0.31)`."""
 _TAIL = re.compile(r"(?:^|\s)(?:at|for|of|in|after|on|from|the)\s+(?=[A-Za-z_])")
-_GLUE = re.compile(r"^[\s\"')\]}]*(?:is|[:=,-]|->|was)?\s*[\"'(\[]?\s*$")
+_GLUE = re.compile(r"^[\s\"')\]}]*+(?:is|->|[:=,-]|was)?+\s*+[\"'(\[]?+\s*+$")
 _UNIT_AFTER = re.compile(
     r"^[\s\"'\[(]{0,3}(毫?秒|分钟?|小时|[A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?"
     r"|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*[:=]|[\w/])"
@@ -47,7 +48,7 @@ _COUNTED_FIRST = re.compile(r"^\s+(?:iter(?:ation)?s?|steps?|updates?),\s+$")
 _EPOCH_SECOND = re.compile(r"^\s+epochs?\b")
 """`1200 iter, 3 epoch / 20 epochs`."""
 _ENDED_AFTER = re.compile(r"(?i)^\s+(?:finished|completed?|ended|done)\b")
-_BETWEEN = re.compile(r"^\s+\S+\s*[:=]?\s+$")
+_BETWEEN = re.compile(r"^\s++\S++(?:\s++[:=])?\s++$")
 _SO_MANY = re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$")
 _FRACTION = re.compile(r"\.\d\d")
 _ORDINAL_AFTER = re.compile(r"^\s*个?(轮次?|步|次迭代)(?![\w/])")
@@ -67,13 +68,13 @@ _OF_ONE = re.compile(
     r"(?i)\b(?:step|iter\w*|batch|update)[ _-]?(?:time|duration)|(?:/|\bper\b|\ba\b)\s*(?:step|iter\w*|batch)"
 )
 _LAST = re.compile(r"(?i)\b(?:last|past)\s+$")
-_SOME_TOOK = re.compile(r"(?i)^\s*(iter\w*|steps?|batch(?:es)?|updates?)?\s*\)?\s*([:=]|takes?|took|in)\s*$")
+_SOME_TOOK = re.compile(r"(?i)^\s*+(iter\w*|steps?|batch(?:es)?|updates?)?\s*+\)?+\s*+([:=]|takes?|took|in)\s*+$")
 _PER_SOME = re.compile(r"^\s*([a-zA-Z]+)\s*(?:/|per|for)\s*$")
 _UNTIL = re.compile(
     r"(?:^|[^a-z])(?:eta|remain(?:s|ing)?|left|estimated|expected|until|timeout|limit)(?:$|[^a-z])", re.IGNORECASE
 )
 _LEFT = re.compile(r"(?i)(?:^|[^a-z])(?:eta|remaining|left)[^a-z]*$")
-_UNTIL_AFTER = re.compile(r"^\s*[a-z]*[ ]+(?:left|remaining|ago)\b(?!\s*[:=])", re.IGNORECASE)
+_UNTIL_AFTER = re.compile(r"^(?:\s*+[a-z]++[ ]++|\s++(?<=[ ]))(?:left|remaining|ago)\b(?!\s*+[:=])", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
@@ -87,7 +88,7 @@ def name_before(text: str) -> str:
     said, text = bare != text, _SCOPE.sub("", bare.rstrip(" \t\"'*"))
     if text.endswith("]"):
         text = text[:-1].rstrip()
-    text = re.split(r"\s{2,}| - ", text)[-1]
+    text = _APART.split(text)[-1]
     found = _NAME.search(text)
     if not found or not _LETTER.search(found[0]):
         return ""

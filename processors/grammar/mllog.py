@@ -60,14 +60,14 @@ def read(body: str) -> Event | None:
 def _value(text: str) -> object:
     try:
         return msgspec.json.decode(text.strip())
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return text
 
 
 def _object(text: str) -> dict[str, Any]:
     try:
         record = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
 

@@ -88,6 +88,19 @@ _LOSS = re.compile(
     r"|perplexity loss|score)(?:$|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\btr(?:n|ain)? ?loss|^l [a-z]+$|^loss ?value$"
     r"|^train(?:ings?)?[ -](?:rmse|mse|mae|l1|l2|deviance)$"
 )
+_RANKED_LOSSES = (
+    re.compile(r"^loss$"),
+    re.compile(
+        r"^(?:loss(?:es)?/)?(?:avg|average|mean|running)?[ /]?"
+        r"(?:train|training|lm|total|tot|all|overall|step|batch)?[ /]?loss(?: function)?$"
+        r"|^loss(?:es)?[/ ]total$|^(?:train |avg |average )?cost$|^(?:训练|总)?损失$"
+    ),
+    re.compile(r"train.*(?:loss|entropy)|^loss\b.*\btrain"),
+    re.compile(r"loss$"),
+)
+"""Names of losses, those of the training step first."""
+_SMOOTHED = re.compile(r"avg|average|mean|smooth|running|final")
+_PART_OF_LOSS = re.compile(r"(?<!cross )entropy loss|alpha|\bkl\b|\baux|\breg\b|regulari")
 _CLOCK = re.compile(
     r"(?:^|[^a-z])(?:elapsed|elasped|(?:total|wall|elapsed|cumulative)[ _-]?(?:time|elapsed|wall)|time[ _-]?elapsed"
     r"|time[ _](?:passed|spent)|wallclock|wall[ _]clock|runtime|uptime|time[ _]total)|^(?:wall|_?timestamp|ts)$"
@@ -103,7 +116,7 @@ _MEASURE = re.compile(
     r"|consumed|mfu|lr$|learning|^r$|\bvalue$|\bfitness$"
 )
 _COUNT = re.compile(
-    r"(?:^|[^a-z])(?:consumed|seen|processed|total|num|cumulative)?[ /]*"
+    r"(?:^|[^a-z])(?:consumed|seen|processed|total|num|cumulative)?[ /]{0,3}"
     r"(samples|tokens|examples|images|sequences|timesteps|env steps|env interacts|interactions|kimg)"
     r"(?: (?:seen|consumed|processed|so far|total))?$"
 )
@@ -196,21 +209,7 @@ def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
 def loss_rank(name: str) -> int:
     """Return how much a loss of this name is the loss of the training step; the lowest is taken."""
     text = words(name)
-    ranked = (
-        r"^loss$",
-        (
-            r"^(?:loss(?:es)?/)?(?:avg|average|mean|running)?[ /]?"
-            r"(?:train|training|lm|total|tot|all|overall|step|batch)?[ /]?loss(?: function)?$"
-            r"|^loss(?:es)?[/ ]total$|^(?:train |avg |average )?cost$|^(?:训练|总)?损失$"
-        ),
-        r"train.*(?:loss|entropy)|^loss\b.*\btrain",
-        r"loss$",
-    )
-    for place, pattern in enumerate(ranked):
-        if re.search(pattern, text):
-            return (
-                place
-                + (2 if re.search(r"avg|average|mean|smooth|running|final", text) else 0)
-                + (4 if re.search(r"(?<!cross )entropy loss|alpha|\bkl\b|\baux|\breg\b|regulari", text) else 0)
-            )
+    for place, ranked in enumerate(_RANKED_LOSSES):
+        if ranked.search(text):
+            return place + (2 if _SMOOTHED.search(text) else 0) + (4 if _PART_OF_LOSS.search(text) else 0)
     return 9

@@ -21,7 +21,7 @@ NUMBER = re.compile(
 )
 """One number, as group 1. A digit that belongs to a word (`top1`, `fc6`, `P100`) is none."""
 
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s?(ms|[dhms])")
+_PART = re.compile(r"(?<!\d)(\d++(?:\.\d++)?+)\s?(ms|[dhms])")
 _AFTER_DAYS = re.compile(r"\s?d(?:ays?)?,?\s+")
 _SECONDS_IN = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 _OF_A_DURATION = frozenset(":hms")

@@ -34,18 +34,18 @@ from .slots import Plan, Slot
 LEADING = "leading"
 """Name of a counter that stands bare at the start of a line: a round of boosting."""
 _LEADING = re.compile(r"\[\0\]\t\S.*:|\0:\t\S.*:")
-_AT = re.compile(r"^(.*?)\s+(?:at|for|after|of|in)\s+\S.*$")
+_AT = re.compile(r"^(.*?)(?<!\s)\s++(?:at|for|after|of|in)\s++\S")
 _DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])|(?<=[\[|])[#=>*. -]{5,}(?=[\]|])")
 """What bars are drawn of: box and block characters, and `[===>...]`."""
 _TIME_UNIT = re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])")
 _OPEN_BAR = re.compile(r"^(?:/\?|it|batch(?:es)?|steps?)\s+\[$")
-_LOSSES = re.compile(r"(?i)\bloss(?:es)?\s*[:=]?\s*[\[({]?\s*[a-z_]+\s*[:=]?\s*,")
+_LOSSES = re.compile(r"(?i)\bloss(?:es)?\s*+[:=]?+\s*+[\[({]?+\s*+[a-z_]++\s*+[:=]?+\s*+,")
 """A list of losses whose names follow, their numbers left out: of those, `total` is the one."""
 _RIGHT = re.compile(r"%\s*\($")
 _NUMBERS = re.compile("\0+")
 _TOGETHER = re.compile(
     r"(?<![\0\w])(?![A-Za-z]+/s(?:ec)?\b|s/)"
-    r"((?:[A-Za-z_]\w* )?)((?:[A-Za-z_]\w*/)+[A-Za-z_]\w*)((?: [A-Za-z_]\w*)?\s*[:=]\s*)\0((?:/\0)+)(?!/)"
+    r"((?:[A-Za-z_]\w*+ )?)((?:[A-Za-z_]\w*+/){1,16}+[A-Za-z_]\w*+)((?: [A-Za-z_]\w*+)?\s*+[:=]\s*+)\0((?:/\0)++)(?!/)"
 )
 """Several names before as many numbers: `loss box/class/total=`. A unit behind a number is none: `2.7it/s patience: 0/10`."""
 _END = re.compile(r"(?i)_?(?:total|max|num|all)(?:_|$)|N$")

@@ -28,12 +28,12 @@ _RANK = re.compile(
     r"|\[\d+,(\d+)\]<std(?:out|err)>:[ ]?"
     r"|\((?:[\w.:<>()-]+ )?pid=\d+(?:, [^)]*)?\)[ ]?(?:\[[^\]]{0,60}\][ ])?"
     r"|std(?:out|err)(?: [FP]|:| \|) "
-    r"|[A-Za-z][\w.-]*-\d[\w.-]*: "
-    r"|[\w.-]+-\d+ +\| "
+    r"|(?=[A-Za-z][\w.-]*-\d)[\w.-]++: "
+    r"|[\w.-]+-\d++ ++\| "
     r"|\[pod/[\w.-]+/[\w.-]+\] "
     r"|\d\d[OE][+ ]"
     r"|\d+\.\ds[ \t]+\d+[ \t]"
-    r"|\[[A-Za-z][\w.-]*\d[\w.-]*\] (?=\d{4}-\d\d-\d\d[ T]))"
+    r"|\[(?=[A-Za-z][\w.-]*\d)[\w.-]++\] (?=\d{4}-\d\d-\d\d[ T]))"
 )
 _SYSTEM = re.compile(
     rf"(?!{_LEVEL}\b)[\w.-]{{1,64}} (?:[\w./@-]{{1,64}}\[\d+\]|kernel): "
@@ -59,8 +59,8 @@ _TAG = 80
 """Characters of a tag that are kept."""
 _GLUED = 250
 """Characters from which a line may be several bars, copied without what parted them."""
-_BAR = re.compile(r"\d+/\d+ \[[=>.]{8,}\]")
-_BAR_ON = re.compile(r"\d+/\d+ \[\d[^\[\]]*?(?:it/s|s/it)(?:[^\[\]]*\](?=[^\s\]),:|])|(?=[a-z]{3,}: ))")
+_BAR = re.compile(r"(?<!\d)\d++/\d++ \[[=>.]{8,}\]")
+_BAR_ON = re.compile(r"(?<!\d)\d++/\d++ \[\d[^\[\]]*?(?:it/s|s/it)(?:[^\[\]]*\](?=[^\s\]),:|])|(?=[a-z]{3,}: ))")
 """A bar to which the next message is glued: one goes to standard error, the other to standard output."""
 _MERE = re.compile(rf"(?:[\[(<]?(?:{_STAMP})[\])>]?\s*|\w+: )?[\[(<]?(?:DEBUG|INFO|WARN(?:ING)?)\b")
 """A message by whose own level the bar before it tells more, unless it is grave."""

@@ -8,34 +8,35 @@ from .numbers import parse
 from .prefix import Peeled
 
 _CELL = re.compile(
-    r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)(?:ms|[smhkKMG%])?|#na#|None"
+    r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d++(?:\.\d*+)?(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)(?:ms|[smhkKMG%])?|#na#|None"
     r"|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?|"
 )
 _LETTERS = re.compile(r"[-+\d.,;|:eEnaifNo#smhkKMG%()\s]*")
 _SPACED_CELL = re.compile(
-    r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?(?:\s?(?:ms|[smhkKMG%]))?(?:\s\(\d+\.?\d*\s?%\))?|(?:\d+(?:\.\d+)? (?:ms|[smhd])(?:, |$))+"
+    r"[-+]?\d++(?:\.\d*+)?(?:[eE][-+]?\d+)?(?:\s?(?:ms|[smhkKMG%]))?(?:\s\(\d++(?:\.\d*+)?\s?%\))?"
+    r"|(?:\d++(?:\.\d++)? (?:ms|[smhd])(?:, |$))+"
 )
 """A cell with blanks in it, where two or more part the columns: `44.1 ms`, `1.5 M`, `300 (7.5%)`, `3 m, 20 s`."""
 _MARK = re.compile(r"(?<=\d) [▲▼△▽↑↓✓✔★*](?=\s|$)")
 """What says that a value rose, fell or is the best so far."""
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:,\d{3})*(?:\s|$))")
-_SHARE = re.compile(r"\s\(\d+\.?\d*\s?%\)$")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:,\d{3}){0,6}(?:\s|$))")
+_SHARE = re.compile(r"\s\(\d++(?:\.\d*+)?\s?%\)$")
 _TIMES = {"ms": 1e-3, "m": 60.0, "h": 3600.0}
 _WIDEST = 64
 _LONGEST_HEADER = 400
 _SPLIT = re.compile(r"\s*[,;\t|]\s*|\s+")
-_COMMA = re.compile(r"\s*[,;\t]\s*")
-_CSV_HEADER = re.compile(r"#?\s*[A-Za-z_][\w/ .-]*(?:[,;\t]\s*[A-Za-z_][\w/ .()-]*){1,60}\s*")
-_SPACED_HEADER = re.compile(r"\s*(?:epoch|step|iter\w*|batch)(?:\s+[A-Za-z_][\w/]*){2,20}\s*", re.IGNORECASE)
+_COMMA = re.compile(r"[,;]\s*+|(?<!\s)(?:\s++[,;]|[^\S\t]*+\t)\s*+")
+_CSV_HEADER = re.compile(r"#?\s*+[A-Za-z_][\w/ .-]*+(?:[,;\t]\s*+[A-Za-z_][\w/ .()-]*+){1,60}+\s*+")
+_SPACED_HEADER = re.compile(r"\s*+(?:epoch|step|iter\w*+|batch)(?:\s++[A-Za-z_][\w/]*+){2,20}+\s*+", re.IGNORECASE)
 _PIPE_HEADER = re.compile(
-    r"\s*\|?\s*(?:epoch|step|iter\w*|batch)\s*(?:\|\s*[A-Za-z_][\w/ ().%-]*){1,20}\|?\s*", re.IGNORECASE
+    r"\s*+\|?+\s*+(?:epoch|step|iter\w*+|batch)\s*+(?:\|\s*+[A-Za-z_][\w/ ().%-]*+){1,20}+\|?+\s*+", re.IGNORECASE
 )
 
 
 _WIDE_HEADER = re.compile(r"\s*(?:[A-Za-z#][\w/#%.-]*(?: [\w/#%.()-]+){0,3}(?:\s{2,}|\s*$)){3,30}")
-_SEPARATOR = re.compile(r"[\s|+]*[-=]{2,}[-=\s|+:]*")
+_SEPARATOR = re.compile(r"[\s|+]*+[-=]{2}[-=\s|+:]*+")
 _UNIT = re.compile(r"(?<=\d)\s?(ms|[smh%])$")
-_BAR = re.compile(r"(.{1,300}?)\s*:?\s+\d+%")
+_BAR = re.compile(r"(.{1,300}?):?(?<!\s)\s++\d++%")
 _PLAIN = re.compile(r"\d+(?:\.\d*)?(?:e[-+]?\d+)?|nan|inf")
 _LIST = re.compile(r"\[[^\[\]A-Za-df-z]*\]")
 """Several numbers in one cell: which of them counts, nobody says."""
@@ -76,14 +77,14 @@ def is_row(body: str) -> bool:
         return False
     found = cells(plain)
     form = _SPACED_CELL if _is_spaced(plain) else _CELL
-    return 3 <= len(found) <= _WIDEST and bool(found[0]) and all(form.fullmatch(cell) for cell in found)
+    return 3 <= len(found) <= _WIDEST and bool(found[0]) and all(map(form.fullmatch, found))
 
 
 def is_header(body: str) -> bool:
     """Return whether `body` looks like the names of columns. Prose with commas is none."""
     if len(body) > _LONGEST_HEADER or ". " in body:
         return False
-    if any(header.fullmatch(body) for header in (_CSV_HEADER, _SPACED_HEADER, _PIPE_HEADER)):
+    if _CSV_HEADER.fullmatch(body) or _SPACED_HEADER.fullmatch(body) or _PIPE_HEADER.fullmatch(body):
         return True
     return _WIDE_HEADER.fullmatch(body) is not None and bool({"loss", "e", "epoch", "step", "iter", "#"} & _words(body))
 

@@ -20,7 +20,7 @@ _THINGS = {
 }
 # Patterns are ASCII's where a unit is looked up: to others a long s is an s, and the Kelvin sign a k.
 _UNIT = "|".join(sorted(map(re.escape, _TIMES), key=len, reverse=True))
-_PER = r"\s*(?:/|_per_|-per-|\s+per\s+|\bper\b|_p_)\s*"
+_PER = r"\s*+(?:/|_per_|-per-|\bper\b|_p_)\s*+"
 _DEVICE = re.compile(r"(?ai)(?:/|\bper\b|_per_)\s*_?(?:gpu|device|core|chip|rank|worker|card|tpu)|\bdevice/|\btgs\b")
 _RATE = {
     kind: re.compile(
@@ -30,6 +30,7 @@ _RATE = {
 }
 _THOUSANDS = re.compile(r"[kKM](?=(?:it|img|image|im|tok|token|sample|ex|example|seq|step|record|item)s?/)")
 _PREFIX = {"k": 1e3, "K": 1e3, "M": 1e6}
+_WORDS = re.compile(r"[A-Za-z]+")
 _HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 _SHORT = (
     dict.fromkeys(("fps", "ips", "sps", "qps", "imps"), SAMPLES)
@@ -59,7 +60,7 @@ def rate(text: str) -> Rate | None:
     for kind in (TOKENS, SAMPLES, STEPS):
         if found := _RATE[kind].search(spaced):
             return Rate(kind + per_device(text), 1.0 / _TIMES[found[1].lower()])
-    for word in re.findall(r"[A-Za-z]+", text.lower()):
+    for word in _WORDS.findall(text.lower()):
         if word in _SHORT:
             return Rate(_SHORT[word] + per_device(text), 1.0)
     return None

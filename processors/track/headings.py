@@ -11,11 +11,12 @@ from processors.view import ChunkView
 _LOOP = re.compile(r"\s*\d+(?:\.\d+)?%.*?\b\d+(?:/|\s+of\s+)(\d+)")
 _OTHER_WORK = (
     r"(?:pre-?process|extract|decod|encod|predict|eval|validat|test|infer|generat|convert|render|transcrib|translat"
-    r"|synthesi[sz]|detect)\w*"
+    r"|synthesi[sz]|detect)\w*+"
 )
-_BEGINS = re.compile(
-    rf"(?i)\b(?:(?:start\w*|begin\w*|now|running|comput\w+)\b.*\b{_OTHER_WORK}|{_OTHER_WORK}(?<=ing)\b).*(?:\.\.\.|…|:|[-=*#]{{2,}})\s*$"
-)
+_WORKING = re.compile(rf"(?i)\b{_OTHER_WORK}(?<=ing)\b")
+_BEGINS = re.compile(r"(?i)\b(?:start\w*|begin\w*|now|running|comput\w+)\b")
+_WORK = re.compile(rf"(?i)\b{_OTHER_WORK}")
+_AHEAD = re.compile(r"(?:\.\.\.|…|:|[-=*#]{2})$")
 _TRAINS = re.compile(r"(?i)train|epoch|tun(?:e|ing)\b|learn")
 _LONGEST, _WIDEST = 200, 500
 
@@ -102,4 +103,9 @@ def _message(template: str) -> int:
 @lru_cache(maxsize=4096)
 def _announces(template: str) -> bool:
     """Return whether the lines of `template` say that other work than training begins."""
-    return len(template) < _LONGEST and _BEGINS.search(template) is not None and not _TRAINS.search(template)
+    if len(template) >= _LONGEST or not _AHEAD.search(template.rstrip()) or _TRAINS.search(template):
+        return False
+    begins = _BEGINS.search(template)
+    return _WORKING.search(template) is not None or (
+        begins is not None and _WORK.search(template, begins.end()) is not None
+    )

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from statistics import fmean, median
+from statistics import fmean
 
 import msgspec
 
 from processors.grammar.stamps import difference
 
 from .reports import Report
-from .robust import spread, without_outliers
+from .robust import median, spread, without_outliers
 
 _ENOUGH = 10
 """Ticks of the clock that the differences must span together where one difference spans few."""

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import fmean, median
+from statistics import fmean
 
 from msgspec.structs import replace
 
@@ -18,7 +18,7 @@ from processors.grammar.units import SAMPLES
 from .pace import GROWING, Pace, growing, pairs
 from .reading import CLOSE, ENOUGH, NEAR, Reading, against, reference, scored
 from .reports import Report
-from .robust import robust_median, spread
+from .robust import median, robust_median, spread
 
 _FEW = 4
 """One report in so many must hold a field before it speaks for all: a summary at the end may call anything a speed."""

@@ -1,7 +1,6 @@
 """Medians that a few odd values do not move."""
 
-from collections.abc import Sequence
-from statistics import median
+from collections.abc import Iterable, Sequence
 
 _SIGMA = 1.4826
 """Makes the median absolute deviation of normal noise its standard deviation."""
@@ -9,6 +8,13 @@ _SIGMA = 1.4826
 _CUT = 5.0
 _FLOOR = 0.05
 """Deviations below this share of the median are never odd: many logs print few digits."""
+
+
+def median(values: Iterable[float]) -> float:
+    """Return the median of at least one value. That of `statistics` takes numbers of any kind, and twice as long."""
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
 def without_outliers(values: Sequence[float]) -> list[float]:

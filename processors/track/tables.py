@@ -24,7 +24,7 @@ _MONITOR = (("l", Meaning.DONE), ("t", Meaning.CLOCK))
 _HEADER_LENGTH = 400
 _OF_A_HEADER = ("oss", "LOSS", "poch", "ter", "tep")
 _OF_A_ROW = frozenset("0123456789+-. |\t\x1b")
-_ASIDE = re.compile(r"\s*\([^()]*\)$")
+_ASIDE = re.compile(r"(?<!\s)\s*+\([^()]*+\)$")
 """What a column's name says beside: `Step (% done)`."""
 _DURATIONS = (Meaning.STEP_TIME, Meaning.TIME, Meaning.CLOCK)
 _NOT_OF_A_ROW = re.compile(r"(?<!\d)(?<!\d )[GKMk]|[B-DHJLO-RT-Zb-cgjlo-rt-z]")

@@ -33,7 +33,7 @@ _OF_BAR = 0.6
 _MORE = 5
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
 
-SPACED_S = 0.9
+SPACED_S = 1.9
 """Reports that arrive sooner after the newest metric wait for the next chunk: a summary costs more than all else that is done to a line."""
 
 _SAYS = re.compile(r"[^\W\d_]|%")

@@ -28,8 +28,8 @@ def command(context: typer.Context) -> None:
     settings = loaded.settings
     group = f"{settings.kafka.group}-sink"
     with service(settings, "sink") as running, opened(settings, running.telemetry, running.stop) as sinks:
-        running.telemetry.health = sinks.problems
         connection = kafka_connection(settings.kafka)
+        running.telemetry.health = lambda: [*connection.problems(), *sinks.problems()]
         with KafkaConsumer(connection, group, STORED_TOPICS, settings.kafka.session_timeout_s) as consumer:
             producer = producer_factory(settings)()
             pump = Pump(

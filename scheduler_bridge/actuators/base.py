@@ -39,6 +39,7 @@ class JobView:
         excluded: Nodes that it is kept away from.
         word: The scheduler's own word for the state, with its reason where there is one.
         alone: True where nothing can be packed beside it any more.
+        user: Who submitted it; empty where the scheduler does not say.
     """
 
     job: str
@@ -48,6 +49,7 @@ class JobView:
     excluded: tuple[str, ...] = ()
     word: str = ""
     alone: bool = False
+    user: str = ""
 
     def seen(self) -> dict[str, str]:
         """Return the view as `DecisionResult.seen` holds it."""

@@ -2,14 +2,25 @@
 
 from records import Decision
 
-from . import breaker, budget, expiry, mode, once
-from .base import Context, Guardrail, Objection
-from .job_state import Wait, objection_of_state
+from . import bounds, budget, expiry, mode, once
+from .base import Context, Guardrail, LimitReached, Objection, Wait
+from .job_state import objection_of_state
+from .rates import limit_reached
 
-GUARDRAILS: tuple[Guardrail, ...] = (mode.check, expiry.check, once.check, budget.check, breaker.check)
+GUARDRAILS: tuple[Guardrail, ...] = (mode.check, bounds.check, expiry.check, once.check, budget.check)
 """In this order; the first objection is the one that is written down."""
 
-__all__ = ["GUARDRAILS", "Context", "Guardrail", "Objection", "Wait", "first_objection", "objection_of_state"]
+__all__ = [
+    "GUARDRAILS",
+    "Context",
+    "Guardrail",
+    "LimitReached",
+    "Objection",
+    "Wait",
+    "first_objection",
+    "limit_reached",
+    "objection_of_state",
+]
 
 
 def first_objection(decision: Decision, context: Context) -> Objection | None:

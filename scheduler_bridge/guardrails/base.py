@@ -18,6 +18,22 @@ class Objection:
 
 
 @dataclass(frozen=True, slots=True)
+class Wait:
+    """Not now, perhaps later."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LimitReached:
+    """Not now: an hourly limit is reached. `until`: when it is so no longer, in seconds since 1970."""
+
+    guardrail: str
+    reason: str
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What was done so far, what the operator allows, and the time in seconds since 1970."""
 

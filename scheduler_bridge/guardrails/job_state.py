@@ -1,20 +1,11 @@
 """What the scheduler must show before anything is done to a job."""
 
-from dataclasses import dataclass
-
 from records import Action, Decision
 from scheduler_bridge.actuators import JobState, JobView
 
-from .base import Objection
+from .base import Objection, Wait
 
 NAME = "job-state"
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Not now, perhaps later."""
-
-    reason: str
 
 
 def objection_of_state(

@@ -8,24 +8,34 @@ POLICY = "restart-on-infrastructure-failure"
 LOCAL = frozenset({Component.GPU, Component.NVLINK, Component.NODE, Component.NETWORK})
 """Components that belong to one node. A shared file system is as ill on every other node: nothing is excluded then."""
 
+MESSAGE, CAUSE = 1000, 200
+"""Characters of what a job printed that a decision repeats."""
+
 
 def decide(failure: Failure, settings: BridgeSettings) -> Decision | None:
     """Return a restart for a verdict that is sure enough of an infrastructure fault, else None.
 
-    The id follows from the root line and its signature: revisions that keep to the same root make the same decision.
+    The id follows from the root line, its signature and the suspect: revisions that keep to them make the same decision.
+
+    Where the job alone speaks against its node, the node is excluded all the same: `exclude_nodes` concerns the next attempts of
+    this job, whose user may avoid any node anyway. Nothing is held against the node for others.
     """
     if failure.error_type is not ErrorType.INFRASTRUCTURE or failure.restartable is not True:
         return None
     if not failure.confidence >= settings.min_confidence:  # so written, a NaN decides nothing
         return None
     suspect = failure.node if failure.faulty_component in LOCAL else ""
+    evidence = bool(suspect) and failure.node_evidence
     away = f", away from {suspect}" if suspect else ""
-    message = failure.message.rstrip(". ")
-    cause = failure.signature or failure.faulty_component.value
+    witness = f" Only the job itself speaks against {suspect}." if suspect and not evidence else ""
+    message = failure.message[:MESSAGE].rstrip(". ")
+    cause = (failure.signature or failure.faulty_component.value)[:CAUSE]
     root = failure.root
     place = f"{root.topic}/{root.partition}/{root.offset}/{root.line}" if root else "no-line"
     return Decision(
-        id=decision_id(Action.RESTART, failure.job, failure.attempt, f"{cause}@{place}"),
+        id=decision_id(
+            Action.RESTART, failure.job, failure.attempt, f"{cause}@{place}" + f"~{suspect}" * bool(suspect)
+        ),
         action=Action.RESTART,
         job=failure.job,
         attempt=failure.attempt,
@@ -33,9 +43,10 @@ def decide(failure: Failure, settings: BridgeSettings) -> Decision | None:
         expires=failure.time + settings.ttl,
         mode=Mode.ACT if Action.RESTART in settings.enabled else Mode.SHADOW,
         policy=POLICY,
-        reason=f"Infrastructure failure ({failure.faulty_component}): {message}. Start it again{away}.",
+        reason=f"Infrastructure failure ({failure.faulty_component}): {message}. Start it again{away}.{witness}",
         cause=cause,
         cause_id=failure.id,
         exclude_nodes=[suspect] if suspect else [],
+        node_evidence=evidence,
         evidence=failure.evidence or ([root] if root else []),
     )

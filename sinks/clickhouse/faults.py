@@ -12,7 +12,7 @@ from clickhouse_connect.driver.exceptions import (
     ProgrammingError,
 )
 
-from sinks.errors import SinkRejected, SinkUnavailable
+from sinks.errors import RecordRejected, SinkRejected, SinkUnavailable
 
 # Numbers from ClickHouse's src/Common/ErrorCodes.cpp.
 _SCHEMA = frozenset({
@@ -28,6 +28,11 @@ _ACCESS = frozenset({
     194,  # REQUIRED_PASSWORD
     497,  # ACCESS_DENIED
     516,  # AUTHENTICATION_FAILED
+})  # fmt: skip
+_DATA = frozenset({
+    6, 26, 27,  # CANNOT_PARSE_TEXT, CANNOT_PARSE_QUOTED_STRING, CANNOT_PARSE_INPUT_ASSERTION_FAILED
+    33, 41, 72,  # CANNOT_READ_ALL_DATA, CANNOT_PARSE_DATETIME, CANNOT_PARSE_NUMBER
+    53, 69, 70, 321,  # TYPE_MISMATCH, ARGUMENT_OUT_OF_BOUND, CANNOT_CONVERT_TYPE, VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE
 })  # fmt: skip
 _PASSING = frozenset({
     3,  # UNEXPECTED_END_OF_FILE: the connection broke in the middle of the body
@@ -48,7 +53,7 @@ _PASSING = frozenset({
 })  # fmt: skip
 
 
-def translated(error: Exception, doing: str) -> SinkUnavailable | SinkRejected:
+def translated(error: Exception, doing: str) -> SinkUnavailable | SinkRejected | RecordRejected:
     """Return what `error`, raised while `doing` something, means for the stream."""
     code = error.code if isinstance(error, Error) else None
     said = _first_line(error)
@@ -60,7 +65,9 @@ def translated(error: Exception, doing: str) -> SinkUnavailable | SinkRejected:
         )
     if code in _PASSING or isinstance(error, OperationalError | OSError):
         return SinkUnavailable(f"{doing}: {said}")
-    if code is not None or isinstance(error, DataError | NotSupportedError | ProgrammingError):
+    if isinstance(error, DataError) or code in _DATA:
+        return RecordRejected(f"{doing}: {said}")
+    if code is not None or isinstance(error, NotSupportedError | ProgrammingError):
         return SinkRejected(f"{doing}: {said}")
     # No code: an answer that is not ClickHouse's, from a proxy that has lost its server, say.
     return SinkUnavailable(f"{doing}: {said}")
@@ -77,7 +84,7 @@ def _first_line(error: BaseException) -> str:
 
 @contextmanager
 def speaking(doing: str) -> Iterator[None]:
-    """Turn what ClickHouse raises inside into `SinkUnavailable` or `SinkRejected`; `doing` begins the message."""
+    """Turn what ClickHouse raises inside into `SinkUnavailable`, `SinkRejected` or `RecordRejected`; `doing` begins the message."""
     try:
         yield
     except (ClickHouseError, OSError) as error:

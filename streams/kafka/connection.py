@@ -1,5 +1,6 @@
 """How to reach a broker."""
 
+import socket
 import ssl
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,6 +52,17 @@ class Connection:
                 "sasl_plain_password": self.sasl_password,
             }
         return chosen
+
+    def problems(self, timeout_s: float = 1.0) -> list[str]:
+        """Return what is wrong, for a health check: that none of the brokers takes a connection."""
+        for broker in self.brokers:
+            host, _, port = broker.rpartition(":")
+            try:
+                socket.create_connection((host.strip("[]"), int(port)), timeout_s).close()
+            except (OSError, ValueError):
+                continue
+            return []
+        return [f"no Kafka broker takes a connection at {','.join(self.brokers)}"]
 
     def ssl_context(self) -> ssl.SSLContext | None:
         """Return the TLS context that Faust takes; None without TLS."""

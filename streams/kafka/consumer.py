@@ -7,7 +7,14 @@ from typing import Any, Self
 
 import kafka
 import structlog
-from kafka.errors import CommitFailedError, KafkaError, RetriableError
+from kafka.errors import (
+    CommitFailedError,
+    IllegalGenerationError,
+    KafkaError,
+    RebalanceInProgressError,
+    RetriableError,
+    UnknownMemberIdError,
+)
 
 from records import Position
 from streams.transport import Message, TransportError
@@ -25,6 +32,9 @@ FETCH = {
     "metadata_max_age_ms": 30_000,
 }
 COMMIT_MS = 5000  # without a limit kafka-python waits for a broker for ever, and nobody could stop it
+
+MEMBERSHIP_ERRORS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError, UnknownMemberIdError)
+"""The group changed its members: the next poll joins it again. None of them is retriable for kafka-python."""
 
 
 def _open(connection: Connection, **config: Any) -> Any:
@@ -92,8 +102,8 @@ class KafkaConsumer:
         """
         try:
             self._consumer.commit(timeout_ms=COMMIT_MS)
-        except CommitFailedError:
-            log.info("partitions moved before the commit; their new owner repeats the work")
+        except MEMBERSHIP_ERRORS as error:
+            log.info("partitions moved before the commit; their owner repeats the work", error=type(error).__name__)
         except RetriableError as error:  # it did not answer, or died while it was asked
             log.warning("the broker did not take the commit; the next one includes it", error=repr(error))
         except KafkaError as error:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -31,6 +32,8 @@ BATCH_BYTES = 4 << 20
 """Bytes of them that are handled at a time: whoever stops the worker waits for no more."""
 WAIT_S = 0.05
 """A batch is not waited for longer than this."""
+STUCK_S = 60.0
+"""A backlog of which nothing was handled for so long stands."""
 TRIED = 1000
 """Messages of a partition that are tried before they are taken, where workers died one after the other."""
 
@@ -61,7 +64,8 @@ class FaustAgent:
         self._writer = Writer(connection)
         self.failed = ""
         self._stale: set[int] = set()
-        self._behind: dict[TP, int] = {}
+        self._next: dict[TP, int] = {}
+        self._handled_at = time.monotonic()
         self._untried: dict[int, tuple[Restored, int]] = {}
         inputs = app.topic(*engine.processor.inputs, key_serializer="raw", value_serializer="raw")
         app.agent(inputs, name=engine.processor.state_topic)(self._think)
@@ -72,6 +76,8 @@ class FaustAgent:
             yield self.failed
         if self._writer.away:
             yield "the broker does not take what is written: it is away, or refuses"
+        if (waiting := self._count_behind()) and time.monotonic() > self._handled_at + STUCK_S:
+            yield f"{waiting} messages wait, and none was handled for {time.monotonic() - self._handled_at:.0f} s"
         if self._engine.counters.trimmed:
             yield f"{self._engine.counters.trimmed} states grew too large and lost their largest part: see the log for the keys"
 
@@ -80,7 +86,7 @@ class FaustAgent:
         mine = {part for part in parts if part.topic in self._engine.processor.inputs}
         self._stale |= {part.partition for part in mine}
         for part in mine:
-            self._behind.pop(part, None)
+            self._next.pop(part, None)
 
     async def _think(self, stream: Any) -> None:
         try:
@@ -106,7 +112,10 @@ class FaustAgent:
             await stream.ack(event)
         if self._asking is not None:
             self._asking.offer(questions)
-        self._count_behind(events)
+        for event in events:
+            self._next[event.message.tp] = event.message.offset + 1
+        self._handled_at = time.monotonic()
+        self._count_behind()
 
     async def _handle(self, messages: Sequence[Message]) -> list[Inquiry]:
         """Process a batch and write what follows; return the questions that it raised."""
@@ -167,11 +176,12 @@ class FaustAgent:
         if left <= len(messages):
             del self._untried[partition]
 
-    def _count_behind(self, handled: "Sequence[EventT[bytes]]") -> None:
-        for event in handled:
-            part = event.message.tp
-            self._behind[part] = max(self._app.consumer.highwater(part) - event.message.offset - 1, 0)
-        self._engine.counters.behind = sum(self._behind.values())
+    def _count_behind(self) -> int:
+        """Return how many messages wait, as far as they were seen by the newest fetch."""
+        consumer = self._app.consumer
+        behind = sum(max((consumer.highwater(part) or 0) - at, 0) for part, at in list(self._next.items()))
+        self._engine.counters.behind = behind
+        return behind
 
     async def _write(self, results: Results) -> None:
         """Write `results`, stage by stage. What is too large for its topic becomes a dead letter."""

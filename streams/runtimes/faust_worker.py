@@ -38,6 +38,7 @@ class FaustWorker:
         makers: Sequence[Callable[[], KeyedProcessor[Any]]] = (),
     ) -> None:
         by_topic(engines)
+        self._connection = connection
         self.app = faust.App(
             group,
             broker=[f"kafka://{broker}" for broker in connection.brokers],
@@ -75,7 +76,7 @@ class FaustWorker:
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
-        return [problem for agent in self._agents for problem in agent.problems()]
+        return [*self._connection.problems(), *(problem for agent in self._agents for problem in agent.problems())]
 
     async def _revoked(self, *arguments: Any, **_: Any) -> None:
         revoked: set[TP] = arguments[-1]

@@ -5,9 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Event
 
-from records import InvalidRecord, Position, Record
+import structlog
+
+from records import Explained, InvalidRecord, Position, Record
 from streams.accept import accept, refuse
 from streams.transport import Consumer, Message, Producer, outgoing
+
+from .failing import FailingWatch
+
+log = structlog.get_logger(__name__)
 
 Batch = Sequence[tuple[Position, Record]]
 
@@ -19,7 +25,7 @@ class Counters:
     messages: int = 0
     """Messages read."""
     dead_letters: int = 0
-    """Messages that held no record of their topic."""
+    """Messages that held no record of their topic, or one that could not be dealt with."""
     behind: int = 0
     """Messages not yet read now, all partitions together."""
 
@@ -31,7 +37,9 @@ class Pump:
     Attributes:
         consumer: Where messages come from.
         producer: Where dead letters go.
-        handle: Takes a batch and returns once its effects last. It may be given an empty batch when nothing came for `seconds`.
+        handle: Takes a batch and returns once its effects last. It may be given an empty batch when nothing came for `seconds`. An
+            `Explained` error ends the pump; any other is laid to a record, which is found and becomes a dead letter. So
+            a record may be handed on twice.
         rows: Messages that make a batch full.
         seconds: A batch is not waited for longer than this.
     """
@@ -42,6 +50,7 @@ class Pump:
     rows: int = 500
     seconds: float = 0.1
     counters: Counters = field(default_factory=Counters)
+    failing: FailingWatch = field(default_factory=FailingWatch)
 
     def run(self, stop: Event) -> None:
         """Pump until `stop` is set."""
@@ -51,20 +60,46 @@ class Pump:
     def step(self) -> int:
         """Handle one batch and return the number of its messages."""
         messages = self._gather()
-        batch: list[tuple[Position, Record]] = []
+        batch: list[tuple[Message, Record]] = []
         for message in messages:
             try:
-                batch.append((message.position, accept(message)))
+                batch.append((message, accept(message)))
             except InvalidRecord as error:
-                self.counters.dead_letters += 1
-                self.producer.send(outgoing(refuse(message, str(error)))).result()
+                self._bury(message, str(error), "decode")
+            except Exception as error:
+                log.exception("a message could not be read", position=message.position)
+                self._bury(message, f"reading it failed with {str(error)[:300]!r}; please report this", "decode")
         self.counters.behind = sum(self.consumer.lag().values()) + len(messages)
-        self.handle(batch)
+        self._handle(batch)
+        self.failing.handled(len(messages))
         if messages:
             self.consumer.commit()
             self.counters.messages += len(messages)
         self.counters.behind = sum(self.consumer.lag().values())
         return len(messages)
+
+    def _handle(self, batch: Sequence[tuple[Message, Record]]) -> None:
+        """Hand a batch on; where that fails, in halves, until the records are found that make it fail."""
+        try:
+            self.handle([(message.position, record) for message, record in batch])
+        except Explained:
+            raise
+        except Exception as error:
+            if len(batch) > 1:
+                middle = len(batch) // 2
+                self._handle(batch[:middle])
+                self._handle(batch[middle:])
+                return
+            if not batch:
+                raise
+            ((message, _),) = batch
+            log.exception("a record could not be dealt with", position=message.position)
+            self.failing.failed(str(message.key))
+            self._bury(message, f"dealing with it failed with {str(error)[:300]!r}; please report this", "process")
+
+    def _bury(self, message: Message, reason: str, stage: str) -> None:
+        self.counters.dead_letters += 1
+        self.producer.send(outgoing(refuse(message, reason, stage))).result()
 
     def _gather(self) -> list[Message]:
         gathered: list[Message] = []

@@ -58,7 +58,7 @@ def check(last: Failure) -> None:
     assert last.final
     decision = propose(last, BridgeSettings())
     assert isinstance(decision, Decision)
-    assert decision.exclude_nodes == [BROKEN]
+    assert (decision.exclude_nodes, decision.node_evidence) == ([BROKEN], True)
 
 
 def failures(messages: Sequence[Message]) -> list[Failure]:
@@ -112,7 +112,10 @@ def test_in_one_process_down_to_the_restart(tmp_path: Path) -> None:
     for verdict in verdicts:
         bridge.accept(verdict)
     assert bridge.advance() is None
-    assert written.outcomes == [Outcome.STARTED, Outcome.DONE]
+    assert [(result.outcome, result.node) for result in written.results] == [
+        (Outcome.STARTED, BROKEN),
+        (Outcome.DONE, BROKEN),
+    ]
     assert cluster.wait(job, JobState.COMPLETED, attempt=1).nodes == (SOUND,)
     cluster.scheduler.close()
 

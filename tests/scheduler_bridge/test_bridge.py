@@ -59,7 +59,8 @@ def test_a_failed_job_is_restarted_elsewhere_and_the_effect_is_written_down(stan
     assert stand.bridge.advance() is None
     assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
     done = stand.written.results[-1]
-    assert (done.node, done.actuator, done.seen["excluded"], done.seen["attempt"]) == ("slot-0", "local", "slot-0", "1")
+    assert (done.actuator, done.seen["excluded"], done.seen["attempt"]) == ("local", "slot-0", "1")
+    assert done.node == "", "the job alone spoke against it"
     assert stand.cluster.wait(job, JobState.COMPLETED, attempt=1).nodes == ("slot-1",)
     assert stand.bridge.counters.done == 1
 
@@ -124,6 +125,16 @@ def test_another_suspect_replaces_the_decision_and_the_same_one_does_not(stand: 
     stand.bridge.accept(failure(job=job, revision=2, error_type=ErrorType.NONE))  # an old revision, seen again
     assert stand.written.outcomes == [Outcome.REFUSED]
     assert stand.bridge.counters.repeats == 2
+
+
+def test_another_node_for_the_same_cause_replaces_the_decision(stand: Stand) -> None:
+    job = stand.failed_job()
+    stand.bridge.accept(failure(job=job))
+    stand.bridge.accept(failure(job=job, revision=2, node="slot-1", node_evidence=True))
+    assert [decision.exclude_nodes for decision in stand.written.decisions] == [["slot-0"], ["slot-1"]]
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.REFUSED, Outcome.STARTED, Outcome.DONE]
+    assert stand.written.results[-1].node == "slot-1"
 
 
 def test_a_job_that_its_user_cancelled_stays_cancelled(stand: Stand) -> None:

@@ -12,17 +12,17 @@ import kafka as kafka_python
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kafka.errors import KafkaConnectionError
+from kafka.errors import KafkaConnectionError, KafkaError, TopicAuthorizationFailedError
 
-from records import Action, Decision, Mode, encode
+from records import Action, Decision, DecisionResult, Mode, Outcome, encode
 from scheduler_bridge import DeadRecord, Delivery, SubscriptionError, subscribe
 from scheduler_bridge.offsets import Offsets
+from scheduler_bridge.subscriber import MEMBERSHIP_ERRORS
 from streams.transport import TransportError
+from tests.docs.pages import ROOT, blocks
 from tests.scheduler_bridge.findings import NOW
 from tests.servers import free_port
 from tests.servers.kafka import Kafka, start_kafka
-
-DOCUMENT = Path(__file__).parents[2] / "docs" / "decisions.md"
 
 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=20), st.randoms(use_true_random=False))
@@ -54,7 +54,7 @@ def test_a_partition_that_came_back_begins_again() -> None:
     assert not offsets.settle(0, 6)
     assert offsets.settle(0, 5)
     assert offsets.ready() == {0: 6}
-    offsets.drop([0])
+    offsets.keep([1])
     assert offsets.ready() == {}
 
 
@@ -65,10 +65,22 @@ def decision(number: int, **changes: Any) -> Decision:
         "job": "1",
         "time": NOW,
         "expires": NOW + 100,
+        "mode": Mode.ACT,
         "policy": "test",
         "reason": "a test",
     }
     return Decision(**fields | changes)
+
+
+def result(decision_id: str, outcome: Outcome) -> DecisionResult:
+    name = f"{decision_id}/{outcome}"
+    return DecisionResult(
+        id=name, decision_id=decision_id, action=Action.RESTART, job="1", time=NOW, outcome=outcome, detail=""
+    )
+
+
+EVERYTHING = ["d0", "d1", "d2", "d4", "d5", "d6", "d7", "d8"]
+TO_BE_CARRIED_OUT = ["d0", "d1", "d2", "d8"]
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +98,14 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
         producer = kafka_python.KafkaProducer(bootstrap_servers=broker.address)
         values = [encode(decision(number)) for number in range(3)]
         values.append(b"not a decision")
-        values.append(encode(decision(4, action=Action.EVICT, mode=Mode.ACT, expires=NOW - 1)))
+        values.append(encode(decision(4, expires=NOW - 1)))
+        values.append(encode(decision(5, mode=Mode.SHADOW)))
+        values += [encode(decision(6)), encode(decision(7)), encode(decision(8, action=Action.EVICT))]
         for value in values:
             producer.send("decisions", key=b"1", value=value).get(10)
+        results = [("d5", Outcome.SHADOWED), ("d6", Outcome.STARTED), ("d7", Outcome.REFUSED), ("d8", Outcome.DEFERRED)]
+        for value in [b"not a result", *(encode(result(*each)) for each in results)]:
+            producer.send("decision-results", key=b"1", value=value).get(10)
         producer.close()
         yield broker
     finally:
@@ -108,7 +125,7 @@ class TestOnKafka:
     def test_delivers_until_acknowledged(self, broker: Kafka) -> None:
         group = uuid.uuid4().hex
         assert self.ids(self.read(broker, group, 2)) == ["d0", "d1"]
-        with subscribe(broker.address, group, timeout=10) as decisions:
+        with subscribe(broker.address, group, timeout=10, clock=lambda: NOW) as decisions:
             first = next(decisions)
             first.ack()
             first.ack()
@@ -122,7 +139,7 @@ class TestOnKafka:
             raise KafkaConnectionError("reset by peer")
 
         group = uuid.uuid4().hex
-        with subscribe(broker.address, group, timeout=10) as decisions:
+        with subscribe(broker.address, group, timeout=10, clock=lambda: NOW) as decisions:
             first = next(decisions)
             with monkeypatch.context() as dying:  # no broker can be killed at just that moment
                 dying.setattr(decisions._consumer, "commit", reset)
@@ -133,7 +150,7 @@ class TestOnKafka:
     def test_a_poll_that_a_dying_broker_did_not_answer_is_made_again(
         self, broker: Kafka, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        with subscribe(broker.address, uuid.uuid4().hex, timeout=10) as decisions:
+        with subscribe(broker.address, uuid.uuid4().hex, timeout=10, clock=lambda: NOW) as decisions:
             polls, poll = iter([KafkaConnectionError("111 ECONNREFUSED")]), decisions._consumer.poll
 
             def once(**arguments: object) -> object:
@@ -146,66 +163,152 @@ class TestOnKafka:
 
     def test_an_acknowledgement_does_not_pass_over_what_is_open(self, broker: Kafka) -> None:
         group = uuid.uuid4().hex
-        with subscribe(broker.address, group, timeout=10) as decisions:
+        with subscribe(broker.address, group, timeout=10, clock=lambda: NOW) as decisions:
             first, second, third = next(decisions), next(decisions), next(decisions)
             second.ack()
             third.ack()
         assert self.ids(self.read(broker, group, 1)) == ["d0"]
         assert first.decision.id == "d0"
 
-    def test_dead_records_are_told_and_skipped_and_expired_ones_marked(self, broker: Kafka) -> None:
-        dead: list[DeadRecord] = []
-        with subscribe(
-            broker.address, uuid.uuid4().hex, timeout=10, clock=lambda: NOW, on_dead=dead.append
-        ) as decisions:
-            seen = [next(decisions) for _ in range(4)]
+    def test_only_what_is_to_be_carried_out_is_delivered(self, broker: Kafka) -> None:
+        with subscribe(broker.address, uuid.uuid4().hex, timeout=2, clock=lambda: NOW) as decisions:
+            seen = list(decisions)
             counters = decisions.counters
-        assert [(delivery.decision.id, delivery.expired) for delivery in seen] == [
-            ("d0", False),
-            ("d1", False),
-            ("d2", False),
-            ("d4", True),
-        ]
+        assert self.ids(seen) == TO_BE_CARRIED_OUT
+        assert not any(delivery.expired for delivery in seen)
+        assert (counters.delivered, counters.over, counters.skipped, counters.dead) == (4, 3, 1, 1)
+
+    def test_what_the_bridge_does_meanwhile_is_left_out(self, broker: Kafka) -> None:
+        with subscribe(broker.address, uuid.uuid4().hex, timeout=2, clock=lambda: NOW) as decisions:
+            assert next(decisions).decision.id == "d0"
+            assert not decisions._dealt.knows("later")  # type: ignore[union-attr]
+            producer = kafka_python.KafkaProducer(bootstrap_servers=broker.address)
+            taken_back = encode(result("later", Outcome.REFUSED))
+            producer.send("decision-results", key=b"1", value=taken_back).get(10)
+            producer.close()
+            assert decisions._dealt.knows("later")  # type: ignore[union-attr]
+
+    def test_results_that_a_dying_broker_does_not_give_are_waited_for(
+        self, broker: Kafka, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with subscribe(broker.address, uuid.uuid4().hex, timeout=10, clock=lambda: NOW) as decisions:
+            calls, knows = iter([KafkaConnectionError("111 ECONNREFUSED")]), decisions._dealt.knows  # type: ignore[union-attr]
+
+            def once(decision_id: str) -> bool:
+                if refused := next(calls, None):
+                    raise refused
+                return knows(decision_id)
+
+            monkeypatch.setattr(decisions._dealt, "knows", once)
+            assert next(decisions).decision.id == "d0"
+
+    def test_results_that_may_not_be_read_end_it(self, broker: Kafka, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refused(_: str) -> bool:
+            raise TopicAuthorizationFailedError({"decision-results"})
+
+        with subscribe(broker.address, uuid.uuid4().hex, timeout=10, clock=lambda: NOW) as decisions:
+            monkeypatch.setattr(decisions._dealt, "knows", refused)
+            with pytest.raises(SubscriptionError, match="decision-results"):
+                next(decisions)
+
+    def test_everything_is_delivered_where_it_is_asked_for(self, broker: Kafka) -> None:
+        dead: list[DeadRecord] = []
+        options = {"timeout": 2, "clock": lambda: NOW, "on_dead": dead.append, "everything": True}
+        with subscribe(broker.address, uuid.uuid4().hex, **options) as decisions:  # type: ignore[arg-type]
+            seen = list(decisions)
+            counters = decisions.counters
+        assert self.ids(seen) == EVERYTHING
+        assert [delivery.decision.id for delivery in seen if delivery.expired] == ["d4"]
         assert [(each.value, each.position.offset) for each in dead] == [(b"not a decision", 3)]
         assert "expected a Decision" in dead[0].reason
-        assert (counters.dead, counters.expired, counters.delivered) == (1, 1, 4)
+        assert (counters.dead, counters.expired, counters.delivered) == (1, 1, 8)
 
     def test_filters_by_action_and_mode(self, broker: Kafka) -> None:
-        assert self.ids(self.read(broker, uuid.uuid4().hex, 1, actions=[Action.EVICT])) == ["d4"]
-        assert self.ids(self.read(broker, uuid.uuid4().hex, 1, modes=[Mode.ACT])) == ["d4"]
+        assert self.ids(self.read(broker, uuid.uuid4().hex, 1, actions=[Action.EVICT])) == ["d8"]
+        assert self.ids(self.read(broker, uuid.uuid4().hex, 1, modes=[Mode.SHADOW])) == ["d5"]
+
+    @pytest.mark.parametrize("error", MEMBERSHIP_ERRORS)
+    def test_a_commit_during_a_rebalance_is_left_to_the_new_owner(
+        self, broker: Kafka, monkeypatch: pytest.MonkeyPatch, error: type[KafkaError]
+    ) -> None:
+        def moved(_: object, **__: object) -> None:
+            raise error
+
+        group = uuid.uuid4().hex
+        with subscribe(broker.address, group, timeout=10, clock=lambda: NOW) as decisions:
+            first = next(decisions)
+            with monkeypatch.context() as rebalance:
+                rebalance.setattr(decisions._consumer, "commit", moved)
+                first.ack()
+            next(decisions)
+        assert self.ids(self.read(broker, group, 1)) == ["d1"]
+
+    def test_what_was_read_before_a_rebalance_is_still_delivered(self, broker: Kafka) -> None:
+        """kafka-python goes on behind what it returned from a partition that stays, though it calls the partition revoked."""
+        with subscribe(broker.address, uuid.uuid4().hex, timeout=2, clock=lambda: NOW) as decisions:
+            assert next(decisions).decision.id == "d0"
+            decisions._consumer._coordinator.request_rejoin()
+            decisions._poll()
+            assert self.ids(list(decisions)) == TO_BE_CARRIED_OUT[1:]
+
+    def test_members_that_come_and_go_pass_over_nothing(self, broker: Kafka) -> None:
+        group = uuid.uuid4().hex
+        with subscribe(broker.address, group, timeout=15, clock=lambda: NOW, session_timeout_ms=6000) as steady:
+            first = next(steady)
+            for _ in range(3):
+                with subscribe(broker.address, group, timeout=1, clock=lambda: NOW) as other:
+                    for _ in range(3):
+                        next(other, None)
+                        steady._poll()
+            first.ack()
+            seen = {"d0"}
+            while not seen >= set(TO_BE_CARRIED_OUT):
+                seen.add(next(steady).decision.id)
+        assert seen == set(TO_BE_CARRIED_OUT)
+        assert self.ids(self.read(broker, group, 1)) in (["d0"], ["d1"])
 
     def test_acknowledged_from_another_thread(self, broker: Kafka) -> None:
         group = uuid.uuid4().hex
-        with subscribe(broker.address, group, timeout=10) as decisions:
+        with subscribe(broker.address, group, timeout=10, clock=lambda: NOW) as decisions:
             first = next(decisions)
             worker = threading.Thread(target=first.ack)
             worker.start()
             worker.join()
         assert self.ids(self.read(broker, group, 1)) == ["d1"]
 
-    @pytest.mark.parametrize("heading", ["A scheduler in Python", "Plain kafka-python"])
-    def test_the_documents_examples_work(self, broker: Kafka, heading: str, capsys: pytest.CaptureFixture[str]) -> None:
-        section = DOCUMENT.read_text().partition(f"## {heading}\n")[2].partition("\n## ")[0]
-        example = "\n".join(line[4:] for line in section.splitlines() if line.startswith("    ") or not line)
+    @pytest.mark.parametrize(
+        ("page", "heading", "restarts"),
+        [
+            ("README.md", "Subscribe: five minutes", 3),
+            ("docs/decisions.md", "A scheduler in Python", 3),
+            ("docs/decisions.md", "Plain kafka-python", 5),
+        ],
+    )
+    def test_the_documents_examples_carry_out_what_is_to_be(
+        self, broker: Kafka, page: str, heading: str, restarts: int, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        section = (ROOT / page).read_text().partition(f"## {heading}\n")[2].partition("\n## ")[0]
+        example = next(block for block in blocks(section) if "import" in block)
         for old, new in (
             ("localhost:9092", broker.address),
-            ('group="my-scheduler"', f'group="{uuid.uuid4().hex}", timeout=2, clock=lambda: 0'),
+            ("k1:9092", broker.address),
+            ('group="my-scheduler"', f'group="{uuid.uuid4().hex}", timeout=2, clock=lambda: {NOW}'),
             ("enable_auto_commit=False,", "enable_auto_commit=False, consumer_timeout_ms=2000,"),
             (
                 "decision = json.loads(message.value)",
                 "decision = json.loads(message.value if message.offset != 3 else empty)",
             ),
-            ("time.time()", "0"),
+            ("time.time()", str(NOW)),
         ):
             example = example.replace(old, new)
-        exec(compile(example, str(DOCUMENT), "exec"), {"empty": '{"expires": 0}'})
+        exec(compile(example, page, "exec"), {"empty": '{"mode": "", "expires": 0}'})
         printed = capsys.readouterr().out
-        assert printed.count("restart 1") == 3
+        assert printed.count("restart 1") == restarts
         assert printed.count("evict 1") == 1
 
     def test_ends_when_nothing_comes(self, broker: Kafka) -> None:
-        with subscribe(broker.address, uuid.uuid4().hex, timeout=2) as decisions:
-            assert self.ids(list(decisions)) == ["d0", "d1", "d2", "d4"]
+        with subscribe(broker.address, uuid.uuid4().hex, timeout=2, clock=lambda: NOW) as decisions:
+            assert self.ids(list(decisions)) == TO_BE_CARRIED_OUT
 
 
 def test_a_broker_that_is_not_there() -> None:

@@ -5,7 +5,14 @@ import uuid
 from collections.abc import Callable, Iterator
 
 import pytest
-from kafka.errors import KafkaConnectionError
+from kafka.errors import (
+    CommitFailedError,
+    IllegalGenerationError,
+    KafkaConnectionError,
+    KafkaError,
+    RebalanceInProgressError,
+    UnknownMemberIdError,
+)
 
 from records import EventKind, JobEvent
 from streams.kafka import KafkaConsumer, KafkaProducer, check_topics, create_topics, list_topics, read_back
@@ -100,6 +107,56 @@ def test_a_commit_that_a_dying_broker_did_not_take_is_part_of_the_next(
     with KafkaConsumer(kafka.connection, "reset" + job, ["job-events"]) as second:
         (found,) = read(second, lambda message: message.key == job.encode(), 1)
     assert found.value == outgoing(event(job, 2)).value
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize(
+    "error", [CommitFailedError, IllegalGenerationError, RebalanceInProgressError, UnknownMemberIdError]
+)
+def test_a_commit_during_a_rebalance_is_left_to_the_new_owner(
+    kafka: Kafka, monkeypatch: pytest.MonkeyPatch, error: type[KafkaError]
+) -> None:
+    def moved(**_: object) -> None:
+        raise error
+
+    with KafkaConsumer(kafka.connection, uuid.uuid4().hex, ["job-events"]) as consumer:
+        with monkeypatch.context() as rebalance:
+            rebalance.setattr(consumer._consumer, "commit", moved)
+            consumer.commit()
+        consumer.commit()
+
+
+@pytest.mark.kafka
+def test_members_that_come_and_go_end_nobody_and_all_is_read(kafka: Kafka) -> None:
+    """A member that does not poll holds every rebalance open, so that the others poll and commit in the midst of it."""
+    group, job = uuid.uuid4().hex, uuid.uuid4().hex
+    producer = KafkaProducer(kafka.connection)
+    seen: set[bytes] = set()
+
+    def work(consumer: Consumer, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            seen.update(message.value for message in consumer.poll(0.05) if message.key == job.encode())
+            consumer.lag()
+            consumer.commit()
+
+    with KafkaConsumer(kafka.connection, group, ["job-events"], session_timeout_s=6) as steady:
+        work(steady, 0.5)
+        for number in range(2):
+            producer.send(outgoing(event(job, number))).result(10)
+            with KafkaConsumer(kafka.connection, group, ["job-events"], session_timeout_s=6) as silent:
+                silent.poll(0.1)
+                work(steady, 1.0)
+                with KafkaConsumer(kafka.connection, group, ["job-events"], session_timeout_s=6) as third:
+                    third.poll(0.1)
+                    work(steady, 1.0)  # waits for the silent member, which is asked to join again and does not
+                    work(third, 0.2)
+        wanted = {outgoing(event(job, number)).value for number in range(2)}
+        deadline = time.monotonic() + 30
+        while not wanted <= seen and time.monotonic() < deadline:
+            work(steady, 0.1)
+    producer.close()
+    assert wanted <= seen
 
 
 @pytest.mark.kafka

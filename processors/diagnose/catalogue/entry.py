@@ -89,7 +89,7 @@ def _problem(entry: Signature) -> str:
         compiled = re2.compile(entry.pattern, options)
     except re2.error as error:
         return f"expected an RE2 pattern, got {entry.pattern!r}: {error}"
-    bare = re.sub(r"\\.|\[[^\]]*\]|\{\d+,?\d*\}", "", entry.pattern)
+    bare = re.sub(r"\\.|\[[^\]]*\]|\{\d++,?\d*+\}", "", entry.pattern)
     infrastructure = entry.error_type is ErrorType.INFRASTRUCTURE
     reasons = {
         f"expected a name in snake case, got {entry.name!r}": not re.fullmatch(r"[a-z][a-z0-9_]*", entry.name),

@@ -94,11 +94,13 @@ def _confirmed(failure: Failure, same: Sequence[NodeFinding]) -> Failure:
     doubt = 1 - failure.confidence
     for one in same[:COUNTED]:
         doubt *= 1 - one.confidence
+    suspect = _suspect(failure, same)
     return _next(
         failure,
         same,
         source=f"{failure.source}+{same[0].place.topic}",
-        node=_suspect(failure, same),
+        node=suspect,
+        node_evidence=suspect in {one.node for one in same},
         confidence=max(failure.confidence, min(TOP, round(1 - doubt, 3))),
     )
 
@@ -117,6 +119,7 @@ def _replaced(failure: Failure, best: NodeFinding, found: Sequence[NodeFinding])
         source=best.place.topic,
         signature=best.signature,
         node=best.node,
+        node_evidence=True,
         root=best.place,
         rank=None if best.node != failure.node else failure.rank,
         message=best.place.text[:300],

@@ -43,6 +43,7 @@ class SlurmJob:
     required: str
     excluded: str
     tres_per_node: str
+    user: str
 
     @property
     def shards(self) -> int:
@@ -64,6 +65,7 @@ class SlurmJob:
             excluded=excluded,
             word=self.word + (f" ({self.reason})" if self.reason not in _NONE else ""),
             alone=0 < whole_gpu <= self.shards,
+            user=self.user,
         )
 
 
@@ -98,6 +100,7 @@ def parse(job: str, text: str) -> SlurmJob | None:
         required="" if required in _NONE else required,
         excluded="" if excluded in _NONE else excluded,
         tres_per_node=tres,
+        user=fields.get("UserId", "").partition("(")[0],
     )
 
 

@@ -26,8 +26,8 @@ ENDED = frozenset(
 """Slurm's words for jobs that are over."""
 
 _HEAD = re.compile(
-    r"JobId=(?P<number>\d+)(?: ArrayJobId=(?P<array>\d+) ArrayTaskId=(?P<task>\S+))?(?: ArrayTaskThrottle=\d+)?"
-    r"(?: HetJobId=(?P<het>\d+) HetJobOffset=(?P<offset>\d+))?.*? JobName=(?P<name>.*)",
+    r"JobId=(?P<number>\d++)(?: ArrayJobId=(?P<array>\d++) ArrayTaskId=(?P<task>\S++))?(?: ArrayTaskThrottle=\d++)?"
+    r"(?: HetJobId=(?P<het>\d++) HetJobOffset=(?P<offset>\d++))?.*? JobName=(?P<name>.*)",
     re.DOTALL,
 )
 _FIELD = re.compile(r" ([A-Z][A-Za-z]*)=(\S*)")

@@ -140,3 +140,18 @@ def test_nothing_is_done_where_nothing_is_turned_on(site: Site) -> None:
     assert site.results(job) == [Outcome.SHADOWED]
     assert [decision.mode for decision in site.read("decisions") if isinstance(decision, Decision)] == ["shadow"]
     assert site.slurm.fields(job)["Restarts"] == "0"
+
+
+def test_what_is_over_a_users_share_waits_and_says_so(site: Site) -> None:
+    site.environment["SCHEDMATE_BRIDGE__ACTIONS_PER_HOUR"] = "4"  # of which a user has a quarter: one
+    site.start("bridge")
+    jobs = [site.slurm.submit('test -n "$SLURM_RESTART_COUNT"') for _ in range(3)]
+    for job in jobs:
+        site.tell(verdict(job, site.slurm.wait(job, "FAILED")["NodeList"]))
+    site.until(lambda: all(site.results(job) for job in jobs[1:]) and Outcome.DONE in site.results(jobs[0]))
+    assert [site.results(job) for job in jobs[1:]] == [[Outcome.DEFERRED]] * 2
+    results = [one for one in site.read("decision-results") if isinstance(one, DecisionResult)]
+    assert {one.user for one in results} == {site.slurm.fields(jobs[0])["UserId"].partition("(")[0]}
+    assert {one.node for one in results} == {""}, "nothing but the job spoke against the node"
+    assert "user-limit" in site.say("decisions", "--job", jobs[1])
+    assert [site.slurm.fields(job)["Restarts"] for job in jobs] == ["1", "0", "0"]

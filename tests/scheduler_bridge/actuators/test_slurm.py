@@ -33,13 +33,13 @@ class TestReading:
         found = parse("7", "JobId=7 JobName=x" + RECORD + " TresPerNode=gres:shard:2,gres:nic:1")
         assert found
         assert (found.state, found.restarts, found.excluded, found.required) == (JobState.FAILED, 2, "n7", "")
-        assert found.shards == 2
+        assert (found.shards, found.user) == (2, "ada")
         assert found.with_shards(4) == "gres:shard:4,gres:nic:1"
 
     @given(st.text())
     def test_no_name_changes_what_is_believed(self, name: str) -> None:
         found = parse("7", f"JobId=7 JobName={name}{RECORD}")
-        assert found is None or (found.state, found.restarts) == (JobState.FAILED, 2)
+        assert found is None or (found.state, found.restarts, found.user) == (JobState.FAILED, 2, "ada")
 
     @pytest.mark.parametrize(
         "text",
@@ -62,6 +62,7 @@ class TestActuator:
         node = slurm.wait(job, "FAILED")["NodeList"]
         seen = actuator.restart(job, (node,))
         assert (seen.attempt, set(seen.excluded)) == (1, {node, "n3"})
+        assert seen.user == slurm.fields(job)["UserId"].partition("(")[0] != ""
         after = slurm.wait(job, "COMPLETED")
         assert after["NodeList"] not in (node, "n3")
 

@@ -2,16 +2,16 @@ from typing import Any
 
 import pytest
 
-from records import Action, Decision, DecisionResult, Mode, Outcome
+from records import Action, Decision, DecisionResult, InvalidRecord, Mode, Outcome, decode, encode
 from scheduler_bridge import BridgeSettings
 from scheduler_bridge.actuators import JobState, JobView
-from scheduler_bridge.guardrails import Context, Objection, Wait, first_objection, objection_of_state
+from scheduler_bridge.guardrails import Context, Objection, Wait, first_objection, limit_reached, objection_of_state
 from scheduler_bridge.ledger import Ledger
 from tests.scheduler_bridge.findings import NOW
 
 ALL = frozenset(Action)
 SETTINGS = BridgeSettings(
-    enabled=ALL, actions_per_cause=2, actions_per_job=3, actions_per_node=4, actions_per_cluster=6
+    enabled=ALL, actions_per_cause=2, actions_per_job=3, actions_per_node=4, actions_per_cluster=6, user_share=0.5
 )
 
 
@@ -86,13 +86,77 @@ def test_a_failed_action_uses_up_the_budget_too() -> None:
     assert objection(decision(attempt=9), tried(1, Outcome.FAILED), tried(2, Outcome.UNVERIFIED)) == "budget refused"
 
 
-def test_breaker_of_a_node_and_of_the_cluster() -> None:
-    against = [tried(number, job=f"j{number}", node="n1") for number in range(4)]
-    assert objection(decision(exclude_nodes=["n1"]), *against) == "breaker refused"
-    assert objection(decision(exclude_nodes=["n2"]), *against) == ""
-    others = [tried(number, job=f"j{number}") for number in range(6)]
-    assert objection(decision(), *others) == "breaker refused"
-    assert objection(decision(), *[tried(n, job=f"j{n}", time=NOW - 3601) for n in range(6)]) == ""
+def limit(
+    about: Decision, *history: DecisionResult, user: str = "ada", settings: BridgeSettings = SETTINGS
+) -> tuple[str, float]:
+    """Return the limit that is reached, and the seconds until it is so no longer."""
+    ledger = Ledger()
+    for result in history:
+        ledger.remember(result)
+    found = limit_reached(about, Context(ledger, settings, NOW), user)
+    return (found.guardrail, found.until - NOW) if found else ("", 0.0)
+
+
+def test_limit_of_the_cluster() -> None:
+    ages = [600, 500, 400, 300, 200, 100]
+    others = [tried(n, job=f"j{n}", user=f"u{n}", time=NOW - age) for n, age in enumerate(ages)]
+    assert limit(decision(), *others) == ("cluster-limit", 3000)
+    assert limit(decision(), *others[1:]) == ("", 0)
+    assert limit(decision(), *[tried(n, job=f"j{n}", user=f"u{n}", time=NOW - 3601) for n in range(6)]) == ("", 0)
+
+
+def test_limit_of_a_node_counts_only_what_its_own_evidence_speaks_for() -> None:
+    against = [tried(n, job=f"j{n}", user=f"u{n}", node="n1") for n in range(4)]
+    assert limit(decision(exclude_nodes=["n1"], node_evidence=True), *against) == ("node-limit", 3590)
+    assert limit(decision(exclude_nodes=["n2"], node_evidence=True), *against) == ("", 0)
+    assert limit(decision(exclude_nodes=["n1"]), *against) == ("", 0)
+
+
+def test_a_user_gets_a_share_of_the_cluster_and_no_more() -> None:
+    mine = [tried(n, job=f"j{n}", user="ada", time=NOW - n) for n in range(3)]
+    assert limit(decision(), *mine) == ("user-limit", 3598)
+    assert limit(decision(), *mine, user="bob") == ("", 0)
+    unknown = [tried(n, job=f"j{n}") for n in range(3)]
+    assert limit(decision(), *unknown, user="") == ("user-limit", 3590)
+    assert limit(decision(), *unknown) == ("", 0)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "share", "expected"), [(20, 0.25, 5), (3, 0.25, 1), (20, 1.0, 20), (0, 0.25, 0), (1, 0.01, 1)]
+)
+def test_the_share_of_a_user_follows_the_limit_of_the_cluster(cluster: int, share: float, expected: int) -> None:
+    assert BridgeSettings(actions_per_cluster=cluster, user_share=share).actions_per_user == expected
+
+
+def test_a_limit_of_none_is_never_free() -> None:
+    assert limit(decision(), settings=BridgeSettings(actions_per_cluster=0)) == ("user-limit", float("inf"))
+
+
+def test_bounds_of_what_may_be_asked() -> None:
+    def refused(**changes: Any) -> bool:
+        return objection(decision(**changes)) == "bounds refused"
+
+    assert not refused(exclude_nodes=[f"n{number}" for number in range(4)])
+    assert refused(exclude_nodes=[f"n{number}" for number in range(5)])
+    assert refused(exclude_nodes=["n1,n2"])
+    assert refused(exclude_nodes=["n[1-900]"])
+    assert refused(exclude_nodes=[""])
+    assert refused(exclude_nodes=["n" * 256])
+    assert not refused(expires=NOW + 86400)
+    assert refused(expires=NOW + 86401)
+    assert refused(expires=float("inf"))
+    assert refused(expires=float("nan"))
+    assert refused(expires=NOW - 1)
+    assert not refused(time=NOW + 299, expires=NOW + 600)
+    assert refused(time=NOW + 301, expires=NOW + 600)
+
+
+@pytest.mark.parametrize("field", ["id", "job", "policy", "reason", "cause", "cause_id", "beneficiary"])
+def test_a_decision_with_endless_texts_is_none(field: str) -> None:
+    with pytest.raises(InvalidRecord, match=f"length <= .*{field}"):
+        decode(Decision, encode(decision(**{"id": "d", field: "x" * 5000})))
+    with pytest.raises(InvalidRecord, match="exclude_nodes"):
+        decode(Decision, encode(decision(exclude_nodes=["x" * 257])))
 
 
 def seen(state: JobState, **changes: Any) -> JobView:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from records import Action, Component, ErrorType, Mode
+from records import Action, Component, Decision, ErrorType, Mode, decode, encode
 from scheduler_bridge import BridgeSettings
 from scheduler_bridge.policies import propose
 from tests.scheduler_bridge.findings import NOW, evidence, failure, slowdown
@@ -37,6 +37,33 @@ def test_only_what_belongs_to_a_node_is_held_against_it(component: Component, ex
     decision = propose(failure(faulty_component=component), SETTINGS)
     assert decision
     assert decision.exclude_nodes == excluded
+
+
+def test_what_the_job_alone_says_of_its_node_is_held_against_no_node() -> None:
+    alone, confirmed = propose(failure(), SETTINGS), propose(failure(node_evidence=True), SETTINGS)
+    assert alone
+    assert confirmed
+    assert (alone.exclude_nodes, alone.node_evidence) == (["slot-0"], False)
+    assert "Only the job itself" in alone.reason
+    assert (confirmed.exclude_nodes, confirmed.node_evidence) == (["slot-0"], True)
+    assert "Only the job itself" not in confirmed.reason
+    assert alone.id == confirmed.id
+    shared = propose(failure(faulty_component=Component.STORAGE, node_evidence=True), SETTINGS)
+    assert shared
+    assert not shared.node_evidence
+
+
+def test_another_suspect_makes_another_decision() -> None:
+    first, second = propose(failure(), SETTINGS), propose(failure(node="slot-1"), SETTINGS)
+    assert first
+    assert second
+    assert first.id != second.id
+
+
+def test_what_a_job_prints_without_end_is_cut() -> None:
+    decision = propose(failure(message="x" * 100_000, signature="y" * 100_000), SETTINGS)
+    assert decision
+    assert decode(Decision, encode(decision)) == decision
 
 
 @pytest.mark.parametrize(

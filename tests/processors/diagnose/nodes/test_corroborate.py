@@ -59,6 +59,7 @@ def test_the_log_of_the_node_confirms() -> None:
     (one,) = [corroborate(failure(**GPU_TEXT), nodes(XID), BY_NAME)]
     assert one is not None
     assert (one.revision, one.source, one.signature) == (3, "signature+node-logs", "cuda_unavailable_device")
+    assert one.node_evidence
     assert one.confidence > 0.95
     assert one.root == ROOT
     assert [line.text for line in one.evidence] == [ROOT.text, XID]
@@ -81,6 +82,7 @@ def test_the_log_of_the_node_alone_makes_the_verdict(
     one = corroborate(failure(**facts), nodes(line), BY_NAME)
     assert one is not None
     assert (one.signature, one.faulty_component, one.source) == (cause, component, "node-logs")
+    assert one.node_evidence
     assert one.error_type is ErrorType.INFRASTRUCTURE
     assert one.root is not None
     assert one.root.text == line
@@ -97,22 +99,23 @@ def test_a_confirmed_verdict_blames_the_node_that_is_ill_not_the_one_that_printe
     there = nodes(XID, node="n2")
     one = corroborate(failure(**GPU_TEXT), there, BY_NAME)
     assert one is not None
-    assert (one.node, one.source) == ("n2", "signature+node-logs")
+    assert (one.node, one.source, one.node_evidence) == ("n2", "signature+node-logs", True)
     both = corroborate(failure(**GPU_TEXT), [*there, *nodes(XID)], BY_NAME)
     assert both is not None
     assert both.node == "n1"
     certain = corroborate(failure(**GPU_TEXT | {"confidence": 0.95}), there, BY_NAME)
     assert certain is not None
-    assert certain.node == "n1"
+    assert (certain.node, certain.node_evidence) == ("n1", False)
     mild = [msgspec.structs.replace(each, severity=Severity.ERROR, confidence=0.7) for each in there]
     weak = corroborate(failure(**GPU_TEXT), mild, BY_NAME)
     assert weak is not None
-    assert weak.node == "n1"
+    assert (weak.node, weak.node_evidence) == ("n1", False)
 
 
 def test_a_plain_bug_stays_one_and_only_its_confidence_falls() -> None:
     one = corroborate(failure(**BUG), nodes(XID), BY_NAME)
     assert one is not None
+    assert not one.node_evidence
     assert (one.error_type, one.signature, one.source) == (ErrorType.USER_SCRIPT, "KeyError", "traceback-node-logs")
     assert one.confidence < 0.75
     assert one.evidence[-1].text == XID

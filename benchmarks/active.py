@@ -1,0 +1,59 @@
+"""Jobs that one worker serves while each prints two chunks a second: does it keep up, and what does it take?"""
+
+import os
+import time
+from pathlib import Path
+
+from benchmarks.processes import command, peak_mb, waited
+from benchmarks.state import chunk
+from streams.kafka import KafkaProducer, read_back
+from streams.transport import outgoing
+from tests.servers.kafka import Kafka
+
+JOBS = (500, 2000)
+SECONDS = 20
+
+
+def measure(kafka: Kafka, scratch: Path) -> list[tuple[str, str]]:
+    """Return (what, figure) rows."""
+    rows = []
+    environment = {"SCHEDMATE_KAFKA__BROKERS": kafka.address}
+    with command(scratch, environment, "worker") as worker:
+        for jobs in JOBS:
+            late, used, wall = _serve(kafka, worker.pid, jobs)
+            figure = f"last verdict of a chunk {late:.1f} s after it was sent, {used / wall:.0%} of a core"
+            rows.append((f"{jobs:,} jobs, two chunks a second each, one worker", figure))
+        rows.append(("memory of that worker (peak)", f"{peak_mb(worker.pid):.0f} MB"))
+    return rows
+
+
+def _serve(kafka: Kafka, pid: int, jobs: int) -> tuple[float, float, float]:
+    """Send the chunks at their pace; return how late the last metric came, and the worker's processor and wall time."""
+    producer = KafkaProducer(kafka.connection)
+    began, used = time.time(), _processor_s(pid)
+    for half in range(2 * SECONDS):
+        for job in range(jobs):
+            producer.send(outgoing(chunk(f"active-{jobs}-{job}", half, time_s=half * 0.5)))
+        time.sleep(max(0.0, began + (half + 1) / 2 - time.time()))
+    producer.flush(60)
+    sent = time.time()
+    last = {f"active-{jobs}-{job}" for job in range(jobs)}
+    final = 2 * SECONDS * 2 - 2  # the newest step may wait for more
+
+    def all_there() -> float:
+        found: dict[str, float] = {}
+        for message in read_back(kafka.connection, ["job-metrics"], since=began):
+            if b'"step":%d,' % final in message.value or b'"step":%d,' % (final + 2) in message.value:
+                found[(message.key or b"").decode()] = message.time
+        return max(found.values()) if last <= found.keys() else 0.0
+
+    came = waited(all_there, 120)
+    took = time.time() - began
+    producer.close()
+    return max(came - sent, 0.0), _processor_s(pid) - used, took
+
+
+def _processor_s(pid: int) -> float:
+    """Return the processor time that a process has used, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

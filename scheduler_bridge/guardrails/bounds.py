@@ -1,0 +1,34 @@
+"""What a decision may ask for at most, whoever wrote it."""
+
+import re
+
+from records import Decision
+
+from .base import Context, Objection
+
+NAME = "bounds"
+AHEAD = 300.0
+"""Seconds that a cause may lie ahead of our clock. Hosts' clocks differ, and a cause in the future would never expire."""
+NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", re.ASCII)
+
+
+def check(decision: Decision, context: Context) -> Objection | None:
+    """Object where the decision excludes too many nodes, names one that cannot be, lives too long or begins in the future."""
+    settings = context.settings
+    if len(decision.exclude_nodes) > settings.max_excluded_nodes:
+        asked = len(decision.exclude_nodes)
+        return Objection(NAME, f"expected {settings.max_excluded_nodes} excluded nodes at most, got {asked}")
+    for node in decision.exclude_nodes:
+        if not NODE_NAME.fullmatch(node):
+            return Objection(NAME, f"expected the name of a node to exclude, got {node[:40]!r}")
+    lifetime = decision.expires - decision.time
+    if not 0 <= lifetime <= settings.max_lifetime:
+        return Objection(
+            NAME, f"expected it to expire within {settings.max_lifetime:g} s of its time, got {lifetime:g} s"
+        )
+    ahead = decision.time - context.now
+    if ahead > AHEAD:
+        return Objection(
+            NAME, f"expected a cause in the past, got one {ahead:.0f} s ahead: see the clock of the host that wrote it"
+        )
+    return None

@@ -1,0 +1,65 @@
+"""The words that spare expressions: a text that an expression matches is never spared."""
+
+import random
+import re
+
+import pytest
+import re2
+
+from processors.classify import signatures
+from processors.diagnose.catalogue import load
+from processors.diagnose.matcher import _ZEROS as ZEROS
+from processors.grammar.literals import Literals, literals
+from tests.expressions.adversarial import attacks, samples
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (r"Killed process \d+", {"killed process "}),
+        (r"(?i)\bfatal\b|^panic: ", {"fatal", "panic: "}),
+        (r"\bE[ZE](0{4}): ", {"ez0000: ", "ee0000: "}),
+        (r"(?:ab)+c", {"ab"}),
+        (r"a?b*", set()),
+        (r"error|\d+", set()),
+        (r"oom[-_]kill", {"oom-kill", "oom_kill"}),
+        (r"a+|(?:bc){0,2}", set()),
+    ],
+)
+def test_words_follow_from_the_expression(pattern: str, words: set[str]) -> None:
+    assert literals(pattern) == words
+
+
+def test_every_text_may_match_where_one_expression_needs_no_word() -> None:
+    assert Literals(["error", r"\d+"]).may_match("7")
+    assert not Literals(["error", "fatal"]).may_match("all is well")
+    assert Literals(["error", "fatal"]).may_match("FATAL: all is lost")
+
+
+def test_a_text_that_is_no_unicode_is_looked_at_all_the_same() -> None:
+    assert Literals(["error"]).may_match("\ud83d error \udcff")
+
+
+@pytest.mark.parametrize(
+    "name", ["TRACEBACK", "FRAME", "EXCEPTION", "STRONG", "WEAK", "EXIT", "WARNED", "WARNING", "LOUD_WARNING"]
+)
+def test_what_an_expression_of_the_classifier_matches_is_not_spared(name: str) -> None:
+    expression: re.Pattern[str] = getattr(signatures, name)
+    words = Literals([expression.pattern])
+    chance = random.Random(0)
+    for text in [each for each in attacks(expression, 60) if expression.search(each)]:
+        assert words.may_match(text)
+        assert words.may_match(f"{chance.random()} {text}")
+
+
+def test_what_a_signature_matches_is_not_spared() -> None:
+    found = 0
+    for one in load():
+        words, pattern = Literals([one.pattern]), re2.compile(one.pattern)
+        for text in samples(one.pattern.replace("(?i)", ""), 20):
+            masked = text.translate(ZEROS)
+            if pattern.search(masked):
+                found += 1
+                assert Literals([one.pattern.replace(r"\d", "0")]).may_match(masked), one.name
+                assert words.may_match(masked)
+    assert found > len(load())

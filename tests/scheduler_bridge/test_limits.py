@@ -1,0 +1,226 @@
+"""One user's jobs leave room for the others, and what finds no room waits."""
+
+import time
+
+import pytest
+
+from records import Action, Component, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
+from scheduler_bridge import Bridge, BridgeSettings
+from scheduler_bridge.actuators import JobState, JobView
+from tests.scheduler_bridge.findings import NOW, Written, failure
+
+HOUR = 3600.0
+SETTINGS = BridgeSettings(enabled=frozenset(Action))
+SHARE = SETTINGS.actions_per_user
+
+
+class Cluster:
+    """Failed jobs called `USER/NUMBER`, each of which a restart puts back in the queue. Counts how often it is asked."""
+
+    name = "test"
+
+    def __init__(self) -> None:
+        self.attempts: dict[str, int] = {}
+        self.asked = 0
+        self.slow = 0.0
+
+    def supports(self, action: Action) -> bool:
+        return True
+
+    def job(self, job: str) -> JobView:
+        self.asked += 1
+        time.sleep(self.slow)
+        return JobView(job, JobState.FAILED, attempt=self.attempts.get(job, 0), user=job.partition("/")[0])
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...]) -> JobView:
+        self.attempts[job] = self.attempts.get(job, 0) + 1
+        return JobView(job, JobState.PENDING, attempt=self.attempts[job])
+
+    def cancel_packing(self, job: str) -> JobView:
+        raise NotImplementedError
+
+    def evict(self, job: str) -> JobView:
+        return self.restart(job, ())
+
+
+class Stand:
+    """A bridge on that cluster, with a clock that the test sets."""
+
+    def __init__(self, settings: BridgeSettings = SETTINGS) -> None:
+        self.now, self.settings = NOW, settings
+        self.cluster, self.written = Cluster(), Written()
+        self.bridge = self.new_bridge(remember=True)
+
+    def new_bridge(self, *, remember: bool) -> Bridge:
+        bridge = Bridge(self.cluster, self.settings, self.written, lambda: self.now)
+        for record in self.written.records if remember else ():
+            assert isinstance(record, Decision | DecisionResult)
+            bridge.remember(record)
+        return bridge
+
+    def fail(self, *jobs: str, node: str = "n1", node_evidence: bool = False) -> None:
+        for job in jobs:
+            self.bridge.accept(failure(job=job, time=self.now, node=node, node_evidence=node_evidence))
+        self.bridge.advance()
+
+    def outcomes(self, job: str) -> list[Outcome]:
+        return [result.outcome for result in self.written.results if result.job == job]
+
+
+def jobs(user: str, count: int = 10) -> list[str]:
+    return [f"{user}/{number}" for number in range(count)]
+
+
+DONE = [Outcome.STARTED, Outcome.DONE]
+
+
+def test_ten_jobs_that_fake_an_xid_leave_room_for_a_true_failure() -> None:
+    stand = Stand()
+    stand.fail(*jobs("mallory"))
+    assert len(stand.cluster.attempts) == SHARE
+    assert {result.user for result in stand.written.results} == {"mallory"}
+    assert {result.node for result in stand.written.results} == {""}
+    stand.fail("ada/0", node_evidence=True)
+    assert stand.outcomes("ada/0") == DONE
+    assert [result.node for result in stand.written.results if result.job == "ada/0"] == ["n1", "n1"]
+    assert stand.bridge.counters.actions_hour == {"cluster": SHARE + 1, "user": SHARE, "node": 1}
+
+
+def test_what_is_over_a_limit_waits_is_written_down_once_and_carried_out_later() -> None:
+    stand = Stand()
+    stand.fail(*jobs("mallory"))
+    waiting = [job for job in jobs("mallory") if stand.outcomes(job) == [Outcome.DEFERRED]]
+    assert len(waiting) == 10 - SHARE
+    assert stand.bridge.counters.deferred == {"user-limit": 10 - SHARE}
+    asked = stand.cluster.asked
+    for _ in range(10):
+        stand.now += 60
+        assert stand.bridge.advance() == HOUR - (stand.now - NOW)
+    assert stand.cluster.asked == asked, "the scheduler is left in peace meanwhile"
+    stand.bridge = stand.new_bridge(remember=True)
+    stand.bridge.advance()
+    assert all(stand.outcomes(job) == [Outcome.DEFERRED] for job in waiting)
+    assert stand.cluster.asked == asked, "what was written down tells whose they are"
+    stand.now = NOW + HOUR
+    stand.bridge.advance()
+    assert all(stand.outcomes(job) == [Outcome.DEFERRED, *DONE] for job in waiting)
+    assert stand.bridge.advance() is None
+
+
+def test_what_waits_too_long_expires_and_says_what_it_waited_for() -> None:
+    stand = Stand(BridgeSettings(enabled=frozenset(Action), ttl=600))
+    stand.fail(*jobs("mallory", SHARE + 1))
+    assert stand.bridge.advance() == 600
+    stand.now += 601
+    assert stand.bridge.advance() is None
+    last = stand.written.results[-1]
+    assert last.outcome is Outcome.EXPIRED
+    assert "user-limit" in last.detail
+    assert len(stand.cluster.attempts) == SHARE
+
+
+def test_a_verdict_taken_back_withdraws_what_waits_for_a_limit() -> None:
+    stand = Stand()
+    stand.fail(*jobs("mallory", SHARE + 1))
+    late = f"mallory/{SHARE}"
+    stand.bridge.accept(failure(job=late, revision=2, error_type=ErrorType.NONE, restartable=None, time=NOW))
+    stand.now += HOUR
+    assert stand.bridge.advance() is None
+    assert stand.outcomes(late) == [Outcome.DEFERRED, Outcome.REFUSED]
+
+
+def test_the_cluster_has_a_limit_of_its_own() -> None:
+    stand = Stand()
+    for number in range(6):
+        stand.fail(*jobs(f"user{number}", 4))
+    assert len(stand.cluster.attempts) == SETTINGS.actions_per_cluster
+    assert stand.bridge.counters.deferred == {"cluster-limit": 4}
+    assert stand.bridge.counters.waiting == 4
+
+
+def test_a_budget_for_ever_is_final() -> None:
+    stand = Stand()
+    for attempt in range(3):
+        stand.bridge.accept(failure(job="ada/0", attempt=attempt))
+        stand.bridge.advance()
+    assert stand.outcomes("ada/0") == [*DONE, *DONE, Outcome.REFUSED]
+    assert stand.bridge.counters.refused_by == {"budget": 1}
+    assert stand.bridge.advance() is None
+
+
+def test_a_node_is_blamed_before_others_only_by_its_own_evidence() -> None:
+    stand = Stand(BridgeSettings(enabled=frozenset(Action), actions_per_node=2))
+    stand.fail("a/0", "b/0", "c/0")
+    assert [stand.outcomes(job) for job in ("a/0", "b/0", "c/0")] == [DONE] * 3
+    stand.fail("d/0", "e/0", "f/0", node_evidence=True)
+    assert [stand.outcomes(job) for job in ("d/0", "e/0", "f/0")] == [DONE, DONE, [Outcome.DEFERRED]]
+    stand.fail("g/0", node="n2", node_evidence=True)
+    assert stand.outcomes("g/0") == DONE
+
+
+def test_ten_thousand_failures_at_once_are_dealt_with_in_time() -> None:
+    """An array whose tasks all fail. What each costs must not grow with how many wait."""
+
+    def seconds(count: int) -> float:
+        stand = Stand()
+        began = time.process_time()
+        stand.fail(*jobs("mallory", count))
+        for job in jobs("mallory", 500):
+            stand.bridge.accept(JobEvent(id=job, job=job, kind=EventKind.ENDED, time=NOW))
+        stand.bridge.advance()
+        assert stand.bridge.counters.waiting == count - SHARE
+        return time.process_time() - began
+
+    seconds(1_000)
+    assert seconds(8_000) < 24 * seconds(1_000)
+
+
+def test_work_that_takes_long_is_left_for_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scheduler_bridge.bridge.WORK", 0.01)
+    stand = Stand()
+    stand.cluster.slow = 0.02
+    for number in range(10):
+        stand.bridge.accept(failure(job=f"user{number}/0"))
+    assert stand.bridge.advance() == 0
+    assert 0 < len(stand.cluster.attempts) < 10
+
+
+def test_a_job_whose_name_fits_no_decision_leads_to_none() -> None:
+    stand = Stand()
+    stand.fail("m" * 300)
+    stand.bridge.accept(failure(job="ada/0", node="n" * 300, faulty_component=Component.GPU))
+    assert stand.bridge.advance() is None
+    assert stand.written.records == []
+
+
+def test_a_thousand_old_decisions_replayed_after_all_is_forgotten_do_nothing() -> None:
+    """The topic of results is lost, or older than what it keeps: only the decisions come again."""
+    stand = Stand(BridgeSettings(enabled=frozenset(Action), actions_per_cluster=10_000, user_share=1.0))
+    for number in range(250):
+        stand.fail(f"user{number}/0")
+    honest = list(stand.written.decisions)
+    done = dict(stand.cluster.attempts)
+    old = [
+        Decision(
+            id=f"old/{number}",
+            action=Action.EVICT,
+            job=f"user{number % 250}/0",
+            attempt=1,
+            time=NOW - 3 * 86400 + number,
+            expires=NOW - 2 * 86400 if number % 2 else NOW + 86400,
+            mode=Mode.ACT,
+            policy="replayed",
+            reason="",
+        )
+        for number in range(750)
+    ]
+    stand.bridge = stand.new_bridge(remember=False)
+    for decision in [*honest, *old, *honest]:
+        stand.bridge.accept(decision)
+    before = len(stand.written.results)
+    assert stand.bridge.advance() is None
+    outcomes = [result.outcome for result in stand.written.results[before:]]
+    assert stand.cluster.attempts == done
+    assert len(outcomes) == len(honest) + len(old)
+    assert set(outcomes) == {Outcome.REFUSED, Outcome.EXPIRED}
+    assert stand.bridge.counters.refused_by == {"bounds": 375, "job-state": 250}

@@ -1,0 +1,61 @@
+"""The pump: what cannot be read or dealt with is put aside, whatever is raised."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from records import DeadLetter, Explained, JobEvent, Position, Record, decode
+from streams.memory import MemoryBroker
+from streams.runtimes.pump import Pump
+from streams.transport import Outgoing
+
+NESTED = b'{"a":' * 1200 + b"1" + b"}" * 1200
+EVENT = b'{"id":"%s","job":"j","kind":"ended","time":1.0}'
+
+
+def pumped(values: Sequence[bytes], fails: Sequence[str] = ()) -> tuple[list[str], list[DeadLetter]]:
+    broker, taken = MemoryBroker(partitions=1), list[str]()
+
+    def handle(batch: Sequence[tuple[Position, Record]]) -> None:
+        ids = [record.id for _, record in batch if isinstance(record, JobEvent)]
+        if set(ids) & set(fails):
+            raise OverflowError("no column is that wide")
+        taken.extend(ids)
+
+    for value in values:
+        broker.append(Outgoing("job-events", b"j", value))
+    pump = Pump(broker.consumer("g", ["job-events"]), broker.producer(), handle, rows=100, seconds=0.01)
+    assert pump.step() == len(values)
+    return taken, [decode(DeadLetter, message.value) for message in broker.read("dead-letters")]
+
+
+def test_nested_values_become_dead_letters() -> None:
+    taken, letters = pumped([EVENT % b"1", NESTED, b'{"id":"2","job":' + NESTED, EVENT % b"3"])
+    assert taken == ["1", "3"]
+    assert [(letter.offset, letter.stage) for letter in letters] == [(1, "decode"), (2, "decode")]
+
+
+def test_only_the_record_that_fails_is_put_aside() -> None:
+    taken, letters = pumped([EVENT % b"%d" % number for number in range(9)], fails=["4", "7"])
+    assert sorted(taken) == ["0", "1", "2", "3", "5", "6", "8"]
+    assert [(letter.offset, letter.stage) for letter in letters] == [(4, "process"), (7, "process")]
+
+
+def test_an_error_that_explains_itself_ends_the_pump() -> None:
+    broker = MemoryBroker(partitions=1)
+    broker.append(Outgoing("job-events", b"j", EVENT % b"1"))
+
+    def handle(batch: Sequence[tuple[Position, Record]]) -> None:
+        raise Explained("the tables are missing")
+
+    with pytest.raises(Explained, match="missing"):
+        Pump(broker.consumer("g", ["job-events"]), broker.producer(), handle, seconds=0.01).step()
+    assert broker.read("dead-letters") == []
+
+
+@pytest.mark.parametrize("size", [1000, 5 << 20, 30 << 20])
+def test_a_dead_letter_always_fits(size: int) -> None:
+    _, (letter,) = pumped([b"\xff" * size])
+    assert letter.size == size
+    assert letter.truncated == (size > 4 << 20)
+    assert len(letter.value) == (1 << 20 if letter.truncated else size)
