@@ -1,6 +1,7 @@
 """Runs chaos, prints what it found, and exits with 1 where something does not hold: `make chaos`."""
 
 import argparse
+import signal
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from benchmarks.chaos.hostile import KINDS
 from benchmarks.chaos.report import save, show
 from benchmarks.chaos.run import Options, run
 
@@ -22,8 +24,13 @@ def main() -> None:
     parser.add_argument(
         "--keep", type=Path, help="keep data, logs and report.json in this directory, which must not exist"
     )
+    parser.add_argument("--hostile", default=",".join(KINDS), help="kinds of hostile jobs, by turns (%(default)s)")
     given = parser.parse_args()
-    options = Options(given.minutes, given.seed, given.faults, given.brokers)
+    kinds = tuple(given.hostile.split(","))
+    if unknown := set(kinds) - set(KINDS):
+        parser.error(f"expected kinds among {', '.join(KINDS)}, got {', '.join(sorted(unknown))}")
+    options = Options(given.minutes, given.seed, given.faults, given.brokers, hostile=kinds)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that servers and commands end with us
     console = Console()
     with ExitStack() as undo:
         if given.keep:

@@ -64,7 +64,8 @@ def wrong_fields(_: random.Random, number: int) -> list[Outgoing]:
     return [*(Outgoing("job-logs", key, value) for value in almost), Outgoing("job-events", key, b"\xff\xfe\x00")]
 
 
-KINDS: tuple[Make, ...] = (
-    nested, wrong_fields, huge_value, ranks, many_jobs, backtracking, random_bytes, huge_line,
-)  # fmt: skip
-"""All kinds, by turns."""
+KINDS: dict[str, Make] = {
+    make.__name__.replace("_", "-"): make
+    for make in (nested, wrong_fields, huge_value, ranks, many_jobs, backtracking, random_bytes, huge_line)
+}
+"""All kinds by name."""

@@ -9,7 +9,7 @@ from benchmarks.chaos.program import CAUSES
 from records import Failure, LogChunk, decode
 from streams.transport import Message
 
-AFTERMATH_S = 15.0
+AFTERMATH_S = 20.0
 """How long after a fault a delay may still be its doing: a session runs out, partitions move, states are read back."""
 
 

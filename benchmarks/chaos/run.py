@@ -36,6 +36,7 @@ class Options:
         brokers: 1 or 3.
         jobs: Honest jobs that run at a time.
         hostile_every_s: Seconds between two hostile jobs.
+        hostile: Their kinds, by turns.
         longest_s: The longest that a fault lasts.
         quiet_s: How long all may take to become quiet after the last fault.
         within_s: How long an honest verdict may take, faults left out.
@@ -47,6 +48,7 @@ class Options:
     brokers: int = 1
     jobs: int = 4
     hostile_every_s: float = 6.0
+    hostile: tuple[str, ...] = tuple(hostile.KINDS)
     longest_s: float = 10.0
     quiet_s: float = 240.0
     within_s: float = 10.0
@@ -135,7 +137,8 @@ def _storm(outcome: Outcome, scene: _Scene, say: Callable[[str], None]) -> None:
         while planned and planned[0].at <= at:
             injector.begin(planned.pop(0))
         if at >= next_hostile:
-            for message in hostile.KINDS[outcome.hostile % len(hostile.KINDS)](chance, outcome.hostile):
+            kind = options.hostile[outcome.hostile % len(options.hostile)]
+            for message in hostile.KINDS[kind](chance, outcome.hostile):
                 scene.sender.send(message)
             outcome.hostile += 1
             next_hostile += options.hostile_every_s
@@ -151,7 +154,7 @@ def _look_after(services: Sequence[Service]) -> None:
 def _environment(site: servers.Servers, scratch: Path) -> dict[str, str]:
     return {
         "SCHEDMATE_KAFKA__BROKERS": ",".join(site.connection.brokers),
-        "SCHEDMATE_KAFKA__SESSION_TIMEOUT_S": "4",
+        "SCHEDMATE_KAFKA__SESSION_TIMEOUT_S": "6",
         "SCHEDMATE_CLICKHOUSE__URL": site.clickhouse_url,
         "SCHEDMATE_REDIS__URL": site.redis_url,
         "SCHEDMATE_PRODUCER__DIRECTORY": str(scratch / "producer"),
