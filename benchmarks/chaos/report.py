@@ -19,7 +19,7 @@ def show(outcome: Outcome, console: Console) -> None:
     for name, count in outcome.faults.items():
         by_kind[name.split()[0]] = by_kind.get(name.split()[0], 0) + count
     table.add_row(
-        "faults", f"{outcome.faults.total()}: " + ", ".join(f"{n} {kind}" for kind, n in sorted(by_kind.items()))
+        "faults", f"{sum(outcome.faults.values())}: " + ", ".join(f"{n} {kind}" for kind, n in sorted(by_kind.items()))
     )
     table.add_row("hostile jobs", str(outcome.hostile))
     table.add_row("commands that ended by themselves", str(len(outcome.ended)))

@@ -59,7 +59,7 @@ class Outcome:
     """What came of a run; `problems` is empty where all holds."""
 
     options: Options
-    faults: Counter[str] = field(default_factory=Counter)
+    faults: dict[str, int] = field(default_factory=dict)
     hostile: int = 0
     ended: list[Ended] = field(default_factory=list)
     verdict: Verdict = field(default_factory=Verdict)
@@ -111,7 +111,7 @@ def run(options: Options, scratch: Path, say: Callable[[str], None]) -> Outcome:
         outcome.verdict.figures["slowest end after SIGTERM (s)"] = round(max(stops.values()), 2)
         outcome.verdict.figures["slowest message in a clean replay (s)"] = round(replayed.slowest[0][0], 2)
         outcome.verdict.figures["jobs"] = len(crowd.jobs)
-    outcome.faults = Counter(f"{window.kind} {window.target}" for window in injector.windows)
+    outcome.faults = dict(Counter(f"{window.kind} {window.target}" for window in injector.windows))
     outcome.problems += [f"{each.name} ended by itself with {each.code}" for each in outcome.ended]
     outcome.problems += injector.errors + outcome.verdict.problems
     return outcome

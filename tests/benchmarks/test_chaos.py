@@ -1,11 +1,13 @@
 """Chaos in short: a fixed seed, some faults, some hostile jobs, and nothing lost, doubled or different."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from benchmarks.chaos import faults, lateness
 from benchmarks.chaos.faults import Window
+from benchmarks.chaos.report import save
 from benchmarks.chaos.run import Options, run
 
 
@@ -20,9 +22,11 @@ def test_tables_are_exact_after_faults_among_hostile_jobs(tmp_path: Path) -> Non
         tmp_path,
         lambda _: None,
     )
-    assert outcome.faults.total() >= 5
+    assert sum(outcome.faults.values()) >= 5
     assert outcome.hostile >= 4
     assert outcome.verdict.figures["lines printed"] > 100
+    save(outcome, tmp_path / "report.json")
+    assert json.loads((tmp_path / "report.json").read_text())["faults"] == outcome.faults
     assert not outcome.problems, "\n".join(outcome.problems[:30])
 
 
