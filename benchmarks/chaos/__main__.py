@@ -31,7 +31,7 @@ def main() -> None:
         parser.error(f"expected kinds among {', '.join(KINDS)}, got {', '.join(sorted(unknown))}")
     options = Options(given.minutes, given.seed, given.faults, given.brokers, hostile=kinds)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that servers and commands end with us
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 140)
     with ExitStack() as undo:
         if given.keep:
             scratch = given.keep.resolve()

@@ -14,8 +14,13 @@ from benchmarks.chaos.hostile import UNDECODABLE
 from benchmarks.chaos.jobs import Job, Way
 from benchmarks.chaos.lateness import verdict_waits
 from benchmarks.chaos.observed import Observed
-from benchmarks.chaos.replay import Replayed, identity
-from records import EventKind, JobEvent, LogChunk, decode
+from benchmarks.chaos.orders import OrderSearch
+from benchmarks.chaos.replay import MADE, Replayed, identity
+from records import EventKind, InvalidRecord, JobEvent, LogChunk, decode
+from schedmate.assembly import job_processor
+from schedmate.settings import Settings
+from streams.accept import accept
+from streams.transport import Message
 
 
 @dataclass
@@ -58,13 +63,7 @@ def check(
         verdict.add((f"{topic} {each}" for each, times in Counter(ids).items() if times > 1), "rows doubled")
         verdict.add((f"{topic} {each}" for each in written - set(ids)), "rows missing")
         verdict.add((f"{topic} {each}" for each in set(ids) - written), "rows of nothing")
-    for topic, made in replayed.made.items():
-        found = {identity(message.value): message.value for message in observed.topics[topic]}
-        verdict.add((f"{topic} {each}" for each in made.keys() - found.keys()), "records missing")
-        verdict.add((f"{topic} {each}" for each in found.keys() - made.keys()), "records too many")
-        verdict.add(
-            (f"{topic} {each}" for each in made.keys() & found.keys() if made[each] != found[each]), "records differing"
-        )
+    _compare(observed, replayed, verdict)
     verdict.add(_unburied(observed), "undecodable messages without a dead letter")
     verdict.add(_decisions(jobs, observed), "wrong decisions")
     waits = list(verdict_waits(jobs, chunks, observed.topics["failures"], windows))
@@ -74,6 +73,51 @@ def check(
     verdict.figures["slowest verdict (s)"] = round(max((each.took_s or 0 for each in waits), default=0), 2)
     verdict.figures["slowest verdict, faults left out (s)"] = round(max((each.alone_s for each in waits), default=0), 2)
     return verdict
+
+
+def _compare(observed: Observed, replayed: Replayed, verdict: Verdict) -> None:
+    """Hold what workers wrote against the replay, job by job; jobs that differ must follow from some order of their topics."""
+    expected, found = _by_key(replayed.made), _by_key(found_values(observed))
+    verdict.figures["jobs replayed"] = len(expected.keys() | found.keys())
+    differing = [key for key in sorted(expected.keys() | found.keys()) if expected.get(key) != found.get(key)]
+    processor, reordered = job_processor(Settings().processors), 0
+    for key in differing:
+        wanted, got = expected.get(key, {}), found.get(key, {})
+        inputs = [
+            [(each.position, accept(each)) for each in _of(observed.topics[topic], key)] for topic in processor.inputs
+        ]
+        if OrderSearch(processor, got, [topic for topic in inputs if topic]).found(key):
+            reordered += 1
+            continue
+        verdict.add(iter(wanted.keys() - got.keys()), "records missing")
+        verdict.add(iter(got.keys() - wanted.keys()), "records too many")
+        verdict.add((each for each in wanted.keys() & got.keys() if wanted[each] != got[each]), "records differing")
+    verdict.figures["jobs whose records follow from another order of their topics"] = reordered
+
+
+def found_values(observed: Observed) -> dict[str, dict[str, bytes]]:
+    """Return what workers made, values by id, by topic."""
+    return {topic: {identity(each.value): each.value for each in observed.topics[topic]} for topic in MADE}
+
+
+def _by_key(made: dict[str, dict[str, bytes]]) -> dict[str, dict[str, bytes]]:
+    found: dict[str, dict[str, bytes]] = {}
+    for values in made.values():
+        for name, value in values.items():
+            found.setdefault(str(msgspec.json.decode(value)["job"]), {})[name] = value
+    return found
+
+
+def _of(messages: Sequence[Message], key: str) -> list[Message]:
+    return [each for each in messages if each.key == key.encode() and _is_decodable(each)]
+
+
+def _is_decodable(message: Message) -> bool:
+    try:
+        accept(message)
+    except InvalidRecord:
+        return False
+    return True
 
 
 def _honest(key: bytes | None) -> bool:

@@ -62,16 +62,18 @@ def observe(connection: Connection, clickhouse_url: str) -> Observed:
         client.close()
 
 
-def wait_until_quiet(connection: Connection, check: Callable[[], None], deadline_s: float) -> dict[str, int]:
-    """Wait until every group has committed all that its topics hold, twice in a row; return what is left behind by group.
+def wait_until_quiet(connection: Connection, unsent: Callable[[], int], deadline_s: float) -> dict[str, int]:
+    """Wait until nothing is `unsent` and every group has committed all that its topics hold, twice in a row.
 
-    `check` is called now and then.
+    Returns:
+        What is left behind, by group; all 0 where it became quiet in time.
     """
     deadline, before = time.monotonic() + deadline_s, -1
     while True:
-        check()
+        waiting = unsent()
         try:
             left, end = _behind(connection)
+            left["unsent"] = waiting
         except KafkaError as error:  # a broker that has just come back does not know its groups yet
             left, end = {repr(error): 1}, -1
         if not any(left.values()) and end == before:

@@ -88,7 +88,7 @@ def run(options: Options, scratch: Path, say: Callable[[str], None]) -> Outcome:
         say("waiting for the workers")
         for number in range(PARTITIONS):
             sender.send(Outgoing("job-logs", b"first", b"hello", number))
-        wait_until_quiet(site.connection, lambda: None, 60.0)
+        wait_until_quiet(site.connection, lambda: 0, 60.0)
         injector = faults.Injector(faults.faults(services, site.all, crowd))
         _storm(outcome, _Scene(crowd, injector, sender, services), say)
         say("waiting until all is quiet")
@@ -98,7 +98,12 @@ def run(options: Options, scratch: Path, say: Callable[[str], None]) -> Outcome:
             _look_after(services)
             time.sleep(TICK_S)
         sender.close(60.0)
-        left = wait_until_quiet(site.connection, lambda: _look_after(services), deadline - time.monotonic())
+
+        def unsent() -> int:
+            _look_after(services)
+            return len(list((scratch / "producer" / "spool").glob("*/*")))
+
+        left = wait_until_quiet(site.connection, unsent, deadline - time.monotonic())
         outcome.problems += [
             f"not quiet after {options.quiet_s:g} s: {name} {count}" for name, count in left.items() if count
         ]
