@@ -145,13 +145,12 @@ class JobProcessor:
         if read.passed_over:
             results += _passed_over(state, position, chunk)
         if view is None:
-            results += self._catch_up(name, position, state)
+            results += self._catch_up(stream, position, state)
             return [*results, *self._heard(chunk, chunk.time, position, state, alive=False)]
         if read.metric:
-            state.waiting.pop(name, None)
             results += self._measured(read.metric, position, state)
-        elif self.tracker.waiting(stream.sources[chunk.producer].track):
-            state.waiting[name] = Printed.of(view)
+        elif stream.waiting and len(state.waiting) < WAITING and name not in state.waiting:
+            state.waiting.append(name)
         if read.open_template and self.inquirer is not None:
             self.inquirer.left_open(view)
         results += self._said(self.handler.observe(view, state.diagnose), state, position)
@@ -188,20 +187,16 @@ class JobProcessor:
             templates=masked,
         )
         look = self.inquirer is not None and self.inquirer.read(view)
-        may_wait = not state.alarms.over and (
-            len(state.waiting) < WAITING or stream_name(chunk.attempt, chunk.rank, chunk.stream) in state.waiting
-        )
-        metric = self.tracker.observe(view, source.track, state.templates, may_wait=may_wait)
+        metric = self.tracker.observe(view, source.track, state.templates, may_wait=not state.alarms.over)
+        stream.waiting = Printed.of(view) if metric is None and self.tracker.waiting(source.track) else None
         return _Read(view, metric, look and learned.left_open(source.track), len(beyond))
 
-    def _catch_up(self, name: str, position: Position, state: JobState) -> list[Record]:
+    def _catch_up(self, stream: StreamState, position: Position, state: JobState) -> list[Record]:
         """Return what follows from the reports of a stream that waited for more."""
-        printed, stream = state.waiting.pop(name, None), state.streams.get(name)
-        if printed is None or stream is None:
-            return []
+        printed, stream.waiting = stream.waiting, None
         made: list[Record] = []
-        for source in stream.sources.values():
-            if self.tracker.waiting(source.track):
+        for source in stream.sources.values() if printed else ():
+            if printed and self.tracker.waiting(source.track):
                 made += self._measured(self.tracker.catch_up(printed, source.track), position, state)
         return made
 
@@ -266,7 +261,9 @@ class JobProcessor:
                 state=event.state,
                 nodes=event.nodes,
             )
-            measured = [each for name in list(state.waiting) for each in self._catch_up(name, position, state)]
+            streams = [stream for name in state.waiting if (stream := state.streams.get(name))]
+            measured = [each for stream in streams for each in self._catch_up(stream, position, state)]
+            state.waiting = []
             over = self.alarms.ended(event.job, event.attempt, event.time, position, state.alarms)
             stays += end(event.job, event.attempt, event.time, state.stays)
             verdicts = self._said(self.handler.conclude(ending, state.diagnose), state, position)
@@ -277,7 +274,7 @@ class JobProcessor:
 def _begin_attempt(state: JobState, attempt: int) -> None:
     """Forget what belongs to attempts before the last one."""
     if attempt > state.attempt:
-        state.attempt = attempt
+        state.attempt, state.waiting = attempt, []
         for name in [name for name in state.streams if int(name.split("/", 1)[0]) < attempt - 1]:
             del state.streams[name]
         state.budget.reported = False

@@ -20,7 +20,7 @@ from .track.tracker import Printed
 STREAMS = 32_768
 """Streams of ranks that one job may have; beyond it the one that began first is forgotten."""
 WAITING = 256
-"""Streams of a job whose reports may wait for the next chunk; those of others are told at once."""
+"""Streams of a job whose reports that wait are told at its end; those of further ones wait for their stream's next chunk."""
 PRODUCERS = 8
 """Producers of one stream that are told apart; beyond it the longest silent one is forgotten."""
 
@@ -44,11 +44,13 @@ class StreamState(Part):
         sources: By producer.
         writers: Producers in the order in which they first wrote, to notice two jobs under one id.
         conflict: Whether that was reported.
+        waiting: Who printed the newest of the reports that no metric was made of; null where there are none.
     """
 
     sources: dict[str, SourceState] = {}
     writers: list[str] = []
     conflict: bool = False
+    waiting: Printed | None = None
 
 
 def stream_name(attempt: int, rank: int, stream: str) -> str:
@@ -63,7 +65,7 @@ class JobState(KeyedState, kw_only=True):
         job: The job.
         attempt: Newest attempt seen.
         streams: By `stream_name`; the parts of this state.
-        waiting: Streams with reports that no metric was made of, and who printed the newest.
+        waiting: Streams with reports that no metric was made of.
         diagnose: What the failure handler carries.
         interference: What the interference monitor carries.
         ranks: The newest step time of each rank.
@@ -77,7 +79,7 @@ class JobState(KeyedState, kw_only=True):
     job: str
     attempt: int = 0
     streams: MutableMapping[str, StreamState] = {}
-    waiting: dict[str, Printed] = {}
+    waiting: list[str] = []
     diagnose: DiagnoseState = msgspec.field(default_factory=DiagnoseState)
     interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
     ranks: RanksState = msgspec.field(default_factory=RanksState)

@@ -184,3 +184,25 @@ def test_a_packing_event_that_comes_late_to_a_chatty_job_still_finds_its_speed_b
     made = run([*before, *steps(2401, 100, 0.02, 112.0), packed, *steps(2501, 200, 0.02, 114.0)])
     (slowdown,) = [each for each in made if isinstance(each, Slowdown)]
     assert slowdown.ratio == pytest.approx(0.25)
+
+
+def live(count: int) -> list[LogChunk | JobEvent]:
+    """Return chunks of one report each, half a second apart."""
+    return [chunk([STEPS[at]], 100.0 + at / 2, first=at + 1) for at in range(count)]
+
+
+def metrics(records: Iterable[LogChunk | JobEvent]) -> list[JobMetric]:
+    return [each for each in run(records) if isinstance(each, JobMetric)]
+
+
+def test_reports_that_come_fast_make_a_metric_every_two_seconds() -> None:
+    assert [each.step for each in metrics(live(17))] == [1, 5, 9, 13, 17]
+
+
+@pytest.mark.parametrize("last", [ended(0, 120.0), chunk([], 130.0)], ids=["end", "silence"])
+def test_what_waited_is_told_at_the_end_or_in_a_silence(last: LogChunk | JobEvent) -> None:
+    found = metrics([*live(19), last])
+    assert [each.step for each in found] == [1, 5, 9, 13, 17, 19]
+    assert found[-1].id == "metric/7/job-logs/0/18/19"
+    assert found[-1].evidence[0].text == STEPS[18]
+    assert metrics([*live(19), last, last])[5:] == found[5:], "and only once"

@@ -146,6 +146,8 @@ def test_the_order_of_history_does_not_matter(history: list[Decision | DecisionR
     assert ledger.pending() == []
     assert ledger.unfinished() == []
     assert [result.outcome for result in ledger.tried()] == [Outcome.STARTED]
+    assert ledger.recent(NOW) == list(ledger.tried())
+    assert ledger.recent(NOW + 7200) == []
 
 
 def test_knows_what_is_open() -> None:

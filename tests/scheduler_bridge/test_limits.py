@@ -7,7 +7,7 @@ import pytest
 from records import Action, Component, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import JobState, JobView
-from tests.scheduler_bridge.findings import NOW, Written, failure
+from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
 
 HOUR = 3600.0
 SETTINGS = BridgeSettings(enabled=frozenset(Action))
@@ -23,6 +23,7 @@ class Cluster:
         self.attempts: dict[str, int] = {}
         self.asked = 0
         self.slow = 0.0
+        self.state = JobState.FAILED
 
     def supports(self, action: Action) -> bool:
         return True
@@ -30,14 +31,15 @@ class Cluster:
     def job(self, job: str) -> JobView:
         self.asked += 1
         time.sleep(self.slow)
-        return JobView(job, JobState.FAILED, attempt=self.attempts.get(job, 0), user=job.partition("/")[0])
+        user, attempt = job.partition("/")[0], self.attempts.get(job, 0)
+        return JobView(job, self.state, attempt=attempt, nodes=("n1",), user=user)
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...]) -> JobView:
         self.attempts[job] = self.attempts.get(job, 0) + 1
         return JobView(job, JobState.PENDING, attempt=self.attempts[job])
 
     def cancel_packing(self, job: str) -> JobView:
-        raise NotImplementedError
+        return self.restart(job, ())
 
     def evict(self, job: str) -> JobView:
         return self.restart(job, ())
@@ -136,6 +138,18 @@ def test_the_cluster_has_a_limit_of_its_own() -> None:
     assert len(stand.cluster.attempts) == SETTINGS.actions_per_cluster
     assert stand.bridge.counters.deferred == {"cluster-limit": 4}
     assert stand.bridge.counters.waiting == 4
+
+
+def test_the_end_of_a_packing_counts_for_whom_it_favours() -> None:
+    stand = Stand()
+    stand.cluster.state = JobState.RUNNING
+    for number in range(SHARE + 1):
+        victim, newcomer = f"mallory/{number}", f"user{number}/0"
+        stand.bridge.accept(slowdown(id=victim, job=victim, packed_job=newcomer, time=NOW))
+    stand.bridge.advance()
+    assert len(stand.cluster.attempts) == SHARE
+    assert {result.user for result in stand.written.results} == {"mallory"}
+    assert stand.bridge.counters.deferred == {"user-limit": 1}
 
 
 def test_a_budget_for_ever_is_final() -> None:
