@@ -65,15 +65,17 @@ def _microseconds(engine: Engine[JobState], made: list[Message]) -> float:
 
 
 def _by_ranks() -> Iterator[tuple[str, str]]:
-    """Each rank's stream has a full window of reports; then they print by turns."""
+    """Each rank's stream has a full window of reports; then they print by turns, and every chunk makes a metric."""
     for ranks in RANKS:
-        engine, rounds = Engine(JobProcessor()), max(4, 4000 // ranks + 1)
-        warm = [chunk("j", number, rank, 20) for number in range(1) for rank in range(ranks)]
-        then = [chunk("j", 10 + number, rank) for number in range(rounds) for rank in range(ranks)]
+        engine, rounds = Engine(JobProcessor()), max(1, 10_000 // ranks)
+        warm = [chunk("j", 0, rank, 20) for rank in range(ranks)]
+        then = [
+            chunk("j", 10 + number, rank, time_s=10.0 + 2 * number) for number in range(rounds) for rank in range(ranks)
+        ]
         made = list(messages(iter([*warm, *then])))
         for batch in in_batches(made[: len(warm)]):
             engine.handle(batch)
-        cost = _microseconds(engine, made[len(warm) : len(warm) + 12_000])
+        cost = _microseconds(engine, made[len(warm) : len(warm) + 10_000])
         yield f"a chunk of two lines, a job of {ranks:,} ranks", f"{cost:.0f} µs"
 
 

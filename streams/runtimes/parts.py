@@ -47,10 +47,10 @@ class Parts(MutableMapping[str, Part]):
         """Return a changed part as it is now, without counting it as changed once more."""
         return self._open[name]
 
-    def stored(self) -> None:
-        """Note that all that changed is stored, and let go of what was decoded but for a few."""
+    def stored(self, kept: int) -> None:
+        """Note that all that changed is stored; let go of what was decoded if it is more than `kept` parts."""
         self.changed, self.removed = {}, {}
-        if len(self._open) > KEPT_OPEN:
+        if len(self._open) > kept:
             self._open = {}
 
     def __getitem__(self, name: str) -> Part:
@@ -89,7 +89,3 @@ class Parts(MutableMapping[str, Part]):
 
     def __len__(self) -> int:
         return len(self._names)
-
-
-KEPT_OPEN = 64
-"""Decoded parts of a key that stay in memory once they are stored; a job of ten thousand ranks does not keep all of them."""

@@ -17,6 +17,11 @@ from .stored import LARGEST, MARKER, Header, UnreadableState, header, message_ke
 
 log = structlog.get_logger(__name__)
 
+OPEN_PARTS = 16_384
+"""Decoded parts that stay in memory, shared out among the keys that are decoded: all ranks of one large job, or a few of each of many."""
+FEW = 64
+"""Those that every key may keep."""
+
 
 @dataclass
 class Entry(Generic[State]):
@@ -149,7 +154,7 @@ class States(Generic[State]):
             for name in entry.parts.changed
         ]
         made += [self._remove(entry.name, name) for name in entry.parts.removed]
-        entry.parts.stored()
+        entry.parts.stored(max(OPEN_PARTS // max(len(self._open), 1), FEW))
         entry.since = {}
         self.dirty.pop(entry.name, None)
         return own, made
