@@ -80,6 +80,7 @@ def run(options: Options, scratch: Path, say: Callable[[str], None]) -> Outcome:
         services = cast(environment, scratch)
         _migrate(environment, scratch)
         sender = Sender(site.connection)
+        undo.callback(sender.close)
         crowd = Crowd(environment, scratch, sender, options.seed, options.jobs)
         undo.callback(crowd.kill)
         for service in services:
@@ -88,7 +89,7 @@ def run(options: Options, scratch: Path, say: Callable[[str], None]) -> Outcome:
         say("waiting for the workers")
         for number in range(PARTITIONS):
             sender.send(Outgoing("job-logs", b"first", b"hello", number))
-        wait_until_quiet(site.connection, lambda: 0, 60.0)
+        wait_until_quiet(site.connection, lambda: sender.unsent, 120.0)
         injector = faults.Injector(faults.faults(services, site.all, crowd))
         _storm(outcome, _Scene(crowd, injector, sender, services), say)
         say("waiting until all is quiet")
@@ -97,11 +98,10 @@ def run(options: Options, scratch: Path, say: Callable[[str], None]) -> Outcome:
         while crowd.step(start=False) and time.monotonic() < deadline:
             _look_after(services)
             time.sleep(TICK_S)
-        sender.close(60.0)
 
         def unsent() -> int:
             _look_after(services)
-            return len(list((scratch / "producer" / "spool").glob("*/*")))
+            return sender.unsent + len(list((scratch / "producer" / "spool").glob("*/*")))
 
         left = wait_until_quiet(site.connection, unsent, deadline - time.monotonic())
         outcome.problems += [

@@ -1,11 +1,11 @@
-"""Writes messages in order, however long the broker is away: what was sent must stand in its topic."""
+"""Writes messages, however long the broker is away: what was sent must stand in its topic."""
 
-import queue
 import threading
 
 from streams.kafka import Connection, KafkaProducer
 from streams.transport import Outgoing, TransportError
 
+_AT_ONCE = 200
 _PAUSE_S = 0.5
 
 
@@ -18,32 +18,47 @@ class Sender:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._waiting: queue.Queue[Outgoing | None] = queue.Queue()
-        self._given_up = threading.Event()
+        self._waiting: list[Outgoing] = []
+        self._changed = threading.Condition()
+        self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sender", daemon=True)
         self._thread.start()
 
     def send(self, message: Outgoing) -> None:
         """Take over `message`."""
-        self._waiting.put(message)
+        with self._changed:
+            self._waiting.append(message)
+            self._changed.notify()
 
-    def close(self, timeout_s: float) -> None:
-        """Wait until all is acknowledged. Raises `TransportError` where it is not within `timeout_s`."""
-        self._waiting.put(None)
-        self._thread.join(timeout_s)
-        self._given_up.set()
-        if self._thread.is_alive():
-            raise TransportError(f"expected all messages to be taken within {timeout_s:g} s, some were not")
+    @property
+    def unsent(self) -> int:
+        """How many messages are not acknowledged yet."""
+        with self._changed:
+            return len(self._waiting)
+
+    def close(self) -> None:
+        """Give up what is not acknowledged."""
+        self._closed.set()
+        with self._changed:
+            self._changed.notify()
+        self._thread.join(30)
 
     def _run(self) -> None:
         producer: KafkaProducer | None = None
-        while (message := self._waiting.get()) is not None:
-            while not self._given_up.is_set():
-                try:
-                    producer = producer or KafkaProducer(self._connection, linger_ms=0, give_up_s=10.0)
-                    producer.send(message).result()
-                    break
-                except TransportError:
-                    self._given_up.wait(_PAUSE_S)
+        while not self._closed.is_set():
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._closed.is_set())
+                batch = self._waiting[:_AT_ONCE]
+            try:
+                producer = producer or KafkaProducer(self._connection, give_up_s=10.0)
+                failed = [
+                    message for message, sent in [(each, producer.send(each)) for each in batch] if sent.exception()
+                ]
+            except TransportError:
+                failed = batch
+            with self._changed:
+                self._waiting[: len(batch)] = failed
+            if failed:
+                self._closed.wait(_PAUSE_S)
         if producer is not None:
             producer.close()
