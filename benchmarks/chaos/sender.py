@@ -59,6 +59,12 @@ class Sender:
             with self._changed:
                 self._waiting[: len(batch)] = failed
             if failed:
+                self._let_go(producer)
+                producer = None  # it may be broken for good
                 self._closed.wait(_PAUSE_S)
+        self._let_go(producer)
+
+    @staticmethod
+    def _let_go(producer: KafkaProducer | None) -> None:
         if producer is not None:
             producer.close()
