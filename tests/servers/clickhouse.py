@@ -212,6 +212,12 @@ class ClickHouseServer:
         self._process: subprocess.Popen[bytes] | None = None
         self.url = f"http://127.0.0.1:{self._port}/schedmate"
 
+    @property
+    def pid(self) -> int:
+        """Its process, which must run."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self, deadline_s: float = 60.0) -> None:
         """Start it, and return once it answers."""
         with self._log.open("ab") as log:

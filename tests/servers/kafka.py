@@ -1,4 +1,4 @@
-"""A real Apache Kafka broker (KRaft, one node) on loopback."""
+"""A real Apache Kafka broker (KRaft) on loopback, alone or as one of several."""
 
 import base64
 import os
@@ -23,24 +23,25 @@ LIBS = Path(__file__).resolve().parents[2] / ".cache" / "kafka" / "libs"
 
 PROPERTIES = """\
 process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@127.0.0.1:{controller}
+node.id={node}
+controller.quorum.voters={voters}
 listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+advertised.listeners=PLAINTEXT://127.0.0.1:{advertised}
 controller.listener.names=CONTROLLER
 log.dirs={directory}/logs
 num.partitions=1
 auto.create.topics.enable=false
-offsets.topic.replication.factor=1
+offsets.topic.replication.factor={replication}
 offsets.topic.num.partitions=4
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
+transaction.state.log.replication.factor={replication}
+transaction.state.log.min.isr={in_sync}
 transaction.state.log.num.partitions=1
-share.coordinator.state.topic.replication.factor=1
-share.coordinator.state.topic.min.isr=1
+share.coordinator.state.topic.replication.factor={replication}
+share.coordinator.state.topic.min.isr={in_sync}
 share.coordinator.state.topic.num.partitions=1
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
+min.insync.replicas={in_sync}
 message.max.bytes=16777216
 """
 
@@ -55,12 +56,19 @@ Configuration:
 
 @dataclass
 class Kafka:
-    """One broker. `start` and `kill` can be called again and again on the same data."""
+    """One broker. `start` and `kill` can be called again and again on the same data.
+
+    `advertised` is the port that clients are sent to, where it is not the broker's own; `voters` names the controllers of all
+    brokers (`node@host:port`), where there are several.
+    """
 
     directory: Path
     port: int = field(default_factory=free_port)
     controller: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
+    node: int = 1
+    advertised: int = 0
+    voters: tuple[str, ...] = ()
 
     @property
     def address(self) -> str:
@@ -70,20 +78,32 @@ class Kafka:
     def connection(self) -> Connection:
         return Connection(brokers=(self.address,), bootstrap_timeout_s=5)
 
-    def format(self) -> None:
+    @property
+    def voter(self) -> str:
+        return f"{self.node}@127.0.0.1:{self.controller}"
+
+    def format(self, cluster: str = "") -> None:
+        voters = self.voters or (self.voter,)
         (self.directory / "server.properties").write_text(
-            PROPERTIES.format(port=self.port, controller=self.controller, directory=self.directory)
+            PROPERTIES.format(
+                node=self.node,
+                port=self.port,
+                advertised=self.advertised or self.port,
+                controller=self.controller,
+                voters=",".join(voters),
+                replication=len(voters),
+                in_sync=(len(voters) + 1) // 2,
+                directory=self.directory,
+            )
         )
         (self.directory / "log4j2.yaml").write_text(LOG4J)
-        # An id that began with a hyphen would be taken for an option.
-        cluster = "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")[1:]
         subprocess.run(
             [
                 *self._java(),
                 "kafka.tools.StorageTool",
                 "format",
                 "-t",
-                cluster,
+                cluster or new_cluster(),
                 "-c",
                 self.directory / "server.properties",
             ],
@@ -92,10 +112,18 @@ class Kafka:
         )
 
     def start(self) -> None:
+        self.launch()
+        self.wait()
+
+    def launch(self) -> None:
         output = (self.directory / "broker.log").open("ab")
         self.process = subprocess.Popen(
             [*self._java(), "kafka.Kafka", self.directory / "server.properties"], stdout=output, stderr=output
         )
+
+    def wait(self) -> None:
+        """Return once it answers: one of several brokers does so when most of them are there."""
+        assert self.process is not None
         deadline = time.monotonic() + 60
         while True:
             try:
@@ -121,18 +149,29 @@ class Kafka:
         return ["java", *options, logging, "-cp", f"{LIBS}/*"]
 
 
+def new_cluster() -> str:
+    """Return an id for a cluster."""
+    # One that began with a hyphen would be taken for an option.
+    return "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")[1:]
+
+
 def start_kafka(directory: Path) -> Kafka:
     """Start a broker whose data lie in `directory`."""
+    require_kafka()
+    broker = Kafka(directory)
+    broker.format()
+    broker.start()
+    return broker
+
+
+def require_kafka() -> None:
+    """Fail or skip where Java or the broker's jars are missing."""
     require(shutil.which("java") is not None, "java", "Install a Java 17 runtime, or run make test as root.")
     require(
         any(LIBS.glob("kafka_2.13-*.jar")),
         "Apache Kafka",
         "Run tests/servers/install.sh: it fetches the jars through Maven.",
     )
-    broker = Kafka(directory)
-    broker.format()
-    broker.start()
-    return broker
 
 
 @pytest.fixture(scope="session")

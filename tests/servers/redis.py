@@ -27,6 +27,12 @@ class RedisServer:
         self._process: subprocess.Popen[bytes] | None = None
         self.url = f"redis://127.0.0.1:{self._port}/0"
 
+    @property
+    def pid(self) -> int:
+        """Its process, which must run."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self, deadline_s: float = 20.0) -> None:
         """Start it, empty, and return once it answers."""
         log = self._scratch / "redis.log"

@@ -1,0 +1,182 @@
+"""Recomputes from what honest jobs printed and from what the topics hold what must stand in the tables.
+
+It counts and compares by itself: nothing of what makes the pipeline exact is used here.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from benchmarks.chaos.faults import Window
+from benchmarks.chaos.hostile import UNDECODABLE
+from benchmarks.chaos.jobs import Job, Way
+from benchmarks.chaos.lateness import verdict_waits
+from benchmarks.chaos.observed import Observed
+from benchmarks.chaos.orders import OrderSearch
+from benchmarks.chaos.replay import MADE, Replayed, identity
+from records import EventKind, InvalidRecord, JobEvent, LogChunk, decode
+from schedmate.assembly import job_processor
+from schedmate.settings import Settings
+from streams.accept import accept
+from streams.transport import Message
+
+
+@dataclass
+class Verdict:
+    """What the check found: figures for the report, and every problem in a sentence."""
+
+    figures: dict[str, float] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, problems: Iterator[str], figure: str) -> None:
+        """Take over `problems`, counted under `figure`."""
+        found = list(problems)
+        self.figures[figure] = self.figures.get(figure, 0) + len(found)
+        self.problems += [f"{figure}: {problem}" for problem in found]
+
+
+def check(
+    jobs: Sequence[Job], observed: Observed, replayed: Replayed, windows: Sequence[Window], within_s: float
+) -> Verdict:
+    """Hold everything against what must be. An honest verdict must come `within_s` seconds, faults left out."""
+    verdict = Verdict()
+    chunks = _chunks(observed)
+    events = [decode(JobEvent, message.value) for message in observed.topics["job-events"] if _honest(message.key)]
+    gone = Counter[str]()
+    for event in events:
+        if event.kind is EventKind.LINES_LOST:
+            gone[event.job] += event.lines
+    verdict.figures["lines printed"] = sum(len(job.lines) for job in jobs)
+    verdict.figures["lines lost and counted"] = gone.total()
+    for job in jobs:
+        verdict.add(_lines(job, chunks.get(job.name, []), gone[job.name]), "jobs with wrong lines")
+        if job.broken:
+            verdict.add(iter([f"{job.name} ({job.way}): {job.broken}"]), "programs disturbed")
+        if job.way in (Way.PIPE, Way.FILE) and observed.steps.get(job.name) != job.count:
+            got = observed.steps.get(job.name)
+            verdict.add(iter([f"{job.name} ({job.way}): {got} instead of {job.count}"]), "wrong last steps")
+    for topic, ids in observed.ids.items():
+        verdict.figures[f"rows of {topic}"] = len(ids)
+        written = {identity(message.value) for message in observed.topics[topic] if _is_record(message.value)}
+        verdict.add((f"{topic} {each}" for each, times in Counter(ids).items() if times > 1), "rows doubled")
+        verdict.add((f"{topic} {each}" for each in written - set(ids)), "rows missing")
+        verdict.add((f"{topic} {each}" for each in set(ids) - written), "rows of nothing")
+    _compare(observed, replayed, verdict)
+    verdict.add(_unburied(observed), "undecodable messages without a dead letter")
+    verdict.add(_decisions(jobs, observed), "wrong decisions")
+    waits = list(verdict_waits(jobs, chunks, observed.topics["failures"], windows))
+    verdict.add((each.said() for each in waits if each.took_s is None), "verdicts missing")
+    verdict.add((each.said() for each in waits if each.alone_s > within_s), "verdicts late")
+    verdict.figures["verdicts"] = len(waits)
+    verdict.figures["slowest verdict (s)"] = round(max((each.took_s or 0 for each in waits), default=0), 2)
+    verdict.figures["slowest verdict, faults left out (s)"] = round(max((each.alone_s for each in waits), default=0), 2)
+    return verdict
+
+
+def _compare(observed: Observed, replayed: Replayed, verdict: Verdict) -> None:
+    """Hold what workers wrote against the replay, job by job; jobs that differ must follow from some order of their topics."""
+    expected, found = _by_key(replayed.made), _by_key(found_values(observed))
+    verdict.figures["jobs replayed"] = len(expected.keys() | found.keys())
+    differing = [key for key in sorted(expected.keys() | found.keys()) if expected.get(key) != found.get(key)]
+    processor, reordered = job_processor(Settings().processors), 0
+    for key in differing:
+        wanted, got = expected.get(key, {}), found.get(key, {})
+        inputs = [
+            [(each.position, accept(each)) for each in _of(observed.topics[topic], key)] for topic in processor.inputs
+        ]
+        if OrderSearch(processor, got, [topic for topic in inputs if topic]).found(key):
+            reordered += 1
+            continue
+        verdict.add(iter(wanted.keys() - got.keys()), "records missing")
+        verdict.add(iter(got.keys() - wanted.keys()), "records too many")
+        verdict.add((each for each in wanted.keys() & got.keys() if wanted[each] != got[each]), "records differing")
+    verdict.figures["jobs whose records follow from another order of their topics"] = reordered
+
+
+def found_values(observed: Observed) -> dict[str, dict[str, bytes]]:
+    """Return what workers made, values by id, by topic."""
+    return {topic: {identity(each.value): each.value for each in observed.topics[topic]} for topic in MADE}
+
+
+def _by_key(made: dict[str, dict[str, bytes]]) -> dict[str, dict[str, bytes]]:
+    found: dict[str, dict[str, bytes]] = {}
+    for values in made.values():
+        for name, value in values.items():
+            found.setdefault(str(msgspec.json.decode(value)["job"]), {})[name] = value
+    return found
+
+
+def _of(messages: Sequence[Message], key: str) -> list[Message]:
+    return [each for each in messages if each.key == key.encode() and _is_decodable(each)]
+
+
+def _is_decodable(message: Message) -> bool:
+    try:
+        accept(message)
+    except InvalidRecord:
+        return False
+    return True
+
+
+def _honest(key: bytes | None) -> bool:
+    return (key or b"").startswith(b"honest-")
+
+
+def _is_record(value: bytes) -> bool:
+    """Return whether `value` is a record with an id; what else stands in `job-events` is hostile."""
+    try:
+        return "id" in msgspec.json.decode(value, type=dict)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+def _chunks(observed: Observed) -> dict[str, list[LogChunk]]:
+    found: dict[str, list[LogChunk]] = {}
+    for message in observed.topics["job-logs"]:
+        if _honest(message.key):
+            chunk = decode(LogChunk, message.value)
+            found.setdefault(chunk.job, []).append(chunk)
+    return found
+
+
+def _lines(job: Job, chunks: Sequence[LogChunk], lost: int) -> Iterator[str]:
+    """Yield what is wrong with the lines of `job` that arrived."""
+    arrived: dict[tuple[str, int], str] = {}
+    for chunk in chunks:
+        for number, line in enumerate(chunk.lines, chunk.first_piece):
+            if arrived.setdefault((chunk.producer, number), line) != line:
+                yield f"{job.name} ({job.way}): piece {number} came twice, with different content"
+    got, printed = [line for _, line in sorted(arrived.items())], job.lines
+    if job.way is Way.KILLED:
+        right = got == printed[: len(got)]
+    elif job.way is Way.FULL_DISK:
+        right = len(got) + lost == len(printed) and not Counter(got) - Counter(printed)
+    else:
+        right = got == printed and not lost
+    if not right:
+        yield f"{job.name} ({job.way}): {len(got)} lines arrived of {len(printed)}, {lost} counted as lost"
+
+
+def _unburied(observed: Observed) -> Iterator[str]:
+    for messages in observed.topics.values():
+        for message in messages:
+            place = message.position
+            buried = (place.topic, place.partition, place.offset) in observed.buried
+            if (message.key or b"").startswith(UNDECODABLE) and not buried:
+                yield f"{place} {message.key!r}"
+
+
+def _decisions(jobs: Sequence[Job], observed: Observed) -> Iterator[str]:
+    results: dict[str, list[str]] = {}
+    for decision, outcome in observed.results:
+        results.setdefault(decision, []).append(outcome)
+    for decision in observed.ids["decisions"]:
+        final = [outcome for outcome in results.get(decision, []) if outcome != "started"]
+        if len(final) != 1:
+            yield f"{decision} has the final results {final}"
+    decided = {decision.split("/")[1] for decision in observed.ids["decisions"]}
+    for job in jobs:
+        if job.way in (Way.PIPE, Way.FILE) and (job.cause == "xid") != (job.name in decided):
+            yield f"{job.name}, which fails of {job.cause}: {'no' if job.cause == 'xid' else 'a'} decision"

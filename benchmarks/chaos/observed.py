@@ -1,0 +1,104 @@
+"""What a run left behind: every topic, every table."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import kafka
+from kafka.errors import KafkaError
+
+from records import BY_NAME, TOPICS
+from sinks.clickhouse import STORED_TOPICS, open_client
+from streams.kafka import Connection, read_back
+from streams.transport import Message
+
+GROUPS = {
+    "schedmate-worker": (
+        *("job-logs", "job-events", "model-answers", "node-findings", "node-logs", "gpu-metrics", "node-stays"),
+    ),
+    "schedmate-sink": STORED_TOPICS,
+    "schedmate-bridge": ("failures", "slowdowns", "decisions", "decision-results", "job-events"),
+}
+"""What each group reads."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Topics and tables as they stand.
+
+    Attributes:
+        topics: The messages of each topic, each partition in order.
+        ids: The ids in each table, by the topic that it holds, repeats included.
+        steps: The last step of each job in `job_metrics`.
+        results: Decision id and outcome of every row of `decision_results`.
+        buried: Place of the input of every row of `dead_letters`.
+    """
+
+    topics: dict[str, list[Message]]
+    ids: dict[str, list[str]]
+    steps: dict[str, int]
+    results: list[tuple[str, str]]
+    buried: set[tuple[str, int, int]]
+
+
+def observe(connection: Connection, clickhouse_url: str) -> Observed:
+    """Read everything."""
+    topics = {topic.name: list(read_back(connection, [topic.name])) for topic in TOPICS}
+    client = open_client(clickhouse_url)
+
+    def ask(statement: str) -> list[Any]:
+        return list(client.query(statement).result_rows)
+
+    try:
+        return Observed(
+            topics,
+            {topic: [row[0] for row in ask(f"SELECT id FROM {topic.replace('-', '_')}")] for topic in STORED_TOPICS},
+            dict(ask("SELECT job, max(step) FROM job_metrics WHERE step IS NOT NULL GROUP BY job")),
+            ask("SELECT decision_id, outcome FROM decision_results"),
+            {tuple(row) for row in ask("SELECT topic, partition, offset FROM dead_letters")},
+        )
+    finally:
+        client.close()
+
+
+def wait_until_quiet(connection: Connection, unsent: Callable[[], int], deadline_s: float) -> dict[str, int]:
+    """Wait until nothing is `unsent` and every group has committed all that its topics hold, twice in a row.
+
+    Returns:
+        What is left behind, by group; all 0 where it became quiet in time.
+    """
+    deadline, before = time.monotonic() + deadline_s, -1
+    while True:
+        waiting = unsent()
+        try:
+            left, end = _behind(connection)
+            left["unsent"] = waiting
+        except KafkaError as error:  # a broker that has just come back does not know its groups yet
+            left, end = {repr(error): 1}, -1
+        if not any(left.values()) and end == before:
+            return left
+        if time.monotonic() > deadline:
+            return {**left, **({} if any(left.values()) else {"still written": end - before})}
+        before = end
+        time.sleep(1.0)
+
+
+def _behind(connection: Connection) -> tuple[dict[str, int], int]:
+    """Return how far each group is behind, and how many messages there are in all."""
+    parts: dict[str, list[Any]] = {}
+    consumer = kafka.KafkaConsumer(**connection.config(), group_id=None)
+    admin = kafka.KafkaAdminClient(**connection.config())
+    try:
+        for name in BY_NAME:
+            parts[name] = [kafka.TopicPartition(name, number) for number in consumer.partitions_for_topic(name)]
+        ends = consumer.end_offsets([part for each in parts.values() for part in each])
+        left = {}
+        for group, topics in GROUPS.items():
+            found = admin.list_group_offsets({group: None})[group]
+            at = {part: found[part].offset if part in found else 0 for name in topics for part in parts[name]}
+            left[group] = sum(max(ends[part] - max(offset, 0), 0) for part, offset in at.items())
+        return left, sum(ends.values())
+    finally:
+        consumer.close()
+        admin.close()

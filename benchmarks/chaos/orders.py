@@ -1,0 +1,56 @@
+"""Whether some order of a job's topics explains the records that were made of it.
+
+A worker reads several topics at once, and nothing orders one against the other: an event may be taken before or after a chunk
+that was written at the same time. Within a topic the order is fixed. So records are right where one way to merge the topics leads to
+exactly these, from a fresh state; records of two different ways, mixed, are an error.
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+
+from benchmarks.chaos.replay import MADE, identity
+from processors.job import JobProcessor
+from processors.state import JobState
+from records import Position, Record
+from streams.transport import outgoing
+
+MOST_STEPS = 20_000
+"""Records that are processed in search of an order, after which there is none."""
+
+Input = tuple[Position, Record]
+
+
+class OrderSearch:
+    """Looks for an order of one job's inputs.
+
+    Args:
+        processor: What the workers run.
+        wanted: What was made, values by id.
+        topics: The job's input by topic, each in order.
+    """
+
+    def __init__(self, processor: JobProcessor, wanted: Mapping[str, bytes], topics: Sequence[Sequence[Input]]) -> None:
+        self._processor, self._wanted, self._topics = processor, wanted, topics
+        self._steps = 0
+
+    def found(self, job: str) -> bool:
+        """Return whether some order leads to exactly what was made of `job`."""
+        pending = [(self._processor.fresh(job), tuple(0 for _ in self._topics), frozenset[str]())]
+        while pending and self._steps < MOST_STEPS:
+            state, at, made = pending.pop()
+            ahead = [index for index, topic in enumerate(self._topics) if at[index] < len(topic)]
+            if not ahead and made == self._wanted.keys():
+                return True
+            for index in reversed(ahead):  # the first topic is tried first
+                after = copy.deepcopy(state)
+                ids = self._process(after, *self._topics[index][at[index]])
+                if ids is not None:
+                    pending.append((after, (*at[:index], at[index] + 1, *at[index + 1 :]), made | ids))
+        return False
+
+    def _process(self, state: JobState, position: Position, record: Record) -> set[str] | None:
+        """Return the ids of what follows from a record; None where that was not made."""
+        self._steps += 1
+        made = [outgoing(each) for each in self._processor.process(state, position, record)]
+        values = {identity(each.value): each.value for each in made if each.topic in MADE and each.value is not None}
+        return set(values) if all(self._wanted.get(key) == value for key, value in values.items()) else None

@@ -1,0 +1,99 @@
+"""The checker of chaos finds nothing where all is right, and each kind of wrong where it is not."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.chaos.checker import check
+from benchmarks.chaos.faults import Window
+from benchmarks.chaos.hostile import UNDECODABLE
+from benchmarks.chaos.jobs import Job, Way
+from benchmarks.chaos.observed import Observed
+from benchmarks.chaos.replay import MADE, Replayed, identity, replay
+from records import TOPICS, DeadLetter, Decision, LogChunk, Position, encode
+from records.decision import Action, Mode
+from records.decision_result import DecisionResult, Outcome
+from sinks.clickhouse import STORED_TOPICS
+from streams.transport import Message, outgoing
+
+JOB = Job("honest-0", Way.PIPE, "xid", 30, 0.0)
+DECISION = "restart/honest-0/0/xid"
+
+
+def world() -> tuple[Observed, Replayed]:
+    """Topics and tables after one job, all as it must be."""
+    topics: dict[str, list[Message]] = {topic.name: [] for topic in TOPICS}
+
+    def put(topic: str, key: bytes, value: bytes, time: float) -> None:
+        topics[topic].append(Message(Position(topic, 0, len(topics[topic])), key, value, time))
+
+    lines = JOB.lines
+    for number, first in enumerate(range(0, len(lines), 10)):
+        chunk = LogChunk(job=JOB.name, producer="p", seq=number, lines=lines[first : first + 10], time=100.0 + number,
+                         first_line=first + 1, first_piece=first + 1)  # fmt: skip
+        put("job-logs", b"honest-0", encode(chunk), 100.0 + number)
+    put("job-events", UNDECODABLE, b"[", 100.0)
+    letter = DeadLetter(id="dead", topic="job-events", partition=0, offset=0, time=100.0, reason="r")
+    put("dead-letters", b"job-events", encode(letter), 100.0)
+    replayed = replay(topics)
+    for topic in MADE:
+        for value in replayed.made[topic].values():
+            put(topic, b"honest-0", value, 105.0)
+    decision = Decision(id=DECISION, action=Action.RESTART, job=JOB.name, time=105.0, expires=999.0, mode=Mode.SHADOW, policy="p",
+                        reason="r", cause="xid", cause_id="c")  # fmt: skip
+    result = DecisionResult(id=f"{DECISION}/shadowed", decision_id=DECISION, action=Action.RESTART, job=JOB.name, time=105.0,
+                            outcome=Outcome.SHADOWED)  # fmt: skip
+    for record in (decision, result):
+        made = outgoing(record)
+        put(made.topic, b"honest-0", made.value or b"", 105.0)
+    ids = {topic: [identity(each.value) for each in topics[topic] if each.value != b"["] for topic in STORED_TOPICS}
+    steps, results = {JOB.name: JOB.count}, [(DECISION, "shadowed")]
+    return Observed(topics, ids, steps, results, {("job-events", 0, 0)}), replayed
+
+
+def without_a_chunk(seen: Observed) -> Observed:
+    return replace(seen, topics={**seen.topics, "job-logs": seen.topics["job-logs"][:1]})
+
+
+def with_ids(topic: str, change: Callable[[list[str]], list[str]]) -> Callable[[Observed], Observed]:
+    return lambda seen: replace(seen, ids={**seen.ids, topic: change(seen.ids[topic])})
+
+
+def with_topic(topic: str, change: Callable[[list[Message]], list[Message]]) -> Callable[[Observed], Observed]:
+    return lambda seen: replace(seen, topics={**seen.topics, topic: change(seen.topics[topic])})
+
+
+def test_all_is_well() -> None:
+    observed, replayed = world()
+    assert replayed.made["failures"], "the job's last line leads to a verdict"
+    assert check([JOB], observed, replayed, [], 10.0).problems == []
+
+
+@pytest.mark.parametrize(
+    ("figure", "change"),
+    [
+        ("jobs with wrong lines", without_a_chunk),
+        ("rows doubled", with_ids("failures", lambda ids: [*ids, ids[0]])),
+        ("rows missing", with_ids("job-metrics", lambda ids: ids[1:])),
+        ("rows of nothing", with_ids("job-metrics", lambda ids: [*ids, "made up"])),
+        ("records missing", with_topic("failures", lambda messages: messages[1:])),
+        ("records differing", with_topic("job-metrics", lambda seen: [replace(each, value=each.value + b" ") for each in seen])),
+        ("verdicts missing", with_topic("failures", lambda messages: [])),
+        ("verdicts late", with_topic("failures", lambda seen: [replace(each, time=150.0) for each in seen])),
+        ("wrong last steps", lambda seen: replace(seen, steps={JOB.name: 29})),
+        ("wrong decisions", lambda seen: replace(seen, results=[(DECISION, "started")])),
+        ("wrong decisions", with_ids("decisions", lambda ids: [])),
+        ("undecodable messages without a dead letter", lambda seen: replace(seen, buried=set())),
+    ],
+)  # fmt: skip
+def test_it_finds(figure: str, change: Callable[[Observed], Observed]) -> None:
+    observed, replayed = world()
+    found = check([JOB], change(observed), replayed, [], 10.0)
+    assert found.figures[figure] >= 1, found.problems
+
+
+def test_a_fault_explains_a_late_verdict() -> None:
+    observed, replayed = world()
+    late = with_topic("failures", lambda seen: [replace(each, time=150.0) for each in seen])(observed)
+    assert check([JOB], late, replayed, [Window("kill", "worker-1", 101.0, 140.0)], 10.0).figures["verdicts late"] == 0
