@@ -55,7 +55,7 @@ class Counters:
 class JobProcessor:
     """The `KeyedProcessor` of jobs."""
 
-    inputs = ("job-logs", "job-events", "model-answers", "node-findings")
+    inputs = ("job-logs", "job-events", "pipe-events", "model-answers", "node-findings")
     state_topic = "job-state"
     state = JobState
 

@@ -11,18 +11,21 @@ from .explained import Explained
 from .failure import Component, ErrorType, Failure
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
-from .job_event import EventKind, JobEvent
+from .job_event import PIPE_KINDS, PIPE_SAYS, EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
+from .network_error import network_error
 from .node_finding import NodeFinding, Severity
 from .node_stay import NodeStay
 from .slowdown import Slowdown
-from .topics import BY_NAME, BY_RECORD, TOPICS, Topic
+from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
 
 __all__ = [
     "BY_NAME",
     "BY_RECORD",
+    "PIPE_KINDS",
+    "PIPE_SAYS",
     "TOPICS",
     "VERSION",
     "Action",
@@ -65,4 +68,6 @@ __all__ = [
     "decode",
     "derived_id",
     "encode",
+    "network_error",
+    "topic_of",
 ]

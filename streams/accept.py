@@ -10,7 +10,18 @@ from typing import Any
 
 import msgspec
 
-from records import BY_NAME, DeadLetter, InvalidRecord, LogChunk, Record, decode, derived_id
+from records import (
+    BY_NAME,
+    PIPE_KINDS,
+    PIPE_SAYS,
+    DeadLetter,
+    InvalidRecord,
+    JobEvent,
+    LogChunk,
+    Record,
+    decode,
+    derived_id,
+)
 
 from .transport import Message
 
@@ -30,6 +41,8 @@ def accept(message: Message) -> Record:
         raise InvalidRecord(f"expected a topic of ours, got {topic!r}")
     if topic == "job-logs":
         return _log_chunk(message)
+    if topic == "pipe-events":
+        return _pipe_event(message)
     return decode(BY_NAME[topic].record, message.value)
 
 
@@ -47,6 +60,19 @@ def refuse(message: Message, reason: str, stage: str = "decode") -> DeadLetter:
         key=message.key,
         value=message.value,
     )
+
+
+def _pipe_event(message: Message) -> JobEvent:
+    """Return what a pipe tells of its own job. Whoever runs a job can write there: nothing is believed that a scheduler alone may say."""
+    event = decode(JobEvent, message.value)
+    if event.kind not in PIPE_KINDS or event.scheduler not in PIPE_SAYS:
+        raise InvalidRecord(
+            f"expected {', '.join(sorted(PIPE_KINDS))} of a pipe, got {event.kind} of {event.scheduler!r}: "
+            "only schedulers' watchers tell that, in job-events"
+        )
+    if _key(message) != event.job:
+        raise InvalidRecord(f"expected an event of job {_key(message)!r}, the message's key, got one of {event.job!r}")
+    return msgspec.structs.replace(event, state="", gpus=None, packed_with="", newcomer=False)
 
 
 def _log_chunk(message: Message) -> LogChunk:

@@ -27,6 +27,8 @@ COMMANDS = {
     "bridge": "Turn verdicts into decisions, and decisions into a scheduler's actions.",
     "models": "Serve a language model, and check those that are configured.",
     "topics": "Create, list and check the topics.",
+    "acls": "Show and grant the rights that each program needs on Kafka.",
+    "dead-letters": "Show what could not be read, send it again, or pass a message over.",
     "migrate": "Create ClickHouse's tables, or bring them up to date.",
     "query": "Ask ClickHouse one of the usual questions, or any other.",
     "explain": "Explain why a job failed, on a page for a colleague.",

@@ -18,7 +18,8 @@ def command(context: typer.Context) -> None:
     from schedmate.language_models import inquirer as questions
     from schedmate.language_models import language_model
     from schedmate.service import service
-    from streams.kafka import check_topics, list_topics
+    from streams.kafka import check_role, list_topics
+    from streams.rights import ROLES
     from streams.runtimes.asking import Asking
     from streams.runtimes.engine import Engine
     from streams.runtimes.faust_worker import FaustWorker
@@ -27,8 +28,7 @@ def command(context: typer.Context) -> None:
     loaded: Loaded = context.obj
     settings = loaded.settings
     connection = kafka_connection(settings.kafka)
-    problems = check_topics(connection)
-    if problems:
+    if problems := check_role(connection, ROLES["worker"], settings.kafka.group):
         raise TransportError("; ".join(problems))
     model, inquirer = language_model(settings.language_model), questions(settings.language_model)
     processor = job_processor(settings.processors, inquirer)

@@ -12,7 +12,9 @@ from kafka.errors import CommitFailedError, KafkaError, RetriableError
 from records import Position
 from streams.transport import Message, TransportError
 
+from .admin import unreadable
 from .connection import Connection
+from .errors import refused, unreachable
 
 log = structlog.get_logger(__name__)
 
@@ -31,10 +33,7 @@ def _open(connection: Connection, **config: Any) -> Any:
     try:
         return kafka.KafkaConsumer(**connection.config(), **FETCH, **config)
     except KafkaError as error:
-        where = ",".join(connection.brokers)
-        raise TransportError(
-            f"expected a Kafka broker at {where}, got {error!r}: is it running and reachable?"
-        ) from error
+        raise unreachable(connection, error) from error
 
 
 def _message(record: Any) -> Message:
@@ -55,6 +54,8 @@ class KafkaConsumer:
     def __init__(
         self, connection: Connection, group: str, topics: Sequence[str], session_timeout_s: float = 10.0
     ) -> None:
+        self._connection = connection
+        self._doing = f"read {', '.join(topics)} as a member of the group {group}"
         self._consumer = _open(
             connection,
             group_id=group,
@@ -63,7 +64,7 @@ class KafkaConsumer:
         )
         # Joining before the topics' metadata is here would get the group an assignment without them.
         for topic in topics:
-            _partitions(self._consumer, topic)
+            _partitions(connection, self._consumer, topic)
         self._consumer.subscribe(list(topics))
         self._away = False
 
@@ -79,7 +80,7 @@ class KafkaConsumer:
             time.sleep(timeout)
             return ()
         except KafkaError as error:
-            raise TransportError(f"Kafka refused to be read: {error!r}") from error
+            raise refused(self._connection, error, self._doing) from error
         if batches and self._away:
             self._away = False
             log.info("the broker is back")
@@ -97,7 +98,7 @@ class KafkaConsumer:
         except RetriableError as error:  # it did not answer, or died while it was asked
             log.warning("the broker did not take the commit; the next one includes it", error=repr(error))
         except KafkaError as error:
-            raise TransportError(f"Kafka refused the commit: {error!r}") from error
+            raise refused(self._connection, error, self._doing) from error
 
     def lag(self) -> dict[tuple[str, int], int]:
         """Return the number of messages not yet polled, by topic and partition, as the newest fetch saw it."""
@@ -141,7 +142,9 @@ def read_back(
     consumer = _open(connection, group_id=None)
     try:
         parts = [
-            kafka.TopicPartition(topic, number) for topic in topics for number in sorted(_partitions(consumer, topic))
+            kafka.TopicPartition(topic, number)
+            for topic in topics
+            for number in sorted(_partitions(connection, consumer, topic))
         ]
         consumer.assign(parts)
         ends = consumer.end_offsets(parts)
@@ -163,13 +166,13 @@ def read_back(
             elif time.monotonic() > deadline:
                 raise TransportError(f"no answer for {timeout:g} s while reading {', '.join(topics)} back")
     except KafkaError as error:
-        raise TransportError(f"Kafka refused to be read: {error!r}") from error
+        raise refused(connection, error, f"read {', '.join(topics)}") from error
     finally:
         consumer.close(autocommit=False, timeout_ms=1000)
 
 
-def _partitions(consumer: Any, topic: str) -> set[int]:
+def _partitions(connection: Connection, consumer: Any, topic: str) -> set[int]:
     found: set[int] | None = consumer.partitions_for_topic(topic)
     if not found:
-        raise TransportError(f"expected the topic {topic}, which does not exist: run `schedmate topics create`")
+        raise unreadable(connection, topic)
     return found

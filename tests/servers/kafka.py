@@ -70,10 +70,12 @@ class Kafka:
     def connection(self) -> Connection:
         return Connection(brokers=(self.address,), bootstrap_timeout_s=5)
 
-    def format(self) -> None:
-        (self.directory / "server.properties").write_text(
-            PROPERTIES.format(port=self.port, controller=self.controller, directory=self.directory)
-        )
+    def properties(self) -> str:
+        return PROPERTIES.format(port=self.port, controller=self.controller, directory=self.directory)
+
+    def format(self, *more: str) -> None:
+        """Make its storage; `more` are further options of Kafka's own tool."""
+        (self.directory / "server.properties").write_text(self.properties())
         (self.directory / "log4j2.yaml").write_text(LOG4J)
         # An id that began with a hyphen would be taken for an option.
         cluster = "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")[1:]
@@ -86,6 +88,7 @@ class Kafka:
                 cluster,
                 "-c",
                 self.directory / "server.properties",
+                *more,
             ],
             check=True,
             capture_output=True,
@@ -121,14 +124,19 @@ class Kafka:
         return ["java", *options, logging, "-cp", f"{LIBS}/*"]
 
 
-def start_kafka(directory: Path) -> Kafka:
-    """Start a broker whose data lie in `directory`."""
+def require_kafka() -> None:
+    """Fail in CI, and skip elsewhere, where Java or Kafka's jars are missing."""
     require(shutil.which("java") is not None, "java", "Install a Java 17 runtime, or run make test as root.")
     require(
         any(LIBS.glob("kafka_2.13-*.jar")),
         "Apache Kafka",
         "Run tests/servers/install.sh: it fetches the jars through Maven.",
     )
+
+
+def start_kafka(directory: Path) -> Kafka:
+    """Start a broker whose data lie in `directory`."""
+    require_kafka()
     broker = Kafka(directory)
     broker.format()
     broker.start()

@@ -48,7 +48,7 @@ class Site:
         return [line for chunk in self.chunks(stream) for line in chunk.lines]
 
     def lost(self) -> int:
-        return sum(decode(JobEvent, value).lines for value in self.messages("job-events"))
+        return sum(decode(JobEvent, value).lines for value in self.messages("pipe-events"))
 
     def spools(self) -> list[Path]:
         return list((self.directory / "spool").glob("*/*.segment"))
