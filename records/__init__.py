@@ -15,7 +15,7 @@ from .job_event import PIPE_KINDS, PIPE_SAYS, EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
-from .network_error import network_error
+from .network_error import network_error, untrusted
 from .node_finding import NodeFinding, Severity
 from .node_stay import NodeStay
 from .slowdown import Slowdown
@@ -70,4 +70,5 @@ __all__ = [
     "encode",
     "network_error",
     "topic_of",
+    "untrusted",
 ]

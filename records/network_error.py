@@ -33,6 +33,11 @@ def network_error(error: BaseException, where: str) -> str:
     return ""
 
 
+def untrusted(error: BaseException) -> bool:
+    """Is a server's certificate at fault? Waiting does not mend that."""
+    return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error))
+
+
 def _certificate(error: ssl.SSLCertVerificationError, where: str) -> str:
     if error.verify_code in _HOST:
         return f"the certificate of {where} is for another host name: use the name that it was made for, or make one for this name"

@@ -52,12 +52,12 @@ class Sinks:
 def clickhouse_opener(settings: ClickHouseSettings) -> Callable[[], Client]:
     """Return what opens ClickHouse; it raises `SinkUnavailable` or `SinkRejected`."""
     password = settings.secret()
-    return lambda: open_client(settings.url, password=password)
+    return lambda: open_client(settings.url, password=password, ca_cert=settings.ssl_cafile)
 
 
 def redis_state(settings: RedisSettings) -> RedisState:
     """Return the present state of jobs in Redis; nothing is sent yet."""
-    client = open_redis(settings.url, password=settings.secret())
+    client = open_redis(settings.url, password=settings.secret(), ca_cert=settings.ssl_cafile)
     return RedisState(client, prefix=settings.prefix, keep_s=settings.expire_days * DAY_S)
 
 

@@ -33,7 +33,7 @@ def command(
         raise SettingsError(
             "the present state stands in Redis, and redis.url is empty: set it, or ask `schedmate query`"
         )
-    with open_redis(settings.url, password=settings.secret()) as client:
+    with open_redis(settings.url, password=settings.secret(), ca_cert=settings.ssl_cafile) as client:
         if job is None:
             statuses = read_jobs(client, limit, prefix=settings.prefix)
         else:

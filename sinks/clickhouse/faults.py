@@ -12,6 +12,7 @@ from clickhouse_connect.driver.exceptions import (
     ProgrammingError,
 )
 
+from records import network_error, untrusted
 from sinks.errors import SinkRejected, SinkUnavailable
 
 # Numbers from ClickHouse's src/Common/ErrorCodes.cpp.
@@ -48,7 +49,7 @@ _PASSING = frozenset({
 })  # fmt: skip
 
 
-def translated(error: Exception, doing: str) -> SinkUnavailable | SinkRejected:
+def translated(error: Exception, doing: str, where: str = "ClickHouse") -> SinkUnavailable | SinkRejected:
     """Return what `error`, raised while `doing` something, means for the stream."""
     code = error.code if isinstance(error, Error) else None
     said = _first_line(error)
@@ -58,8 +59,10 @@ def translated(error: Exception, doing: str) -> SinkUnavailable | SinkRejected:
         return SinkRejected(
             f"{doing}: ClickHouse refuses this user: {said}. Check the user, its password and its grants."
         )
+    if untrusted(error):
+        return SinkRejected(f"{doing}: {network_error(error, where)}")
     if code in _PASSING or isinstance(error, OperationalError | OSError):
-        return SinkUnavailable(f"{doing}: {said}")
+        return SinkUnavailable(f"{doing}: {(code is None and network_error(error, where)) or said}")
     if code is not None or isinstance(error, DataError | NotSupportedError | ProgrammingError):
         return SinkRejected(f"{doing}: {said}")
     # No code: an answer that is not ClickHouse's, from a proxy that has lost its server, say.
@@ -76,9 +79,9 @@ def _first_line(error: BaseException) -> str:
 
 
 @contextmanager
-def speaking(doing: str) -> Iterator[None]:
-    """Turn what ClickHouse raises inside into `SinkUnavailable` or `SinkRejected`; `doing` begins the message."""
+def speaking(doing: str, where: str = "ClickHouse") -> Iterator[None]:
+    """Turn what ClickHouse, at `where`, raises inside into `SinkUnavailable` or `SinkRejected`; `doing` begins the message."""
     try:
         yield
     except (ClickHouseError, OSError) as error:
-        raise translated(error, doing) from error
+        raise translated(error, doing, where) from error

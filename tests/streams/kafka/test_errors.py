@@ -98,7 +98,9 @@ def test_who_has_no_right_is_told_so(broker: SecureKafka) -> None:
 
 def test_a_topic_that_does_not_exist_is_no_lack_of_rights(broker: SecureKafka) -> None:
     producer = KafkaProducer(broker.connection)
-    with pytest.raises(TransportError, match=r"cannot write to no-such .*does the topic exist \(schedmate topics check\)"):
+    with pytest.raises(
+        TransportError, match=r"cannot write to no-such .*does the topic exist \(schedmate topics check\)"
+    ):
         producer.send(Outgoing("no-such", b"n1", b"{}")).result(20)
     producer.close()
     with pytest.raises(TransportError, match="expected the topic no-such, which does not exist"):
