@@ -1,7 +1,9 @@
-"""How to reach Kafka, as the settings say."""
+"""How to reach Kafka as the settings say, and whether a program may do its work there."""
 
 from schedmate.settings import KafkaSettings, SettingsError
-from streams.kafka import Connection
+from streams.kafka import Connection, check_role
+from streams.rights import ROLES
+from streams.transport import TransportError
 
 
 def kafka_connection(settings: KafkaSettings) -> Connection:
@@ -19,3 +21,11 @@ def kafka_connection(settings: KafkaSettings) -> Connection:
         ssl_certfile=settings.ssl_certfile,
         ssl_keyfile=settings.ssl_keyfile,
     )
+
+
+def permitted(settings: KafkaSettings, role: str) -> Connection:
+    """Return how to reach Kafka, where the topics are there and this user may do what `role` needs; else raise `TransportError`."""
+    connection = kafka_connection(settings)
+    if problems := check_role(connection, ROLES[role], settings.group):
+        raise TransportError("; ".join(problems))
+    return connection

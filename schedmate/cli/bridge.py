@@ -17,7 +17,7 @@ def command(context: typer.Context) -> None:
     Example: `schedmate --set bridge.enabled=restart,cancel_packing bridge`
     """
     from schedmate.bridging import READ, Bridging, History, bridge_settings
-    from schedmate.connections import kafka_connection
+    from schedmate.connections import permitted
     from schedmate.service import service
     from scheduler_bridge.actuators.slurm import SlurmActuator
     from streams.kafka import KafkaConsumer, KafkaProducer
@@ -25,7 +25,7 @@ def command(context: typer.Context) -> None:
 
     loaded: Loaded = context.obj
     settings = loaded.settings
-    connection = kafka_connection(settings.kafka)
+    connection = permitted(settings.kafka, "bridge")
     with service(settings, "bridge") as running:
         producer = KafkaProducer(connection, settings.kafka.compression)
         bridging = Bridging(

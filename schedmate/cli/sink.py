@@ -16,7 +16,7 @@ def command(context: typer.Context) -> None:
     Example: `schedmate migrate && schedmate --set clickhouse.url=http://default@ch1:8123/schedmate sink`
     """
     from schedmate.assembly import producer_factory
-    from schedmate.connections import kafka_connection
+    from schedmate.connections import permitted
     from schedmate.service import service
     from schedmate.sinking import opened
     from sinks import SinkUnavailable
@@ -29,7 +29,7 @@ def command(context: typer.Context) -> None:
     group = f"{settings.kafka.group}-sink"
     with service(settings, "sink") as running, opened(settings, running.telemetry, running.stop) as sinks:
         running.telemetry.health = sinks.problems
-        connection = kafka_connection(settings.kafka)
+        connection = permitted(settings.kafka, "sink")
         with KafkaConsumer(connection, group, STORED_TOPICS, settings.kafka.session_timeout_s) as consumer:
             producer = producer_factory(settings)()
             pump = Pump(

@@ -14,22 +14,18 @@ def command(context: typer.Context) -> None:
     Example: `schedmate --set kafka.brokers=k1:9092 --set service.port=9101 worker`
     """
     from schedmate.assembly import job_processor, node_processor, producer_factory
-    from schedmate.connections import kafka_connection
+    from schedmate.connections import permitted
     from schedmate.language_models import inquirer as questions
     from schedmate.language_models import language_model
     from schedmate.service import service
-    from streams.kafka import check_role, list_topics
-    from streams.rights import ROLES
+    from streams.kafka import list_topics
     from streams.runtimes.asking import Asking
     from streams.runtimes.engine import Engine
     from streams.runtimes.faust_worker import FaustWorker
-    from streams.transport import TransportError
 
     loaded: Loaded = context.obj
     settings = loaded.settings
-    connection = kafka_connection(settings.kafka)
-    if problems := check_role(connection, ROLES["worker"], settings.kafka.group):
-        raise TransportError("; ".join(problems))
+    connection = permitted(settings.kafka, "worker")
     model, inquirer = language_model(settings.language_model), questions(settings.language_model)
     processor = job_processor(settings.processors, inquirer)
     nodes = node_processor(settings.processors)

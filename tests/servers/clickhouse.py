@@ -200,7 +200,7 @@ class _Front(ThreadingHTTPServer):
 
 
 def serve(directory: Path, port: int, certificate: str = "", user: str = "", password: str = "") -> None:
-    """Serve the engine at `directory` on a loopback `port` until killed: over TLS with a `certificate`, to `user` alone with a `password`."""
+    """Serve the engine at `directory` on a loopback `port` until killed: over TLS with a `certificate`, to `user` alone."""
     import chdb
 
     held = chdb.connect(str(directory))  # Keeps the engine open between requests.

@@ -1,7 +1,6 @@
 """Redis and ClickHouse over TLS, for users with passwords: what is wrong is said, and is neither waited for nor taken for an outage."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -59,7 +58,7 @@ def test_redis_takes_each_user_for_what_it_may_do(redis_tls: RedisServer, author
         RedisState(writer).update([metric(1)])
     with open_redis(as_user(redis_tls, "reader"), password=PASSWORD, ca_cert=ca) as reader:
         assert read_jobs(reader)
-        with pytest.raises(SinkRejected, match="refuses this user.*rights"):
+        with pytest.raises(SinkRejected, match=r"refuses this user.*rights"):
             RedisState(reader).update([metric(2)])
 
 
