@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 import schedmate
 from records import Explained
+from schedmate.cli.console import say, warn
 from schedmate.settings import load
 
 COMMANDS = {
@@ -58,7 +59,7 @@ app = typer.Typer(cls=_Commands, no_args_is_help=True, rich_markup_mode="markdow
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"schedmate {schedmate.__version__}")
+        say(f"schedmate {schedmate.__version__}")
         raise typer.Exit
 
 
@@ -93,5 +94,5 @@ def main() -> None:
 
 def fail(message: str) -> None:
     """Say `message` on standard error and end with exit code 2."""
-    sys.stderr.write(f"schedmate: {message}\n")
+    warn(message)
     sys.exit(2)

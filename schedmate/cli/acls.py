@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from schedmate.cli.console import console
+from schedmate.cli.console import console, say
 from schedmate.settings import Loaded, SettingsError
 from streams.rights import ROLES, Grant, Role
 
@@ -51,7 +51,7 @@ def grant(context: typer.Context, role: RoleName, principal: Principal, *, group
 
     loaded: Loaded = context.obj
     given = rights.grant(kafka_connection(loaded.settings.kafka), principal, _grants(loaded, role, group))
-    typer.echo(f"{principal} has the rights of {role}: {given} granted now")
+    say(f"{principal} has the rights of {role}: {given} granted now")
 
 
 @app.command()
@@ -65,7 +65,7 @@ def revoke(context: typer.Context, principal: Principal) -> None:
 
     loaded: Loaded = context.obj
     gone = rights.revoke(kafka_connection(loaded.settings.kafka), principal)
-    typer.echo(f"{principal} has no right by name any more: {gone} taken away")
+    say(f"{principal} has no right by name any more: {gone} taken away")
 
 
 @app.command()
@@ -78,7 +78,7 @@ def commands(context: typer.Context, role: RoleName, principal: Principal, *, gr
 
     loaded: Loaded = context.obj
     for line in rights.commands(loaded.settings.kafka.brokers, principal, _grants(loaded, role, group)):
-        typer.echo(line)
+        say(line)
 
 
 @app.command()
@@ -94,10 +94,10 @@ def check(context: typer.Context, role: RoleName) -> None:
     kafka = loaded.settings.kafka
     problems = check_role(kafka_connection(kafka), _role(role), kafka.group)
     for problem in problems:
-        typer.echo(problem)
+        say(problem)
     if problems:
         raise typer.Exit(1)
-    typer.echo(f"this user may do what {role} needs")
+    say(f"this user may do what {role} needs")
 
 
 def _role(name: str) -> Role:
