@@ -1,4 +1,4 @@
-"""Topic `dead-letters`: what could not be read, whole."""
+"""Topic `dead-letters`: what could not be used."""
 
 from .base import Record
 
@@ -13,9 +13,13 @@ class DeadLetter(Record, frozen=True, kw_only=True):
         offset: Where it stood.
         time: Timestamp of the message, in seconds since 1970.
         reason: What was expected, what came.
-        stage: `decode` (not a record of its topic) or `process` (a record that a processor could not take).
+        stage: `decode` (not a record of its topic), `process` (a record that a processor could not take) or `quarantine` (one at which
+            workers died, or that an operator passed over).
         key: The message's key, bytes (base64 in JSON).
-        value: The message's value, bytes (base64 in JSON), whole.
+        value: The message's value, bytes (base64 in JSON); its beginning where `truncated`.
+        size: Bytes of the whole value.
+        sha256: SHA-256 of the whole value, hexadecimal.
+        truncated: True where the value is too large to be kept whole.
     """
 
     id: str
@@ -27,3 +31,6 @@ class DeadLetter(Record, frozen=True, kw_only=True):
     stage: str = "decode"
     key: bytes | None = None
     value: bytes = b""
+    size: int = 0
+    sha256: str = ""
+    truncated: bool = False

@@ -5,6 +5,7 @@ line of text under the job's id as key, and the JSON objects that Vector (`messa
 chunks of one line. What cannot be read at all is for `dead-letters`, whole.
 """
 
+import hashlib
 from datetime import datetime
 from typing import Any
 
@@ -59,6 +60,8 @@ def refuse(message: Message, reason: str, stage: str = "decode") -> DeadLetter:
         stage=stage,
         key=message.key,
         value=message.value,
+        size=len(message.value),
+        sha256=hashlib.sha256(message.value).hexdigest(),
     )
 
 

@@ -2,7 +2,7 @@
 
 from .admin import check_role, check_topics, create_topics, list_topics
 from .connection import Connection
-from .consumer import KafkaConsumer, read_back
+from .consumer import KafkaConsumer, read_back, read_one
 from .producer import KafkaProducer
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "create_topics",
     "list_topics",
     "read_back",
+    "read_one",
 ]

@@ -171,6 +171,35 @@ def read_back(
         consumer.close(autocommit=False, timeout_ms=1000)
 
 
+def read_one(connection: Connection, place: Position, timeout: float = 20.0) -> Message:
+    """Return the first message at or after `place`, in its partition, without a group.
+
+    Raises:
+        TransportError: No broker, an unknown topic or partition, or no message there.
+    """
+    consumer = _open(connection, group_id=None)
+    try:
+        part = kafka.TopicPartition(place.topic, place.partition)
+        if place.partition not in _partitions(connection, consumer, place.topic):
+            raise TransportError(
+                f"expected a partition of {place.topic}, got {place.partition}: it has none of that number"
+            )
+        consumer.assign([part])
+        end = consumer.end_offsets([part])[part]
+        consumer.seek(part, max(place.offset, consumer.beginning_offsets([part])[part]))
+        deadline = time.monotonic() + timeout
+        while consumer.position(part) < end and time.monotonic() < deadline:
+            for records in consumer.poll(timeout_ms=500, max_records=1).values():
+                return _message(records[0])
+    except KafkaError as error:
+        raise refused(connection, error, f"read {place.topic}") from error
+    finally:
+        consumer.close(autocommit=False, timeout_ms=1000)
+    raise TransportError(
+        f"expected a message at {place.topic}/{place.partition}/{place.offset}, found none: {place.topic} ends at {end}"
+    )
+
+
 def _partitions(connection: Connection, consumer: Any, topic: str) -> set[int]:
     found: set[int] | None = consumer.partitions_for_topic(topic)
     if not found:
