@@ -15,7 +15,7 @@ _OTHERS: tuple[tuple[type[OSError], str], ...] = (
     (TimeoutError, "no answer from {where} in time: is it reachable from here?"),
     (
         ConnectionResetError,
-        "{where} broke the connection off: is it starting or stopping, or does only one of us use TLS?",
+        "{where} broke the connection off: is it starting or stopping, or is it that only one of us uses TLS?",
     ),
 )
 

@@ -304,9 +304,19 @@ def test_every_command_works_with_its_own_rights(site: Site) -> None:
     site.until("the decision, subscribed", lambda: consumer.poll(0.5))
     consumer.close()
     assert "as they should be" in site.run("operator", "topics", "check").stdout
+    told(site, "pipe", Outgoing("job-logs", None, b"nobody's"))
+    letters = site.until("a dead letter", lambda: _dead_letters(site))
+    site.run("operator", "dead-letters", "replay", letters[0])
+    refused = site.run("operator", "dead-letters", "skip", "job-logs", "0", "0", "--yes", check=False)
+    assert "run: stop all of them first" in refused.stderr
     assert not [process.args for process in site.running if process.poll() is not None]
     for log in site.scratch.glob("*.log"):
         assert "Authorization" not in log.read_text(), log.read_text()[-3000:]
+
+
+def _dead_letters(site: Site) -> list[str]:
+    said = site.run("operator", "dead-letters", "list", "--json").stdout
+    return [json.loads(each)["id"] for each in said.splitlines()]
 
 
 def _decision() -> Decision:

@@ -48,7 +48,7 @@ WRONG: dict[str, tuple[Change, str]] = {
     "port": (lambda _, good: replace(good, brokers=("127.0.0.1:1",)), "nobody listens at 127.0.0.1:1"),
     "host": (lambda _, good: replace(good, brokers=("no.such.host.invalid:9092",)), "no host has the name"),
     "no TLS": (lambda _, good: replace(good, security_protocol="PLAINTEXT", sasl_mechanism=""), "expect TLS"),
-    "TLS": (lambda b, good: replace(good, brokers=(f"127.0.0.1:{b.port}",)), "only one of us use TLS"),
+    "TLS": (lambda b, good: replace(good, brokers=(f"127.0.0.1:{b.port}",)), "only one of us uses TLS"),
     "no password": (
         lambda b, good: replace(good, brokers=(f"127.0.0.1:{b.port}",), security_protocol="SASL_PLAINTEXT"),
         "asks nobody for a password on this port",
