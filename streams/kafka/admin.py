@@ -104,7 +104,7 @@ def check_topics(connection: Connection) -> list[str]:
     ]
     if hidden:
         problems.append(
-            f"this user may not see {', '.join(hidden)}: check as one who may, or name its role with --role"
+            f"this user may not see {', '.join(hidden)}: check as one who may, or its own rights with `schedmate acls check ROLE`"
         )
     return problems + _layout_problems(present)
 

@@ -281,16 +281,7 @@ def test_every_command_works_with_its_own_rights(site: Site) -> None:
     assert {failure.job for failure in failures} == {"77"}
     site.until("the state", lambda: site.read("job-state"))
 
-    def stored() -> int:
-        client = open_client(
-            site.environment["SCHEDMATE_CLICKHOUSE__URL"], password=STORE, ca_cert=str(site.kafka.authority.cert)
-        )
-        try:
-            return int(client.query("SELECT count() FROM failures WHERE job = '77'").result_rows[0][0])
-        finally:
-            client.close()
-
-    site.until("rows", stored)
+    site.until("rows", lambda: _stored(site))
     status = site.until("the state in Redis", lambda: site.run("reader", "status", "77", "--json", check=False).stdout)
     assert json.loads(status)["job"] == "77"
     assert "77" in site.run("reader", "query", "verdicts", "--json").stdout
@@ -312,6 +303,16 @@ def test_every_command_works_with_its_own_rights(site: Site) -> None:
     assert not [process.args for process in site.running if process.poll() is not None]
     for log in site.scratch.glob("*.log"):
         assert "Authorization" not in log.read_text(), log.read_text()[-3000:]
+
+
+def _stored(site: Site) -> int:
+    client = open_client(
+        site.environment["SCHEDMATE_CLICKHOUSE__URL"], password=STORE, ca_cert=str(site.kafka.authority.cert)
+    )
+    try:
+        return int(client.query("SELECT count() FROM failures WHERE job = '77'").result_rows[0][0])
+    finally:
+        client.close()
 
 
 def _dead_letters(site: Site) -> list[str]:
