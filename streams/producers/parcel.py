@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from records import EventKind, JobEvent
+from streams.rights import ROLES
 from streams.transport import Outgoing, outgoing
 
 from .spool import Entry, Spool
@@ -62,8 +63,15 @@ def pack(parcel: Parcel) -> bytes:
 
 
 def unpack(payload: bytes) -> Parcel:
-    """Return the parcel of a spool entry. Raises `msgspec.DecodeError` where another release wrote it differently."""
+    """Return the parcel of a spool entry.
+
+    Raises:
+        msgspec.DecodeError: Another release wrote it differently, or it is for a topic that no pipe writes: spools belong to the users of
+            jobs, and a collector that sends what is left in them has more rights than a pipe.
+    """
     stored = msgspec.msgpack.decode(payload, type=_Stored)
+    if stored.topic not in ROLES["pipe"].writes:
+        raise msgspec.ValidationError(f"expected a message that a pipe may write, got one for {stored.topic!r}")
     return Parcel(stored.source, Outgoing(stored.topic, stored.key, stored.value), stored.lines)
 
 

@@ -215,7 +215,7 @@ class Shipper:
                 try:
                     parcel = unpack(entry.payload)
                 except msgspec.DecodeError as error:
-                    log.warning("spool entry of another version is left out", error=str(error))
+                    log.warning("spool entry is left out", error=str(error))
                     spool.acknowledge(entry)
                     continue
                 parcel.spool, parcel.entry = spool, entry

@@ -135,15 +135,26 @@ def site() -> Iterator[Site]:
         try:
             found.run(ADMIN, "acls", "grant", "administrator", "User:administrator")
             found.run("administrator", "topics", "create", "--partitions", "2")
-            for role in ROLES:
-                if role != "administrator":
-                    found.run("administrator", "acls", "grant", role, found.principal(role))
+            _grant_all(found, directory)
             yield found
         finally:
             found.stop()
             redis.kill()
             clickhouse.kill()
             shutil.rmtree(directory, ignore_errors=True)
+
+
+def _grant_all(site: Site, directory: Path) -> None:
+    """Run the script that ships, with this test's users."""
+    command = directory / "schedmate"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m schedmate "$@"\n')
+    command.chmod(0o755)
+    users = {role.upper().replace("-", "_"): site.principal(role) for role in ROLES if role != "administrator"}
+    environment = {**site.variables(site.connection("administrator")), **users, "SCHEDMATE": str(command)}
+    script = ROOT / "packaging" / "grant-rights.sh"
+    done = subprocess.run([script], env=environment, capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("has the rights of") == len(users)
 
 
 def told(site: Site, role: str, record: Record | Outgoing) -> None:

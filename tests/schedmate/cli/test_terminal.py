@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 import unicodedata
@@ -190,3 +191,13 @@ def test_any_text(text: str) -> None:
         written = json.dumps(text, ensure_ascii=False)
         harmless(json_safe(written))
         assert json.loads(json_safe(written)) == text
+
+
+def test_nothing_is_printed_by_another_way() -> None:
+    ways = re.compile(r"typer\.echo|(?<!\.)\bprint\(|sys\.std(out|err)\.write|\bConsole\(|secho")
+    room = Path(__file__).parents[3] / "schedmate"
+    allowed = {"cli/console.py", "safe_console.py", "document.py"}
+    for file in room.rglob("*.py"):
+        name = file.relative_to(room).as_posix()
+        if name not in allowed and not name.startswith("demo/jobs/"):
+            assert not ways.search(file.read_text()), name
