@@ -9,7 +9,7 @@ from typing import Literal
 
 from .topics import LAYOUTS, STATE_TOPICS
 
-Operation = Literal["READ", "WRITE", "DESCRIBE", "CREATE", "ALTER", "DELETE", "ALTER_CONFIGS", "DESCRIBE_CONFIGS"]
+Operation = Literal["READ", "WRITE", "DESCRIBE", "CREATE", "ALTER"]
 
 ALL = tuple(layout.name for layout in LAYOUTS)
 STORED = tuple(name for name in ALL if name not in {"job-logs", "node-logs", "node-stays", *STATE_TOPICS})
@@ -51,16 +51,18 @@ class Role:
 
     def grants(self, prefix: str = "schedmate") -> Iterator[Grant]:
         """Yield each right once; `prefix` is the setting `kafka.group`."""
-        for operation, topics in (("READ", self.reads), ("WRITE", self.writes)):
-            yield from (Grant(operation, "topic", topic) for topic in topics)  # type: ignore[arg-type]
-        for topic in dict.fromkeys((*self.reads, *self.writes, *self.sees)):
-            yield Grant("DESCRIBE", "topic", topic)
+        yield from (Grant("READ", "topic", topic) for topic in self.reads)
+        yield from (Grant("WRITE", "topic", topic) for topic in self.writes)
+        # Kafka lets whoever may read or write a topic see it, too.
+        yield from (Grant("DESCRIBE", "topic", topic) for topic in self.sees if topic not in self.reads + self.writes)
         if self.group:
             yield Grant("READ", "group", f"{prefix}{self.group}", self.groups_below)
         if self.lays_out:
             for topic in ALL:
-                yield from (Grant(each, "topic", topic) for each in ("CREATE", "DESCRIBE", "DESCRIBE_CONFIGS"))
-            yield from (Grant(each, "cluster", "kafka-cluster") for each in ("DESCRIBE", "ALTER"))
+                yield Grant("CREATE", "topic", topic)
+                yield Grant("DESCRIBE", "topic", topic)
+            yield Grant("DESCRIBE", "cluster", "kafka-cluster")
+            yield Grant("ALTER", "cluster", "kafka-cluster")
 
 
 _ROLES = (
