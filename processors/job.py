@@ -78,7 +78,7 @@ class _Read:
 class JobProcessor:
     """The `KeyedProcessor` of jobs."""
 
-    inputs = ("job-logs", "job-events", "model-answers", "node-findings")
+    inputs = ("job-logs", "job-events", "pipe-events", "model-answers", "node-findings")
     replayed = ("job-logs",)
     state_topic = "job-state"
     state = JobState

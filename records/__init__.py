@@ -12,19 +12,22 @@ from .explained import Explained
 from .failure import Component, ErrorType, Failure, identified
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
-from .job_event import PIPE, PRODUCER, EventKind, JobEvent
+from .job_event import PIPE, PIPE_KINDS, PIPE_SAYS, PRODUCER, EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
+from .network_error import network_error, untrusted
 from .node_finding import NodeFinding, Severity
 from .node_stay import NodeStay
 from .slowdown import Slowdown
-from .topics import BY_NAME, BY_RECORD, TOPICS, Topic
+from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
 
 __all__ = [
     "BY_NAME",
     "BY_RECORD",
     "PIPE",
+    "PIPE_KINDS",
+    "PIPE_SAYS",
     "PRODUCER",
     "TOPICS",
     "VERSION",
@@ -70,4 +73,7 @@ __all__ = [
     "derived_id",
     "encode",
     "identified",
+    "network_error",
+    "topic_of",
+    "untrusted",
 ]

@@ -1,4 +1,4 @@
-"""Topic `job-events`: what happened to a job."""
+"""Topics `job-events` and `pipe-events`: what happened to a job."""
 
 from enum import StrEnum
 
@@ -22,6 +22,13 @@ class EventKind(StrEnum):
     LINES_LOST = "lines_lost"
     ID_CONFLICT = "id_conflict"
     LINES_PASSED_OVER = "lines_passed_over"
+
+
+PIPE_SAYS = frozenset({PIPE, PRODUCER})
+"""What stands in `scheduler` of an event that a pipe or another producer of logs tells of its own job."""
+
+PIPE_KINDS = frozenset({EventKind.STARTED, EventKind.ENDED, EventKind.LINES_LOST})
+"""All that such a producer may tell."""
 
 
 class JobEvent(Record, frozen=True, kw_only=True):

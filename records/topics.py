@@ -10,7 +10,7 @@ from .decision_result import DecisionResult
 from .estimate import Estimate
 from .failure import Failure
 from .gpu_sample import GpuSample
-from .job_event import JobEvent
+from .job_event import PIPE_KINDS, PIPE_SAYS, JobEvent
 from .job_metric import JobMetric
 from .log_chunk import LogChunk, NodeLogChunk
 from .model_answer import ModelAnswer
@@ -38,6 +38,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("gpu-metrics", GpuSample, "node", "NVML samples, one GPU each."),
     Topic("node-logs", NodeLogChunk, "node", "Chunks of lines of nodes' kernel and system logs."),
     Topic("job-events", JobEvent, "job", "What schedulers did with jobs."),
+    Topic("pipe-events", JobEvent, "job", "What pipes tell of their own jobs: start, end, lines given up."),
     Topic("node-stays", NodeStay, "node", "Which attempts of jobs are on which nodes."),
     Topic("node-findings", NodeFinding, "job", "What nodes' logs and GPUs say, told to the jobs that ran there then."),
     Topic("model-answers", ModelAnswer, "job", "What language models said about jobs."),
@@ -52,4 +53,12 @@ TOPICS: tuple[Topic, ...] = (
 )
 
 BY_NAME: dict[str, Topic] = {topic.name: topic for topic in TOPICS}
-BY_RECORD: dict[type[Record], Topic] = {topic.record: topic for topic in TOPICS}
+BY_RECORD: dict[type[Record], Topic] = {topic.record: topic for topic in reversed(TOPICS)}
+"""The topic of each type; the first where two topics hold one type."""
+
+
+def topic_of(record: Record) -> Topic:
+    """Return the topic that `record` is written to. What a pipe tells has one of its own: whoever runs a job may write there."""
+    if isinstance(record, JobEvent) and record.kind in PIPE_KINDS and record.scheduler in PIPE_SAYS:
+        return BY_NAME["pipe-events"]
+    return BY_RECORD[type(record)]

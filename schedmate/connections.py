@@ -1,7 +1,18 @@
-"""How to reach Kafka, as the settings say."""
+"""How to reach Kafka as the settings say, and whether a program may do its work there."""
+
+from threading import Event
+
+import structlog
 
 from schedmate.settings import KafkaSettings, SettingsError
-from streams.kafka import Connection
+from streams.kafka import Connection, check_role
+from streams.rights import ROLES
+from streams.transport import TransportError
+
+log = structlog.get_logger(__name__)
+
+LOOK_S = 2.0
+"""Seconds between two tries to reach a broker."""
 
 
 def kafka_connection(settings: KafkaSettings) -> Connection:
@@ -19,3 +30,20 @@ def kafka_connection(settings: KafkaSettings) -> Connection:
         ssl_certfile=settings.ssl_certfile,
         ssl_keyfile=settings.ssl_keyfile,
     )
+
+
+def permitted(settings: KafkaSettings, role: str, stop: Event) -> Connection:
+    """Return how to reach Kafka, where the topics are there and this user may do what `role` needs; else raise `TransportError`.
+
+    A broker that is away is waited for, until `stop` is set: a service that starts with its broker may be the quicker one.
+    """
+    connection = kafka_connection(settings)
+    if away := connection.problems():
+        log.warning("broker_away", problem=away[0], then="it is asked again until it answers")
+        while connection.problems():
+            if stop.wait(LOOK_S):
+                raise TransportError(f"told to stop, and {away[0]}")
+        log.info("broker_back")
+    if problems := check_role(connection, ROLES[role], settings.group):
+        raise TransportError("; ".join(problems))
+    return connection

@@ -3,8 +3,6 @@
 import time
 from collections.abc import Callable
 
-from rich.console import Console
-
 from processors.models.answers import AnswerStore
 from processors.models.inquirer import Inquirer
 from processors.models.inquiry import Inquiry
@@ -13,6 +11,7 @@ from processors.models.pool import Limits, ModelPool
 from processors.models.recent_lines import RecentLines
 from processors.models.server import ModelServer
 from records import ModelAnswer
+from schedmate.safe_console import SafeConsole
 from schedmate.settings import LanguageModelSettings, SettingsError
 
 PATIENCE = 3
@@ -55,7 +54,7 @@ def inquirer(settings: LanguageModelSettings) -> Inquirer | None:
 
 def asked_at_once(model: LanguageModel) -> Callable[[Inquiry], ModelAnswer | None]:
     """Return what asks `model` and waits for its answer; a person at a terminal is told so on standard error."""
-    console = Console(stderr=True)
+    console = SafeConsole(stderr=True)
 
     def ask(inquiry: Inquiry) -> ModelAnswer | None:
         with console.status(f"asking the language model about {inquiry.question.job}", spinner="line"):

@@ -4,12 +4,15 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Callable, Collection, MutableMapping
+from io import StringIO
+from typing import Any, TextIO
 
 import structlog
+from structlog.typing import ExcInfo
 
 from schedmate.settings import ServiceSettings
+from schedmate.terminal import printable
 
 _REFUSED = re.compile(r"authenti|authori[sz]|sasl|ssl|tls|certificate|credential|password", re.IGNORECASE)
 
@@ -23,8 +26,10 @@ def configure(settings: ServiceSettings) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.StackInfoRenderer(),
     ]
-    renderer: Any = structlog.dev.ConsoleRenderer() if text else structlog.processors.JSONRenderer(default=str)
-    explain = [] if text else [structlog.processors.format_exc_info]
+    console = structlog.dev.ConsoleRenderer(exception_formatter=_traceback)
+    renderer: Any = console if text else structlog.processors.JSONRenderer(default=str)
+
+    explain = [_harmless] if text else [structlog.processors.format_exc_info]
     structlog.configure(
         processors=[*shared, *explain, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -42,6 +47,18 @@ def configure(settings: ServiceSettings) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(max(level, logging.WARNING))
+
+
+def _harmless(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Keep what jobs printed from acting on the terminal where an entry quotes it."""
+    return {name: printable(value) if isinstance(value, str) else value for name, value in event.items()}
+
+
+def _traceback(out: TextIO, failed: ExcInfo) -> None:
+    """Write a traceback without the values of variables: passwords are among them."""
+    plain = StringIO()
+    structlog.dev.plain_traceback(plain, failed)
+    out.write(printable(plain.getvalue()))
 
 
 class ClientFilter(logging.Filter):

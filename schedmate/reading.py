@@ -4,10 +4,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from records import LogChunk
+from schedmate.safe_console import SafeConsole
 from streams.producers.stored import read_chunks
 
 LONG = 20 << 20
@@ -21,6 +21,6 @@ def shown(file: Path) -> Iterator[LogChunk]:
         yield from read_chunks(file)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=SafeConsole(stderr=True), transient=True) as bar:
         task = bar.add_task(file.name, total=size)
         yield from read_chunks(file, lambda done: bar.update(task, completed=done))

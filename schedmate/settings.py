@@ -29,6 +29,7 @@ from pydantic import (
     ValidationError,
 )
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
+from pydantic_settings import SettingsError as PydanticSettingsError
 
 from records import Action, Explained
 
@@ -51,6 +52,26 @@ _OF_KUBERNETES = re.compile(r"_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT(?:_\d+_(?:TCP|
 
 class SettingsError(Explained):
     """A setting that cannot be used; the message says where it stands, what was expected and what came."""
+
+
+def without_password(text: str) -> str:
+    """Return `text` with every password that stands in an address (`//user:password@host`, `?password=`) as `***`."""
+    return "".join(part if part.isspace() else _masked(part) for part in re.split(r"(\s+)", text))
+
+
+def _masked(word: str) -> str:
+    before, at, host = word.rpartition("@")
+    scheme = before.find("://")
+    colon = before.find(":", scheme + 3 if scheme >= 0 else 0)
+    if at and colon >= 0:
+        word = f"{before[: colon + 1]}***@{host}"
+    address, question, query = word.partition("?")
+    return address + question + "&".join(map(_masked_parameter, query.split("&")))
+
+
+def _masked_parameter(parameter: str) -> str:
+    name, equals, _ = parameter.partition("=")
+    return f"{name}=***" if equals and name.lower().endswith(("password", "secret", "token")) else parameter
 
 
 class _Section(BaseModel):
@@ -103,6 +124,7 @@ class ClickHouseSettings(_WithPassword):
         "http://default@localhost:8123/schedmate",
         description="Address of a server, http://user@host:port/database; or chdb:///directory for the embedded engine.",
     )
+    ssl_cafile: str = Field("", description="Certificate authority of https://, PEM; empty: the system's own.")
     retention_days: PositiveInt = Field(90, description="How long rows are kept.")
     batch_rows: PositiveInt = Field(20_000, description="Messages that make a batch full.")
     batch_seconds: PositiveFloat = Field(0.5, description="A batch is not waited for longer than this.")
@@ -112,6 +134,7 @@ class RedisSettings(_WithPassword):
     """Where the present state of every job stands."""
 
     url: str = Field("redis://localhost:6379/0", description="Address; rediss:// for TLS. Empty: Redis is not used.")
+    ssl_cafile: str = Field("", description="Certificate authority of rediss://, PEM; empty: the system's own.")
     prefix: str = Field("schedmate:", description="Prefix of all keys.")
     expire_days: PositiveFloat = Field(7.0, description="A job's state goes so long after its last change.")
 
@@ -256,8 +279,10 @@ def load(file: Path | None = None, flags: Mapping[str, str] | None = None) -> Lo
     if named or path.exists():
         layers.append((f"file {path}", _read(path)))
     _check_environment(os.environ)
-    layers.append(("environment", EnvSettingsSource(Settings)()))
+    layers.append(("environment", _environment()))
     layers.append(("flag", _flags(flags or {})))
+    for origin, layer in layers:
+        _refuse_addresses(layer, origin)
     merged: dict[str, Any] = {}
     origins: dict[tuple[str, str], str] = {}
     for origin, layer in layers:
@@ -296,6 +321,13 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
         yield section, field.annotation
 
 
+def _environment() -> Mapping[str, Any]:
+    try:
+        return EnvSettingsSource(Settings)()
+    except PydanticSettingsError as error:
+        raise SettingsError(f"environment: {error}; expected variables such as SCHEDMATE_KAFKA__BROKERS") from None
+
+
 def _read(path: Path) -> Mapping[str, Any]:
     try:
         content = tomllib.loads(path.read_text())
@@ -305,9 +337,7 @@ def _read(path: Path) -> Mapping[str, Any]:
         raise SettingsError(f"expected TOML in {path}: {error}") from error
     for section, values in content.items():
         if not isinstance(values, Mapping):
-            raise SettingsError(
-                f"expected sections such as [kafka] in {path}, got {section} = {values!r} outside of any"
-            )
+            raise SettingsError(f"expected sections such as [kafka] in {path}, got {section} outside of any")
         _refuse_secrets(values, f"{path} [{section}]")
     return content
 
@@ -317,7 +347,7 @@ def _flags(flags: Mapping[str, str]) -> Mapping[str, Any]:
     for key, value in flags.items():
         section, dot, name = key.partition(".")
         if not dot:
-            raise SettingsError(f"expected --set section.name=value, got --set {key}={value}")
+            raise SettingsError(f"expected --set section.name=value, got --set {key}=…")
         _refuse_secrets({name: value}, f"--set {key}")
         nested.setdefault(section, {})[name] = (
             value.split(",") if (section, name) == ("bridge", "enabled") and value else value or ()
@@ -334,6 +364,18 @@ def _refuse_secrets(values: Mapping[str, Any], where: str) -> None:
         )
 
 
+def _refuse_addresses(layer: Mapping[str, Any], origin: str) -> None:
+    """Refuse passwords within addresses: those are shown by `schedmate config`, in logs and in errors."""
+    for section, values in layer.items():
+        for name, value in values.items() if isinstance(values, Mapping) else []:
+            for text in value if isinstance(value, list | tuple) else [value]:
+                if name not in SECRETS and isinstance(text, str) and without_password(text) != text:
+                    raise SettingsError(
+                        f"{origin}: {section}.{name}: expected an address without a password, got {without_password(text)}; "
+                        f"set the password in SCHEDMATE_{section.upper()}__PASSWORD, or name a file in {section}.password_file"
+                    )
+
+
 def _known(name: str, fields: Mapping[str, Any], origin: str, what: str) -> None:
     if name not in fields:
         near = difflib.get_close_matches(name, fields, n=1)
@@ -344,5 +386,5 @@ def _known(name: str, fields: Mapping[str, Any], origin: str, what: str) -> None
 def _explain(problem: Any, origins: Mapping[tuple[str, str], str]) -> str:
     section, name = (*map(str, problem["loc"][:2]), "")[:2]
     origin = origins.get((section, name), "settings")
-    value = "(hidden)" if name in SECRETS else repr(problem.get("input"))
+    value = "(hidden)" if name in SECRETS else without_password(repr(problem.get("input")))
     return f"{origin}: {section}.{name}: {problem['msg']}; got {value}"

@@ -59,7 +59,7 @@ def clickhouse_opener(settings: ClickHouseSettings) -> Callable[[], Client]:
 
     def opened() -> Client:
         try:
-            return open_client(settings.url, password=password)
+            return open_client(settings.url, password=password, ca_cert=settings.ssl_cafile)
         except ValueError as error:
             raise SettingsError(f"clickhouse.url: {error}") from error
 
@@ -69,7 +69,7 @@ def clickhouse_opener(settings: ClickHouseSettings) -> Callable[[], Client]:
 def redis_client(settings: RedisSettings) -> "redis.Redis":
     """Return a client of Redis; nothing is sent yet. Raises `SettingsError` where the address is none."""
     try:
-        return open_redis(settings.url, password=settings.secret())
+        return open_redis(settings.url, password=settings.secret(), ca_cert=settings.ssl_cafile)
     except ValueError as error:
         raise SettingsError(f"redis.url: {error}") from error
 

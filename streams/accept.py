@@ -11,7 +11,19 @@ from typing import Any
 
 import msgspec
 
-from records import BY_NAME, DeadLetter, InvalidRecord, LogChunk, Record, check, decode, derived_id
+from records import (
+    BY_NAME,
+    PIPE_KINDS,
+    PIPE_SAYS,
+    DeadLetter,
+    InvalidRecord,
+    JobEvent,
+    LogChunk,
+    Record,
+    check,
+    decode,
+    derived_id,
+)
 
 from .transport import Message
 
@@ -35,7 +47,12 @@ def accept(message: Message) -> Record:
     topic = message.position.topic
     if topic not in BY_NAME:
         raise InvalidRecord(f"expected a topic of ours, got {topic!r}")
-    record = _log_chunk(message) if topic == "job-logs" else decode(BY_NAME[topic].record, message.value)
+    if topic == "job-logs":
+        record: Record = _log_chunk(message)
+    elif topic == "pipe-events":
+        record = _pipe_event(message)
+    else:
+        record = decode(BY_NAME[topic].record, message.value)
     check(record)
     return record
 
@@ -58,6 +75,19 @@ def refuse(message: Message, reason: str, stage: str = "decode") -> DeadLetter:
         sha256=hashlib.sha256(value).hexdigest(),
         truncated=cut or len(key or b"") > _KEY,
     )
+
+
+def _pipe_event(message: Message) -> JobEvent:
+    """Return what a pipe tells of its own job. Whoever runs a job can write there: nothing is believed that a scheduler alone may say."""
+    event = decode(JobEvent, message.value)
+    if event.kind not in PIPE_KINDS or event.scheduler not in PIPE_SAYS:
+        raise InvalidRecord(
+            f"expected {', '.join(sorted(PIPE_KINDS))} of a pipe, got {event.kind} of {event.scheduler!r}: "
+            "only schedulers' watchers tell that, in job-events"
+        )
+    if _key(message) != event.job:
+        raise InvalidRecord(f"expected an event of job {_key(message)!r}, the message's key, got one of {event.job!r}")
+    return msgspec.structs.replace(event, state="", gpus=None, packed_with="", newcomer=False)
 
 
 def _log_chunk(message: Message) -> LogChunk:

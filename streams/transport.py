@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-from records import BY_RECORD, Explained, Position, Record, encode
+from records import Explained, Position, Record, encode, topic_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Outgoing:
 
 def outgoing(record: Record) -> Outgoing:
     """Return `record` as a message for its own topic, under its own key."""
-    topic = BY_RECORD[type(record)]
+    topic = topic_of(record)
     return Outgoing(topic.name, topic.key_of(record), encode(record))
 
 

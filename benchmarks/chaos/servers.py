@@ -78,7 +78,7 @@ def _kafka(scratch: Path, count: int, undo: ExitStack) -> Iterator[tuple[Kafka, 
     voters = tuple(broker.voter for broker, _ in made)
     for broker, _ in made:
         broker.voters = voters
-        broker.format(cluster)
+        broker.format(cluster=cluster)
         undo.callback(broker.kill)
         broker.launch()
     for broker, proxy in made:

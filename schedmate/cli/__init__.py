@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 import schedmate
 from records import Explained
+from schedmate.cli.console import say, warn
 from schedmate.settings import SettingsError, load
 
 COMMANDS = {
@@ -27,6 +28,8 @@ COMMANDS = {
     "bridge": "Turn verdicts into decisions, and decisions into a scheduler's actions.",
     "models": "Serve a language model, and check those that are configured.",
     "topics": "Create, list and check the topics.",
+    "acls": "Show and grant the rights that each program needs on Kafka.",
+    "dead-letters": "Show what could not be read, send it again, or pass a message over.",
     "migrate": "Create ClickHouse's tables, or bring them up to date.",
     "query": "Ask ClickHouse one of the usual questions, or any other.",
     "explain": "Explain why a job failed, on a page for a colleague.",
@@ -56,7 +59,7 @@ app = typer.Typer(cls=_Commands, no_args_is_help=True, rich_markup_mode="markdow
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"schedmate {schedmate.__version__}")
+        say(f"schedmate {schedmate.__version__}")
         raise typer.Exit
 
 
@@ -97,5 +100,5 @@ def main() -> None:
 
 def fail(message: str) -> None:
     """Say `message` on standard error and end with exit code 2."""
-    sys.stderr.write(f"schedmate: {message}\n")
+    warn(message)
     sys.exit(2)

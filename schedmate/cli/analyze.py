@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from schedmate.cli.console import say_json, warn
 from schedmate.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -28,14 +29,13 @@ def command(
 
     Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --json logs/*.log | jq .failure`
     """
-    from rich.console import Console
-
     from schedmate import logging
     from schedmate.analysis import analyze
     from schedmate.assembly import job_processor
     from schedmate.language_models import asked_at_once, language_model
     from schedmate.reading import shown
     from schedmate.report import report
+    from schedmate.safe_console import SafeConsole
     from schedmate.tail import find_tail
     from streams.producers.stored import UnreadableLog
 
@@ -45,17 +45,17 @@ def command(
     ask = asked_at_once(model) if model else None
     if model:
         logging.configure(loaded.settings.service)  # what a server does wrong is said on standard error
-    console, failed = Console(soft_wrap=True, highlight=False), False
+    console, failed = SafeConsole(soft_wrap=True), False
     for file in files:
         try:
             tail = find_tail(file, processor, loaded.settings.processors.reports)
             result = analyze(file, shown(file), processor, tail, ask)
         except UnreadableLog as error:
-            typer.echo(f"schedmate: {error}", err=True)
+            warn(str(error))
             failed = True
             continue
         if as_json:
-            typer.echo(json.dumps(result.contract(), ensure_ascii=False))
+            say_json(json.dumps(result.contract(), ensure_ascii=False))
         else:
             console.print(report(result, explain))
     if failed:

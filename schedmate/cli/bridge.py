@@ -17,7 +17,7 @@ def command(context: typer.Context) -> None:
     Example: `schedmate --set bridge.enabled=restart,cancel_packing bridge`
     """
     from schedmate.bridging import READ, Bridging, History, bridge_settings
-    from schedmate.connections import kafka_connection
+    from schedmate.connections import kafka_connection, permitted
     from schedmate.service import service
     from scheduler_bridge.actuators.slurm import SlurmActuator
     from streams.kafka import KafkaConsumer, KafkaProducer
@@ -25,8 +25,9 @@ def command(context: typer.Context) -> None:
 
     loaded: Loaded = context.obj
     settings = loaded.settings
-    connection = kafka_connection(settings.kafka)
     with service(settings, "bridge") as running:
+        running.telemetry.health = kafka_connection(settings.kafka).problems
+        connection = permitted(settings.kafka, "bridge", running.stop)
         producer = KafkaProducer(connection, settings.kafka.compression)
         bridging = Bridging(
             SlurmActuator(), bridge_settings(settings.bridge), producer, History(connection), running.stop
@@ -34,7 +35,7 @@ def command(context: typer.Context) -> None:
         group = f"{settings.kafka.group}-bridge"
         with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s) as consumer:
             pump = Pump(consumer, producer, bridging.handle)
-            running.telemetry.health = bridging.problems
+            running.telemetry.health = lambda: [*connection.problems(), *bridging.problems()]
             running.telemetry.watch("bridge", bridging.bridge.counters)
             running.telemetry.watch("pump", pump.counters)
             pump.run(running.stop)

@@ -6,6 +6,8 @@ from typing import Any
 
 from rich.text import Text
 
+from schedmate.terminal import one_line
+
 _WORDS: tuple[tuple[type, Callable[[Any], str]], ...] = (
     (type(None), lambda _: ""),
     (bool, lambda value: "yes" if value else "no"),
@@ -17,7 +19,7 @@ _WORDS: tuple[tuple[type, Callable[[Any], str]], ...] = (
 
 def cell(value: Any, style: str = "") -> Text:
     """Return `value` as one line of text. What a job printed neither marks up nor moves the terminal's cursor."""
-    return Text("".join(letter if letter.isprintable() else " " for letter in _said(value)), style=style)
+    return Text(one_line(_said(value)), style=style)
 
 
 def _said(value: Any) -> str:

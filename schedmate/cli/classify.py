@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from schedmate.cli.console import say, say_json, warn
 from schedmate.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -32,12 +33,12 @@ def command(
         try:
             if as_json:
                 letters = "".join(letter for letter, _ in classes(shown(file), classifier))
-                typer.echo(json.dumps({"file": str(file), "classes": letters}))
+                say_json(json.dumps({"file": str(file), "classes": letters}))
             else:
                 for letter, text in classes(shown(file), classifier):
-                    typer.echo(f"{letter} {text}")
+                    say(f"{letter} {text}")
         except UnreadableLog as error:
-            typer.echo(f"schedmate: {error}", err=True)
+            warn(str(error))
             failed = True
     if failed:
         raise typer.Exit(2)

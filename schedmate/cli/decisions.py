@@ -1,6 +1,5 @@
 """`schedmate decisions`: what was decided, and what became of it."""
 
-import sys
 import uuid
 from collections.abc import Iterator
 from datetime import datetime
@@ -9,7 +8,9 @@ from typing import Annotated
 import typer
 
 from records import Decision, DecisionResult, InvalidRecord, encode
+from schedmate.cli.console import say, say_json, warn
 from schedmate.settings import Loaded
+from schedmate.terminal import one_line
 from streams.transport import Message
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -33,8 +34,10 @@ def command(
     try:
         for record in _records(loaded, follow):
             if job in (None, record.job):
-                typer.echo(encode(record).decode() if json else line(record))
-                sys.stdout.flush()
+                if json:
+                    say_json(encode(record))
+                else:
+                    say(line(record))
     except KeyboardInterrupt:
         raise typer.Exit from None
 
@@ -43,15 +46,10 @@ def line(record: Decision | DecisionResult) -> str:
     """Return a record as one line for a person."""
     when = datetime.fromtimestamp(record.time).astimezone().isoformat(" ", "seconds")
     if isinstance(record, Decision):
-        return f"{when}  {record.mode.upper():10}  {record.action} {record.job}  {_one_line(record.reason)}"
+        return f"{when}  {record.mode.upper():10}  {record.action} {one_line(record.job)}  {one_line(record.reason)}"
     seen = ", ".join(f"{name} {value}" for name, value in record.seen.items() if value)
-    about = _one_line("; ".join(part for part in (record.detail, seen) if part))
-    return f"{when}  {record.outcome:10}  {record.action} {record.job}  {about}"
-
-
-def _one_line(text: str) -> str:
-    """Keep what a job printed from writing to the terminal as it likes."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    about = one_line("; ".join(part for part in (record.detail, seen) if part))
+    return f"{when}  {record.outcome:10}  {record.action} {one_line(record.job)}  {about}"
 
 
 def _records(loaded: Loaded, follow: bool) -> Iterator[Decision | DecisionResult]:
@@ -62,7 +60,7 @@ def _records(loaded: Loaded, follow: bool) -> Iterator[Decision | DecisionResult
         try:
             record = accept(message)
         except InvalidRecord as error:
-            typer.echo(f"schedmate: {error}", err=True)
+            warn(str(error))
             continue
         if isinstance(record, Decision | DecisionResult):
             yield record

@@ -23,14 +23,13 @@ def command(
     """
     import signal
 
-    from rich.console import Console
-
     from schedmate.cli import fail
     from schedmate.demo.run import WIDTH, CannotRun, run
+    from schedmate.safe_console import SafeConsole
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))  # through all that ends the jobs
-    console = Console(highlight=False)
+    console = SafeConsole()
     console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
     try:
         kept = run(keep, console)

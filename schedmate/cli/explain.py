@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from schedmate.cli.console import say, warn
 from schedmate.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -32,7 +33,7 @@ def command(
     finally:
         client.close()
     if facts is None:
-        typer.echo(f"schedmate: nothing is on record of job {job!r}", err=True)
+        warn(f"nothing is on record of job {job!r}")
         raise typer.Exit(1)
     known = {one.name: one for one in signatures(loaded.settings.processors)}
-    typer.echo((markdown if as_markdown else plain)(facts, known))
+    say((markdown if as_markdown else plain)(facts, known))

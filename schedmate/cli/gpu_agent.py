@@ -1,7 +1,6 @@
 """`schedmate gpu-agent`: samples of this host's GPUs."""
 
 import socket
-import sys
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from schedmate.cli.console import say_json
 from schedmate.settings import Loaded
 from streams.producers.gpu import (
     GpuAgent,
@@ -34,8 +34,7 @@ class _Printer:
     """A producer that prints."""
 
     def send(self, message: Outgoing) -> "Future[None]":
-        sys.stdout.write((message.value or b"").decode() + "\n")
-        sys.stdout.flush()
+        say_json(message.value or b"")
         done: Future[None] = Future()
         done.set_result(None)
         return done

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from schedmate.cli.console import say
 from schedmate.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -41,9 +42,9 @@ def command(
     try:
         if check:
             check_schema(client)
-            typer.echo("the tables are as they should be")
+            say("the tables are as they should be")
             return
         ran = migrate(client, keep_days=settings.retention_days)
     finally:
         client.close()
-    typer.echo(f"ran {', '.join(ran)}" if ran else "the tables are up to date")
+    say(f"ran {', '.join(ran)}" if ran else "the tables are up to date")

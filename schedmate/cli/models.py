@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from schedmate.cli.console import say
 from schedmate.settings import Loaded
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
@@ -39,8 +40,8 @@ def serve(  # noqa: PLR0917  # its options
     asked = serving.Serving(model, name, host, port, longest, python or sys.executable, context.args)
 
     def ready() -> None:
-        typer.echo(f"ready: {asked.url}")
-        typer.echo(f"to use it: SCHEDMATE_LANGUAGE_MODEL__SERVERS={asked.url}")
+        say(f"ready: {asked.url}")
+        say(f"to use it: SCHEDMATE_LANGUAGE_MODEL__SERVERS={asked.url}")
 
     raise typer.Exit(serving.serve(asked, patience, ready))
 
@@ -58,12 +59,10 @@ def check(context: typer.Context) -> None:
     settings = loaded.settings.language_model
     servers = model_servers(settings)
     if not servers:
-        typer.echo(
-            "no server is configured: name some in language_model.servers, or start one with `schedmate models serve`"
-        )
+        say("no server is configured: name some in language_model.servers, or start one with `schedmate models serve`")
         raise typer.Exit(1)
     results = [ask(server, settings.timeout_seconds) for server in servers]
     for result in results:
-        typer.echo(str(result))
+        say(str(result))
     if not all(result.well for result in results):
         raise typer.Exit(1)

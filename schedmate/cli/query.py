@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.cli.console import console
+from schedmate.cli.console import console, say, say_json
 from schedmate.settings import Loaded
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _list() -> None:
             for parameter in query.parameters
         ]
         table.add_row(query.name, query.title, " ".join(takes))
-    console().print(table, markup=False)
+    console().print(table)
 
 
 def _table(answer: "Answer") -> None:
@@ -80,7 +80,7 @@ def _table(answer: "Answer") -> None:
     from schedmate.cli.cells import cell
 
     if not answer.rows:
-        typer.echo("no rows")
+        say("no rows")
         return
     table = Table(*answer.columns, box=None, pad_edge=False)
     for row in answer.rows:
@@ -93,7 +93,7 @@ def _json(answer: "Answer") -> None:
 
     encoder = msgspec.json.Encoder(enc_hook=str)
     for row in answer.rows:
-        typer.echo(encoder.encode(dict(zip(answer.columns, row, strict=True))).decode())
+        say_json(encoder.encode(dict(zip(answer.columns, row, strict=True))))
 
 
 def _csv(answer: "Answer") -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.cli.console import console
+from schedmate.cli.console import console, say, say_json, warn
 from schedmate.settings import Loaded
+from schedmate.terminal import one_line
 
 if TYPE_CHECKING:
     from processors.diagnose import Signature
@@ -53,7 +54,7 @@ def show(context: typer.Context, name: Annotated[str, typer.Argument(help="A nam
 
         near = difflib.get_close_matches(name, [one.name for one in _known(context)], n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "see `schedmate signatures list`"
-        typer.echo(f"schedmate: no signature {name}; {hint}", err=True)
+        warn(f"no signature {name}; {hint}")
         raise typer.Exit(2)
     for one in found:
         again = {True: "yes", False: "no", None: "not known"}[one.restartable]
@@ -69,7 +70,7 @@ def show(context: typer.Context, name: Annotated[str, typer.Argument(help="A nam
             "matches": one.example,
             "but not": one.counter,
         }
-        typer.echo("\n".join(f"{label:<12} {text}" for label, text in rows.items()))
+        say("\n".join(f"{label:<12} {text}" for label, text in rows.items()))
 
 
 @app.command()
@@ -94,13 +95,13 @@ def test(
                 one = known.signature(numbers, text)
                 if one is not None:
                     matched += 1
-                    typer.echo(f"{line:>8}  {one.name}  {_printable(text)}")
+                    say(f"{line:>8}  {one.name}  {one_line(text[:300])}")
                 line += not (text.endswith("\r") or index in chunk.cut)
     except UnreadableLog as error:
-        typer.echo(f"schedmate: {error}", err=True)
+        warn(str(error))
         raise typer.Exit(2) from None
     if not matched:
-        typer.echo("no line matches a signature", err=True)
+        warn("no line matches a signature")
         raise typer.Exit(1)
 
 
@@ -115,9 +116,4 @@ def _json(known: "Iterable[Signature]") -> None:
     import msgspec
 
     for one in known:
-        typer.echo(msgspec.json.encode(one).decode())
-
-
-def _printable(text: str) -> str:
-    """Keep what a job printed from writing to the terminal as it likes."""
-    return "".join(letter if letter.isprintable() else " " for letter in text[:300])
+        say_json(msgspec.json.encode(one))

@@ -16,7 +16,7 @@ def command(context: typer.Context) -> None:
     Example: `schedmate migrate && schedmate --set clickhouse.url=http://default@ch1:8123/schedmate sink`
     """
     from schedmate.assembly import producer_factory
-    from schedmate.connections import kafka_connection
+    from schedmate.connections import kafka_connection, permitted
     from schedmate.service import service
     from schedmate.sinking import opened
     from sinks import SinkUnavailable
@@ -28,7 +28,8 @@ def command(context: typer.Context) -> None:
     settings = loaded.settings
     group = f"{settings.kafka.group}-sink"
     with service(settings, "sink") as running, opened(settings, running.telemetry, running.stop) as sinks:
-        connection = kafka_connection(settings.kafka)
+        running.telemetry.health = kafka_connection(settings.kafka).problems
+        connection = permitted(settings.kafka, "sink", running.stop)
         running.telemetry.health = lambda: [*connection.problems(), *sinks.problems()]
         with KafkaConsumer(connection, group, STORED_TOPICS, settings.kafka.session_timeout_s) as consumer:
             producer = producer_factory(settings)()

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.cli.console import console
+from schedmate.cli.console import console, say_json, warn
 from schedmate.settings import Loaded, SettingsError
 
 if TYPE_CHECKING:
@@ -44,15 +44,13 @@ def command(
         import msgspec
 
         for status in statuses:
-            typer.echo(msgspec.json.encode(status).decode())
+            say_json(msgspec.json.encode(status))
     elif job is None:
         _all(statuses)
     elif statuses:
         _one(statuses[0])
     if job is not None and not statuses:
-        typer.echo(
-            f"schedmate: nothing is known of job {job} (any more); jobs go some days after their last update", err=True
-        )
+        warn(f"nothing is known of job {job} (any more); jobs go some days after their last update")
         raise typer.Exit(1)
 
 

@@ -6,7 +6,7 @@ import typer
 from rich.table import Table
 
 from records import BY_NAME
-from schedmate.cli.console import console
+from schedmate.cli.console import console, say
 from schedmate.connections import kafka_connection
 from schedmate.settings import Loaded
 from streams.kafka import check_topics, create_topics, list_topics
@@ -37,7 +37,7 @@ def create(
     loaded: Loaded = context.obj
     kafka = loaded.settings.kafka
     made = create_topics(kafka_connection(kafka), partitions or kafka.partitions, replication or kafka.replication)
-    typer.echo(f"created {', '.join(made)}" if made else "all topics are there already")
+    say(f"created {', '.join(made)}" if made else "all topics are there already")
 
 
 @app.command("list")
@@ -69,7 +69,7 @@ def check(context: typer.Context) -> None:
     loaded: Loaded = context.obj
     problems = check_topics(kafka_connection(loaded.settings.kafka))
     for problem in problems:
-        typer.echo(problem)
+        say(problem)
     if problems:
         raise typer.Exit(1)
-    typer.echo("all topics are as they should be")
+    say("all topics are as they should be")

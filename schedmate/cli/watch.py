@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from schedmate.cli.console import say
 from schedmate.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -30,4 +31,4 @@ def command(
     with service(loaded.settings, "watch") as running:
         stop: threading.Event = running.stop
         for line in watch(file, job_processor(loaded.settings.processors), every, stop.is_set):
-            typer.echo(line)
+            say(line)

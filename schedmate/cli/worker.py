@@ -16,29 +16,26 @@ def command(context: typer.Context) -> None:
     from functools import partial
 
     from schedmate.assembly import job_processor, node_processor, producer_factory
-    from schedmate.connections import kafka_connection
+    from schedmate.connections import kafka_connection, permitted
     from schedmate.language_models import inquirer as questions
     from schedmate.language_models import language_model
     from schedmate.service import service
-    from streams.kafka import check_topics, list_topics
+    from streams.kafka import list_topics
     from streams.runtimes.asking import Asking
     from streams.runtimes.engine import Engine
     from streams.runtimes.faust_worker import FaustWorker
-    from streams.transport import TransportError
 
     loaded: Loaded = context.obj
     settings = loaded.settings
-    connection = kafka_connection(settings.kafka)
-    problems = check_topics(connection)
-    if problems:
-        raise TransportError("; ".join(problems))
-    model, inquirer = language_model(settings.language_model), questions(settings.language_model)
-    processor = job_processor(settings.processors, inquirer)
-    nodes = node_processor(settings.processors)
-    partitions = list_topics(connection)
-    engine = Engine(processor, partitions["job-logs"], inquirer)
-    node_engine = Engine(nodes, partitions["node-logs"])
     with service(settings, "worker", signals=False) as running:
+        running.telemetry.health = kafka_connection(settings.kafka).problems
+        connection = permitted(settings.kafka, "worker", running.stop)
+        model, inquirer = language_model(settings.language_model), questions(settings.language_model)
+        processor = job_processor(settings.processors, inquirer)
+        nodes = node_processor(settings.processors)
+        partitions = list_topics(connection)
+        engine = Engine(processor, partitions["job-logs"], inquirer)
+        node_engine = Engine(nodes, partitions["node-logs"])
         running.telemetry.watch("worker", engine.counters)
         running.telemetry.watch("node_worker", node_engine.counters)
         running.telemetry.watch("processors", processor.counters)

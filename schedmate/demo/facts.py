@@ -10,7 +10,7 @@ from schedmate.demo.board import Board, JobLine
 from schedmate.demo.jobs import clock
 from schedmate.demo.jobs.clock import Typical
 from schedmate.demo.programs import NEIGHBOUR, PROGRAMS, VICTIM, Program
-from sinks.clickhouse import STORED_TOPICS, ask
+from sinks.clickhouse import TABLE_OF, ask
 from streams.accept import accept
 from streams.memory import MemoryBroker
 
@@ -143,12 +143,15 @@ def _clocked(program: Program, metric: JobMetric, clocks: Path) -> Typical | Non
 
 
 def written(broker: MemoryBroker) -> dict[str, int]:
-    """Return the number of distinct records in each topic that is stored."""
-    return {topic: len({accept(message).id for message in broker.read(topic)}) for topic in STORED_TOPICS}  # type: ignore[attr-defined]
+    """Return the number of distinct records that each table should hold."""
+    ids: dict[str, set[str]] = {table: set() for table in TABLE_OF.values()}
+    for topic, table in TABLE_OF.items():
+        ids[table] |= {accept(message).id for message in broker.read(topic)}  # type: ignore[attr-defined]
+    return {table: len(found) for table, found in ids.items()}
 
 
 def stored(client: Client) -> dict[str, int]:
-    """Return the rows of each table, by its topic."""
-    tables = {topic: topic.replace("-", "_") for topic in STORED_TOPICS}
-    counts = " UNION ALL ".join(f"SELECT '{topic}', count() FROM {table}" for topic, table in tables.items())  # noqa: S608 - names of ours
-    return {str(topic): int(count) for topic, count in ask(client, counts).rows}
+    """Return the rows of each table."""
+    tables = dict.fromkeys(TABLE_OF.values())
+    counts = " UNION ALL ".join(f"SELECT '{table}', count() FROM {table}" for table in tables)  # noqa: S608 - names of ours
+    return {str(table): int(count) for table, count in ask(client, counts).rows}

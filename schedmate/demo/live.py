@@ -59,7 +59,9 @@ class LiveScreen:
         happened += [Text()] * (min(left, 8) - len(happened))
         gpus = Text(f" GPUs   {_gpus(self._board)}", style="dim", no_wrap=True, overflow="ellipsis")
         source = Text(f"        from {self._gpus}", style="dim", no_wrap=True, overflow="ellipsis")
-        title = Rule(f"[bold]SchedMate[/] · live jobs · {elapsed:4.1f} s", style="blue", align="left")
+        title = Rule(
+            Text.assemble(("SchedMate", "bold"), f" · live jobs · {elapsed:4.1f} s"), style="blue", align="left"
+        )
         return Group(
             title,
             _jobs(self._board, self._console.width),

@@ -46,7 +46,7 @@ class PlainScreen:
 
     def _print(self, at: float, job: str, text: str) -> None:
         stamp = time.strftime("%H:%M:%S", time.localtime(at))
-        self._console.print(f"{stamp}  {job:<8} {text}", markup=False, highlight=False, soft_wrap=True)
+        self._console.print(f"{stamp}  {job:<8} {text}", soft_wrap=True)
 
     def __enter__(self) -> Self:
         return self

@@ -123,24 +123,23 @@ def _greet(console: Console) -> None:
         style="dim",
     )
     for program in PROGRAMS:
-        console.print(f"  [bold]{program.name:<8}[/] prints {program.prints:<21} {program.story}", highlight=False)
+        about = f" prints {program.prints:<21} {program.story}"
+        console.print(Text.assemble("  ", (f"{program.name:<8}", "bold"), about))
     console.print()
 
 
 def _farewell(console: Console, kept: bool, keep: Path | None, directory: Path) -> None:
     console.print()
     if kept:
-        console.print("[green]All that was promised happened.[/]", highlight=False)
+        console.print("All that was promised happened.", style="green")
     else:
         console.print(
-            f"[bold red]Not all that was promised happened.[/] Logs and clocks: {directory}",
-            highlight=False,
+            Text.assemble(("Not all that was promised happened.", "bold red"), f" Logs and clocks: {directory}"),
             soft_wrap=True,
         )
     if keep is not None:
         console.print(
             f"The database stays. Ask it: schedmate --set clickhouse.url=chdb://{keep.absolute()} query slowdowns",
-            highlight=False,
             soft_wrap=True,
         )
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from processors.diagnose import Signature
+from schedmate.terminal import one_line
 
 from .facts import OWN_MEMORY, Facts, Row
 
@@ -37,16 +38,11 @@ class Section:
 
     def say(self, text: str) -> None:
         """Add a sentence."""
-        self.parts.append(("text", clean(text)))
+        self.parts.append(("text", one_line(text)))
 
     def quote(self, place: str, text: str) -> None:
         """Add a line of a log, with its place."""
-        self.parts.append(("quote", f"{clean(place)} | {clean(text)}"))
-
-
-def clean(text: str) -> str:
-    """Return `text` as one printable line: what a job printed neither marks up nor moves the terminal's cursor."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+        self.parts.append(("quote", f"{one_line(place)} | {one_line(text)}"))
 
 
 def plain(facts: Facts, signatures: Mapping[str, Signature]) -> str:
@@ -85,7 +81,7 @@ def _sections(facts: Facts, signatures: Mapping[str, Signature]) -> Iterator[Sec
 
 
 def _head(facts: Facts, _: Mapping[str, Signature]) -> Section:
-    section = Section(clean(f"Job {facts.job}, attempt {facts.attempt}"))
+    section = Section(one_line(f"Job {facts.job}, attempt {facts.attempt}"))
     if facts.ran:
         ran = facts.ran
         nodes = ", ".join(ran["nodes"]) or "nodes not known"

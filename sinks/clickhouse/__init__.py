@@ -4,7 +4,7 @@ from .client import DATABASE, open_client
 from .migrate import check_schema, migrate
 from .queries import Answer, Parameter, Query, ask, queries, run
 from .retention import KEEP_DAYS, KEPT, set_retention
-from .tables import STORED_TOPICS
+from .tables import STORED_TOPICS, TABLE_OF
 from .writer import ClickHouseWriter, WriterCounters
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "KEEP_DAYS",
     "KEPT",
     "STORED_TOPICS",
+    "TABLE_OF",
     "Answer",
     "ClickHouseWriter",
     "Parameter",

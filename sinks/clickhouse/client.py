@@ -49,11 +49,12 @@ def open_client(
         return _embedded(Path(unquote(parts.netloc + parts.path)), named)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"expected http://user@host:port/database, https://… or chdb:///directory, got {url!r}")
-    with speaking(f"opening ClickHouse at {parts.hostname}"):
+    port = parts.port or (8443 if parts.scheme == "https" else 8123)
+    with speaking("opening ClickHouse", f"{parts.hostname}:{port}"):
         client = clickhouse_connect.get_client(
             interface=parts.scheme,
             host=parts.hostname,
-            port=parts.port or (8443 if parts.scheme == "https" else 8123),
+            port=port,
             username=unquote(parts.username or "default"),
             password=password,
             ca_cert=ca_cert or None,

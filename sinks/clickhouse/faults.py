@@ -12,6 +12,7 @@ from clickhouse_connect.driver.exceptions import (
     ProgrammingError,
 )
 
+from records import network_error, untrusted
 from sinks.errors import RecordRejected, SinkRejected, SinkUnavailable
 
 # Numbers from ClickHouse's src/Common/ErrorCodes.cpp.
@@ -53,7 +54,9 @@ _PASSING = frozenset({
 })  # fmt: skip
 
 
-def translated(error: Exception, doing: str) -> SinkUnavailable | SinkRejected | RecordRejected:
+def translated(  # noqa: PLR0911  # a list of cases
+    error: Exception, doing: str, where: str = "ClickHouse"
+) -> SinkUnavailable | SinkRejected | RecordRejected:
     """Return what `error`, raised while `doing` something, means for the stream."""
     code = error.code if isinstance(error, Error) else None
     said = _first_line(error)
@@ -63,8 +66,10 @@ def translated(error: Exception, doing: str) -> SinkUnavailable | SinkRejected |
         return SinkRejected(
             f"{doing}: ClickHouse refuses this user: {said}. Check the user, its password and its grants."
         )
+    if untrusted(error):
+        return SinkRejected(f"{doing}: {network_error(error, where)}")
     if code in _PASSING or isinstance(error, OperationalError | OSError):
-        return SinkUnavailable(f"{doing}: {said}")
+        return SinkUnavailable(f"{doing}: {(code is None and network_error(error, where)) or said}")
     if isinstance(error, DataError) or code in _DATA:
         return RecordRejected(f"{doing}: {said}")
     if code is not None or isinstance(error, NotSupportedError | ProgrammingError):
@@ -83,9 +88,12 @@ def _first_line(error: BaseException) -> str:
 
 
 @contextmanager
-def speaking(doing: str) -> Iterator[None]:
-    """Turn what ClickHouse raises inside into `SinkUnavailable`, `SinkRejected` or `RecordRejected`; `doing` begins the message."""
+def speaking(doing: str, where: str = "ClickHouse") -> Iterator[None]:
+    """Turn what ClickHouse, at `where`, raises inside into `SinkUnavailable`, `SinkRejected` or `RecordRejected`.
+
+    `doing` begins the message.
+    """
     try:
         yield
     except (ClickHouseError, OSError) as error:
-        raise translated(error, doing) from error
+        raise translated(error, doing, where) from error

@@ -327,6 +327,9 @@ TABLES: tuple[Table, ...] = (
             text("stage"),
             plain("key", "Nullable(String)"),
             text("value"),
+            integer("size"),
+            text("sha256"),
+            plain("truncated", "Bool"),
         ),
         key="topic",
     ),
@@ -334,5 +337,10 @@ TABLES: tuple[Table, ...] = (
 
 BY_RECORD: dict[type[Record], Table] = {table.record: table for table in TABLES}
 
-STORED_TOPICS: tuple[str, ...] = tuple(records.BY_RECORD[table.record].name for table in TABLES)
+TABLE_OF: dict[str, str] = {
+    topic.name: BY_RECORD[topic.record].name for topic in records.TOPICS if topic.record in BY_RECORD
+}
+"""The table of each topic whose records have one."""
+
+STORED_TOPICS: tuple[str, ...] = tuple(TABLE_OF)
 """The topics whose records have a table: what a sink subscribes to."""

@@ -8,18 +8,20 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from records import network_error, untrusted
 from sinks.errors import SinkRejected, SinkUnavailable
 
 _PASSING = ("OOM", "READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "MISCONF", "BUSY", "TRYAGAIN", "NOREPLICAS")
 """First words of errors that pass by themselves, or when an operator acts."""
 
 
-def open_redis(url: str, *, password: str = "", timeout_s: float = 5.0) -> "redis.Redis":
+def open_redis(url: str, *, password: str = "", ca_cert: str = "", timeout_s: float = 5.0) -> "redis.Redis":
     """Return a client for `url` (`redis://user@host:6379/0`, `rediss://…` for TLS, `unix:///path`). Nothing is sent yet.
 
     Args:
         url: Without a password, so that it can be printed.
         password: Of the user.
+        ca_cert: File with the authority that signed the server's certificate, where the system does not know it.
         timeout_s: Seconds to wait for a connection or an answer.
 
     Raises:
@@ -30,8 +32,10 @@ def open_redis(url: str, *, password: str = "", timeout_s: float = 5.0) -> "redi
         raise ValueError("expected a Redis address without a password; give the password by itself")
     if parts.scheme not in ("redis", "rediss", "unix"):
         raise ValueError(f"expected redis://host:port/number, rediss://… or unix:///path, got {url!r}")
+    tls = {"ssl_ca_certs": ca_cert} if ca_cert and parts.scheme == "rediss" else {}
     return redis.Redis.from_url(
         url,
+        **tls,
         password=password or None,
         socket_timeout=timeout_s,
         socket_connect_timeout=timeout_s,
@@ -43,16 +47,23 @@ def open_redis(url: str, *, password: str = "", timeout_s: float = 5.0) -> "redi
 
 
 @contextmanager
-def speaking(doing: str) -> Iterator[None]:
+def translate_errors(client: "redis.Redis", doing: str) -> Iterator[None]:
     """Turn what Redis raises inside into `SinkUnavailable` or `SinkRejected`; `doing` begins the message."""
     try:
         yield
     except (redis.AuthenticationError, redis.exceptions.NoPermissionError) as error:
         # A kind of connection error to the driver, but waiting does not mend it.
-        raise SinkRejected(f"{doing}: Redis refuses this user: {error}. Check the user and its password.") from error
+        wrong = "its password" if isinstance(error, redis.AuthenticationError) else "its rights (ACL)"
+        raise SinkRejected(f"{doing}: Redis refuses this user: {error}. Check the user and {wrong}.") from error
     except redis.ResponseError as error:
         first = str(error).split(" ", 1)[0]
         passes = first in _PASSING or isinstance(error, redis.exceptions.OutOfMemoryError | redis.ReadOnlyError)
         raise (SinkUnavailable if passes else SinkRejected)(f"{doing}: {error}") from error
     except (redis.ConnectionError, redis.TimeoutError, OSError) as error:
-        raise SinkUnavailable(f"{doing}: {error}") from error
+        said = f"{doing}: {network_error(error, _address(client)) or error}"
+        raise (SinkRejected if untrusted(error) else SinkUnavailable)(said) from error
+
+
+def _address(client: "redis.Redis") -> str:
+    how = client.connection_pool.connection_kwargs
+    return str(how.get("path") or f"{how.get('host', 'localhost')}:{how.get('port', 6379)}")

@@ -7,7 +7,7 @@ import msgspec
 
 from records import GpuSample, InvalidRecord, NodeFinding, Record, decode
 
-from .connect import speaking
+from .connect import translate_errors
 from .keys import PREFIX, Keys
 from .status import FailedAttempt, JobStatus, RankStatus
 
@@ -32,7 +32,7 @@ def read_job(client: "redis.Redis", job: str, *, prefix: str = PREFIX) -> JobSta
 def read_jobs(client: "redis.Redis", limit: int = 100, *, prefix: str = PREFIX) -> list[JobStatus]:
     """Return the state of the `limit` jobs updated last, the newest first. Raises as `read_job` does."""
     keys = Keys(prefix)
-    with speaking("reading the jobs from Redis"):
+    with translate_errors(client, "reading the jobs from Redis"):
         names = cast("list[str]", client.zrevrange(keys.jobs, 0, limit - 1)) if limit > 0 else []
     return [status for status in _read(client, names, keys) if status is not None]
 
@@ -48,7 +48,7 @@ def read_findings(client: "redis.Redis", node: str, *, prefix: str = PREFIX) -> 
 
 
 def _of_node(client: "redis.Redis", node: str, prefix: str, field: str, kind: type[_Kept]) -> list[_Kept]:
-    with speaking("reading a node from Redis"):
+    with translate_errors(client, "reading a node from Redis"):
         found = cast("dict[str, str]", client.hgetall(Keys(prefix).node(node)))
     kept = []
     for name, text in found.items():
@@ -67,7 +67,7 @@ def _read(client: "redis.Redis", names: list[str], keys: Keys) -> list[JobStatus
     for name in names:
         pipe.hgetall(keys.job(name))
         pipe.hgetall(keys.ranks(name))
-    with speaking("reading jobs from Redis"):
+    with translate_errors(client, "reading jobs from Redis"):
         found = pipe.execute()
     return [_status(name, found[2 * index], found[2 * index + 1]) for index, name in enumerate(names)]
 

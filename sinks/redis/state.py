@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from records import Position, Record
 
 from .changes import Change, changes
-from .connect import speaking
+from .connect import translate_errors
 from .keys import PREFIX, Keys
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class RedisState:
         made = [change for place, record in batch for change in changes(place, record)]
         wanted = _newest(made)
         try:
-            with speaking("writing the state to Redis"):
+            with translate_errors(self._client, "writing the state to Redis"):
                 for start in range(0, len(wanted), _CHANGES_A_TRIP):
                     self._send(wanted[start : start + _CHANGES_A_TRIP])
         except Exception:

@@ -5,6 +5,8 @@ import ssl
 from dataclasses import dataclass, field
 from typing import Any
 
+from streams.transport import TransportError
+
 CLIENT_ID = "schedmate"
 
 
@@ -68,7 +70,11 @@ class Connection:
         """Return the TLS context that Faust takes; None without TLS."""
         if "SSL" not in self.security_protocol.split("_"):
             return None
-        context = ssl.create_default_context(cafile=self.ssl_cafile or None)
-        if self.ssl_certfile:
-            context.load_cert_chain(self.ssl_certfile, self.ssl_keyfile or None)
+        try:
+            context = ssl.create_default_context(cafile=self.ssl_cafile or None)
+            if self.ssl_certfile:
+                context.load_cert_chain(self.ssl_certfile, self.ssl_keyfile or None)
+        except OSError as error:
+            files = ", ".join(filter(None, (self.ssl_cafile, self.ssl_certfile, self.ssl_keyfile)))
+            raise TransportError(f"expected readable certificates and keys, PEM, in {files}: {error}") from error
         return context

@@ -19,7 +19,9 @@ from kafka.errors import (
 from records import Position
 from streams.transport import Message, TransportError
 
+from .admin import unreadable
 from .connection import Connection
+from .errors import refused, unreachable
 
 log = structlog.get_logger(__name__)
 
@@ -41,10 +43,7 @@ def _open(connection: Connection, **config: Any) -> Any:
     try:
         return kafka.KafkaConsumer(**connection.config(), **FETCH, **config)
     except KafkaError as error:
-        where = ",".join(connection.brokers)
-        raise TransportError(
-            f"expected a Kafka broker at {where}, got {error!r}: is it running and reachable?"
-        ) from error
+        raise unreachable(connection, error) from error
 
 
 def _message(record: Any) -> Message:
@@ -65,6 +64,8 @@ class KafkaConsumer:
     def __init__(
         self, connection: Connection, group: str, topics: Sequence[str], session_timeout_s: float = 10.0
     ) -> None:
+        self._connection = connection
+        self._doing = f"read {', '.join(topics)} as a member of the group {group}"
         self._consumer = _open(
             connection,
             group_id=group,
@@ -73,7 +74,7 @@ class KafkaConsumer:
         )
         # Joining before the topics' metadata is here would get the group an assignment without them.
         for topic in topics:
-            _partitions(self._consumer, topic)
+            _partitions(connection, self._consumer, topic)
         self._consumer.subscribe(list(topics))
         self._away = False
 
@@ -89,7 +90,7 @@ class KafkaConsumer:
             time.sleep(timeout)
             return ()
         except KafkaError as error:
-            raise TransportError(f"Kafka refused to be read: {error!r}") from error
+            raise refused(self._connection, error, self._doing) from error
         if batches and self._away:
             self._away = False
             log.info("the broker is back")
@@ -107,7 +108,7 @@ class KafkaConsumer:
         except RetriableError as error:  # it did not answer, or died while it was asked
             log.warning("the broker did not take the commit; the next one includes it", error=repr(error))
         except KafkaError as error:
-            raise TransportError(f"Kafka refused the commit: {error!r}") from error
+            raise refused(self._connection, error, self._doing) from error
 
     def lag(self) -> dict[tuple[str, int], int]:
         """Return the number of messages not yet polled, by topic and partition, as the newest fetch saw it."""
@@ -151,7 +152,9 @@ def read_back(
     consumer = _open(connection, group_id=None)
     try:
         parts = [
-            kafka.TopicPartition(topic, number) for topic in topics for number in sorted(_partitions(consumer, topic))
+            kafka.TopicPartition(topic, number)
+            for topic in topics
+            for number in sorted(_partitions(connection, consumer, topic))
         ]
         consumer.assign(parts)
         ends = consumer.end_offsets(parts)
@@ -173,13 +176,42 @@ def read_back(
             elif time.monotonic() > deadline:
                 raise TransportError(f"no answer for {timeout:g} s while reading {', '.join(topics)} back")
     except KafkaError as error:
-        raise TransportError(f"Kafka refused to be read: {error!r}") from error
+        raise refused(connection, error, f"read {', '.join(topics)}") from error
     finally:
         consumer.close(autocommit=False, timeout_ms=1000)
 
 
-def _partitions(consumer: Any, topic: str) -> set[int]:
+def read_one(connection: Connection, place: Position, timeout: float = 20.0) -> Message:
+    """Return the first message at or after `place`, in its partition, without a group.
+
+    Raises:
+        TransportError: No broker, an unknown topic or partition, or no message there.
+    """
+    consumer = _open(connection, group_id=None)
+    try:
+        part = kafka.TopicPartition(place.topic, place.partition)
+        if place.partition not in _partitions(connection, consumer, place.topic):
+            raise TransportError(
+                f"expected a partition of {place.topic}, got {place.partition}: it has none of that number"
+            )
+        consumer.assign([part])
+        end = consumer.end_offsets([part])[part]
+        consumer.seek(part, max(place.offset, consumer.beginning_offsets([part])[part]))
+        deadline = time.monotonic() + timeout
+        while consumer.position(part) < end and time.monotonic() < deadline:
+            for records in consumer.poll(timeout_ms=500, max_records=1).values():
+                return _message(records[0])
+    except KafkaError as error:
+        raise refused(connection, error, f"read {place.topic}") from error
+    finally:
+        consumer.close(autocommit=False, timeout_ms=1000)
+    raise TransportError(
+        f"expected a message at {place.topic}/{place.partition}/{place.offset}, found none: {place.topic} ends at {end}"
+    )
+
+
+def _partitions(connection: Connection, consumer: Any, topic: str) -> set[int]:
     found: set[int] | None = consumer.partitions_for_topic(topic)
     if not found:
-        raise TransportError(f"expected the topic {topic}, which does not exist: run `schedmate topics create`")
+        raise unreadable(connection, topic)
     return found

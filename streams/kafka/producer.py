@@ -8,6 +8,7 @@ from kafka.errors import KafkaError
 from streams.transport import Outgoing, TransportError
 
 from .connection import Connection
+from .errors import refused, unreachable
 
 MAX_REQUEST = 16 << 20
 
@@ -21,6 +22,7 @@ class KafkaProducer:
     def __init__(
         self, connection: Connection, compression: str = "lz4", linger_ms: int = 5, give_up_s: float = 60.0
     ) -> None:
+        self._connection = connection
         self._where = ",".join(connection.brokers)
         try:
             self._producer = kafka.KafkaProducer(
@@ -36,9 +38,7 @@ class KafkaProducer:
                 allow_auto_create_topics=False,
             )
         except KafkaError as error:
-            raise TransportError(
-                f"expected a Kafka broker at {self._where}, got {error!r}: is it running and reachable?"
-            ) from error
+            raise unreachable(connection, error) from error
 
     def send(self, message: Outgoing) -> "Future[None]":
         """Take over `message`; waits up to 5 s the first time that a topic is used, else returns at once."""
@@ -68,6 +68,4 @@ class KafkaProducer:
         self._producer.close(timeout=0)
 
     def _explain(self, topic: str, error: BaseException) -> TransportError:
-        return TransportError(
-            f"could not write to {topic} at {self._where}: {error!r}; do its topics exist (schedmate topics check)?"
-        )
+        return refused(self._connection, error, f"write to {topic}")

@@ -6,13 +6,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from records import BY_RECORD, PRODUCER, EventKind, JobEvent, LogChunk
+from records import PRODUCER, EventKind, JobEvent
+from streams.rights import ROLES
 from streams.transport import Outgoing, outgoing
 
 from .spool import Entry, Spool
-
-SPOOLED = (BY_RECORD[LogChunk].name, BY_RECORD[JobEvent].name)
-"""The topics that a pipe writes. A spool stands where the user of a job may write: it may speak for nothing else."""
 
 
 class Source(NamedTuple):
@@ -65,10 +63,15 @@ def pack(parcel: Parcel) -> bytes:
 
 
 def unpack(payload: bytes) -> Parcel:
-    """Return the parcel of a spool entry. Raises `msgspec.DecodeError` where it is none, or for a topic that no pipe writes."""
+    """Return the parcel of a spool entry.
+
+    Raises:
+        msgspec.DecodeError: Another release wrote it differently, or it is for a topic that no pipe writes: spools belong to the users of
+            jobs, and a collector that sends what is left in them has more rights than a pipe.
+    """
     stored = msgspec.msgpack.decode(payload, type=_Stored)
-    if stored.topic not in SPOOLED:
-        raise msgspec.ValidationError(f"expected an entry for {' or '.join(SPOOLED)}, got one for {stored.topic!r}")
+    if stored.topic not in ROLES["pipe"].writes:
+        raise msgspec.ValidationError(f"expected a message that a pipe may write, got one for {stored.topic!r}")
     return Parcel(stored.source, Outgoing(stored.topic, stored.key, stored.value), stored.lines)
 
 

@@ -12,7 +12,11 @@ import pytest
 
 from .conftest import ROOT
 
-SCRIPTS = [ROOT / "packaging" / "make-secrets.sh", ROOT / "tests" / "servers" / "install.sh"]
+SCRIPTS = [
+    ROOT / "packaging" / "make-secrets.sh",
+    ROOT / "packaging" / "grant-rights.sh",
+    ROOT / "tests" / "servers" / "install.sh",
+]
 PASSWORDS = ("kafka_password", "clickhouse_password", "redis_password")
 
 

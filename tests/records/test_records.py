@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from records import (
-    BY_RECORD,
+    BY_NAME,
     TOPICS,
     InvalidRecord,
     LogChunk,
@@ -19,7 +19,7 @@ from records import (
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_every_record_has_a_schema_with_its_key(topic: object) -> None:
-    entry = BY_RECORD[topic.record]  # type: ignore[attr-defined]
+    entry = BY_NAME[topic.name]  # type: ignore[attr-defined]
     definition = msgspec.json.schema(entry.record)["$defs"][entry.record.__name__]
     assert entry.key in definition["properties"]
     assert definition["properties"]["v"] == {"type": "integer", "default": 1}

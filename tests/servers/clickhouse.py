@@ -6,6 +6,7 @@ parameters in the URL or in a form, data after the query, errors by header. No p
 `python -m tests.servers.clickhouse DIRECTORY PORT` runs the front itself.
 """
 
+import base64
 import contextlib
 import email
 import email.policy
@@ -13,13 +14,13 @@ import os
 import re
 import shutil
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -29,6 +30,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from tests.servers import free_port
+from tests.servers.certificates import Authority
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,6 +56,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     directory: Path
     lock = threading.Lock()
+    login: tuple[str, str] | None = None
 
     def do_GET(self) -> None:
         if urlsplit(self.path).path == "/ping":
@@ -63,6 +66,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         settings = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
+        if self.login and self.headers.get("Authorization") != _basic(*self.login):
+            self._body()
+            said = b"Code: 516. DB::Exception: Authentication failed: password is incorrect, or there is no user with such name."
+            self._answer(403, said, {"X-ClickHouse-Exception-Code": "516"})
+            return
         body = self._undone(self._body())
         if self.headers.get("Content-Type", "").startswith("multipart/form-data"):
             fields = self._form(body)
@@ -182,35 +190,47 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
+def _basic(user: str, password: str) -> str:
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
 class _Front(ThreadingHTTPServer):
     daemon_threads = True
     disable_nagle_algorithm = True
 
 
-def serve(directory: Path, port: int) -> None:
-    """Serve the engine at `directory` on a loopback `port` until killed."""
+def serve(directory: Path, port: int, certificate: str = "", user: str = "", password: str = "") -> None:
+    """Serve the engine at `directory` on a loopback `port` until killed: over TLS with a `certificate`, to `user` alone."""
     import chdb
 
     held = chdb.connect(str(directory))  # Keeps the engine open between requests.
     held.query("SELECT 1", "TabSeparated")
     _Handler.directory = directory
     _Handler.disable_nagle_algorithm = True
-    _Front(("127.0.0.1", port), _Handler).serve_forever()
+    _Handler.login = (user, password) if user else None
+    front = _Front(("127.0.0.1", port), _Handler)
+    if certificate:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(certificate)
+        front.socket = context.wrap_socket(front.socket, server_side=True, do_handshake_on_connect=False)
+    front.serve_forever()
 
 
 class ClickHouseServer:
-    """The front in a process of its own, over one directory that outlives its deaths.
+    """The front in a process of its own, over one directory that outlives its deaths. With `tls` it speaks TLS alone, to `login` alone.
 
     Attributes:
         url: Where it answers, with a database named `schedmate`.
     """
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, *, tls: Authority | None = None, login: tuple[str, str] = ("", "")) -> None:
         self._directory = scratch / "engine"
         self._log = scratch / "clickhouse.log"
         self._port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
-        self.url = f"http://127.0.0.1:{self._port}/schedmate"
+        self._secure = [str(tls.sign("clickhouse", host="127.0.0.1").both), *login] if tls else []
+        user = f"{login[0]}@" if login[0] else ""
+        self.url = f"{'https' if tls else 'http'}://{user}127.0.0.1:{self._port}/schedmate"
 
     @property
     def pid(self) -> int:
@@ -222,7 +242,14 @@ class ClickHouseServer:
         """Start it, and return once it answers."""
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.servers.clickhouse", str(self._directory), str(self._port)],
+                [
+                    sys.executable,
+                    "-m",
+                    "tests.servers.clickhouse",
+                    str(self._directory),
+                    str(self._port),
+                    *self._secure,
+                ],
                 cwd=ROOT,
                 stdout=log,
                 stderr=log,
@@ -231,10 +258,8 @@ class ClickHouseServer:
         while time.monotonic() < end:
             if self._process.poll() is not None:
                 break
-            with (
-                contextlib.suppress(urllib.error.URLError, OSError),
-                urllib.request.urlopen(f"http://127.0.0.1:{self._port}/ping", timeout=1),
-            ):
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", self._port), timeout=1).close()
                 return
             time.sleep(0.05)
         pytest.fail(f"ClickHouse's front did not come up:\n{self._log.read_text()[-2000:]}")
@@ -286,4 +311,4 @@ def clickhouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouseS
 
 
 if __name__ == "__main__":
-    serve(Path(sys.argv[1]), int(sys.argv[2]))
+    serve(Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])

@@ -82,20 +82,22 @@ class Kafka:
     def voter(self) -> str:
         return f"{self.node}@127.0.0.1:{self.controller}"
 
-    def format(self, cluster: str = "") -> None:
+    def properties(self) -> str:
         voters = self.voters or (self.voter,)
-        (self.directory / "server.properties").write_text(
-            PROPERTIES.format(
-                node=self.node,
-                port=self.port,
-                advertised=self.advertised or self.port,
-                controller=self.controller,
-                voters=",".join(voters),
-                replication=len(voters),
-                in_sync=(len(voters) + 1) // 2,
-                directory=self.directory,
-            )
+        return PROPERTIES.format(
+            node=self.node,
+            port=self.port,
+            advertised=self.advertised or self.port,
+            controller=self.controller,
+            voters=",".join(voters),
+            replication=len(voters),
+            in_sync=(len(voters) + 1) // 2,
+            directory=self.directory,
         )
+
+    def format(self, *more: str, cluster: str = "") -> None:
+        """Make its storage; `more` are further options of Kafka's own tool."""
+        (self.directory / "server.properties").write_text(self.properties())
         (self.directory / "log4j2.yaml").write_text(LOG4J)
         subprocess.run(
             [
@@ -106,6 +108,7 @@ class Kafka:
                 cluster or new_cluster(),
                 "-c",
                 self.directory / "server.properties",
+                *more,
             ],
             check=True,
             capture_output=True,

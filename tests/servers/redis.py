@@ -2,30 +2,42 @@
 
 import contextlib
 import shutil
+import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-import redis
 
 from tests.servers import free_port, require
+from tests.servers.certificates import Authority
 
 
 class RedisServer:
-    """One redis-server process.
+    """One redis-server process. With `tls` it speaks TLS alone, with that authority's certificate; `users` are ACL rules by user name.
 
     Attributes:
         url: Where it answers.
     """
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, *, tls: Authority | None = None, users: Mapping[str, str] | None = None) -> None:
         require(shutil.which("redis-server") is not None, "redis-server", "Run tests/servers/install.sh.")
         self._scratch = scratch
         self._port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self.url = f"redis://127.0.0.1:{self._port}/0"
+        self._listen = ["--port", str(self._port)]
+        if tls:
+            signed = tls.sign("redis", host="127.0.0.1")
+            self.url = f"rediss://127.0.0.1:{self._port}/0"
+            self._listen = [
+                *("--port", "0", "--tls-port", str(self._port), "--tls-auth-clients", "no"),
+                *("--tls-cert-file", str(signed.cert), "--tls-key-file", str(signed.key)),
+                *("--tls-ca-cert-file", str(tls.cert)),
+            ]
+        for name, rules in (users or {}).items():
+            self._listen += ["--user", name, *rules.split()]
 
     @property
     def pid(self) -> int:
@@ -38,18 +50,17 @@ class RedisServer:
         log = self._scratch / "redis.log"
         with log.open("ab") as out:
             self._process = subprocess.Popen(
-                ["redis-server", "--bind", "127.0.0.1", "--port", str(self._port), "--save", "", "--appendonly", "no",
+                ["redis-server", "--bind", "127.0.0.1", *self._listen, "--save", "", "--appendonly", "no",
                  "--dir", str(self._scratch), "--daemonize", "no"],
                 stdout=out,
                 stderr=out,
             )  # fmt: skip
         end = time.monotonic() + deadline_s
-        with redis.Redis.from_url(self.url) as client:
-            while time.monotonic() < end and self._process.poll() is None:
-                with contextlib.suppress(redis.ConnectionError):
-                    client.ping()
-                    return
-                time.sleep(0.02)
+        while time.monotonic() < end and self._process.poll() is None:
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", self._port), timeout=1).close()
+                return
+            time.sleep(0.02)
         pytest.fail(f"redis-server did not come up:\n{log.read_text()[-2000:]}")
 
     def kill(self) -> None:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records import BY_NAME, InvalidRecord, JobEvent, LogChunk, Position, encode
+from records import BY_NAME, EventKind, InvalidRecord, JobEvent, LogChunk, Position, encode
 from streams.accept import accept, refuse
-from streams.transport import Message
+from streams.transport import Message, outgoing
 
 CHUNK = LogChunk(job="7", lines=["a", "b"], time=1.0, producer="p", first_line=1, first_piece=1)
 
@@ -83,3 +83,28 @@ def test_later_fields_are_ignored() -> None:
 def test_any_bytes_are_read_or_refused(value: bytes, topic: str) -> None:
     with contextlib.suppress(InvalidRecord):
         assert isinstance(accept(message(value, topic=topic)), BY_NAME[topic].record)
+
+
+def told(**fields: object) -> JobEvent:
+    return JobEvent(**{"id": "e", "job": "7", "kind": "ended", "time": 1.0, "scheduler": "pipe"} | fields)  # type: ignore[arg-type]
+
+
+def test_what_a_pipe_tells_goes_to_a_topic_of_its_own() -> None:
+    assert outgoing(told(kind=EventKind.ENDED)).topic == "pipe-events"
+    assert outgoing(told(kind=EventKind.LINES_LOST, scheduler="producer")).topic == "pipe-events"
+    assert outgoing(told(kind=EventKind.ENDED, scheduler="slurm")).topic == "job-events"
+    assert outgoing(told(kind=EventKind.ID_CONFLICT, scheduler="producer")).topic == "job-events"
+
+
+def test_of_a_pipe_nothing_is_believed_that_a_scheduler_alone_may_say() -> None:
+    event = told(kind=EventKind.ENDED, exit_code=1, state="NODE_FAIL", packed_with="8", gpus=4.0, newcomer=True)
+    read = accept(message(encode(event), key=b"7", topic="pipe-events"))
+    assert read == told(kind=EventKind.ENDED, exit_code=1)
+    for forged in (
+        told(kind=EventKind.PACKED, packed_with="8"),
+        told(kind=EventKind.REQUEUED),
+        told(kind=EventKind.ENDED, scheduler="slurm"),
+        told(kind=EventKind.ENDED, job="8"),
+    ):
+        with pytest.raises(InvalidRecord, match="expected"):
+            accept(message(encode(forged), key=b"7", topic="pipe-events"))

@@ -6,7 +6,7 @@
 SELECT
     topic, stage, left(reason, 200) AS reason,
     count() AS messages,
-    sum(length(value)) AS bytes,
+    sum(greatest(size, length(value))) AS bytes,
     max(time) AS newest,
     argMax((partition, offset), time) AS newest_place
 FROM dead_letters

@@ -75,7 +75,7 @@ def test_the_embedded_engine_is_asked_in_the_same_way(tmp_path: Path) -> None:
 
 def test_migrate_does_not_wait_for_ever() -> None:
     nobody = Site(f"http://127.0.0.1:{free_port()}/x")
-    assert "refused" in nobody.say("migrate", "--wait", "0.3", code=2)
+    assert "nobody listens at" in nobody.say("migrate", "--wait", "0.3", code=2)
 
 
 def test_the_list_of_questions_names_all(site: Site) -> None:

@@ -38,7 +38,7 @@ class Switchable:
 
     @property
     def events(self) -> list[JobEvent]:
-        return [decode(JobEvent, m.value or b"") for m in self.written if m.topic == "job-events"]
+        return [decode(JobEvent, m.value or b"") for m in self.written if m.topic == "pipe-events"]
 
 
 class Connected:

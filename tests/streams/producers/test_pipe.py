@@ -51,7 +51,7 @@ class Site:
         return [line for chunk in self.chunks(stream) for line in chunk.lines]
 
     def events(self) -> list[JobEvent]:
-        return [decode(JobEvent, value) for value in self.messages("job-events")]
+        return [decode(JobEvent, value) for value in self.messages("pipe-events")]
 
     def lost(self) -> int:
         return sum(event.lines for event in self.events())

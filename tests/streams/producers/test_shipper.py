@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from records import LogChunk
+from records import LogChunk, NodeLogChunk
 from streams.producers.parcel import Parcel, Source, pack
 from streams.producers.shipper import Leftover, Shipper, SpoolSettings
 from streams.producers.spool import LOSSES, Spool, orphans
@@ -147,6 +147,21 @@ def test_what_stays_at_the_end_is_sent_by_the_next_one(spool: SpoolSettings) -> 
     assert numbers(up, "a") == list(range(100))
     assert numbers(up, "b") == [7]
     assert list(spool.root.iterdir()) == []
+
+
+def test_what_a_job_puts_into_its_spool_goes_no_further_than_its_pipe_may(spool: SpoolSettings) -> None:
+    """Whoever runs a job owns its spool; a collector, which may write more than a pipe, sends what is left in it."""
+    left = Spool(spool.root / "p", spool.budget)
+    forged = NodeLogChunk(node="n1", lines=["NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."], time=1.0)
+    left.append(pack(Parcel(Source("1"), outgoing(forged), 1)), read=False)
+    left.append(pack(parcel(1)), read=False)
+    left.close()
+    broker = Switchable()
+    collector = Shipper(broker.connect, "c", adopt=spool, backoff=QUICK, adopt_every=0.05)
+    wait_for(lambda: numbers(broker) == [1])
+    wait_for(lambda: list(spool.root.iterdir()) == [])
+    collector.close(5)
+    assert {message.topic for message in broker.written} == {"job-logs"}
 
 
 def test_one_that_runs_for_long_finds_what_others_leave_meanwhile(spool: SpoolSettings) -> None:

@@ -1,0 +1,66 @@
+"""Why a connection could not be made, in words: the same for every server that SchedMate talks to."""
+
+import socket
+import ssl
+from collections.abc import Iterator
+
+_HOST = {62, 64}  # X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH
+_DATE = {9, 10}  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
+_REFUSED_CERTIFICATE = ("BAD_CERTIFICATE", "CERTIFICATE_REQUIRED", "CERTIFICATE_UNKNOWN", "ALERT_UNKNOWN_CA")
+
+
+_OTHERS: tuple[tuple[type[OSError], str], ...] = (
+    (socket.gaierror, "no host has the name in {where}: check the address"),
+    (ConnectionRefusedError, "nobody listens at {where}: is the server running, and is the port right?"),
+    (TimeoutError, "no answer from {where} in time: is it reachable from here?"),
+    (
+        ConnectionResetError,
+        "{where} broke the connection off: is it starting or stopping, or is it that only one of us uses TLS?",
+    ),
+)
+
+
+def network_error(error: BaseException, where: str) -> str:
+    """Return what keeps us from `where` (`host:port`) and what to do, as far as `error` or its causes tell; else nothing."""
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return _certificate(cause, where)
+        if isinstance(cause, ssl.SSLError):
+            return _tls(cause, where)
+        for kind, said in _OTHERS:
+            if isinstance(cause, kind):
+                return said.format(where=where)
+    return ""
+
+
+def untrusted(error: BaseException) -> bool:
+    """Is a server's certificate at fault? Waiting does not mend that."""
+    return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error))
+
+
+def _certificate(error: ssl.SSLCertVerificationError, where: str) -> str:
+    if error.verify_code in _HOST:
+        return f"the certificate of {where} is for another host name: use the name that it was made for, or make one for this name"
+    if error.verify_code in _DATE:
+        return f"the certificate of {where} is expired or not valid yet: renew it, and check the clocks"
+    return f"the certificate of {where} is signed by an authority that is not trusted here ({error.verify_message}): name its CA file"
+
+
+def _tls(error: ssl.SSLError, where: str) -> str:
+    reason = error.reason or str(error)
+    if any(word in reason for word in _REFUSED_CERTIFICATE):
+        return f"{where} does not accept our client certificate, or wants one and got none"
+    return f"{where} does not speak TLS with us ({reason}): is it the TLS port?"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield `error` and what it was raised from, drivers' own wrappers (`reason`, an argument) included."""
+    waiting, seen = [error], set[int]()
+    while waiting:
+        one = waiting.pop(0)
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        held = (one.__cause__, one.__context__, getattr(one, "reason", None), *one.args)
+        waiting += [each for each in held if isinstance(each, BaseException)]

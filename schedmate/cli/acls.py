@@ -1,0 +1,116 @@
+"""`schedmate acls`: what each program may do on Kafka."""
+
+from typing import Annotated
+
+import typer
+
+from schedmate.cli.console import console, say
+from schedmate.settings import Loaded, SettingsError
+from streams.rights import ROLES, Grant, Role
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
+
+RoleName = Annotated[str, typer.Argument(metavar="ROLE", help="A role that `list` shows.")]
+Principal = Annotated[
+    str, typer.Argument(metavar="PRINCIPAL", help="Whom Kafka knows: User:NAME, or User:CN=… for a certificate.")
+]
+GroupName = Annotated[
+    str, typer.Option("--group", help="Consumer group of a subscriber.", show_default="as the settings say")
+]
+
+
+@app.callback()
+def acls() -> None:
+    """Show, grant and take away the rights that each program needs on Kafka. Example: `schedmate acls grant pipe User:jobs`."""
+
+
+@app.command("list")
+def list_roles(context: typer.Context) -> None:
+    """List the roles, and what each may read and write.
+
+    Example: `schedmate acls list`
+    """
+    from rich.table import Table
+
+    loaded: Loaded = context.obj
+    table = Table("role", "who", "reads", "writes", "group", box=None, pad_edge=False)
+    for role in ROLES.values():
+        group = f"{loaded.settings.kafka.group}{role.group}{'*' if role.groups_below else ''}" if role.group else ""
+        table.add_row(role.name, role.about.replace("`", ""), ", ".join(role.reads), ", ".join(role.writes), group)
+    console().print(table)
+
+
+@app.command()
+def grant(context: typer.Context, role: RoleName, principal: Principal, *, group: GroupName = "") -> None:
+    """Give PRINCIPAL the rights of ROLE, and no more. Running it again changes nothing; rights that it has besides stay.
+
+    Example: `schedmate acls grant worker User:schedmate-worker`
+    """
+    from schedmate.connections import kafka_connection
+    from streams.kafka import acls as rights
+
+    loaded: Loaded = context.obj
+    given = rights.grant(kafka_connection(loaded.settings.kafka), principal, _grants(loaded, role, group))
+    say(f"{principal} has the rights of {role}: {given} granted now")
+
+
+@app.command()
+def revoke(context: typer.Context, principal: Principal) -> None:
+    """Take every right away from PRINCIPAL.
+
+    Example: `schedmate acls revoke User:schedmate-worker`
+    """
+    from schedmate.connections import kafka_connection
+    from streams.kafka import acls as rights
+
+    loaded: Loaded = context.obj
+    gone = rights.revoke(kafka_connection(loaded.settings.kafka), principal)
+    say(f"{principal} has no right by name any more: {gone} taken away")
+
+
+@app.command()
+def commands(context: typer.Context, role: RoleName, principal: Principal, *, group: GroupName = "") -> None:
+    """Print the commands of Kafka's own tool that grant the same, for whoever may not use this one.
+
+    Example: `schedmate acls commands pipe User:jobs > grant.sh`
+    """
+    from streams.kafka import acls as rights
+
+    loaded: Loaded = context.obj
+    for line in rights.commands(loaded.settings.kafka.brokers, principal, _grants(loaded, role, group)):
+        say(line)
+
+
+@app.command()
+def check(context: typer.Context, role: RoleName) -> None:
+    """Check that the user of the settings has the rights of ROLE; exit code 1 where it has not.
+
+    Example: `schedmate acls check pipe`
+    """
+    from schedmate.connections import kafka_connection
+    from streams.kafka import check_role
+
+    loaded: Loaded = context.obj
+    kafka = loaded.settings.kafka
+    problems = check_role(kafka_connection(kafka), _role(role), kafka.group)
+    for problem in problems:
+        say(problem)
+    if problems:
+        raise typer.Exit(1)
+    say(f"this user may do what {role} needs")
+
+
+def _role(name: str) -> Role:
+    if name not in ROLES:
+        raise SettingsError(f"expected a role, one of {', '.join(ROLES)}, got {name!r}")
+    return ROLES[name]
+
+
+def _grants(loaded: Loaded, name: str, group: str) -> list[Grant]:
+    role = _role(name)
+    grants = list(role.grants(loaded.settings.kafka.group))
+    if not group:
+        return grants
+    if name != "subscriber":
+        raise SettingsError(f"expected --group beside the role subscriber alone, got it beside {name}")
+    return [*(each for each in grants if each.resource != "group"), Grant("READ", "group", group)]

@@ -1,0 +1,202 @@
+"""`schedmate dead-letters`: what could not be used, and what can be done about it."""
+
+import re
+import sys
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from schedmate.cli.console import console, say, say_json
+from schedmate.settings import Loaded, SettingsError
+
+if TYPE_CHECKING:
+    from records import DeadLetter
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+SHOWN = 64 << 10
+"""Bytes of a value that `show` prints; `--raw` writes all."""
+
+
+@app.callback()
+def dead_letters() -> None:
+    """Show what could not be used, send it again, or pass a message over. Example: `schedmate dead-letters list --since 1h`."""
+
+
+@app.command("list")
+def list_all(
+    context: typer.Context,
+    *,
+    topic: Annotated[str, typer.Option(help="Only those of this topic.", show_default="all")] = "",
+    stage: Annotated[str, typer.Option(help="Only those: decode, process, quarantine.", show_default="all")] = "",
+    since: Annotated[
+        str, typer.Option(metavar="TIME", help="Written since: 90s, 30m, 2h, 7d, or a date.", show_default="all")
+    ] = "",
+    json: Annotated[bool, typer.Option("--json", help="One JSON record a line, whole.")] = False,
+) -> None:
+    """List dead letters, the oldest first.
+
+    Example: `schedmate dead-letters list --topic job-logs --since 2h`
+    """
+    from schedmate.cli.cells import cell, moment
+
+    found = [
+        letter
+        for letter in _letters(context, _moment(since) if since else None)
+        if topic in ("", letter.topic) and stage in ("", letter.stage)
+    ]
+    if json:
+        from records import encode
+
+        for letter in found:
+            say_json(encode(letter))
+        return
+    if not found:
+        say("no dead letters")
+        return
+    from rich.table import Table
+
+    table = Table("id", "time", "stage", "bytes", "reason", box=None, pad_edge=False)
+    for letter in found:
+        size = f"{letter.size or len(letter.value):,}{' (cut)' if letter.truncated else ''}"
+        table.add_row(*map(cell, (letter.id, moment(letter.time), letter.stage, size, letter.reason[:200])))
+    console().print(table)
+
+
+@app.command()
+def show(
+    context: typer.Context,
+    letter_id: Annotated[str, typer.Argument(metavar="ID", help="An id that `list` shows, or TOPIC/PARTITION/OFFSET.")],
+    *,
+    raw: Annotated[bool, typer.Option("--raw", help="Write the value's bytes alone, as they came.")] = False,
+) -> None:
+    """Show one dead letter: where it stood, why it could not be used, its key and its value.
+
+    Example: `schedmate dead-letters show job-logs/2/3 --raw > value.bin`
+    """
+    from schedmate.cli.cells import moment
+    from streams.dead_letters import find
+
+    (letter,) = find(_letters(context), [letter_id])
+    if raw:
+        sys.stdout.buffer.write(letter.value)
+        return
+    size = f"{letter.size or len(letter.value):,} bytes"
+    rows = {
+        "id": letter.id,
+        "stood at": f"{letter.topic}/{letter.partition}/{letter.offset}",
+        "time": str(moment(letter.time) or letter.time),
+        "stage": letter.stage,
+        "reason": letter.reason,
+        "key": "none" if letter.key is None else _text(letter.key),
+        "value": f"{size}, of which the first {len(letter.value):,} were kept" if letter.truncated else size,
+        "sha256": letter.sha256,
+    }
+    for name, value in rows.items():
+        say(f"{name:<9} {value}")
+    say("")
+    say(_text(letter.value[:SHOWN]))
+    if len(letter.value) > SHOWN:
+        say(f"… and {len(letter.value) - SHOWN:,} bytes more: --raw writes all")
+
+
+@app.command()
+def replay(
+    context: typer.Context,
+    letter_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids that `list` shows, or places.")],
+) -> None:
+    """Send messages again, as they were, to the topic and partition where they stood.
+
+    Do so once their reader was mended. What still cannot be used becomes a dead letter again. Nothing is sent if one of them cannot be.
+
+    Example: `schedmate dead-letters replay dead//job-logs/2/3/0`
+    """
+    from schedmate.assembly import producer_factory
+    from streams.dead_letters import find, original
+    from streams.dead_letters import replay as send
+
+    loaded: Loaded = context.obj
+    letters = find(_letters(context), letter_ids)
+    for letter in letters:
+        original(letter)
+    producer = producer_factory(loaded.settings)()
+    try:
+        for letter in letters:
+            send(letter, producer)
+            say(f"sent again to {letter.topic}/{letter.partition}: {letter.id}, {len(letter.value):,} bytes")
+    finally:
+        producer.close()
+
+
+@app.command()
+def skip(
+    context: typer.Context,
+    topic: Annotated[str, typer.Argument(help="The topic of the message.")],
+    partition: Annotated[int, typer.Argument(min=0, help="Its partition.")],
+    offset: Annotated[int, typer.Argument(min=0, help="Its offset.")],
+    *,
+    program: Annotated[
+        str, typer.Option("--for", metavar="PROGRAM", help="Who stands at it: worker, sink, bridge.")
+    ] = "worker",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Pass over the message at which a stopped worker stands: it becomes a dead letter, and the group reads on behind it.
+
+    Stop all workers first. Example: `schedmate dead-letters skip job-logs 2 317`
+    """
+    from records import Position
+    from schedmate.assembly import producer_factory
+    from schedmate.connections import kafka_connection
+    from streams.dead_letters import skip as pass_over
+    from streams.dead_letters import standing_at
+
+    loaded: Loaded = context.obj
+    if program not in ("worker", "sink", "bridge"):
+        raise SettingsError(f"expected --for worker, sink or bridge, got {program!r}")
+    connection = kafka_connection(loaded.settings.kafka)
+    group = f"{loaded.settings.kafka.group}-{program}"
+    message = standing_at(connection, group, Position(topic, partition, offset))
+    say(f"{topic}/{partition}/{offset}: {len(message.value):,} bytes, key {_text(message.key or b'')[:100]}")
+    say(_text(message.value[:200]))
+    if not yes:
+        typer.confirm(f"Let {group} read on behind it?", abort=True)
+    letter = pass_over(connection, group, message, producer_factory(loaded.settings))
+    say(
+        f"{group} reads on at {topic}/{partition}/{offset + 1}; the message is kept as {letter.id}. Start the workers again"
+    )
+
+
+def _letters(context: typer.Context, since: float | None = None) -> "list[DeadLetter]":
+    from schedmate.connections import kafka_connection
+    from streams.dead_letters import read
+
+    loaded: Loaded = context.obj
+    return sorted(
+        read(kafka_connection(loaded.settings.kafka), since),
+        key=lambda letter: (letter.time, letter.topic, letter.partition, letter.offset),
+    )
+
+
+def _moment(text: str) -> float:
+    """Return `2h` (ago) or a date as seconds since 1970."""
+    if found := re.fullmatch(r"(\d{1,6})([smhdw])", text):
+        return time.time() - int(found[1]) * UNITS[found[2]]
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        raise SettingsError(f"expected --since as 90s, 30m, 2h, 7d or 2026-11-22T10:00, got {text!r}") from None
+
+
+def _text(value: bytes) -> str:
+    """Return bytes as text; where they are none, as a dump of hexadecimal numbers."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        parts = [value[at : at + 16] for at in range(0, len(value), 16)]
+        return "\n".join(
+            f"{16 * number:08x}  {part.hex(' '):<47}  {''.join(chr(byte) if 32 <= byte < 127 else '.' for byte in part)}"
+            for number, part in enumerate(parts)
+        )

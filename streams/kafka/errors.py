@@ -1,0 +1,38 @@
+"""What is wrong with a connection to Kafka, in words that say what to do."""
+
+from kafka.errors import (
+    AuthorizationError,
+    KafkaTimeoutError,
+    UnknownTopicOrPartitionError,
+)
+
+from streams.transport import TransportError
+
+from .connection import Connection
+
+
+def unreachable(connection: Connection, error: BaseException) -> TransportError:
+    """Return why no broker could be reached, after `error`; asks each broker once more, so that it can tell."""
+    from .probe import probe  # noqa: PLC0415  # a second client, for which a pipe that works does not pay
+
+    found = [wrong for broker in connection.brokers if (wrong := probe(connection, broker))]
+    if found:
+        return TransportError(f"cannot use Kafka: {'; '.join(dict.fromkeys(found))}")
+    where = ",".join(connection.brokers)
+    return TransportError(f"expected a Kafka broker at {where}, got {error!r}: is it running and reachable?")
+
+
+def refused(connection: Connection, error: BaseException, doing: str) -> TransportError:
+    """Return what `error`, which a broker answered while `doing` something ("write to job-logs"), means for a person."""
+    who = f"user {connection.sasl_username}" if connection.sasl_username else "this client"
+    # A producer that may write nowhere gets no more than a text from kafka-python, which holds the answer's name.
+    if isinstance(error, AuthorizationError) or "AuthorizationFailedError" in str(error):
+        return TransportError(f"{who} has no right to {doing}; `schedmate acls list` shows what each program needs")
+    if isinstance(error, UnknownTopicOrPartitionError):
+        return TransportError(f"cannot {doing}: the topic does not exist; run `schedmate topics create`")
+    where = ",".join(connection.brokers)
+    if isinstance(error, KafkaTimeoutError):
+        return TransportError(
+            f"cannot {doing} at {where}: {error}; is the broker up, and does the topic exist (schedmate topics check)?"
+        )
+    return TransportError(f"cannot {doing} at {where}: {error!r}")

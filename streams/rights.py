@@ -1,0 +1,116 @@
+"""What each program may read and write on a broker, and in which consumer groups: nothing that it does not need.
+
+The one place where rights stand: `schedmate acls` grants them, the programs check them when they start, docs/rights.md is made from it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from .topics import LAYOUTS, STATE_TOPICS
+
+Operation = Literal["READ", "WRITE", "DESCRIBE", "CREATE", "ALTER"]
+
+ALL = tuple(layout.name for layout in LAYOUTS)
+STORED = tuple(name for name in ALL if name not in {"job-logs", "node-logs", "node-stays", *STATE_TOPICS})
+
+
+@dataclass(frozen=True)
+class Grant:
+    """One right: an operation on a resource. `prefixed`: on all whose names begin so."""
+
+    operation: Operation
+    resource: Literal["topic", "group", "cluster"]
+    name: str
+    prefixed: bool = False
+
+
+@dataclass(frozen=True)
+class Role:
+    """What one program needs.
+
+    Attributes:
+        name: What `schedmate acls` calls it.
+        about: Who has it.
+        reads: Topics that it reads.
+        writes: Topics that it writes.
+        sees: Topics of which it may know that they are there, besides those.
+        group: Its consumer group, after the prefix `kafka.group`; empty: none.
+        groups_below: True where every group whose name begins so is meant.
+        lays_out: True where it creates topics and grants rights.
+    """
+
+    name: str
+    about: str
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    sees: tuple[str, ...] = ()
+    group: str = ""
+    groups_below: bool = False
+    lays_out: bool = False
+
+    def grants(self, prefix: str = "schedmate") -> Iterator[Grant]:
+        """Yield each right once; `prefix` is the setting `kafka.group`."""
+        yield from (Grant("READ", "topic", topic) for topic in self.reads)
+        yield from (Grant("WRITE", "topic", topic) for topic in self.writes)
+        # Kafka lets whoever may read or write a topic see it, too.
+        yield from (Grant("DESCRIBE", "topic", topic) for topic in self.sees if topic not in self.reads + self.writes)
+        if self.group:
+            yield Grant("READ", "group", f"{prefix}{self.group}", self.groups_below)
+        if self.lays_out:
+            for topic in ALL:
+                yield Grant("CREATE", "topic", topic)
+                yield Grant("DESCRIBE", "topic", topic)
+            yield Grant("DESCRIBE", "cluster", "kafka-cluster")
+            yield Grant("ALTER", "cluster", "kafka-cluster")
+
+
+_ROLES = (
+    Role("pipe", "`pipe`, as the user of a job", writes=("job-logs", "pipe-events")),
+    Role("collector", "`collect`, on a node", writes=("job-logs", "node-logs", "pipe-events")),
+    Role("gpu-agent", "`gpu-agent`, on a node", writes=("gpu-metrics",)),
+    Role("watcher", "`watch-scheduler`", writes=("job-events",)),
+    Role(
+        "worker",
+        "`worker`",
+        reads=(
+            *("job-logs", "job-events", "pipe-events", "model-answers", "node-findings"),
+            *("node-logs", "gpu-metrics", "node-stays"),
+            *STATE_TOPICS,
+        ),
+        writes=(
+            *("job-metrics", "failures", "slowdowns", "alarms", "model-answers", "job-events", "node-stays"),
+            *("node-findings", "dead-letters", *STATE_TOPICS),
+        ),
+        sees=ALL,
+        group="-worker",
+    ),
+    Role("sink", "`sink`", reads=STORED, writes=("dead-letters",), group="-sink"),
+    Role(
+        "bridge",
+        "`bridge`",
+        reads=("failures", "slowdowns", "decisions", "decision-results", "job-events"),
+        writes=("decisions", "decision-results", "dead-letters"),
+        group="-bridge",
+    ),
+    Role("subscriber", "a scheduler of your own, through `subscribe`", reads=("decisions",), group="-subscriber"),
+    Role(
+        "reader",
+        "a person: `decisions`",
+        reads=("decisions", "decision-results"),
+        group="-decisions-",
+        groups_below=True,
+    ),
+    Role(
+        "operator",
+        "a person: `dead-letters`, `topics check`",
+        reads=ALL,
+        writes=tuple(name for name in ALL if name not in STATE_TOPICS),
+        group="-",
+        groups_below=True,
+    ),
+    Role("administrator", "a person: `topics create`, `acls`", lays_out=True),
+)
+
+ROLES: dict[str, Role] = {role.name: role for role in _ROLES}
+"""All roles, by name."""
