@@ -65,6 +65,8 @@ class KafkaProducer:
 
     def close(self) -> None:
         """Close at once; what is not acknowledged is given up."""
+        # Else its `close` waits for what cannot be sent, raises, and leaves a thread that goes on sending it.
+        self._producer.flush = lambda timeout: None  # noqa: ARG005
         self._producer.close(timeout=0)
 
     def _explain(self, topic: str, error: BaseException) -> TransportError:
