@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test bench corpus-score failures-score docs clean
+.PHONY: help install demo test bench chaos corpus-score failures-score docs clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,12 @@ test: $(VENV)/.developing  ## lint, types and all tests, on real servers
 bench: $(VENV)/.developing  ## speed, memory and latency, side by side in one run
 	tests/servers/install.sh
 	$(BIN)/python -m benchmarks
+
+MINUTES ?= 5
+SEED ?= 1
+chaos: $(VENV)/.developing  ## kill, stop and cut everything for a while, and count rows: make chaos MINUTES=60 SEED=7
+	tests/servers/install.sh
+	$(BIN)/python -m benchmarks.chaos --minutes $(MINUTES) --seed $(SEED)
 
 corpus-score: $(VENV)/.installed  ## what the tracker gets right on logs of real runs, by framework
 	$(BIN)/python -m benchmarks.corpus.score
