@@ -1,12 +1,15 @@
 """Writes messages, however long the broker is away: what was sent must stand in its topic."""
 
 import threading
+from concurrent.futures import wait
 
 from streams.kafka import Connection, KafkaProducer
 from streams.transport import Outgoing, TransportError
 
 _AT_ONCE = 200
 _PAUSE_S = 0.5
+_ANSWER_S = 15.0
+"""A producer whose messages expired may never answer again."""
 
 
 class Sender:
@@ -51,8 +54,12 @@ class Sender:
                 batch = self._waiting[:_AT_ONCE]
             try:
                 producer = producer or KafkaProducer(self._connection, give_up_s=10.0)
+                sent = [producer.send(each) for each in batch]
+                done = wait(sent, _ANSWER_S).done
                 failed = [
-                    message for message, sent in [(each, producer.send(each)) for each in batch] if sent.exception()
+                    each
+                    for each, written in zip(batch, sent, strict=True)
+                    if written not in done or written.exception()
                 ]
             except TransportError:
                 failed = batch
@@ -60,7 +67,7 @@ class Sender:
                 self._waiting[: len(batch)] = failed
             if failed:
                 self._let_go(producer)
-                producer = None  # it may be broken for good
+                producer = None
                 self._closed.wait(_PAUSE_S)
         self._let_go(producer)
 

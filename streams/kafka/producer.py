@@ -28,6 +28,8 @@ class KafkaProducer:
             self._producer = kafka.KafkaProducer(
                 **connection.config(),
                 acks="all",
+                # With it, kafka-python never answers again once a message has expired. Repeats do no harm: every reader drops them.
+                enable_idempotence=False,
                 compression_type=compression,
                 linger_ms=linger_ms,
                 batch_size=1 << 20,

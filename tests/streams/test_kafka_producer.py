@@ -3,12 +3,13 @@
 import signal
 import threading
 import time
+from concurrent.futures import wait
 
 import pytest
 
 from records import EventKind, JobEvent
 from streams.kafka import KafkaProducer
-from streams.transport import TransportError, outgoing
+from streams.transport import Outgoing, TransportError, outgoing
 from tests.servers.kafka import Kafka
 
 pytestmark = pytest.mark.kafka
@@ -32,3 +33,21 @@ def test_closed_while_the_broker_is_silent_it_gives_up_and_leaves_no_thread(own_
         assert not left
     finally:
         own_kafka.process.send_signal(signal.SIGCONT)
+
+
+def test_a_producer_goes_on_after_its_messages_expired(own_kafka: Kafka) -> None:
+    producer = KafkaProducer(own_kafka.connection, give_up_s=4.0)
+    messages = [Outgoing("job-logs", b"job-%d" % number, b"x" * 1000) for number in range(50)]
+    producer.send(messages[0]).result(30)
+    assert own_kafka.process is not None
+    own_kafka.process.send_signal(signal.SIGSTOP)
+    try:
+        expiring = [producer.send(each) for each in messages]
+        time.sleep(6)  # longer than it tries
+    finally:
+        own_kafka.process.send_signal(signal.SIGCONT)
+    wait(expiring, 20)
+    sent = [producer.send(each) for each in messages]
+    assert not wait(sent, 20).not_done
+    assert not any(each.exception() for each in sent)
+    producer.close()
