@@ -30,6 +30,7 @@ class KafkaProducer:
                 acks="all",
                 # With it, kafka-python never answers again once a message has expired. Repeats do no harm: every reader drops them.
                 enable_idempotence=False,
+                max_in_flight_requests_per_connection=1,  # keeps the order of what is sent again
                 compression_type=compression,
                 linger_ms=linger_ms,
                 batch_size=1 << 20,

@@ -20,7 +20,6 @@ from streams.partition import partition_of
 from streams.transport import Message, Outgoing, outgoing
 
 from .failing import FailingWatch
-from .marker import MARKER
 from .states import Entry, States
 
 log = structlog.get_logger(__name__)
@@ -99,20 +98,20 @@ class Results:
 
 @dataclass(frozen=True)
 class Restored:
-    """What a runtime does before it handles a partition: write `marker`, then read `replay` (begin and end by topic) once more.
+    """What a runtime does before it handles a partition: write `writes`, then read `replay` (begin and end by topic) once more.
 
     Attributes:
         states: States held.
-        starts: Workers in a row that began here, this one included.
+        suspect: By topic the end of the input at which workers before may have died; empty where none did.
         committed: Next offset of each topic.
-        marker: To be written first.
+        writes: To be written first: from where this worker begins, and what nobody needs any more.
         replay: To be read once more.
     """
 
     states: int
-    starts: int
+    suspect: dict[str, int]
     committed: dict[str, int]
-    marker: Outgoing
+    writes: list[Outgoing]
     replay: dict[str, tuple[int, int]]
 
 
@@ -153,16 +152,17 @@ class Engine(Generic[State]):
         """Take over what the state topic holds of a partition, in as many calls as its reader likes; `restore` follows."""
         self._states(partition).load(messages)
 
-    def restore(self, partition: int, committed: dict[str, int]) -> Restored:
+    def restore(self, partition: int, committed: dict[str, int], ends: dict[str, int] | None = None) -> Restored:
         """Make ready for a partition whose states were loaded.
 
         Args:
             partition: Whose states.
             committed: Next offset of each input topic, as committed: input before it needs no further result.
+            ends: The end of each input topic, where that is known.
         """
         states = self._states(partition)
-        states.loaded()
-        states.marker.begin(committed, self.processor.replayed)
+        stale = states.loaded()
+        suspect = states.marker.begin(committed, ends or {}, self.processor.replayed)
         states.handled = dict(committed)
         replay = {
             topic: (start, committed[topic])
@@ -170,7 +170,7 @@ class Engine(Generic[State]):
             if start < committed[topic]
         }
         self._count_states()
-        return Restored(len(states), states.marker.starts, committed, self._marker(partition), replay)
+        return Restored(len(states), suspect, committed, [states.stored_marker(), *stale], replay)
 
     def replay(self, messages: Sequence[Message]) -> None:
         """Take messages that were handled before into the states that lack them; what follows from them was written then."""
@@ -196,7 +196,7 @@ class Engine(Generic[State]):
         states, place = self._partitions[message.position.partition], message.position
         states.marker.aside.append(place)
         letter = self._refuse(message, "workers died at this message: it was set aside", "quarantine")
-        return Results([outgoing(letter)], markers=[self._marker(place.partition)])
+        return Results([outgoing(letter)], markers=[states.stored_marker()])
 
     def handle(self, messages: Sequence[Message]) -> Results:
         """Process `messages`, in order within each partition, and return what is to be written.
@@ -309,7 +309,7 @@ class Engine(Generic[State]):
             return
         self._looked = now
         self._forget_some(now, results)
-        for partition, states in self._partitions.items():
+        for states in self._partitions.values():
             stored = len(results.states) + len(results.parts)
             for entry in list(states.dirty.values()):
                 work, since = entry.dirty_at
@@ -318,7 +318,7 @@ class Engine(Generic[State]):
                 self._store(states, entry, results)
             if len(results.states) + len(results.parts) > stored:
                 states.marker.replay = states.replay_from()
-                results.markers.append(self._marker(partition))
+                results.markers.append(states.stored_marker())
         self._count_states()
 
     def _store(self, states: States[State], entry: Entry[State], results: Results) -> None:
@@ -341,10 +341,6 @@ class Engine(Generic[State]):
                 results.parts += states.forget(name)
                 self.counters.forgotten += 1
         del self._sweep[-_SWEPT:]
-
-    def _marker(self, partition: int) -> Outgoing:
-        value = self._partitions[partition].marker.encode()
-        return Outgoing(self.processor.state_topic, MARKER, value, partition)
 
     def _count_states(self) -> None:
         self.counters.states = sum(map(len, self._partitions.values()))

@@ -21,7 +21,7 @@ from streams.transport import Message, Outgoing, outgoing
 from .asking import Asking
 from .engine import Engine, Restored, Results
 from .state_reader import read_committed, read_messages
-from .trial import STARTS, Trial
+from .trial import Trial
 from .writer import TooLarge, Writer
 
 log = structlog.get_logger(__name__)
@@ -34,8 +34,6 @@ WAIT_S = 0.05
 """A batch is not waited for longer than this."""
 STUCK_S = 60.0
 """A backlog of which nothing was handled for so long stands."""
-TRIED = 1000
-"""Messages of a partition that are tried before they are taken, where workers died one after the other."""
 
 
 class FaustAgent:
@@ -66,7 +64,7 @@ class FaustAgent:
         self._stale: set[int] = set()
         self._next: dict[TP, int] = {}
         self._handled_at = time.monotonic()
-        self._untried: dict[int, tuple[Restored, int]] = {}
+        self._untried: dict[int, Restored] = {}
         inputs = app.topic(*engine.processor.inputs, key_serializer="raw", value_serializer="raw")
         app.agent(inputs, name=engine.processor.state_topic)(self._think)
 
@@ -122,6 +120,7 @@ class FaustAgent:
         stale, self._stale = self._stale, set()
         for partition in stale:
             self._engine.forget(partition)
+            self._untried.pop(partition, None)
         await self._restore({message.position.partition for message in messages} - self._engine.partitions)
         for partition in list(self._untried):
             await self._try(partition, [each for each in messages if each.position.partition == partition])
@@ -139,12 +138,13 @@ class FaustAgent:
         for partition in sorted(partitions):
             async for stored in read_messages(self._connection, engine.processor.state_topic, partition):
                 await asyncio.to_thread(engine.load, partition, stored)
-            restored = engine.restore(partition, {topic: committed[topic, partition] for topic in topics})
-            await self._writer.write([restored.marker])
+            at, ends = ({topic: committed[topic, partition][which] for topic in topics} for which in (0, 1))
+            restored = engine.restore(partition, at, ends)
+            await self._writer.write(restored.writes)
             async for messages in self._input(partition, restored):
                 await asyncio.to_thread(engine.replay, messages)
-            if restored.starts >= STARTS:
-                self._untried[partition] = (restored, TRIED)
+            if restored.suspect:
+                self._untried[partition] = restored
             log.info("state_restored", topic=engine.processor.state_topic, partition=partition, states=restored.states,
                      replayed=sum(end - begin for begin, end in restored.replay.values()))  # fmt: skip
 
@@ -155,15 +155,18 @@ class FaustAgent:
 
     async def _try(self, partition: int, messages: Sequence[Message]) -> None:
         """Set aside those of `messages` at which a process dies."""
-        restored, left = self._untried[partition]
-        if self._make is None or not messages:
+        restored = self._untried[partition]
+        waiting = [each for each in messages if each.position.offset < restored.suspect.get(each.position.topic, 0)]
+        if not waiting and messages:  # the suspects come first
+            del self._untried[partition]
+        if self._make is None or not waiting:
             return
         topic = self._engine.processor.state_topic
         stored = [each async for batch in read_messages(self._connection, topic, partition) for each in batch]
         replay = [each async for batch in self._input(partition, restored) for each in batch]
-        log.warning("trying_messages", partition=partition, messages=len(messages), starts=restored.starts,
-                    reason="workers before this one ended at the same place")  # fmt: skip
-        waiting = list(messages)
+        log.warning(
+            "trying_messages", partition=partition, messages=len(waiting), reason="workers before this one ended here"
+        )
         while waiting:
             trial = Trial(self._make, partition, stored, restored.committed, replay)
             deadly = await asyncio.to_thread(trial.deadly, waiting)
@@ -172,9 +175,6 @@ class FaustAgent:
             log.error("message_set_aside", position=deadly.position, bytes=len(deadly.value))
             await self._write(self._engine.set_aside(deadly))
             waiting.remove(deadly)
-        self._untried[partition] = (restored, left - len(messages))
-        if left <= len(messages):
-            del self._untried[partition]
 
     def _count_behind(self) -> int:
         """Return how many messages wait, as far as they were seen by the newest fetch."""

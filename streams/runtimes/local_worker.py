@@ -55,7 +55,7 @@ class LocalWorker:
             topic: self._broker.committed.get((GROUP, topic, partition), 0) for topic in engine.processor.inputs
         }
         restored = engine.restore(partition, committed)
-        self._write([restored.marker])
+        self._write(restored.writes)
         for topic, (begin, end) in restored.replay.items():
             engine.replay(self._broker.read_between(topic, partition, begin, end))
 

@@ -1,10 +1,13 @@
 """What a worker must know of a partition before it reads on."""
 
+import secrets
+
 import msgspec
 
 from records import Position
 
-from .stored import MARKER
+STARTS = 3
+"""Workers in a row that begin at one place, of which the last one is careful."""
 
 
 class Marker(msgspec.Struct):
@@ -14,26 +17,43 @@ class Marker(msgspec.Struct):
     here to what the group has committed, to make the states what they were; nothing follows from it a second time.
 
     Attributes:
+        epoch: Of the newest worker that took the partition over; each has a higher one.
         replay: By topic, the first offset that some state may lack.
         begun: What was committed when the newest worker took the partition over, by topic.
-        starts: Workers in a row that took it over there: those before the newest died without getting further.
+        held: The end of each topic then.
+        starts: Workers in a row that took it over there: those before the newest died without getting further, or had nothing to do.
         aside: Inputs at which workers died, which are passed over.
     """
 
+    epoch: int = 0
     replay: dict[str, int] = {}
     begun: dict[str, int] = {}
+    held: dict[str, int] = {}
     starts: int = 0
     aside: list[Position] = []
 
-    def begin(self, committed: dict[str, int], replayed: tuple[str, ...]) -> None:
-        """Note that a worker takes the partition over. `committed` is the next offset of each topic."""
+    def begin(self, committed: dict[str, int], ends: dict[str, int], replayed: tuple[str, ...]) -> dict[str, int]:
+        """Note that a worker takes the partition over.
+
+        Args:
+            committed: The next offset of each topic.
+            ends: The end of each topic.
+            replayed: The topics whose input is read again.
+
+        Returns:
+            By topic the end of the input that the worker before could have met, where this is the third in a row that begins here.
+        """
+        # Two workers may take it over at once, one of them for a moment only: chance tells their epochs apart.
+        self.epoch = ((self.epoch >> 16) + 1) << 16 | secrets.randbits(16)
         self.starts = self.starts + 1 if committed == self.begun else 1
-        self.begun = committed
+        met = self.held if self.starts >= STARTS else {}
+        self.begun, self.held = committed, ends
         for topic in replayed:
             self.replay[topic] = min(self.replay.get(topic, committed[topic]), committed[topic])
         self.aside = [
             place for place in self.aside if place.offset >= self.replay.get(place.topic, committed[place.topic])
         ]
+        return met
 
     def encode(self) -> bytes:
         """Return the message's value."""
@@ -43,6 +63,3 @@ class Marker(msgspec.Struct):
     def decode(value: bytes) -> "Marker":
         """Return the marker that a message holds; raises `msgspec.DecodeError`."""
         return msgspec.json.decode(value, type=Marker)
-
-
-__all__ = ["MARKER", "Marker"]

@@ -22,8 +22,10 @@ _PAUSE_S = 1.0
 
 async def read_committed(
     connection: Connection, group: str, parts: Iterable[tuple[str, int]]
-) -> dict[tuple[str, int], int]:
-    """Return the next offset of `group` in each of `parts` (topic, partition): the first one that is held where nothing is committed.
+) -> dict[tuple[str, int], tuple[int, int]]:
+    """Return the next offset of `group` in each of `parts` (topic, partition), and the end of each.
+
+    Where nothing is committed the next offset is the first one that is held.
 
     A broker that is away is waited for.
     """
@@ -40,7 +42,7 @@ async def read_committed(
 
 async def _read_committed(
     connection: Connection, group: str, wanted: list[TopicPartition]
-) -> dict[tuple[str, int], int]:
+) -> dict[tuple[str, int], tuple[int, int]]:
     admin = AIOKafkaAdminClient(**aiokafka_config(connection))
     await admin.start()
     try:
@@ -48,25 +50,35 @@ async def _read_committed(
     finally:
         await admin.close()
     async with _consumer(connection) as consumer:
-        first = await consumer.beginning_offsets(wanted)
+        first, ends = await consumer.beginning_offsets(wanted), await consumer.end_offsets(wanted)
     offsets = {part: found[part].offset if part in found else -1 for part in wanted}
-    return {(part.topic, part.partition): first[part] if at < 0 else at for part, at in offsets.items()}
+    return {(part.topic, part.partition): (first[part] if at < 0 else at, ends[part]) for part, at in offsets.items()}
 
 
 async def read_messages(
     connection: Connection, topic: str, partition: int, begin: int = 0, end: int | None = None
 ) -> AsyncIterator[list[Message]]:
-    """Yield the messages of one partition from offset `begin` to before `end` (None: to what it holds now), as they are fetched."""
-    part = TopicPartition(topic, partition)
-    async with _consumer(connection) as consumer:
-        consumer.assign([part])
-        held = (await consumer.end_offsets([part]))[part]
-        end = held if end is None else min(end, held)
-        begin = max(begin, (await consumer.beginning_offsets([part]))[part])
-        consumer.seek(part, begin)
-        while await consumer.position(part) < end:
-            for records in (await consumer.getmany(part, timeout_ms=500, max_records=500)).values():
-                yield [_message(record) for record in records if record.offset < end]
+    """Yield the messages of one partition from offset `begin` to before `end` (None: to what it holds now), as they are fetched.
+
+    A broker that is away is waited for.
+    """
+    part, at = TopicPartition(topic, partition), begin
+    while True:
+        try:
+            async with _consumer(connection) as consumer:
+                consumer.assign([part])
+                held = (await consumer.end_offsets([part]))[part]
+                end = held if end is None else min(end, held)
+                consumer.seek(part, max(at, (await consumer.beginning_offsets([part]))[part]))
+                while (at := await consumer.position(part)) < end:
+                    for records in (await consumer.getmany(part, timeout_ms=500, max_records=500)).values():
+                        yield [_message(record) for record in records if record.offset < end]
+                return
+        except REFUSED:
+            raise
+        except KafkaError as error:
+            log.warning("input_not_read", topic=topic, error=repr(error), then="trying again")
+            await asyncio.sleep(_PAUSE_S)
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from streams.transport import Message, Outgoing
 
 from .marker import Marker
 from .parts import Parts
-from .stored import LARGEST, MARKER, Header, UnreadableState, header, message_key, names, pack, unpack
+from .stored import LARGEST, MARKER, Header, Key, UnreadableState, header, pack, unpack
 
 log = structlog.get_logger(__name__)
 
@@ -71,7 +71,8 @@ class States(Generic[State]):
 
     def __init__(self, processor: KeyedProcessor[State], partition: int) -> None:
         self._processor, self._partition = processor, partition
-        self._stored: dict[bytes, bytes] = {}
+        self._stored: dict[tuple[str, str], bytes] = {}
+        self._stale: dict[Key, None] = {}
         self._names: dict[str, dict[str, None]] = {}
         self._open: dict[str, Entry[State]] = {}
         self._state = msgspec.json.Decoder(processor.state)
@@ -94,16 +95,17 @@ class States(Generic[State]):
         """
         older = 0
         for message in messages:
-            key = message.key or b""
             try:
-                if key == MARKER:
-                    self.marker = Marker.decode(message.value)
-                elif not message.value:
-                    self._stored.pop(key, None)
+                key = Key.decode(message.key or b"")
+                if key.name == MARKER:
+                    self._load_marker(key, message.value)
+                elif message.value:
+                    self._load_state(key, message.value)
                 else:
-                    new, known = header(message.value), self._stored.get(key)
-                    if known is None or header(known).progress <= new.progress:
-                        self._stored[key] = message.value
+                    self._stale.pop(key, None)
+                    known = self._stored.get((key.name, key.part))
+                    if known is not None and header(known).epoch == key.epoch:
+                        del self._stored[key.name, key.part]
             except (UnreadableState, msgspec.DecodeError):
                 older += 1
         if older:
@@ -111,17 +113,42 @@ class States(Generic[State]):
                 "states_not_readable", topic=self._processor.state_topic, messages=older, then="their keys start anew"
             )
 
-    def loaded(self) -> None:
-        """Note that all was loaded: parts without their state go."""
-        found = [(key, *names(key)) for key in self._stored]
-        self._names = {name: {} for _, name, part in found if part is None}
-        for key, name, part in found:
-            if part is None:
-                continue
-            if name in self._names:
+    def loaded(self) -> list[Outgoing]:
+        """Note that all was loaded; return what deletes the messages that nobody needs: superseded ones, parts without their state."""
+        self._names = {name: {} for name, part in self._stored if not part}
+        for name, part in list(self._stored):
+            if part and name in self._names:
                 self._names[name][part] = None
-            else:
-                del self._stored[key]
+            elif part:
+                self._stale[Key(name, part, header(self._stored.pop((name, part))).epoch)] = None
+        stale, self._stale = self._stale, {}
+        return [Outgoing(self._processor.state_topic, key.encode(), None, self._partition) for key in stale]
+
+    def stored_marker(self) -> Outgoing:
+        """Return the marker as a message."""
+        key = Key(MARKER, "", self.marker.epoch)
+        return Outgoing(self._processor.state_topic, key.encode(), self.marker.encode(), self._partition)
+
+    def _load_marker(self, key: Key, value: bytes) -> None:
+        if not value:
+            self._stale.pop(key, None)
+            return
+        found = Marker.decode(value)
+        self._stale[key] = None  # each worker writes a marker of its own as soon as it has read these
+        if found.epoch >= self.marker.epoch:
+            self.marker = found
+
+    def _load_state(self, key: Key, value: bytes) -> None:
+        """Take over a message, or the one that is known: that with more input."""
+        new, known = header(value), self._stored.get((key.name, key.part))
+        old = None if known is None else header(known)
+        if old is None or old.progress <= new.progress:
+            self._stored[key.name, key.part] = value
+            if old is not None and old.epoch != new.epoch:
+                self._stale[Key(key.name, key.part, old.epoch)] = None
+            self._stale.pop(key, None)
+        elif old.epoch != new.epoch:
+            self._stale[key] = None
 
     def open(self, name: str) -> Entry[State]:
         """Return the state of `name`, decoded; a fresh one where nothing is known."""
@@ -148,12 +175,12 @@ class States(Generic[State]):
     def store(self, entry: Entry[State]) -> tuple[list[Outgoing], list[Outgoing]]:
         """Return what stores the whole of `entry`: first its state, to be acknowledged before its parts."""
         own = self.store_state(entry) if entry.changed else []
-        ended = self._processor.ended(entry.state)
-        made = [
-            self._put(entry.name, name, part := entry.parts.opened(name), Header(ended, part.offset + 1, entry.touched))
-            for name in entry.parts.changed
-        ]
-        made += [self._remove(entry.name, name) for name in entry.parts.removed]
+        made: list[Outgoing] = []
+        for name in entry.parts.changed:
+            part = entry.parts.opened(name)
+            made += self._put(entry, name, part, part.offset + 1)
+        for name in entry.parts.removed:
+            made += self._remove(entry.name, name)
         entry.parts.stored(max(OPEN_PARTS // max(len(self._open), 1), FEW))
         entry.since = {}
         self.dirty.pop(entry.name, None)
@@ -162,19 +189,17 @@ class States(Generic[State]):
     def store_state(self, entry: Entry[State]) -> list[Outgoing]:
         """Return what stores the state of `entry` without its parts."""
         entry.changed = False
-        ended, progress = self._processor.ended(entry.state), entry.state.progress()
-        alone = _alone(entry.state, self._processor.parts)
-        return [self._put(entry.name, None, alone, Header(ended, progress, entry.touched))]
+        return self._put(entry, "", _alone(entry.state, self._processor.parts), entry.state.progress())
 
     def forget(self, name: str) -> list[Outgoing]:
         """Drop the state of a key; return what deletes it from its topic, the parts first."""
         self._open.pop(name, None)
         self.dirty.pop(name, None)
-        return [*(self._remove(name, part) for part in self._names.pop(name)), self._remove(name, None)]
+        return [message for part in (*self._names.pop(name), "") for message in self._remove(name, part)]
 
     def header(self, name: str) -> Header | None:
         """Return what is known of a stored state without decoding it; None for one that has changed since, or was never stored."""
-        value = None if name in self.dirty else self._stored.get(message_key(name))
+        value = None if name in self.dirty else self._stored.get((name, ""))
         return None if value is None else header(value)
 
     def replay_from(self) -> dict[str, int]:
@@ -187,7 +212,7 @@ class States(Generic[State]):
         return found
 
     def _decoded(self, name: str) -> Entry[State]:
-        value = self._stored.get(message_key(name))
+        value = self._stored.get((name, ""))
         known = self._names.setdefault(name, {})
         try:
             state = self._processor.fresh(name) if value is None else self._state.decode(unpack(value))
@@ -201,25 +226,32 @@ class States(Generic[State]):
 
     def _load_part(self, name: str, part: str) -> Part:
         try:
-            loaded: Part = self._part.decode(unpack(self._stored[message_key(name, part)]))
+            loaded: Part = self._part.decode(unpack(self._stored[name, part]))
         except (UnreadableState, msgspec.DecodeError) as error:
             log.error("state_not_readable", key=name, part=part, error=str(error), then="it starts anew")
             return self._processor.part()
         return loaded
 
-    def _put(self, name: str, part: str | None, state: msgspec.Struct, known: Header) -> Outgoing:
+    def _put(self, entry: Entry[State], part: str, state: msgspec.Struct, progress: int) -> list[Outgoing]:
+        """Return what stores `state`, and what deletes the message of another worker about the same."""
+        known = Header(self._processor.ended(entry.state), progress, entry.touched, self.marker.epoch)
         value = pack(state, known)
         if len(value) > LARGEST:
             self.trimmed += 1
-            value = pack(_trimmed(state, name, part), known)
-        key = message_key(name, part)
-        self._stored[key] = value
-        return Outgoing(self._processor.state_topic, key, value, self._partition)
+            value = pack(_trimmed(state, entry.name, part), known)
+        before = self._stored.get((entry.name, part))
+        self._stored[entry.name, part] = value
+        made = [self._message(entry.name, part, known.epoch, value)]
+        if before is not None and (epoch := header(before).epoch) != known.epoch:
+            made.append(self._message(entry.name, part, epoch, None))
+        return made
 
-    def _remove(self, name: str, part: str | None) -> Outgoing:
-        key = message_key(name, part)
-        self._stored.pop(key, None)
-        return Outgoing(self._processor.state_topic, key, None, self._partition)
+    def _remove(self, name: str, part: str) -> list[Outgoing]:
+        value = self._stored.pop((name, part), None)
+        return [] if value is None else [self._message(name, part, header(value).epoch, None)]
+
+    def _message(self, name: str, part: str, epoch: int, value: bytes | None) -> Outgoing:
+        return Outgoing(self._processor.state_topic, Key(name, part, epoch).encode(), value, self._partition)
 
 
 def _alone(state: State, attribute: str) -> State:
@@ -227,7 +259,7 @@ def _alone(state: State, attribute: str) -> State:
     return msgspec.structs.replace(state, **{attribute: {}}) if attribute else state
 
 
-def _trimmed(state: msgspec.Struct, name: str, part: str | None) -> msgspec.Struct:
+def _trimmed(state: msgspec.Struct, name: str, part: str) -> msgspec.Struct:
     """Return `state` without its largest fields, as many as must go; they begin anew."""
     fields = {each.name: each for each in msgspec.structs.fields(state)}
     droppable = [

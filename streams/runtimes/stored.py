@@ -1,4 +1,9 @@
-"""How a state stands in its topic: one message for the state of a key without its parts, one for each part."""
+"""How a state stands in its topic: one message for the state of a key without its parts, one for each part.
+
+Each worker that takes a partition over writes under an *epoch* of its own, which stands in the messages' keys. A worker that lost the
+partition may write late; under one key, compaction would keep its older state and drop the newer. So both are kept, the
+one with more input wins on reading back, and whoever comes next deletes the other.
+"""
 
 import struct
 from dataclasses import dataclass
@@ -6,13 +11,13 @@ from dataclasses import dataclass
 import msgspec
 import zstandard
 
-MARKER = b"\0"
-"""Key of the message that says from where a partition's input is read again (`marker.py`). No name holds a NUL."""
+MARKER = ""
+"""The name in the key of the message that says from where a partition's input is read again (`marker.py`)."""
 LARGEST = 1 << 20
 """Bytes of a message. A state that comes out larger is trimmed."""
 
 _FORMAT = 1
-_HEADER = struct.Struct(">B?Qd")
+_HEADER = struct.Struct(">B?Qdq")
 _MOST = 64 << 20
 _compress = zstandard.ZstdCompressor(level=3).compress
 _decompress = zstandard.ZstdDecompressor().decompress
@@ -30,35 +35,54 @@ class Header:
         ended: Nothing more is expected of its key.
         progress: Grows with every input included: of two messages of a key, the one with more is newer.
         touched: When it last took in something, by the worker's clock, in seconds since 1970.
+        epoch: Of the worker that wrote it.
     """
 
     ended: bool
     progress: int
     touched: float
+    epoch: int
 
 
-def message_key(name: str, part: str | None = None) -> bytes:
-    """Return the key of the message that holds the state of `name`, or its `part`."""
-    return name.encode() if part is None else f"{name}\0{part}".encode()
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a message of the state topic is about.
 
+    Attributes:
+        name: Whose state; no name holds a NUL.
+        part: Which part of it; empty for the state without its parts.
+        epoch: Of the worker that wrote it.
+    """
 
-def names(key: bytes) -> tuple[str, str | None]:
-    """Return whose state a message of `key` holds, and which part of it; None for the state without its parts."""
-    name, found, part = key.decode().partition("\0")
-    return name, part if found else None
+    name: str
+    part: str
+    epoch: int
+
+    def encode(self) -> bytes:
+        """Return the message's key."""
+        return f"{self.name}\0{self.part}\0{self.epoch}".encode()
+
+    @staticmethod
+    def decode(key: bytes) -> "Key":
+        """Return what a message is about. Raises `UnreadableState`."""
+        try:
+            name, part, epoch = key.decode().split("\0")
+            return Key(name, part, int(epoch))
+        except ValueError as error:
+            raise UnreadableState(f"expected a name, a part and an epoch as key, got {key[:80]!r}") from error
 
 
 def pack(state: msgspec.Struct, header: Header) -> bytes:
     """Return `state` as it is stored: a header and compressed JSON."""
-    return _HEADER.pack(_FORMAT, header.ended, header.progress, header.touched) + _compress(msgspec.json.encode(state))
+    fields = (header.ended, header.progress, header.touched, header.epoch)
+    return _HEADER.pack(_FORMAT, *fields) + _compress(msgspec.json.encode(state))
 
 
 def header(value: bytes) -> Header:
     """Return the header of a stored state. Raises `UnreadableState`."""
     if len(value) < _HEADER.size or value[0] != _FORMAT:
         raise UnreadableState(f"expected a state of format {_FORMAT}, got {value[:16]!r}")
-    _, ended, progress, touched = _HEADER.unpack_from(value)
-    return Header(ended, progress, touched)
+    return Header(*_HEADER.unpack_from(value)[1:])
 
 
 def unpack(value: bytes) -> bytes:

@@ -20,8 +20,6 @@ from .engine import Engine
 
 log = structlog.get_logger(__name__)
 
-STARTS = 3
-"""Workers in a row that begin at one place, of which the last one tries first."""
 LIMIT_S = 60.0
 """Seconds that one message may take; a worker that takes longer is not better than a dead one."""
 _BEGIN_S = 120.0

@@ -90,10 +90,10 @@ def test_states_that_were_not_stored_follow_from_the_input() -> None:
     through = Engine(JobProcessor())
     expected = [through.handle([message]) for message in messages]
     begun = Engine(JobProcessor())
-    marker = begun.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).marker
+    begin = begun.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).writes
     lost = [begun.handle([message]) for message in messages[:4]]
     assert stored(lost) == [], "nothing was stored before the worker died"
-    second = restored(stored([Results(markers=[marker])]), 4, messages)
+    second = restored(stored([Results(markers=begin)]), 4, messages)
     assert second.counters.replayed == 4
     assert values([second.handle(messages)]) == values(expected[4:])
 
@@ -104,10 +104,11 @@ def test_what_an_event_changed_is_stored_at_once_and_its_streams_are_made_up_for
     event = Message(Position("job-events", 0, 0), b"j", encode(packed), 104.5)
     through, first = Engine(JobProcessor()), Engine(JobProcessor())
     expected = [through.handle([message]) for message in [*messages[:4], event, *messages[4:]]]
-    marker = first.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).marker
-    done = [Results(markers=[marker]), *(first.handle([message]) for message in [*messages[:4], event, *messages[4:6]])]
+    begin = first.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).writes
+    done = [Results(markers=begin), *(first.handle([message]) for message in [*messages[:4], event, *messages[4:6]])]
     (written,) = [each for result in done for each in result.states]
-    assert written.key == b"j"
+    assert written.key is not None
+    assert written.key.startswith(b"j\x00\x00")
     second = Engine(JobProcessor())
     second.load(0, stored(done))
     found = second.restore(0, {**dict.fromkeys(JobProcessor.inputs, 1), "job-logs": 6})
@@ -116,12 +117,40 @@ def test_what_an_event_changed_is_stored_at_once_and_its_streams_are_made_up_for
     assert values([second.handle([event, *messages[6:]])]) == values(expected[7:])
 
 
+def test_a_late_write_of_a_worker_that_lost_the_partition_does_no_harm_after_compaction() -> None:
+    messages = [logs(offset, steps(offset * 10 + 1, 10), offset * 10 + 1) for offset in range(6)]
+    through, lost, owner = Engine(JobProcessor()), eager(), eager()
+    expected = [through.handle([message]) for message in messages]
+    begun = dict.fromkeys(JobProcessor.inputs, 0)
+    log = stored([Results(markers=lost.restore(0, begun).writes)])
+    late = stored([lost.handle(messages[:1])])
+    owner.load(0, log)
+    log += stored([Results(markers=owner.restore(0, begun).writes), *(owner.handle([each]) for each in messages[:4])])
+    compacted = {each.key: each for each in [*log, *late]}
+    second = restored([each for each in compacted.values() if each.value], 4, messages)
+    assert second.counters.replayed == 0
+    assert values([second.handle(messages)]) == values(expected[4:])
+
+
+def test_messages_that_nobody_needs_are_deleted_at_a_restart() -> None:
+    first, second = eager(), eager()
+    begun = dict.fromkeys(JobProcessor.inputs, 0)
+    log = stored([Results(markers=first.restore(0, begun).writes), first.handle([logs(0, steps(1, 5))])])
+    second.load(0, log)
+    (marker, *deleted) = second.restore(0, {**begun, "job-logs": 1}).writes
+    assert marker.value
+    assert [each.value for each in deleted] == [None], "the marker of the worker before"
+    log += stored([Results(markers=[marker, *deleted]), second.handle([logs(1, steps(6, 5), 6)])])
+    newest = {each.key: each.value for each in log}
+    assert sum(bool(value) for value in newest.values()) == 3, "a state, a stream, a marker"
+
+
 def test_only_what_changed_is_stored() -> None:
     engine = eager()
     engine.handle([rank(offset, offset) for offset in range(50)])
     results = engine.handle([rank(50, 7, 2)])
-    assert [each.key for each in results.parts] == [b"j\x000/7/stdout"]
-    assert [each.key for each in results.states] == [b"j"]
+    assert [each.key for each in results.parts] == [b"j\x000/7/stdout\x000"]
+    assert [each.key for each in results.states] == [b"j\x00\x000"]
 
 
 def rank(offset: int, number: int, first: int = 1) -> Message:
@@ -141,8 +170,8 @@ def test_the_states_of_jobs_that_ended_are_deleted_an_hour_later() -> None:
     now += 4000
     results = engine.handle([logs(2, steps(6, 5), 6, job="other")])
     assert [(each.key, each.value) for each in results.parts if each.value is None] == [
-        (b"j\x000/0/stdout", None),
-        (b"j", None),
+        (b"j\x000/0/stdout\x000", None),
+        (b"j\x00\x000", None),
     ]
     assert engine.counters.states == 1
     late = engine.handle([logs(3, ["a last word"], 6)])
