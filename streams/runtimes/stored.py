@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import msgspec
 import zstandard
 
-MARKER = ""
-"""The name in the key of the message that says from where a partition's input is read again (`marker.py`)."""
+MARKER = "\1"
+"""The name in the key of the message that says from where a partition's input is read again (`marker.py`). No record's key is unprintable."""
 LARGEST = 1 << 20
 """Bytes of a message. A state that comes out larger is trimmed."""
 

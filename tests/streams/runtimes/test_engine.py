@@ -6,7 +6,22 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import DeadLetter, EventKind, JobEvent, JobMetric, LogChunk, Position, Record, decode, encode
+from records import (
+    Component,
+    DeadLetter,
+    ErrorType,
+    EventKind,
+    Evidence,
+    JobEvent,
+    JobMetric,
+    LogChunk,
+    NodeFinding,
+    Position,
+    Record,
+    Severity,
+    decode,
+    encode,
+)
 from streams.partition import partition_of
 from streams.runtimes.engine import Engine, Results
 from streams.transport import Message
@@ -263,3 +278,15 @@ def test_a_message_in_a_wrong_partition_is_counted() -> None:
     message = logs(1, steps(6, 5), 6)
     engine.handle([Message(Position("job-logs", wrong, 0), b"j", message.value, 1.0)])
     assert engine.counters.misplaced == 1 + (partition_of(b"j", 4) != 0)
+
+
+def test_a_finding_about_no_job_does_not_take_the_markers_place() -> None:
+    engine = eager()
+    begin = engine.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).writes
+    alone = NodeFinding(
+        id="f", job="", attempt=0, node="n1", time=1.0, since=1.0, signature="s", severity=Severity.INFO,
+        error_type=ErrorType.NONE, component=Component.NONE, place=Evidence(topic="node-logs", partition=0, offset=0, line=1, text="x"),
+    )  # fmt: skip
+    results = engine.handle([Message(Position("node-findings", 0, 0), b"", encode(alone), 1.0), logs(0, steps(1, 5))])
+    keys = [each.key for each in (*results.states, *results.parts)]
+    assert begin[0].key not in keys
