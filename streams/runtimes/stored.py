@@ -12,7 +12,7 @@ import msgspec
 import zstandard
 
 MARKER = "\1"
-"""The name in the key of the message that says from where a partition's input is read again (`marker.py`). No record's key is unprintable."""
+"""The name in the key of a partition's marker (`marker.py`). No record's key is unprintable."""
 LARGEST = 1 << 20
 """Bytes of a message. A state that comes out larger is trimmed."""
 

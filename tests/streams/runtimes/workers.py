@@ -24,7 +24,7 @@ def chunk(job: str, number: int, lines: list[str], per_chunk: int) -> LogChunk:
         producer=f"{job}-p",
         seq=number,
         lines=lines,
-        time=1000.0 + number,
+        time=1000.0 + 2 * number,
         first_line=first,
         first_piece=first,
     )
