@@ -19,6 +19,7 @@ from benchmarks.chaos.replay import MADE, Replayed, identity
 from records import EventKind, InvalidRecord, JobEvent, LogChunk, decode
 from schedmate.assembly import job_processor
 from schedmate.settings import Settings
+from sinks.clickhouse import TABLE_OF
 from streams.accept import accept
 from streams.transport import Message
 
@@ -43,7 +44,8 @@ def check(
     """Hold everything against what must be. An honest verdict must come `within_s` seconds, faults left out."""
     verdict = Verdict()
     chunks = _chunks(observed)
-    events = [decode(JobEvent, message.value) for message in observed.topics["job-events"] if _honest(message.key)]
+    told = [*observed.topics["job-events"], *observed.topics["pipe-events"]]
+    events = [decode(JobEvent, message.value) for message in told if _honest(message.key)]
     gone = Counter[str]()
     for event in events:
         if event.kind is EventKind.LINES_LOST:
@@ -57,12 +59,13 @@ def check(
         if job.way in (Way.PIPE, Way.FILE) and observed.steps.get(job.name) != job.count:
             got = observed.steps.get(job.name)
             verdict.add(iter([f"{job.name} ({job.way}): {got} instead of {job.count}"]), "wrong last steps")
-    for topic, ids in observed.ids.items():
-        verdict.figures[f"rows of {topic}"] = len(ids)
-        written = {identity(message.value) for message in observed.topics[topic] if _is_record(message.value)}
-        verdict.add((f"{topic} {each}" for each, times in Counter(ids).items() if times > 1), "rows doubled")
-        verdict.add((f"{topic} {each}" for each in written - set(ids)), "rows missing")
-        verdict.add((f"{topic} {each}" for each in set(ids) - written), "rows of nothing")
+    for table, ids in observed.ids.items():
+        verdict.figures[f"rows of {table}"] = len(ids)
+        messages = [each for topic, held in TABLE_OF.items() if held == table for each in observed.topics[topic]]
+        written = {identity(message.value) for message in messages if _is_record(message)}
+        verdict.add((f"{table} {each}" for each, times in Counter(ids).items() if times > 1), "rows doubled")
+        verdict.add((f"{table} {each}" for each in written - set(ids)), "rows missing")
+        verdict.add((f"{table} {each}" for each in set(ids) - written), "rows of nothing")
     _compare(observed, replayed, verdict)
     verdict.add(_unburied(observed), "undecodable messages without a dead letter")
     verdict.add(_decisions(jobs, observed), "wrong decisions")
@@ -124,12 +127,9 @@ def _honest(key: bytes | None) -> bool:
     return (key or b"").startswith(b"honest-")
 
 
-def _is_record(value: bytes) -> bool:
-    """Return whether `value` is a record with an id; what else stands in `job-events` is hostile."""
-    try:
-        return "id" in msgspec.json.decode(value, type=dict)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
+def _is_record(message: Message) -> bool:
+    """Return whether a message holds a record of its topic; what else stands in `job-events` is hostile."""
+    return _is_decodable(message)
 
 
 def _chunks(observed: Observed) -> dict[str, list[LogChunk]]:

@@ -9,13 +9,22 @@ import kafka
 from kafka.errors import KafkaError
 
 from records import BY_NAME, TOPICS
-from sinks.clickhouse import STORED_TOPICS, open_client
+from sinks.clickhouse import STORED_TOPICS, TABLE_OF, open_client
 from streams.kafka import Connection, read_back
 from streams.transport import Message
 
 GROUPS = {
     "schedmate-worker": (
-        *("job-logs", "job-events", "model-answers", "node-findings", "node-logs", "gpu-metrics", "node-stays"),
+        *(
+            "job-logs",
+            "job-events",
+            "pipe-events",
+            "model-answers",
+            "node-findings",
+            "node-logs",
+            "gpu-metrics",
+            "node-stays",
+        ),
     ),
     "schedmate-sink": STORED_TOPICS,
     "schedmate-bridge": ("failures", "slowdowns", "decisions", "decision-results", "job-events"),
@@ -29,7 +38,7 @@ class Observed:
 
     Attributes:
         topics: The messages of each topic, each partition in order.
-        ids: The ids in each table, by the topic that it holds, repeats included.
+        ids: The ids in each table, repeats included.
         steps: The last step of each job in `job_metrics`.
         results: Decision id and outcome of every row of `decision_results`.
         buried: Place of the input of every row of `dead_letters`.
@@ -53,7 +62,7 @@ def observe(connection: Connection, clickhouse_url: str) -> Observed:
     try:
         return Observed(
             topics,
-            {topic: [row[0] for row in ask(f"SELECT id FROM {topic.replace('-', '_')}")] for topic in STORED_TOPICS},
+            {table: [row[0] for row in ask(f"SELECT id FROM {table}")] for table in dict.fromkeys(TABLE_OF.values())},
             dict(ask("SELECT job, max(step) FROM job_metrics WHERE step IS NOT NULL GROUP BY job")),
             ask("SELECT decision_id, outcome FROM decision_results"),
             {tuple(row) for row in ask("SELECT topic, partition, offset FROM dead_letters")},

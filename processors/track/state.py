@@ -40,7 +40,7 @@ class TrackState(msgspec.Struct):
         loss_not_finite: The newest loss is no number.
         events: What events said, in a log that prints when training begins and ends.
         followed: Lines of templates that a language model explained.
-        reported_at: Arrival of the newest report that a metric was made of, in seconds since 1970.
+        reported_at: Arrival of the newest report that a metric with a speed was made of, in seconds since 1970; 0 where it had none.
     """
 
     window: list[Report] = []

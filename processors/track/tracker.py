@@ -143,10 +143,11 @@ class MetricTracker:
         if may_wait and not state.loss_not_finite and 0 < state.window[-1].time - state.reported_at < SPACED_S:
             return None
         self.counters.metrics += 1
-        state.reported_at = state.window[-1].time
         metric = self._metric(Printed.of(view), state, summarise(state.window))
         if metric.step_time_s is not None or metric.throughput is not None:
+            state.reported_at = state.window[-1].time
             return metric
+        state.reported_at = 0.0  # a first speed is worth a look at every report
         return self._of_bar(view, state, metric)
 
     def _of_bar(self, view: ChunkView, state: TrackState, metric: JobMetric) -> JobMetric:

@@ -14,7 +14,7 @@ from benchmarks.chaos.replay import MADE, Replayed, identity, replay
 from records import TOPICS, DeadLetter, Decision, LogChunk, Position, encode
 from records.decision import Action, Mode
 from records.decision_result import DecisionResult, Outcome
-from sinks.clickhouse import STORED_TOPICS
+from sinks.clickhouse import TABLE_OF
 from streams.transport import Message, outgoing
 
 JOB = Job("honest-0", Way.PIPE, "xid", 30, 0.0)
@@ -47,7 +47,9 @@ def world() -> tuple[Observed, Replayed]:
     for record in (decision, result):
         made = outgoing(record)
         put(made.topic, b"honest-0", made.value or b"", 105.0)
-    ids = {topic: [identity(each.value) for each in topics[topic] if each.value != b"["] for topic in STORED_TOPICS}
+    ids: dict[str, list[str]] = {table: [] for table in TABLE_OF.values()}
+    for topic, table in TABLE_OF.items():
+        ids[table] += [identity(each.value) for each in topics[topic] if each.value != b"["]
     steps, results = {JOB.name: JOB.count}, [(DECISION, "shadowed")]
     return Observed(topics, ids, steps, results, {("job-events", 0, 0)}), replayed
 
@@ -56,8 +58,8 @@ def without_a_chunk(seen: Observed) -> Observed:
     return replace(seen, topics={**seen.topics, "job-logs": seen.topics["job-logs"][:1]})
 
 
-def with_ids(topic: str, change: Callable[[list[str]], list[str]]) -> Callable[[Observed], Observed]:
-    return lambda seen: replace(seen, ids={**seen.ids, topic: change(seen.ids[topic])})
+def with_ids(table: str, change: Callable[[list[str]], list[str]]) -> Callable[[Observed], Observed]:
+    return lambda seen: replace(seen, ids={**seen.ids, table: change(seen.ids[table])})
 
 
 def with_topic(topic: str, change: Callable[[list[Message]], list[Message]]) -> Callable[[Observed], Observed]:
@@ -75,8 +77,8 @@ def test_all_is_well() -> None:
     [
         ("jobs with wrong lines", without_a_chunk),
         ("rows doubled", with_ids("failures", lambda ids: [*ids, ids[0]])),
-        ("rows missing", with_ids("job-metrics", lambda ids: ids[1:])),
-        ("rows of nothing", with_ids("job-metrics", lambda ids: [*ids, "made up"])),
+        ("rows missing", with_ids("job_metrics", lambda ids: ids[1:])),
+        ("rows of nothing", with_ids("job_metrics", lambda ids: [*ids, "made up"])),
         ("records missing", with_topic("failures", lambda messages: messages[1:])),
         ("records differing", with_topic("job-metrics", lambda seen: [replace(each, value=each.value + b" ") for each in seen])),
         ("verdicts missing", with_topic("failures", lambda messages: [])),

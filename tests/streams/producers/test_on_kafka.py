@@ -78,7 +78,7 @@ def test_the_pipe_tells_the_life_of_a_job_that_no_scheduler_knows(kafka: Kafka, 
     host = Host(kafka, tmp_path)
     host.run("pipe", "--job", "life-1", "--node", "n7", "--", "sh", "-c", "exit 3")
     host.run("pipe", "--job", "life-2", "--node", "n7", "--rank", "0", "--", "sh", "-c", "exit 3")
-    messages = read_back(kafka.connection, ["job-events"])
+    messages = read_back(kafka.connection, ["pipe-events"])
     events = [decode(JobEvent, m.value) for m in messages if m.key in (b"life-1", b"life-2")]
     assert [(event.job, event.kind, event.command, event.exit_code) for event in events] == [
         ("life-1", EventKind.STARTED, "sh -c 'exit 3'", None),
