@@ -89,9 +89,7 @@ class FaustAgent:
     async def _think(self, stream: Any) -> None:
         try:
             async for events in stream.noack_take(BATCH, within=WAIT_S):
-                # Events fetched before a rebalance come again after it, perhaps to another worker; taking them now could pass others over.
-                current = [event for event in events if event.message.generation_id == self._app.consumer_generation_id]
-                for part in _in_parts(current):
+                for part in _in_parts(events):
                     await self._take(stream, part)
         except Exception as error:
             # Not a message's fault (those become dead letters) and not the broker's absence (that is waited for): end, and let whoever
@@ -104,7 +102,11 @@ class FaustAgent:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._writer.close(), 1.0)
 
-    async def _take(self, stream: Any, events: "Sequence[EventT[bytes]]") -> None:
+    async def _take(self, stream: Any, fetched: "Sequence[EventT[bytes]]") -> None:
+        # Events fetched before a rebalance come again after it, perhaps to another worker; taking them now could pass others over.
+        events = [event for event in fetched if event.message.generation_id == self._app.consumer_generation_id]
+        if not events:
+            return
         questions = await self._handle([_message(event) for event in events])
         for event in events:
             await stream.ack(event)
