@@ -67,12 +67,14 @@ class _Read:
         metric: What they say of the training.
         open_template: A model may be asked what they say.
         passed_over: Lines that are left unread.
+        waited: What reports say that waited for more, and now a silence has come.
     """
 
     view: ChunkView | None = None
     metric: JobMetric | None = None
     open_template: bool = False
     passed_over: int = 0
+    waited: Sequence[JobMetric] = ()
 
 
 class JobProcessor:
@@ -147,7 +149,8 @@ class JobProcessor:
         if read.passed_over:
             results += _passed_over(state, position, chunk)
         if view is None:
-            results += self._catch_up(stream, position, state)
+            for metric in () if state.alarms.over else read.waited:  # the end has told them already
+                results += self._measured(metric, position, state)
             return [*results, *self._heard(chunk, chunk.time, position, state, alive=False)]
         if read.metric:
             results += self._measured(read.metric, position, state)
@@ -168,7 +171,11 @@ class JobProcessor:
         fresh = admit(chunk, source)
         self.counters.repeats += fresh.repeats
         if not fresh.lines:
-            return _Read()
+            waited = self._waiting(stream)
+            for each in stream.sources.values():
+                self.tracker.told(each.track)
+            stream.waiting = None
+            return _Read(waited=waited)
         self.counters.lines += len(fresh.lines)
         lines, times = unwrapped(fresh.lines, fresh.times)
         masked = templates(lines)
@@ -193,14 +200,13 @@ class JobProcessor:
         stream.waiting = Printed.of(view) if metric is None and self.tracker.waiting(source.track) else None
         return _Read(view, metric, look and learned.left_open(source.track), len(beyond))
 
-    def _catch_up(self, stream: StreamState, position: Position, state: JobState) -> list[Record]:
-        """Return what follows from the reports of a stream that waited for more."""
-        printed, stream.waiting = stream.waiting, None
-        made: list[Record] = []
-        for source in stream.sources.values() if printed else ():
-            if printed and self.tracker.waiting(source.track):
-                made += self._measured(self.tracker.catch_up(printed, source.track), position, state)
-        return made
+    def _waiting(self, stream: StreamState) -> list[JobMetric]:
+        """Return the metrics of the reports of a stream that wait for more; nothing changes."""
+        printed = stream.waiting
+        if printed is None:
+            return []
+        tracks = [source.track for source in stream.sources.values()]
+        return [self.tracker.catch_up(printed, track) for track in tracks if self.tracker.waiting(track)]
 
     def _measured(self, metric: JobMetric, position: Position, state: JobState) -> list[Record]:
         if metric.method == learned.METHOD:
@@ -267,7 +273,12 @@ class JobProcessor:
                 nodes=event.nodes,
             )
             streams = [stream for name in state.waiting if (stream := state.streams.get(name))]
-            measured = [each for stream in streams for each in self._catch_up(stream, position, state)]
+            measured = [
+                each
+                for stream in streams
+                for metric in self._waiting(stream)
+                for each in self._measured(metric, position, state)
+            ]
             state.waiting = []
             over = self.alarms.ended(event.job, event.attempt, event.time, position, state.alarms)
             stays += end(event.job, event.attempt, event.time, state.stays)

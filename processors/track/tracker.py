@@ -101,10 +101,15 @@ class MetricTracker:
         return bool(state.window) and 0 < state.reported_at < state.window[-1].time
 
     def catch_up(self, printed: Printed, state: TrackState) -> JobMetric:
-        """Return the metric of the reports that waited."""
+        """Return the metric of the reports that wait; `state` does not move."""
         self.counters.metrics += 1
-        state.reported_at = state.window[-1].time
         return self._metric(printed, state, summarise(state.window))
+
+    @staticmethod
+    def told(state: TrackState) -> None:
+        """Note that no report waits any more."""
+        if state.reported_at:
+            state.reported_at = state.window[-1].time
 
     def _observe(self, view: ChunkView, state: TrackState, *, may_wait: bool) -> JobMetric | None:
         headers = tables.Headers(view, state.pending)

@@ -290,3 +290,30 @@ def test_a_finding_about_no_job_does_not_take_the_markers_place() -> None:
     results = engine.handle([Message(Position("node-findings", 0, 0), b"", encode(alone), 1.0), logs(0, steps(1, 5))])
     keys = [each.key for each in (*results.states, *results.parts)]
     assert begin[0].key not in keys
+
+
+def test_a_silence_leaves_a_stream_as_it_was_when_it_is_read_again() -> None:
+    """What waits is told in a silence; a worker that reads it again must keep to the same reports as the one before."""
+
+    def at(offset: int, time: float, lines: list[str], first: int) -> Message:
+        chunk = LogChunk(job="j", producer="p", lines=lines, time=time, first_line=first, first_piece=first)
+        return Message(Position("job-logs", 0, offset), b"j", encode(chunk), 100.0)
+
+    messages = [at(each, 100 + each / 2, steps(each + 1, 1), each + 1) for each in range(7)]
+    messages.append(at(7, 103.4, [], 8))
+    messages += [at(each, 100 + each / 2, steps(each, 1), each) for each in range(8, 20)]
+    through = Engine(JobProcessor())
+    expected = [through.handle([message]) for message in messages]
+    for died in range(8, 19):
+        first, second = Engine(JobProcessor()), Engine(JobProcessor())
+        begin = first.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).writes
+        done = [first.handle([message]) for message in messages[:died]]
+        second.load(0, stored([Results(markers=begin), *done]))
+        second.restore(0, {**dict.fromkeys(JobProcessor.inputs, 0), "job-logs": died})
+        for part in first._partitions[0].open("j").parts.changed:
+            assert part == "0/0/stdout"
+        second._states(0).open("j").state.positions["job-logs/0"] = died - 1  # as where an event had it stored
+        second.replay(messages[:died])
+        assert [len(each.records) for each in (second.handle([m]) for m in messages[died:])] == [
+            len(each.records) for each in expected[died:]
+        ], died
