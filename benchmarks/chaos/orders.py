@@ -14,7 +14,7 @@ from processors.state import JobState
 from records import Position, Record
 from streams.transport import outgoing
 
-MOST_STEPS = 20_000
+MOST_STEPS = 3_000
 """Records that are processed in search of an order, after which there is none."""
 
 Input = tuple[Position, Record]
