@@ -79,7 +79,7 @@ def chunks(job: str, count: int, seed: int = 0) -> Iterator[LogChunk]:
             producer=job,
             seq=number,
             lines=lines,
-            time=1_000_000.0 + number,
+            time=1_000_000.0 + 2 * number,
             first_line=first,
             first_piece=first,
         )
