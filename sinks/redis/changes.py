@@ -268,6 +268,3 @@ _MAKERS: dict[type[Record], Callable[[Position, Any], list[Change]]] = {
     records.GpuSample: _sample,
     records.NodeFinding: _finding,
 }
-
-SHOWN_TOPICS: tuple[str, ...] = tuple(records.BY_RECORD[kind].name for kind in _MAKERS)
-"""The topics that Redis shows something of."""

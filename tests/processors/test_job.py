@@ -239,3 +239,12 @@ def test_of_two_ends_the_schedulers_counts_whichever_comes_first(order: tuple[in
     said = verdict([chunk(["step 1"], 100.0), *(ends[each] for each in order)])
     assert said is not None
     assert "memory limit" in said.message
+
+
+def test_a_silence_after_reports_that_were_dropped_tells_nothing() -> None:
+    processor, state = JobProcessor(), JobState(job="7")
+    processor.process(state, Position("job-logs", 0, 0), chunk(STEPS, 100.0))
+    (stream,) = state.streams.values()
+    (source,) = stream.sources.values()
+    source.track.window.clear()
+    assert processor.process(state, Position("job-logs", 0, 1), chunk([], 130.0, first=0)) == []
