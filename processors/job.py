@@ -35,13 +35,14 @@ from .classify.template import templates
 from .diagnose.ending import Ending
 from .diagnose.handler import FailureHandler
 from .diagnose.nodes import NodeWitness, end, follow
+from .diagnose.review import FailureReviewer, review_question
+from .diagnose.review.questions import root_of
 from .interference.monitor import InterferenceMonitor
-from .models.inquirer import Inquirer
-from .models.reviewer import FailureReviewer
 from .source import admit
 from .state import PRODUCERS, STREAMS, WAITING, JobState, SourceState, StreamState, stream_name
 from .track import learned
 from .track.ranks import together
+from .track.template_reading import template_question
 from .track.tracker import MetricTracker, Printed
 from .view import PROGRESS, ChunkView
 
@@ -65,14 +66,14 @@ class _Read:
     Attributes:
         view: The lines that are new; None where none are.
         metric: What they say of the training.
-        open_template: A model may be asked what they say.
+        ask_about_speed: They tell no speed, and it is time to ask a model about them.
         passed_over: Lines that are left unread.
         waited: What reports say that waited for more, and now a silence has come.
     """
 
     view: ChunkView | None = None
     metric: JobMetric | None = None
-    open_template: bool = False
+    ask_about_speed: bool = False
     passed_over: int = 0
     waited: Sequence[JobMetric] = ()
 
@@ -95,7 +96,7 @@ class JobProcessor:
         handler: FailureHandler | None = None,
         monitor: InterferenceMonitor | None = None,
         alarms: AlarmMonitor | None = None,
-        inquirer: Inquirer | None = None,
+        ask_models: bool = False,
     ) -> None:
         self.classifier = classifier or LineClassifier()
         self.tracker = tracker or MetricTracker()
@@ -104,7 +105,7 @@ class JobProcessor:
         self.alarms = alarms or AlarmMonitor()
         self.witness = NodeWitness(self.handler.signatures)
         self.reviewer = FailureReviewer()
-        self.inquirer = inquirer
+        self.ask_models = ask_models
         self.counters = Counters()
 
     def fresh(self, key: str) -> JobState:
@@ -121,7 +122,7 @@ class JobProcessor:
             case ModelAnswer():
                 return self._answer(state, position, record)
             case NodeFinding():
-                return self._told(state, position, record)
+                return self._told(state, record)
             case _:
                 raise TypeError(f"expected a record of {' or '.join(self.inputs)}, got {type(record).__name__}")
 
@@ -156,9 +157,11 @@ class JobProcessor:
             results += self._measured(read.metric, position, state)
         elif stream.waiting and len(state.waiting) < WAITING and name not in state.waiting:
             state.waiting.append(name)
-        if read.open_template and self.inquirer is not None:
-            self.inquirer.left_open(view)
-        results += self._said(self.handler.observe(view, state.diagnose), state, position)
+        if chunk.attempt == state.attempt:
+            state.newest_stream = name
+        if read.ask_about_speed:
+            results.append(template_question(chunk, position, stream.recent, state.template_questions))
+        results += self._said(self.handler.observe(view, state.diagnose), state)
         results += self._heard(chunk, view.times[-1], position, state, alive=PROGRESS in view.classes)
         return results
 
@@ -168,6 +171,7 @@ class JobProcessor:
         """Take a chunk into its stream, which alone changes, and pay for its new text."""
         stream.offset = position.offset
         source = _source(stream, chunk)
+        first_line = chunk.first_line or source.next_line
         fresh = admit(chunk, source)
         self.counters.repeats += fresh.repeats
         if not fresh.lines:
@@ -195,10 +199,12 @@ class JobProcessor:
             classes=self.classifier.classify(lines, source.classify, masked),
             templates=masked,
         )
-        look = self.inquirer is not None and self.inquirer.read(view)
+        if self.ask_models:
+            stream.recent.add(chunk, position, first_line, fresh.numbers)
         metric = self.tracker.observe(view, source.track, state.templates, may_wait=not state.alarms.over)
         stream.waiting = Printed.of(view) if metric is None and self.tracker.waiting(source.track) else None
-        return _Read(view, metric, look and learned.left_open(source.track), len(beyond))
+        ask = self.ask_models and state.template_questions.due(stream.recent) and learned.left_open(source.track)
+        return _Read(view, metric, ask, len(beyond))
 
     def _waiting(self, stream: StreamState) -> list[JobMetric]:
         """Return the metrics of the reports of a stream that wait for more; nothing changes."""
@@ -221,26 +227,32 @@ class JobProcessor:
     ) -> Sequence[Record]:
         return self.alarms.heard(chunk.job, chunk.attempt, time, position, state.alarms, alive=alive)
 
-    def _said(self, verdicts: Sequence[Failure], state: JobState, position: Position) -> list[Failure]:
+    def _said(self, verdicts: Sequence[Failure], state: JobState) -> list[Record]:
         """Note the verdicts just said. What the nodes make of the last takes its place: one that is not in force would undo a decision."""
         weighed = _next(self.witness.said(verdicts, state.witness), state)
-        return self._looked_at([*verdicts[:-1], *weighed] if weighed else verdicts, state, position)
+        return self._looked_at([*verdicts[:-1], *weighed] if weighed else verdicts, state)
 
-    def _told(self, state: JobState, position: Position, finding: NodeFinding) -> list[Record]:
+    def _told(self, state: JobState, finding: NodeFinding) -> list[Record]:
         """Take what a node said of an attempt; one that is over stays as it was judged."""
         if not finding.job or finding.attempt < state.attempt:
             return []
-        return [*self._looked_at(_next(self.witness.heard(finding, state.witness), state), state, position)]
+        return self._looked_at(_next(self.witness.heard(finding, state.witness), state), state)
 
-    def _looked_at(self, verdicts: Sequence[Failure], state: JobState, position: Position) -> list[Failure]:
-        """Return the verdicts and what models answered already; a second look is asked for at the last."""
-        if verdicts and self.inquirer is not None:
-            self.inquirer.said(verdicts[-1], position.partition)
-        return self.reviewer.said(verdicts, state.diagnose)
+    def _looked_at(self, verdicts: Sequence[Failure], state: JobState) -> list[Record]:
+        """Return the verdicts, what models answered already, and the question for a second look at the last."""
+        if not verdicts:
+            return []
+        results: list[Record] = [*self.reviewer.on_verdicts(verdicts, state.diagnose)]
+        if self.ask_models:
+            stream = state.streams.get(_stream_to_review(verdicts[-1], state))
+            question = review_question(verdicts[-1], stream.recent if stream else None)
+            results += [question] if question else []
+        return results
 
     def _answer(self, state: JobState, position: Position, answer: ModelAnswer) -> list[Record]:
         if answer.review is not None:
-            return list(self.reviewer.answered(answer, position, state.diagnose))
+            return list(self.reviewer.on_answer(answer, position, state.diagnose))
+        state.template_questions.on_answer(answer.about)
         state.templates = learned.remember(answer, state.templates)
         source = _printed(state, answer)
         template = next((each for each in state.templates if each.key == answer.about), None)
@@ -282,7 +294,7 @@ class JobProcessor:
             state.waiting = []
             over = self.alarms.ended(event.job, event.attempt, event.time, position, state.alarms)
             stays += end(event.job, event.attempt, event.time, state.stays)
-            verdicts = self._said(self.handler.conclude(ending, state.diagnose), state, position)
+            verdicts = self._said(self.handler.conclude(ending, state.diagnose), state)
             return [*stays, *measured, *verdicts, *over]
         return [*stays]
 
@@ -290,7 +302,7 @@ class JobProcessor:
 def _begin_attempt(state: JobState, attempt: int) -> None:
     """Forget what belongs to attempts before the last one."""
     if attempt > state.attempt:
-        state.attempt, state.waiting = attempt, []
+        state.attempt, state.waiting, state.newest_stream = attempt, [], ""
         for name in [name for name in state.streams if int(name.split("/", 1)[0]) < attempt - 1]:
             del state.streams[name]
         state.budget.reported = False
@@ -350,6 +362,12 @@ def _source(stream: StreamState, chunk: LogChunk) -> SourceState:
             del stream.sources[min(stream.sources, key=lambda name: stream.sources[name].updated)]
         source = stream.sources[chunk.producer] = SourceState()
     return source
+
+
+def _stream_to_review(verdict: Failure, state: JobState) -> str:
+    """Return the name of the stream that printed the root line, or of the one that printed last where no rank printed such a line."""
+    root = root_of(verdict)
+    return stream_name(verdict.attempt, root.rank or 0, root.stream) if root else state.newest_stream
 
 
 def _printed(state: JobState, answer: ModelAnswer) -> SourceState | None:

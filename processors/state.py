@@ -11,10 +11,12 @@ from .diagnose.handler import DiagnoseState
 from .diagnose.nodes import StaysState, WitnessState
 from .interference.monitor import InterferenceState
 from .keyed import KeyedState, Part
-from .models.template_check import Template
+from .recent_chunks import RecentChunks
 from .source import Numbering
 from .track.ranks import RanksState
 from .track.state import TrackState
+from .track.template_reading import TemplateQuestions
+from .track.template_reading.check import Template
 from .track.tracker import Printed
 
 STREAMS = 32_768
@@ -45,12 +47,14 @@ class StreamState(Part):
         writers: Producers in the order in which they first wrote, to notice two jobs under one id.
         conflict: Whether that was reported.
         waiting: Who printed the newest of the reports that no metric was made of; null where there are none.
+        recent: Its newest chunks, where a language model may be asked about them.
     """
 
     sources: dict[str, SourceState] = {}
     writers: list[str] = []
     conflict: bool = False
     waiting: Printed | None = None
+    recent: RecentChunks = msgspec.field(default_factory=RecentChunks)
 
 
 def stream_name(attempt: int, rank: int, stream: str) -> str:
@@ -71,6 +75,8 @@ class JobState(KeyedState, kw_only=True):
         ranks: The newest step time of each rank.
         alarms: What the alarm monitor carries.
         templates: What language models explained of its log.
+        template_questions: What they were asked about it.
+        newest_stream: Name of the stream of the newest attempt that printed last.
         stays: On which nodes the newest attempt is.
         witness: What those nodes said, and what it makes of the verdict.
         scheduled: Whether a scheduler spoke of it.
@@ -86,6 +92,8 @@ class JobState(KeyedState, kw_only=True):
     ranks: RanksState = msgspec.field(default_factory=RanksState)
     alarms: AlarmState = msgspec.field(default_factory=AlarmState)
     templates: list[Template] = []
+    template_questions: TemplateQuestions = msgspec.field(default_factory=TemplateQuestions)
+    newest_stream: str = ""
     stays: StaysState = msgspec.field(default_factory=StaysState)
     witness: WitnessState = msgspec.field(default_factory=WitnessState)
     scheduled: bool = False

@@ -5,12 +5,11 @@ from pathlib import Path
 
 from processors.alarms.monitor import AlarmMonitor
 from processors.classify.classifier import LineClassifier
+from processors.classify.embedder import Embedder
 from processors.classify.fallback import ModelClassifier
 from processors.diagnose import FailureHandler, InvalidSignature, Signature, load
 from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
-from processors.models.embedder import Embedder
-from processors.models.inquirer import Inquirer
 from processors.node import NodeProcessor
 from processors.track.tracker import MetricTracker
 from schedmate.settings import ProcessorSettings, Settings, SettingsError
@@ -22,14 +21,14 @@ def line_classifier(settings: ProcessorSettings) -> LineClassifier:
     return LineClassifier(fallback=ModelClassifier(_embedder(settings)))
 
 
-def job_processor(settings: ProcessorSettings, inquirer: Inquirer | None = None) -> JobProcessor:
-    """Return all processors of a job; `inquirer` collects what a language model is to be asked."""
+def job_processor(settings: ProcessorSettings) -> JobProcessor:
+    """Return all processors of a job."""
     return JobProcessor(
         classifier=line_classifier(settings),
         tracker=MetricTracker(reports=settings.reports),
         handler=FailureHandler(signatures(settings)),
         monitor=InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
-        inquirer=inquirer,
+        ask_models=settings.ask_models,
         alarms=AlarmMonitor(hang_s=settings.hang_seconds),
     )
 
@@ -76,11 +75,11 @@ def _embedder(settings: ProcessorSettings) -> Embedder | None:
 
 def _loaded(settings: ProcessorSettings) -> Embedder | None:
     if settings.embedder == "onnx":
-        from processors.models.onnx import OnnxEmbedder
+        from processors.classify.onnx import OnnxEmbedder
 
         return OnnxEmbedder(Path(settings.embedder_model))
     if settings.embedder == "flag":
-        from processors.models.flag import DEFAULT_MODEL, FlagEmbedder
+        from processors.classify.flag import DEFAULT_MODEL, FlagEmbedder
 
         return FlagEmbedder(settings.embedder_model or DEFAULT_MODEL)
     return None

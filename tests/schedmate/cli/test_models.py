@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processors.models import misbehaving_server as bad
+from tests.streams.model_worker import misbehaving_server as bad
 
 VLLM = importlib.util.find_spec("vllm") is not None
 
