@@ -1,4 +1,4 @@
-"""`models` as a person starts it; with a real vLLM in tests/processors/models/test_vllm.py."""
+"""`models` as a person starts it; with a real vLLM in tests/streams/model_worker/test_vllm.py."""
 
 import importlib.util
 import subprocess

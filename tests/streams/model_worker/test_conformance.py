@@ -1,14 +1,14 @@
 """Workers and model workers on Kafka, and the local runtime that reads the same answers, make the same records."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
 import pytest
-from processors.track.template_reading.questions import FIRST_LOOK
 
-from records import ErrorType, Failure, Position, Record, decode
+from processors.track.template_reading.questions import FIRST_LOOK
+from records import ErrorType, Failure, ModelAnswer, Position, Record, decode
 from schedmate.assembly import job_processor
 from schedmate.settings import ProcessorSettings
 from streams.kafka import read_back
@@ -85,30 +85,47 @@ def test_answers_on_the_topic_make_the_same_records_in_both_runtimes(own_kafka: 
 @pytest.mark.kafka
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-def test_killed_workers_that_ask_lose_no_verdict_and_revise_each_once(own_kafka: Kafka, tmp_path: Path) -> None:
-    """SIGKILL of the only worker, again and again; questions may be lost or asked twice, and answers come whenever they come."""
-    logs, log = odd(), tmp_path / "worker.log"
+def test_killed_workers_and_model_workers_lose_no_question_and_revise_each_verdict_once(
+    own_kafka: Kafka, tmp_path: Path
+) -> None:
+    """SIGKILL of the only worker and of the only model worker, each while it has work."""
+    logs, log, model_log = odd(), tmp_path / "worker.log", tmp_path / "model.log"
     with bad.misbehaving(bad.after(0.3, sensible_server)) as server:
-        environment = {"SCHEDMATE_LANGUAGE_MODEL__SERVERS": server.url}
-        for part in (logs[:12], logs[12:18]):
-            with command(own_kafka, "worker", log=log, **environment):  # killed at the block's end
-                send(own_kafka, part)
-                time.sleep(6.0)
-        with command(own_kafka, "worker", log=log, **environment):
+        asked = {"SCHEDMATE_LANGUAGE_MODEL__SERVERS": server.url}
+        with command(own_kafka, "worker", log=log, **ASKING):  # killed at the block's end
+            send(own_kafka, logs[:18])
+            wait_for(own_kafka, ["model-questions"], JOBS, log)
+        with command(own_kafka, "model-worker", log=model_log, **asked):
+            until(lambda: len(server.requests) >= 1, model_log)
+        with (
+            command(own_kafka, "worker", log=log, **ASKING),
+            command(own_kafka, "model-worker", log=model_log, **asked),
+        ):
             send(own_kafka, [*logs[18:], *endings(JOBS)])
-            deadline = time.monotonic() + 90
-            said = verdicts(own_kafka)
-            while not said or newest(said).source != "model":
-                assert time.monotonic() < deadline, log.read_text()[-3000:]
-                time.sleep(0.5)
-                said = verdicts(own_kafka)
+            until(lambda: bool(said := verdicts(own_kafka)) and newest(said).source == "model", log)
+            until(lambda: len(answers(own_kafka)) >= JOBS + 1, model_log)
+    said = verdicts(own_kafka)
     assert {each.job for each in said.values()} == {"job-0"}
     assert sorted(each.revision for each in said.values()) == list(range(1, len(said) + 1))
     reviewed = newest(said)
     assert (reviewed.source, reviewed.final, reviewed.error_type) == ("model", True, ErrorType.INFRASTRUCTURE)
     assert reviewed.root is not None
     assert reviewed.root.text == "something is wrong: cannot write, no space"
+    templates = {each.job for each in answers(own_kafka).values() if each.numbers}
+    assert templates == {f"job-{index}" for index in range(JOBS)}, "no question was lost"
     assert list(read_back(own_kafka.connection, ["dead-letters"])) == []
+
+
+def until(met: Callable[[], bool], log: Path) -> None:
+    deadline = time.monotonic() + 90
+    while not met():
+        assert time.monotonic() < deadline, log.read_text()[-3000:]
+        time.sleep(0.2)
+
+
+def answers(broker: Kafka) -> dict[str, ModelAnswer]:
+    found = [decode(ModelAnswer, message.value) for message in read_back(broker.connection, ["model-answers"])]
+    return {each.id: each for each in found}
 
 
 def verdicts(broker: Kafka) -> dict[str, Failure]:
