@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from records import ChunkReference, LogChunk, Position
+from records import ChunkReference, LogChunk, ModelQuestion, Position
 
 LINES = 400
 """Lines that the chunks reach back: as many as a window holds."""
@@ -13,7 +13,7 @@ CHUNKS = 64
 
 
 class RecentChunks(msgspec.Struct, array_like=True):
-    """The newest chunks of one stream, at most 64 places.
+    """The newest chunks of one stream.
 
     Attributes:
         topic: The topic that holds them.
@@ -29,7 +29,7 @@ class RecentChunks(msgspec.Struct, array_like=True):
     partition: int = 0
     node: str = ""
     rank: int = 0
-    stream: str = "stdout"
+    stream: str = ""
     chunks: list[ChunkReference] = []
     lines: int = 0
 
@@ -41,3 +41,19 @@ class RecentChunks(msgspec.Struct, array_like=True):
         self.chunks = [*self.chunks, ChunkReference(position.offset, first_line)][-CHUNKS:]
         while len(self.chunks) > 1 and numbers[-1] - self.chunks[1].line >= LINES:
             del self.chunks[0]
+
+
+def cite(question: ModelQuestion, recent: RecentChunks | None) -> ModelQuestion | None:
+    """Return `question`, which may cite older chunks of the stream, with the newest ones too; None where it then cites nothing."""
+    if recent is None or not recent.chunks:
+        return question if question.chunks else None
+    older = [each for each in question.chunks if each.offset < recent.chunks[0].offset]
+    return msgspec.structs.replace(
+        question,
+        topic=recent.topic,
+        partition=recent.partition,
+        chunks=[*older, *recent.chunks],
+        node=recent.node,
+        rank=recent.rank,
+        stream=recent.stream,
+    )

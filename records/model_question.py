@@ -55,12 +55,12 @@ class ModelQuestion(Record, frozen=True, kw_only=True):
     about: str = ""
     revision: int = 0
     time: float
-    topic: str
-    partition: int
+    topic: str = ""
+    partition: int = 0
     chunks: list[ChunkReference] = []
     node: str = ""
     rank: int = 0
-    stream: str = "stdout"
+    stream: str = ""
     root_line: int = 0
     cited: list[Evidence] = []
     known: list[str] = []

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
 from processors.recent_chunks import CHUNKS
 from processors.state import JobState
@@ -133,7 +134,7 @@ def analyze(
     for offset, chunk in enumerate(tail.chunks if tail else chunks):
         position = Position(file.name, 0, offset)
         if not offset and is_node_log(chunk.lines):
-            node = NodeLog(processor.handler.signatures)
+            node = NodeLog(processor.stage(Diagnosis).handler.signatures)
         if node is not None:
             node.read(chunk, position)
         consultation.read(position, chunk)

@@ -8,9 +8,12 @@ from processors.classify.classifier import LineClassifier
 from processors.classify.embedder import Embedder
 from processors.classify.fallback import ModelClassifier
 from processors.diagnose import FailureHandler, InvalidSignature, Signature, load
+from processors.diagnose.stage import Diagnosis
 from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
+from processors.placements import Placements
+from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
 from schedmate.settings import ProcessorSettings, Settings, SettingsError
 from streams.transport import Producer
@@ -24,12 +27,14 @@ def line_classifier(settings: ProcessorSettings) -> LineClassifier:
 def job_processor(settings: ProcessorSettings) -> JobProcessor:
     """Return all processors of a job."""
     return JobProcessor(
-        classifier=line_classifier(settings),
-        tracker=MetricTracker(reports=settings.reports),
-        handler=FailureHandler(signatures(settings)),
-        monitor=InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
+        StreamReader(line_classifier(settings), MetricTracker(reports=settings.reports)),
+        [
+            Placements(),
+            AlarmMonitor(hang_s=settings.hang_seconds),
+            InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
+            Diagnosis(FailureHandler(signatures(settings)), ask_models=settings.ask_models),
+        ],
         ask_models=settings.ask_models,
-        alarms=AlarmMonitor(hang_s=settings.hang_seconds),
     )
 
 

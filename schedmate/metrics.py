@@ -6,8 +6,8 @@ from processors.diagnose.handler import DiagnoseCounters
 from processors.diagnose.nodes import WitnessCounters
 from processors.diagnose.review.reviewer import ReviewCounters
 from processors.interference.monitor import InterferenceCounters
-from processors.job import Counters as ProcessorCounters
 from processors.node import NodeCounters
+from processors.stream_reader import Counters as ProcessorCounters
 from processors.track.tracker import TrackCounters
 from scheduler_bridge import BridgeCounters
 from sinks import HoldCounters

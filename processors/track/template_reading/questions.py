@@ -35,17 +35,8 @@ class TemplateQuestions(msgspec.Struct):
             self.answered = [*self.answered, template][-TEMPLATES:]
 
 
-def template_question(
-    chunk: LogChunk, position: Position, recent: RecentChunks, state: TemplateQuestions
-) -> ModelQuestion:
-    """Return the question about the stream of `chunk`, whose lines tell no speed, and count it.
-
-    Args:
-        chunk: The newest chunk of the stream.
-        position: Of it.
-        recent: The newest chunks of the stream, this one included.
-        state: Of the job.
-    """
+def template_question(chunk: LogChunk, position: Position, state: TemplateQuestions) -> ModelQuestion:
+    """Return the question about the stream of `chunk`, whose lines tell no speed, and count it in its job's `state`."""
     state.asked += 1
     return ModelQuestion(
         id=derived_id("model-question", chunk.job, position),
@@ -53,10 +44,6 @@ def template_question(
         attempt=chunk.attempt,
         kind=QuestionKind.TEMPLATE,
         time=chunk.time,
-        topic=recent.topic,
-        partition=recent.partition,
-        chunks=recent.chunks,
-        node=chunk.node,
         rank=chunk.rank,
         stream=chunk.stream,
         known=state.answered,

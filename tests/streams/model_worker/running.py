@@ -3,9 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from processors.alarms.monitor import AlarmMonitor
 from processors.classify.classifier import LineClassifier
 from processors.diagnose.handler import FailureHandler
+from processors.diagnose.stage import Diagnosis
+from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
+from processors.placements import Placements
+from processors.stream_reader import StreamReader
 from records import (
     BY_NAME,
     EventKind,
@@ -95,10 +100,16 @@ def answerer_of(broker: MemoryBroker, model: LanguageModel) -> QuestionAnswerer:
     return QuestionAnswerer(model, chunks_by_offset(broker), PARTITIONS)
 
 
+def job_processor(*, ask_models: bool) -> JobProcessor:
+    """Return the processors of a job that share what takes long to make."""
+    stages = [Placements(), AlarmMonitor(), InterferenceMonitor(), Diagnosis(HANDLER, ask_models=ask_models)]
+    return JobProcessor(StreamReader(CLASSIFIER), stages, ask_models=ask_models)
+
+
 def run(records: Sequence[Record], model: LanguageModel | None) -> Ran:
     """Feed `records` to a worker one by one; after each, answer the questions that it raised, and let the answers be read."""
     broker = MemoryBroker(partitions=PARTITIONS)
-    processor = JobProcessor(classifier=CLASSIFIER, handler=HANDLER, ask_models=model is not None)
+    processor = job_processor(ask_models=model is not None)
     worker = LocalWorker(broker, [Engine(processor, PARTITIONS)])
     answerer = answerer_of(broker, model) if model else None
     model_worker = LocalModelWorker(broker, answerer) if answerer else None
@@ -111,7 +122,7 @@ def run(records: Sequence[Record], model: LanguageModel | None) -> Ran:
 
 def replay(ran: Ran) -> Ran:
     """Feed all that a worker read, answers included and in the same order, to one that asks nobody."""
-    broker, processor = MemoryBroker(partitions=2), JobProcessor(classifier=CLASSIFIER, handler=HANDLER)
+    broker, processor = MemoryBroker(partitions=2), job_processor(ask_models=False)
     worker = LocalWorker(broker, [Engine(processor, 2)])
     inputs = [message for topic in processor.inputs for message in ran.broker.read(topic)]
     for message in sorted(inputs, key=lambda message: message.time):

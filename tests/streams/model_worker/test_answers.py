@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from processors.diagnose.review.revision import CERTAIN
+from processors.diagnose.stage import Diagnosis
 from processors.prompts import Prompt
 from processors.track.template_reading.prompt import UNITS
 from records import Component, ErrorType, Failure, JobMetric, ModelAnswer, Record
@@ -111,7 +112,7 @@ def test_a_certain_verdict_stays_whatever_a_model_says(name: str) -> None:
     model = Saying(lambda prompt: sensible(prompt) | {"error_type": "other", "component": "none"})
     ran = run(input_of(lines, calm(lines), code), model)
     assert ran.results() == run(input_of(lines, calm(lines), code), None).results()
-    assert ran.processor.reviewer.counters.disagreed >= 1
+    assert ran.processor.stage(Diagnosis).reviewer.counters.disagreed >= 1
     assert [each.review.error_type for each in ran.answers if each.review][-1] is ErrorType.OTHER
 
 
