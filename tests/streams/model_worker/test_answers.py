@@ -14,12 +14,16 @@ from processors.diagnose.stage import Diagnosis
 from processors.prompts import Prompt
 from processors.track.template_reading.prompt import UNITS
 from records import Component, ErrorType, Failure, JobMetric, ModelAnswer, Record
+from streams.memory import MemoryBroker
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.language_model import Answer
 from streams.model_worker.pool import Limits, ModelPool
+from streams.runtimes.engine import Engine
+from streams.runtimes.local_worker import LocalWorker
+from streams.transport import outgoing
 from tests.streams.model_worker import misbehaving_server as bad
 from tests.streams.model_worker.made_up_logs import FAILURES, INSTRUCTIONS, PROGRESS, Progress
-from tests.streams.model_worker.running import input_of, replay, run
+from tests.streams.model_worker.running import PARTITIONS, input_of, job_processor, replay, run
 from tests.streams.model_worker.sensible import sensible
 
 STEP_S, EVERY = 0.05, 10
@@ -228,3 +232,44 @@ def test_foreign_and_repeated_answers_change_nothing() -> None:
     assert len(again.failures) <= len(ran.failures)
     assert again.records("dead-letters") == []
     assert len(plain.failures) <= len(again.failures)
+
+
+def test_a_question_cites_places_and_holds_no_lines_but_those_of_its_verdict() -> None:
+    lines, code = FAILURES["something odd"]
+    ran = run(input_of(lines, calm(lines), code), Saying(sensible))
+    reviews = [each for each in ran.questions if each.about]
+    assert reviews
+    for each in reviews:
+        assert len({(each.about, each.revision) for each in reviews}) == len(reviews), "one a revision"
+        assert all("frobnicator" in line.text for line in each.cited)
+        assert [one.offset for one in each.chunks] == sorted({one.offset for one in each.chunks})
+    assert ran.counters.lines_gone == 0
+
+
+def test_a_worker_that_begins_again_asks_nothing_new() -> None:
+    """Its states are read back, and what it had read since is read once more."""
+    lines = [*progress(60)[0], "something is wrong: cannot write, no space"]
+    records = input_of(lines, progress(61)[1], 3)
+    broker = MemoryBroker(partitions=PARTITIONS)
+    for record in records:
+        broker.append(outgoing(record))
+        processor = job_processor(ask_models=True)
+        worker = LocalWorker(broker, [Engine(processor, PARTITIONS)])  # a new one for each record
+        while worker.step():
+            pass
+    whole = MemoryBroker(partitions=PARTITIONS)
+    worker = LocalWorker(whole, [Engine(job_processor(ask_models=True), PARTITIONS)])
+    for record in records:
+        whole.append(outgoing(record))
+        while worker.step():
+            pass
+    asked = [each.value for each in broker.read("model-questions")]
+    assert asked == [each.value for each in whole.read("model-questions")]
+    assert len(set(asked)) == len(asked) >= 2
+
+
+def test_without_the_switch_nothing_is_asked_or_kept() -> None:
+    lines, code = FAILURES["something odd"]
+    ran = run(input_of(lines, calm(lines), code), None)
+    assert ran.questions == []
+    assert ran.failures
