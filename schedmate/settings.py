@@ -42,8 +42,8 @@ OTHER_VARIABLES = frozenset(
     f"{PREFIX}{name}"
     for name in (
         "CONFIG", "JOB_ID", "ATTEMPT", "RANK",
-        "BIND", "IMAGE", "KAFKA_CLUSTER", "KAFKA_HEAP", "KAFKA_HOST", "KAFKA_PORT", "MODEL", "MODEL_LENGTH", "MODEL_MEMORY",
-        "MODEL_SERVERS", "PARTITIONS", "REDIS_MEMORY", "RETENTION_DAYS", "SECRETS",
+        "ASK_MODELS", "BIND", "GPU_IMAGE", "IMAGE", "KAFKA_CLUSTER", "KAFKA_HEAP", "KAFKA_HOST", "KAFKA_PORT",
+        "MODEL", "MODEL_LENGTH", "MODEL_MEMORY", "MODEL_SERVERS", "PARTITIONS", "REDIS_MEMORY", "RETENTION_DAYS", "SECRETS",
     )
 )  # fmt: skip
 """Variables that are no settings: whose lines a producer ships, and what docker-compose.yml is told."""

@@ -1,12 +1,13 @@
-"""Run by a Python that has vLLM: load a model in this process, answer some prompts at once, print what came of each as JSON.
+"""Run by a Python that has vLLM: load a model in this process, answer some prompts at once, and write what came of each as JSON.
 
-vllm_in_process.py DIRECTORY
+vllm_in_process.py DIRECTORY FILE
 """
 
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 from processors.prompts import Prompt
 from streams.model_worker.language_model import ModelError
@@ -28,8 +29,7 @@ def main() -> None:
     prompts[3] = replace(PROMPT, data="word " * 20_000)
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(said, prompts))
-    sys.stdout.write(json.dumps({"model": model.model(1.0), "answers": answers}) + "\n")
-    sys.stdout.flush()
+    Path(sys.argv[2]).write_text(json.dumps({"model": model.model(1.0), "answers": answers}))
 
 
 if __name__ == "__main__":
