@@ -3,6 +3,7 @@
 vLLM's offline class takes a list of conversations and works on all of them at once; it is not safe for threads, so one thread calls it.
 """
 
+import contextlib
 import itertools
 import json
 import queue
@@ -51,6 +52,11 @@ class VllmModel:
             raise ModuleNotFoundError(
                 f"loading a model in this process needs {error.name}: install it with `pip install 'schedmate[gpu]'`"
             ) from error
+        self._refusals: tuple[type[Exception], ...] = (ValueError,)
+        with contextlib.suppress(ImportError):  # older ones raise ValueError
+            from vllm.exceptions import VLLMClientError  # noqa: PLC0415
+
+            self._refusals += (VLLMClientError,)
         self.url = f"vllm:{directory}"
         self._name = directory.rstrip("/").rsplit("/", 1)[-1]
         self._sampling, self._structured, self._batch = vllm.SamplingParams, StructuredOutputsParams, batch
@@ -111,7 +117,7 @@ class VllmModel:
                 for each in waiting:
                     self._answer([each])
             else:
-                kind = PromptRefused if isinstance(error, ValueError) else ModelError
+                kind = PromptRefused if isinstance(error, self._refusals) else ModelError
                 waiting[0][1].set_exception(kind(f"{self.url}: {error}"))
             return
         for (_, answer), output in zip(waiting, outputs, strict=True):
