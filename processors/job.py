@@ -158,7 +158,7 @@ class JobProcessor:
             metrics = ()  # the end has told what waited
         if read.chunk.lines:
             attempt.newest_stream = name
-            if self.ask_models and _ask_about_speed(state, stream, chunk.producer):
+            if self.ask_models and _ask_about_speed(state, stream, chunk.producer, len(read.chunk.lines)):
                 results.append(template_question(chunk, position, state.template_questions))
         return [*results, *self._measured(metrics, position, attempt), *self._run(read.chunk, position, attempt)]
 
@@ -254,9 +254,11 @@ def _first_line(chunk: LogChunk, stream: StreamState) -> int:
     return chunk.first_line or stream.source_of(chunk.producer).next_line
 
 
-def _ask_about_speed(state: JobState, stream: StreamState, producer: str) -> bool:
-    """Return whether it is time to ask a model about the lines of a stream, since they tell no speed."""
-    return state.template_questions.due(stream.recent) and learned.left_open(stream.source_of(producer).track)
+def _ask_about_speed(state: JobState, stream: StreamState, producer: str, new: int) -> bool:
+    """Return whether it is time to ask a model about the lines of a stream, since they tell no speed; the last `new` have just come."""
+    return state.template_questions.due(stream.recent.lines, new) and learned.left_open(
+        stream.source_of(producer).track
+    )
 
 
 def _cited(made: Record, state: JobState) -> Record | None:

@@ -2,7 +2,6 @@
 
 import msgspec
 
-from processors.recent_chunks import RecentChunks
 from records import LogChunk, ModelQuestion, Position, QuestionKind, derived_id
 
 FIRST_LOOK = 40
@@ -24,15 +23,23 @@ class TemplateQuestions(msgspec.Struct):
     asked: int = 0
     answered: list[str] = []
 
-    def due(self, recent: RecentChunks) -> bool:
-        """Return whether the stream with the newest chunks `recent` has enough lines for the next question."""
+    def due(self, lines: int, new: int) -> bool:
+        """Return whether it is time to look at a stream of so many lines, the last `new` of which have just come.
+
+        That is after 40, 80, 160 … lines, and only where they are enough for the job's next question.
+        """
         more = self.asked < QUESTIONS and len(self.answered) < TEMPLATES
-        return more and recent.lines >= FIRST_LOOK << self.asked
+        return more and lines >= FIRST_LOOK << self.asked and _looks(lines) > _looks(lines - new)
 
     def on_answer(self, template: str) -> None:
         """Note that a template was answered."""
         if template not in self.answered:
             self.answered = [*self.answered, template][-TEMPLATES:]
+
+
+def _looks(lines: int) -> int:
+    """Return how many looks are due after so many lines of a stream."""
+    return (lines // FIRST_LOOK).bit_length()
 
 
 def template_question(chunk: LogChunk, position: Position, state: TemplateQuestions) -> ModelQuestion:
