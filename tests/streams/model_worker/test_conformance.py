@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from processors.track.template_reading.questions import FIRST_LOOK
-from records import ErrorType, Failure, ModelAnswer, Position, Record, decode
+from records import DeadLetter, ErrorType, Failure, ModelAnswer, Position, Record, decode
 from schedmate.assembly import job_processor
 from schedmate.settings import ProcessorSettings
-from streams.kafka import read_back
+from streams.kafka import KafkaProducer, read_back
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
@@ -114,6 +114,31 @@ def test_killed_workers_and_model_workers_lose_no_question_and_revise_each_verdi
     templates = {each.job for each in answers(own_kafka).values() if each.numbers}
     assert templates == {f"job-{index}" for index in range(JOBS)}, "no question was lost"
     assert list(read_back(own_kafka.connection, ["dead-letters"])) == []
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_questions_wait_while_the_model_is_away_and_poison_is_set_aside(own_kafka: Kafka, tmp_path: Path) -> None:
+    log, model_log = tmp_path / "worker.log", tmp_path / "model.log"
+    producer = KafkaProducer(own_kafka.connection)
+    producer.send(Outgoing("model-questions", b"x", b"no question")).result(30)
+    producer.close()
+    failing = [bad.status(500)] * 3  # then it is left alone for a while
+    with (
+        bad.misbehaving(*failing, sensible_server) as server,
+        command(own_kafka, "worker", log=log, **ASKING),
+        command(
+            own_kafka, "model-worker", log=model_log, SCHEDMATE_LANGUAGE_MODEL__SERVERS=server.url,
+            SCHEDMATE_LANGUAGE_MODEL__ATTEMPTS="9",
+        ),
+    ):  # fmt: skip
+        send(own_kafka, odd()[: JOBS * FIRST_LOOK // PER_CHUNK])
+        until(lambda: len(answers(own_kafka)) == JOBS, model_log)
+    assert len(server.requests) > len(failing)
+    assert "question_waits" in model_log.read_text()
+    (letter,) = [decode(DeadLetter, each.value) for each in read_back(own_kafka.connection, ["dead-letters"])]
+    assert (letter.topic, letter.value) == ("model-questions", b"no question")
 
 
 def until(met: Callable[[], bool], log: Path) -> None:
