@@ -29,9 +29,9 @@ from records import (
 
 from .alarms.monitor import AlarmMonitor
 from .budget import BudgetState, over_budget
-from .carried import unwrapped
 from .classify.classifier import LineClassifier
 from .classify.template import templates
+from .container_log import strip_container_wrapping
 from .diagnose.ending import Ending
 from .diagnose.handler import FailureHandler
 from .diagnose.nodes import NodeWitness, end, follow
@@ -177,7 +177,7 @@ class JobProcessor:
             stream.waiting = None
             return _Read(waited=waited)
         self.counters.lines += len(fresh.lines)
-        lines, times = unwrapped(fresh.lines, fresh.times)
+        lines, times = strip_container_wrapping(fresh.lines, fresh.times)
         masked = templates(lines)
         if beyond := over_budget(budget, lines, masked, chunk.time):
             lines, masked = _blanked(lines, beyond), _blanked(masked, beyond)

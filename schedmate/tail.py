@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from processors.carried import printed
 from processors.classify.context import ClassifyContext
+from processors.container_log import container_text
 from processors.diagnose.nan import mentioned
 from processors.job import JobProcessor
 from processors.state import JobState
@@ -97,7 +97,7 @@ def _chunks(path: Path, data: bytes, start: Mark) -> list[LogChunk]:
 
 def _begins_quietly(chunks: Sequence[LogChunk], processor: JobProcessor) -> bool:
     """Return whether nothing before `chunks` can matter for the verdict: a quiet stretch comes before any sign of failure."""
-    lines = [line for chunk in chunks for line in printed(chunk.lines)]
+    lines = [line for chunk in chunks for line in container_text(chunk.lines)]
     if mentioned("\n".join(lines)):
         return False
     classes = processor.classifier.classify(lines, ClassifyContext())
@@ -113,7 +113,7 @@ def _begins_quietly(chunks: Sequence[LogChunk], processor: JobProcessor) -> bool
 
 def _track(chunks: Sequence[LogChunk], processor: JobProcessor) -> TrackState | None:
     """Return what the tracker knows after `chunks`; None where they hold rows of a table, which its header explains."""
-    if any(_NUMBERS_ALONE.fullmatch(line) for chunk in chunks for line in printed(chunk.lines)):
+    if any(_NUMBERS_ALONE.fullmatch(line) for chunk in chunks for line in container_text(chunk.lines)):
         return None
     state = JobState(job="")
     for offset, chunk in enumerate(chunks):
