@@ -13,8 +13,8 @@ from processors.models.pool import ModelCounters
 from processors.models.reviewer import ReviewCounters
 from processors.node import NodeCounters
 from processors.track.tracker import TrackCounters
+from resilience import OutageCounters
 from scheduler_bridge import BridgeCounters
-from sinks import HoldCounters
 from sinks.clickhouse import WriterCounters
 from sinks.redis import StateCounters
 from streams.producers.counters import ShippingCounters
@@ -41,9 +41,9 @@ COMPONENTS: dict[str, tuple[type, str]] = {
     "answers": (AnswerCounters, "worker, with a language model"),
     "pump": (PumpCounters, "sink, bridge"),
     "clickhouse": (WriterCounters, "sink"),
-    "clickhouse_hold": (HoldCounters, "sink"),
+    "clickhouse_hold": (OutageCounters, "sink"),
     "redis": (StateCounters, "sink"),
-    "redis_hold": (HoldCounters, "sink"),
+    "redis_hold": (OutageCounters, "sink"),
     "bridge": (BridgeCounters, "bridge"),
     "collector": (ShippingCounters, "collect"),
     "gpu_agent": (GpuAgentCounters, "gpu-agent"),
