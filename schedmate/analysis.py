@@ -106,6 +106,8 @@ class Analysis:
                 "confidence": failure.confidence,
                 "signature": failure.signature,
                 "source": failure.source,
+                "confirmed_by": failure.confirmed_by,
+                "contradicted_by": failure.contradicted_by,
                 "evidence": [{"line": each.line, "text": each.text} for each in failure.evidence],
             },
             "node": None if self.signs is None else [each.contract() for each in self.signs],
