@@ -35,6 +35,7 @@ from schedmate.node_log import NodeLog, Sign, is_node_log
 from schedmate.tail import Tail
 
 MOST_POINTS, MOST_TEMPLATES = 512, 64
+"""Points of a curve, many more than a terminal shows, and templates of reports, of which a log has a handful: a bound on memory."""
 
 
 @dataclass

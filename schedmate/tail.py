@@ -27,15 +27,17 @@ from streams.producers.pieces import Mark, PieceSplitter
 from streams.producers.stored import GZIP, STANDARD_INPUT, ZSTANDARD, template
 
 LONG = 4 << 20
-"""Bytes from which a log is read from its end."""
+"""Bytes from which a log is read from its end: a smaller one is read whole in a fraction of a second."""
 BLOCK = 256 << 10
-"""Bytes of the first block."""
+"""Bytes of the first block: some thousand lines, which mostly suffice."""
 GROWTH = 4
+"""How much longer each block is than the one before: all blocks together are read in a third more than the last one alone takes."""
 QUIET_CHUNKS = 3
 """Chunks of 20 lines without a sign of failure that must follow each other: more lines than an open traceback waits for."""
 QUIET_PROGRESS = 5
-"""Progress lines in them."""
+"""Progress lines in them: the job was at work, and not just silent."""
 COUNTING = 8 << 20
+"""Bytes of one read where only newlines are counted."""
 EVENTS, HEAD = b":::MLL", 256 << 10
 """A log of MLPerf's events says at its head what one of them counts; it is read whole."""
 

@@ -49,7 +49,7 @@ WORK = 5.0
 """Seconds after which `advance` begins no more work: a thousand failures at once must not keep the bridge from reading."""
 
 TIDY = 600.0
-"""Seconds between two looks for what the ledger may forget."""
+"""Seconds between two looks for what the ledger may forget: it keeps everything for a day anyway."""
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ import records
 from records import PIPE, ErrorType, EventKind, Position, Record, Severity
 
 _LARGEST_RANK = 10**9
+"""Above every rank, so that the lowest rank has the highest position: it alone speaks for the job."""
 _STATES = {
     EventKind.SUBMITTED: "submitted",
     EventKind.STARTED: "running",

@@ -29,11 +29,13 @@ FETCH = {
     "enable_auto_commit": False,
     "auto_offset_reset": "earliest",
     "allow_auto_create_topics": False,
-    "fetch_max_wait_ms": 100,
-    "max_partition_fetch_bytes": 16 << 20,
-    "metadata_max_age_ms": 30_000,
+    "fetch_max_wait_ms": 100,  # a verdict within a second: the broker holds an empty answer back no longer
+    "max_partition_fetch_bytes": 16 << 20,  # the largest message of any topic
+    "metadata_max_age_ms": 30_000,  # partitions that an operator adds are found so soon
 }
-COMMIT_MS = 5000  # without a limit kafka-python waits for a broker for ever, and nobody could stop it
+"""How every consumer of ours reads."""
+COMMIT_MS = 5000
+"""Without a limit kafka-python waits for a broker for ever, and nobody could stop it."""
 
 MEMBERSHIP_ERRORS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError, UnknownMemberIdError)
 """The group changed its members: the next poll joins it again. None of them is retriable for kafka-python."""

@@ -27,13 +27,13 @@ from .writer import TooLarge, Writer
 log = structlog.get_logger(__name__)
 
 BATCH = 500
-"""Messages taken at a time."""
+"""Messages taken at a time: what each costs beside its lines (a commit, a write) is shared by so many."""
 BATCH_BYTES = 4 << 20
 """Bytes of them that are handled at a time: whoever stops the worker waits for no more."""
 WAIT_S = 0.05
-"""A batch is not waited for longer than this."""
+"""A batch is not waited for longer than this: a small part of the second in which a verdict should be there."""
 STUCK_S = 60.0
-"""A backlog of which nothing was handled for so long stands."""
+"""A backlog of which nothing was handled for so long stands: as long as one message may take on trial."""
 
 
 class FaustAgent:

@@ -14,7 +14,9 @@ from streams.partition import partition_of
 from streams.transport import Outgoing
 
 _BATCH = 1 << 20
+"""Bytes of a batch of messages: Kafka's own limit for one, unless a topic allows more."""
 _REQUEST = 16 << 20
+"""The largest message that any topic takes (`streams/topics.py`)."""
 
 
 class TooLarge(Exception):
