@@ -21,6 +21,8 @@ from schedmate.demo.plain import PlainScreen
 from schedmate.demo.programs import PROGRAMS
 from schedmate.demo.scenario import Scenario
 
+WIDTH = 100
+"""Columns of the story at most: its sentences are written for so many, and longer lines are hard to read."""
 LIMIT_S = 240.0
 """After so many seconds the jobs are ended, whatever is missing."""
 TICK_S = 0.05
