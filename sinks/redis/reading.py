@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _Kept = TypeVar("_Kept", bound=Record)
 
-_FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "nodes", "failures"}
+_FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "failures"}
 _LISTS = {"nodes", "verdict_confirmed_by", "verdict_contradicted_by"}
 
 
