@@ -195,7 +195,8 @@ class Subscription:
             raise SubscriptionError(
                 f"expected decisions from Kafka, got {error!r}: see the broker and its rights"
             ) from error
-        self._reading.succeeded()
+        if batches:  # no messages may mean no broker
+            self._reading.succeeded()
         self._drop_lost()
         for records in batches.values():
             for record in records:

@@ -17,6 +17,7 @@ from kafka.errors import (
 )
 
 from records import Position
+from resilience import Outage
 from streams.transport import Message, TransportError
 
 from .admin import unreadable
@@ -78,7 +79,7 @@ class KafkaConsumer:
         for topic in topics:
             _partitions(connection, self._consumer, topic)
         self._consumer.subscribe(list(topics))
-        self._away = False
+        self._outage = Outage("Kafka")
 
     def poll(self, timeout: float, limit: int = 500) -> Sequence[Message]:
         """Return up to `limit` messages, or none after `timeout` seconds. A broker that is away is waited for."""
@@ -86,16 +87,12 @@ class KafkaConsumer:
             batches = self._consumer.poll(timeout_ms=int(timeout * 1000), max_records=limit)
         except RetriableError as error:
             # kafka-python waits by itself, except while it looks for the group's coordinator.
-            if not self._away:
-                log.warning("the broker is away; asking it again until it answers", error=repr(error))
-            self._away = True
-            time.sleep(timeout)
+            time.sleep(min(timeout, self._outage.failed(repr(error))))
             return ()
         except KafkaError as error:
             raise refused(self._connection, error, self._doing) from error
-        if batches and self._away:
-            self._away = False
-            log.info("the broker is back")
+        if batches:  # no messages may mean no broker
+            self._outage.succeeded()
         return [_message(record) for records in batches.values() for record in records]
 
     def commit(self) -> None:
