@@ -8,7 +8,7 @@ import structlog
 
 from . import json_list, text
 from .commands import Run, SlurmCommands
-from .errors import SlurmRefused, UnknownSlurmJob
+from .errors import SlurmError, SlurmRefused, UnknownSlurmJob
 from .gres import shards_per_gpu
 from .job import SlurmJob
 
@@ -27,9 +27,9 @@ class SlurmClient:
     """Slurm's jobs and nodes, read so that no user can speak for another's job, and what may be done to them.
 
     Jobs are read from `scontrol`'s text, which is fast. A user may put a newline and a whole made-up record into a job's name or comment.
-    So a record that is in doubt is taken from `squeue --json`, where a user's text cannot be mistaken for Slurm's. Where the build has no
-    JSON, a number that comes twice is asked for by itself, where its own record comes first. And a number not seen before must be in a
-    list of `squeue` that prints numbers alone.
+    So a number not seen before must be in a list of `squeue` that prints numbers alone; and a record that is in doubt is taken from
+    `squeue --json`, where a user's text cannot be mistaken for Slurm's. Where that does not work, jobs in doubt are asked for one by one:
+    there a job's own record comes first.
 
     Args:
         run: Runs the commands.
@@ -52,11 +52,12 @@ class SlurmClient:
         """
         lines = self._run("scontrol", "show", "job", "-d", "-o").split("\n")
         numbers = Counter(found[1] for line in lines if (found := text.NUMBER.match(line)))
-        jobs = {job.number: job for line in lines if (job := text.parse(line)) and numbers[job.number] == 1}
-        jobs |= self._resolve(numbers.keys() - jobs.keys())
-        self.unreadable = len(numbers.keys() - jobs.keys())
-        confirmed = self._confirm(jobs.keys())
-        return {job.job: job for job in jobs.values() if job.number in confirmed and not job.is_array}
+        real = self._confirm(numbers.keys())
+        read = (text.parse(line) for line in lines)
+        jobs = {job.number: job for job in read if job and job.number in real and numbers[job.number] == 1}
+        jobs |= self._resolve(real - jobs.keys())
+        self.unreadable = len(real - jobs.keys())
+        return {job.job: job for job in jobs.values() if not job.is_array}
 
     def job(self, name: str) -> SlurmJob:
         """Return one job, or one task of an array.
@@ -150,12 +151,14 @@ class SlurmClient:
         return job if job and job.number == number else None
 
     def _listed_as_json(self) -> Iterable[SlurmJob]:
-        """Return all jobs as JSON has them; nothing where this build of Slurm cannot write it."""
+        """Return all jobs as JSON has them; nothing where Slurm cannot write it."""
         if not self._has_json:
             return []
         try:
             jobs = json_list.parse(self._run("squeue", "--json"))
-        except SlurmRefused as error:
+        except (
+            SlurmError
+        ) as error:  # also where so long a list is not written in time: nothing may hang on one user's text
             self._has_json = False
             log.info("slurm_without_json", error=str(error))
             return []

@@ -48,6 +48,18 @@ def test_without_json_the_others_are_read_and_the_one_in_doubt_is_counted() -> N
     assert slurm.commands.count(("squeue", "--json")) == 1
 
 
+def test_a_list_that_takes_too_long_is_given_up_and_the_others_are_read() -> None:
+    slurm = Recorded()
+
+    def slow(*command: str) -> str:
+        if command == ("squeue", "--json"):
+            raise SlurmUnavailable("an answer within 10 s", "none", "")
+        return slurm(*command)
+
+    client = SlurmClient(slow)
+    assert (len(client.jobs()), client.unreadable) == (12, 1)
+
+
 def test_one_job_is_found_by_each_of_its_names_and_no_other() -> None:
     client = SlurmClient(Recorded())
     assert client.job("5_2").job == "5_2"
