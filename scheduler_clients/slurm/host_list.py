@@ -15,7 +15,7 @@ _PART = re.compile(rf"(?:[A-Za-z_.-]|{_NUMBER}|\[{_RANGES}\])+")
 """A name, or names that differ in numbers. Other characters name groups for ClusterShell, or add and subtract sets."""
 _LIST = re.compile(rf"{_PART.pattern}(?:,{_PART.pattern})*")
 _BRACKET = re.compile(r"\[([^\]]*)\]")
-_RANGE = re.compile(r"([0-9]+)-([0-9]+)")
+_RANGE = re.compile(r"(?<![0-9])([0-9]{1,18})-([0-9]{1,18})")
 
 
 @lru_cache(maxsize=4096)
