@@ -17,7 +17,7 @@ from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
 from .model_question import ChunkReference, ModelQuestion, QuestionKind
-from .network_error import network_error, untrusted
+from .network_error import misconfigured, network_error, untrusted
 from .node_finding import NodeFinding, Severity
 from .node_stay import NodeStay
 from .slowdown import Slowdown
@@ -78,6 +78,7 @@ __all__ = [
     "derived_id",
     "encode",
     "identified",
+    "misconfigured",
     "network_error",
     "topic_of",
     "untrusted",

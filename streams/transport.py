@@ -42,6 +42,10 @@ class TransportError(Explained):
     """The broker is away, slow, or refused a message; the message says what to do."""
 
 
+class BrokerUnavailable(TransportError):
+    """The broker is away or slow: the same may succeed later, with nothing changed here."""
+
+
 class Producer(Protocol):
     """Writes messages. Messages of one key stay in order."""
 
