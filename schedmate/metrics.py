@@ -17,8 +17,9 @@ from scheduler_bridge import BridgeCounters
 from sinks import HoldCounters
 from sinks.clickhouse import WriterCounters
 from sinks.redis import StateCounters
+from streams.producers.collector import CollectorCounters
 from streams.producers.counters import ShippingCounters
-from streams.producers.gpu import GpuAgentCounters, OutboxCounters
+from streams.producers.gpu import GpuAgentCounters
 from streams.producers.slurm_events.watcher import SlurmWatcherCounters
 from streams.runtimes.engine import Counters as WorkerCounters
 from streams.runtimes.pump import Counters as PumpCounters
@@ -45,9 +46,9 @@ COMPONENTS: dict[str, tuple[type, str]] = {
     "redis": (StateCounters, "sink"),
     "redis_hold": (HoldCounters, "sink"),
     "bridge": (BridgeCounters, "bridge"),
-    "collector": (ShippingCounters, "collect"),
+    "collector": (CollectorCounters, "collect"),
     "gpu_agent": (GpuAgentCounters, "gpu-agent"),
-    "gpu_outbox": (OutboxCounters, "gpu-agent"),
     "slurm_watcher": (SlurmWatcherCounters, "watch-scheduler"),
+    "shipping": (ShippingCounters, "collect, gpu-agent, watch-scheduler"),
 }
 """Counters and the commands that serve them, by component."""

@@ -114,9 +114,10 @@ def command(
             fail(f"expected to write {how.checkpoint}: {error.strerror}; pass --checkpoint FILE")
             return
         running.telemetry.watch("collector", collector.counters)
+        running.telemetry.watch("shipping", collector.shipper.counters)
 
         def health() -> list[str]:
-            away = collector.counters.chunks and not collector.counters.broker_up
+            away = collector.counters.chunks and not collector.shipper.counters.broker_up
             return ["the broker takes no lines; they wait in their files"] if away else []
 
         running.telemetry.health = health

@@ -23,14 +23,12 @@ from streams.transport import Producer, outgoing
 
 from .checkpoint import Checkpoint, Place
 from .chunker import Limits
-from .counters import ShippingCounters
 from .file_trust import FileTrust
 from .journal import Journal
 from .kernel_log import KernelLog
 from .log_files import OpenedLog, RefusedFile, open_log, search
-from .parcel import Parcel, Source
 from .paths import JobPattern, node_log
-from .shipper import Shipper, SpoolSettings
+from .shipper import Envelope, Shipper, Source, SpoolSettings
 from .tail import READ, Shippable, Tail, continues, rotated
 
 log = structlog.get_logger(__name__)
@@ -78,6 +76,26 @@ class CollectorSettings:
     limits: Limits = field(default_factory=Limits)
 
 
+@dataclass(slots=True)
+class CollectorCounters:
+    """What a collector read since its start. What became of it on its way is in the shipper's counters."""
+
+    pieces: int = 0
+    """Pieces of text that were put into chunks."""
+    lines: int = 0
+    """Lines: pieces that ended with a newline."""
+    bytes: int = 0
+    """Bytes read from the files."""
+    chunks: int = 0
+    """Chunks handed over for shipping."""
+    files: int = 0
+    """Files followed now (a gauge)."""
+    files_refused: int = 0
+    """Files that no job could be told for, or that could not be read."""
+    files_untrusted: int = 0
+    """Of these, files that may not speak for the job that their name tells, or that stand behind a link."""
+
+
 class Collector:
     """Follows all files that the settings name.
 
@@ -111,13 +129,12 @@ class Collector:
         self._changed = threading.Lock()
         self._dirty = False
         _raise_file_limit()
-        self.counters = ShippingCounters()
-        self._shipper = Shipper(
+        self.counters = CollectorCounters()
+        self.shipper = Shipper(
             connect,
             f"collector-{settings.node}",
             adopt=settings.spool,
             memory=settings.memory,
-            counters=self.counters,
             clock=clock,
         )
 
@@ -148,7 +165,7 @@ class Collector:
             self._read_feed(name, feed)
         while any(not self._ship(tail) for tail in list(self._tails.values())) and self._monotonic() < deadline:
             time.sleep(0.02)
-        self._shipper.close(max(0.0, deadline - self._monotonic()))
+        self.shipper.close(max(0.0, deadline - self._monotonic()))
         self._save()
         for tail in self._tails.values():
             tail.close()
@@ -325,7 +342,7 @@ class Collector:
         while feed.ready:
             chunk = feed.ready[0]
             lines = len(chunk.lines)
-            if not self._shipper.offer(Parcel(Source("", 0, chunk.node, chunk.producer), outgoing(chunk), lines)):
+            if not self.shipper.offer(Envelope(Source("", 0, chunk.node, chunk.producer), outgoing(chunk), lines)):
                 break
             feed.ready.popleft()
             self.counters.chunks += 1
@@ -341,8 +358,8 @@ class Collector:
             chunk = tail.ready[0]
             record = chunk.record
             source = Source(getattr(record, "job", ""), getattr(record, "attempt", 0), record.node, record.producer)
-            if not self._shipper.offer(
-                Parcel(source, outgoing(record), chunk.lines, partial(self._acknowledged, tail, chunk))
+            if not self.shipper.offer(
+                Envelope(source, outgoing(record), chunk.lines, partial(self._acknowledged, tail, chunk))
             ):
                 return False
             tail.ready.popleft()
@@ -351,7 +368,7 @@ class Collector:
             self.counters.lines += chunk.after.line - record.first_line
         return True
 
-    def _acknowledged(self, tail: Tail, chunk: Shippable) -> None:
+    def _acknowledged(self, tail: Tail, chunk: Shippable, _: Exception | None) -> None:
         with self._changed:
             # An answer from before a truncation says nothing about the file as it is now.
             if tail.acknowledged.producer == chunk.after.producer:
@@ -374,7 +391,7 @@ class Collector:
             self._dirty = True
             if not self._save_fails:
                 self._save_fails = True
-                log.error("checkpoint cannot be written: a restart will repeat lines", error=str(error))
+                log.error("checkpoint_not_written", error=str(error), then="a restart repeats lines")
 
 
 def _raise_file_limit() -> None:

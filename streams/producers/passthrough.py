@@ -1,4 +1,9 @@
-"""Moving bytes from one file descriptor to another, untouched and at once."""
+"""Moving bytes from one file descriptor to another, untouched and at once.
+
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
+"""
+
+from __future__ import annotations
 
 import errno
 import fcntl

@@ -13,8 +13,8 @@ from structlog.testing import capture_logs
 from records import LogChunk, NodeLogChunk, decode
 from streams.producers.checkpoint import Checkpoint, InvalidCheckpoint
 from streams.producers.collector import Collector, CollectorSettings
+from streams.producers.envelope import Envelope, Source
 from streams.producers.file_trust import FileTrust
-from streams.producers.parcel import Parcel, Source
 from streams.producers.paths import InvalidPattern, JobPattern
 from streams.producers.shipper import Shipper, SpoolSettings
 from streams.transport import outgoing
@@ -313,7 +313,7 @@ def test_while_the_broker_is_away_the_files_wait(site: Site) -> None:
     for job in range(5):
         lines = [line for c in site.broker.chunks if c.job == str(job) for line in c.lines]
         assert lines == [f"line {i}" for i in range(20_000)]
-    assert collector.counters.lost_lines == 0
+    assert collector.shipper.counters.lost == 0
 
 
 def test_a_loud_file_does_not_hold_up_a_quiet_one(site: Site) -> None:
@@ -354,7 +354,7 @@ def test_what_pipes_left_is_sent(site: Site) -> None:
     spool = SpoolSettings(site.directory / "spool", 1 << 20)
     away = Switchable("away")
     pipe = Shipper(away.connect, "pipe", spool=spool, backoff=(0.02, 0.1))
-    pipe.offer(Parcel(Source("9", lane="p"), outgoing(LogChunk(job="9", lines=["left"], time=1.0)), 1))
+    pipe.offer(Envelope(Source("9", ordering_key="p"), outgoing(LogChunk(job="9", lines=["left"], time=1.0)), 1))
     pipe.close(0.0)
     site.start(spool=spool)
     wait_for(lambda: site.broker.lines == ["left"])

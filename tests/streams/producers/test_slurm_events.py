@@ -34,6 +34,9 @@ class Told:
         self.events: list[JobEvent] = []
         self.away = False
 
+    def connect(self) -> "Told":
+        return self
+
     def send(self, message: Outgoing) -> "Future[None]":
         future: Future[None] = Future()
         if self.away:
@@ -226,7 +229,7 @@ class TestRealSlurm:
     def watched(self, slurm: Slurm, tmp_path: Path) -> tuple[Slurm, Told, SlurmWatcher]:
         told = Told()
         listing = Listing({"SLURM_CONF": str(slurm.configuration)})
-        return slurm, told, SlurmWatcher(told, tmp_path / "checkpoint.json", listing)
+        return slurm, told, SlurmWatcher(told.connect, tmp_path / "checkpoint.json", listing)
 
     def until(self, told: Told, watcher: SlurmWatcher, name: str, kind: EventKind, attempt: int = 0) -> JobEvent:
         deadline = time.monotonic() + 20
@@ -305,12 +308,12 @@ class TestRealSlurm:
         self.until(told, watcher, name, EventKind.STARTED)
         later = Told()
         listing = Listing({"SLURM_CONF": str(slurm.configuration)})
-        successor = SlurmWatcher(later, tmp_path / "checkpoint.json", listing)
+        successor = SlurmWatcher(later.connect, tmp_path / "checkpoint.json", listing)
         self.until(later, successor, name, EventKind.ENDED)
         assert later.kinds(name) == [EventKind.ENDED]
         (tmp_path / "checkpoint.json").write_text("{")
         again = Told()
-        SlurmWatcher(again, tmp_path / "checkpoint.json", listing).poll()
+        SlurmWatcher(again.connect, tmp_path / "checkpoint.json", listing).poll()
         assert [event.id for event in again.of(name)] == [event.id for event in told.of(name) + later.of(name)]
 
     def test_a_broker_that_is_away_loses_nothing(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:
@@ -338,6 +341,6 @@ class TestRealSlurm:
 
 
 def test_a_scheduler_that_is_away_is_waited_for(tmp_path: Path) -> None:
-    watcher = SlurmWatcher(Told(), tmp_path / "checkpoint.json", Listing({"PATH": str(tmp_path)}))
+    watcher = SlurmWatcher(Told().connect, tmp_path / "checkpoint.json", Listing({"PATH": str(tmp_path)}))
     assert watcher.poll() == 0
     assert watcher.counters.slurm_away == 1
