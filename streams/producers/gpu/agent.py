@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import structlog
@@ -18,8 +18,6 @@ log = structlog.get_logger(__name__)
 
 MEMORY = 16 << 20
 """Bytes of samples that wait for a broker that is away: about 10,000. Past that the oldest give way, for the newest are worth more."""
-CLOSE_SECONDS = 5.0
-"""How long the last samples are still sent at the end."""
 
 
 @dataclass
@@ -53,6 +51,7 @@ class GpuAgent:
         interval: Seconds between samples.
         clock: Seconds since 1970.
         recorder: Where samples are recorded, too. Closed at the end of `run`.
+        close_seconds: How long the last samples are still sent at the end.
         stop: Ends `run` when set.
 
     Attributes:
@@ -67,6 +66,7 @@ class GpuAgent:
         clock: Callable[[], float] = time.time,
         *,
         recorder: RecordingWriter | None = None,
+        close_seconds: float = 5.0,
         stop: threading.Event | None = None,
     ) -> None:
         if interval <= 0:
@@ -74,6 +74,7 @@ class GpuAgent:
         self.counters = GpuAgentCounters()
         self.shipper = Shipper(connect, "gpu-agent", perishable=True, memory=MEMORY)
         self._source, self._interval, self._clock, self._recorder = source, interval, clock, recorder
+        self._close_seconds = close_seconds
         self._stop = stop or threading.Event()
         self._failing = False
 
@@ -93,7 +94,7 @@ class GpuAgent:
         finally:
             self._source.close()
             self._close_recorder()
-            self.shipper.counters.lost += self.shipper.close(CLOSE_SECONDS).lost
+            self.shipper.counters.lost += self.shipper.close(self._close_seconds).lost
 
     def stop(self) -> None:
         """End `run` soon; may be called from another thread or a signal handler."""
@@ -119,10 +120,14 @@ class GpuAgent:
             self.counters.gpus_failing = len({(sample.node, sample.gpu) for sample in samples if sample.error})
         self.counters.last_round = self._clock()
         self._record(samples)
+        self.take(samples)
+        return samples
+
+    def take(self, samples: Iterable[GpuSample]) -> None:
+        """Ship `samples`; never waits."""
         for sample in samples:
             source = Source("", node=sample.node, ordering_key=f"{sample.node}/{sample.gpu}")
             self.shipper.offer(Envelope(source, outgoing(sample), 1))
-        return samples
 
     def _record(self, samples: list[GpuSample]) -> None:
         if self._recorder is None or not samples:

@@ -60,7 +60,7 @@ class Site:
             self.now += 0.25
             while collector.step():
                 pass
-        wait_for(lambda: collector._shipper.idle)
+        wait_for(lambda: collector.shipper.idle)
         self.now += 1.0
         collector.step()
 
@@ -307,7 +307,7 @@ def test_while_the_broker_is_away_the_files_wait(site: Site) -> None:
     for _ in range(40):
         site.now += 0.25
         collector.step()
-    assert collector._shipper._in_memory <= 300_000
+    assert collector.shipper._in_memory <= 300_000
     site.broker.state = "up"
     wait_for(lambda: collector.step() is not None and len(site.broker.lines) == 100_000, 60)
     for job in range(5):

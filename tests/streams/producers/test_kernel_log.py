@@ -96,7 +96,7 @@ def test_the_collector_reads_the_kernels_own_log(tmp_path: Path) -> None:
             pass
         collector.step()
         assert collector.counters.files == 1
-        wait_for(lambda: collector._shipper.idle)
+        wait_for(lambda: collector.shipper.idle)
         collector.close()
         chunks = [decode(NodeLogChunk, message.value) for message in broker.read("node-logs")]
         return [(chunk.first_piece + index, line) for chunk in chunks for index, line in enumerate(chunk.lines)]

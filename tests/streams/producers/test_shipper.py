@@ -334,3 +334,42 @@ def test_whatever_happens_every_line_arrives_in_order_or_is_counted(tmp_path: Pa
         arrived.add(chunk.seq)
     lost = {event.id: event.lines for event in broker.events}
     assert len(arrived) + sum(lost.values()) == sent
+
+
+def test_perishable_records_give_way_oldest_first_and_are_counted() -> None:
+    broker = Switchable("away")
+    shipper = Shipper(broker.connect, "p", memory=5 * envelope(0).size + 50, perishable=True, backoff=QUICK)
+    for i in range(12):
+        assert shipper.offer(envelope(i, ordering_key="ab"[i % 2]))
+    assert (shipper.counters.waiting, shipper.counters.lost) == (5, 7)
+    broker.state = "up"
+    wait_for(lambda: shipper.counters.acknowledged == 5)
+    assert sorted(chunk.seq for chunk in broker.chunks) == [7, 8, 9, 10, 11]
+    assert (numbers(broker, "a"), numbers(broker, "b")) == ([8, 10], [7, 9, 11])
+    assert shipper.close(5) == Unsent(0, 0)
+    assert (shipper.counters.waiting, shipper.counters.lost) == (0, 7)
+
+
+def test_perishable_records_under_way_are_not_given_up() -> None:
+    broker = Switchable("silent")
+    shipper = Shipper(broker.connect, "p", memory=3 * envelope(0).size + 50, perishable=True, backoff=QUICK)
+    assert shipper.offer(envelope(0))
+    wait_for(lambda: broker.sends == 1)
+    for i in range(1, 9):
+        assert shipper.offer(envelope(i))
+    assert (shipper.counters.waiting, shipper.counters.lost) == (3, 6)
+    assert shipper.close(0) == Unsent(0, 3)
+
+
+def test_what_is_refused_for_good_is_counted_and_the_rest_goes_on(spool: SpoolSettings) -> None:
+    broker = Switchable()
+    broker.never = {3, 4}
+    shipper = Shipper(broker.connect, "p", spool=spool, backoff=QUICK)
+    told: list[tuple[int, str]] = []
+    for i in range(8):
+        shipper.offer(envelope(i, done=lambda refused, i=i: told.append((i, str(refused or "")))))  # type: ignore[misc]
+    assert shipper.close(10) == Unsent(0, 0)
+    assert numbers(broker) == [0, 1, 2, 5, 6, 7]
+    assert [number for number, refused in told if refused] == [3, 4]
+    assert (shipper.refused, shipper.refusal, shipper.counters.lost) == (2, "never", 2)
+    assert broker.connections == 1
