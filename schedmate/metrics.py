@@ -20,6 +20,7 @@ from sinks.redis import StateCounters
 from streams.producers.collector import CollectorCounters
 from streams.producers.counters import ShippingCounters
 from streams.producers.gpu import GpuAgentCounters
+from streams.producers.pipe_intake import IntakeCounters
 from streams.producers.slurm_events.watcher import SlurmWatcherCounters
 from streams.runtimes.engine import Counters as WorkerCounters
 from streams.runtimes.pump import Counters as PumpCounters
@@ -47,6 +48,7 @@ COMPONENTS: dict[str, tuple[type, str]] = {
     "redis_hold": (HoldCounters, "sink"),
     "bridge": (BridgeCounters, "bridge"),
     "collector": (CollectorCounters, "collect"),
+    "pipe_intake": (IntakeCounters, "collect, with --socket"),
     "gpu_agent": (GpuAgentCounters, "gpu-agent"),
     "slurm_watcher": (SlurmWatcherCounters, "watch-scheduler"),
     "shipping": (ShippingCounters, "collect, gpu-agent, watch-scheduler"),

@@ -61,12 +61,12 @@ def command(
     how = PipeSettings(
         identity=identity,
         name=fresh_name(identity.node),
-        spool=settings.producer.directory / "spool",
+        spool=str(settings.producer.directory / "spool"),
         spool_bytes=settings.producer.spool_mb << 20,
         hold=settings.producer.hold_seconds,
         close_timeout=settings.producer.close_seconds,
         limits=Limits(settings.producer.chunk_lines, seconds=settings.producer.chunk_seconds),
-        log=log,
+        log=None if log is None else str(log),
         run=Run(time.time(), arguments or ()) if identity.whole else None,
     )
 

@@ -28,6 +28,7 @@ from .journal import Journal
 from .kernel_log import KernelLog
 from .log_files import OpenedLog, RefusedFile, open_log, search
 from .paths import JobPattern, node_log
+from .pipe_intake import PipeIntake
 from .shipper import Envelope, Shipper, Source, SpoolSettings
 from .tail import READ, Shippable, Tail, continues, rotated
 
@@ -52,6 +53,7 @@ class CollectorSettings:
         node: This host.
         checkpoint: File that remembers how far everything is acknowledged.
         trust: Whose files may speak for a job.
+        socket: Where pipes without a Kafka client hand over what they have (`pipe_intake`). None: nowhere.
         spool: Where pipes leave what they could not send; the collector sends it. None: leave it alone.
         ignore_older_s: Files of jobs that were last written so many seconds before they are first seen are left out. None: take all.
         poll_s: Seconds between two looks at files that are being written.
@@ -67,6 +69,7 @@ class CollectorSettings:
     checkpoint: Path
     node_globs: Sequence[str] = ()
     trust: FileTrust = field(default_factory=FileTrust)
+    socket: Path | None = None
     spool: SpoolSettings | None = None
     ignore_older_s: float | None = None
     poll_s: float = 0.2
@@ -102,6 +105,7 @@ class Collector:
     Raises:
         InvalidPattern: The pattern cannot tell a job.
         InvalidCheckpoint: The checkpoint is not one, or in use.
+        SocketInUse: Another collector takes in pipes there.
     """
 
     def __init__(
@@ -137,6 +141,9 @@ class Collector:
             memory=settings.memory,
             clock=clock,
         )
+        self.intake = (
+            None if settings.socket is None else PipeIntake(settings.socket, settings.trust, self.shipper.offer)
+        )
 
     def run(self, stop: threading.Event) -> None:
         """Collect until `stop` is set."""
@@ -159,6 +166,8 @@ class Collector:
     def close(self) -> None:
         """Ship what is complete, wait a bounded time for acknowledgements, and remember how far they went."""
         deadline = self._monotonic() + self._settings.close_timeout
+        if self.intake is not None:
+            self.intake.close()
         for tail in self._tails.values():
             tail.flush()
         for name, feed in self._feeds.items():
@@ -250,7 +259,7 @@ class Collector:
             return True
         if place is not None and place.owner == opened.status.st_uid and continues(opened.file, place):
             return True
-        objection = self._settings.trust.objection(template.job, opened)
+        objection = self._settings.trust.objection(template.job, opened.status.st_uid, private=opened.private)
         if objection:
             self._refuse(path, objection, untrusted=True)
         return objection == ""

@@ -9,6 +9,7 @@ import os
 import select
 import time
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .chunker import SHIPPED, Chunker, Ready
@@ -31,7 +32,7 @@ STREAMS = ("stdout", "stderr")
 
 def ship(settings: PipeSettings, connect: Callable[[], Producer], data: int, report: Callable[[Report], None]) -> None:
     """Ship what the pass-through writes into `data` until that is closed. Reports when nothing can be lost any more, and at its end."""
-    spool = SpoolSettings(settings.spool, settings.spool_bytes)
+    spool = SpoolSettings(Path(settings.spool), settings.spool_bytes)
     shipper = Shipper(
         connect,
         settings.name,

@@ -15,7 +15,6 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from .passthrough import step_aside
@@ -56,13 +55,13 @@ class PipeSettings(NamedTuple):
 
     identity: Identity
     name: str
-    spool: Path
+    spool: str
     spool_bytes: int = 512 << 20
     hold: float = 0.03
     close_timeout: float = 5.0
     memory: int = 16 << 20
     limits: Limits | None = None
-    log: Path | None = None
+    log: str | None = None
     run: Run | None = None
     receiver: str = "broker"
 

@@ -48,7 +48,7 @@ def main() -> None:
     settings = PipeSettings(
         identity=Identity("1", 0, "n1", 3),
         name=fresh_name("n1"),
-        spool=directory / "spool",
+        spool=str(directory / "spool"),
         spool_bytes=int(os.environ.get("BUDGET", str(1 << 30))),
         close_timeout=float(os.environ.get("CLOSE", "5")),
         hold=float(os.environ.get("HOLD", os.environ.get("CLOSE", "30"))),
