@@ -17,7 +17,7 @@ from scheduler_bridge import BridgeCounters
 from sinks import HoldCounters
 from sinks.clickhouse import WriterCounters
 from sinks.redis import StateCounters
-from streams.producers.collector import CollectorCounters
+from streams.producers.collector_settings import CollectorCounters
 from streams.producers.counters import ShippingCounters
 from streams.producers.gpu import GpuAgentCounters
 from streams.producers.pipe_intake import IntakeCounters

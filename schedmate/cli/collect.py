@@ -77,7 +77,8 @@ def command(
     from streams.kafka import KafkaProducer
     from streams.producers.checkpoint import InvalidCheckpoint
     from streams.producers.chunker import Limits
-    from streams.producers.collector import Collector, CollectorSettings
+    from streams.producers.collector import Collector
+    from streams.producers.collector_settings import CollectorSettings
     from streams.producers.file_trust import FileTrust, UnknownUser, user_ids
     from streams.producers.job_owners import JobOwners
     from streams.producers.paths import InvalidPattern

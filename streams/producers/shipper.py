@@ -13,7 +13,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -24,6 +23,7 @@ from streams.producer import Refused
 
 from .counters import ShippingCounters
 from .envelope import Envelope, InvalidEntry, Source, loss, pack, unpack
+from .send_queue import SendQueue
 from .spool import Spool, SpoolBusy, SpoolFull, orphans
 
 if TYPE_CHECKING:
@@ -108,11 +108,7 @@ class Shipper:
         self._changed = threading.Condition(self._lock)
         self._stop = threading.Event()
         self._closing = False
-        self._queues: dict[str, deque[Envelope]] = {}
-        self._ready: deque[str] = deque()
-        self._in_memory = 0
-        self._unspooled: dict[Envelope, None] = {}
-        self._in_flight: dict[Envelope, float] = {}
+        self._queue = SendQueue()
         self._epoch = 0
         self._failure: str | None = None
         self._spool: Spool | None = None
@@ -137,10 +133,10 @@ class Shipper:
             its lines are counted as lost.
         """
         with self._lock:
-            room = self._in_memory + envelope.size <= self._memory
+            room = self._queue.size + envelope.size <= self._memory
             if self._settings is None:
                 while not room and self._perishable and self._drop_oldest():
-                    room = self._in_memory + envelope.size <= self._memory
+                    room = self._queue.size + envelope.size <= self._memory
                 if room:
                     self._keep(envelope)
                 return room
@@ -166,7 +162,7 @@ class Shipper:
     def idle(self) -> bool:
         """True where everything of its own is acknowledged."""
         with self._lock:
-            return not self._queues and not self._lost and (self._spool is None or self._spool.empty)
+            return not self._queue and not self._lost and (self._spool is None or self._spool.empty)
 
     @property
     def away(self) -> bool:
@@ -189,7 +185,9 @@ class Shipper:
             self._spill()
             self._secured = True
             self._note_losses()
-            return Unsent(self._kept, sum(envelope.lines for envelope in self._unspooled) + sum(self._lost.values()))
+            return Unsent(
+                self._kept, sum(envelope.lines for envelope in self._queue.only_here) + sum(self._lost.values())
+            )
 
     def close(self, timeout: float) -> Unsent:
         """Wait up to `timeout` seconds for acknowledgements; leave the rest in the spool."""
@@ -203,10 +201,10 @@ class Shipper:
         self._thread.join(1.0 if self.counters.broker_up else 0.05)
         with self._lock:
             self._spill()
-            lost = sum(envelope.lines for envelope in self._unspooled) + sum(self._lost.values())
-            for envelope in self._unspooled:
+            lost = sum(envelope.lines for envelope in self._queue.only_here) + sum(self._lost.values())
+            for envelope in self._queue.only_here:
                 self._lost[envelope.source] = self._lost.get(envelope.source, 0) + envelope.lines
-            self._unspooled.clear()
+            self._queue.only_here.clear()
             if not self._note_losses():
                 for source, count in self._lost.items():
                     self._to_disk(loss(source, count, self._clock()), read=False, beyond_budget=True)
@@ -219,30 +217,22 @@ class Shipper:
     # --- queues; the lock is held -------------------------------------------------------------------------------------
 
     def _keep(self, envelope: Envelope) -> None:
-        queue = self._queues.setdefault(envelope.source.ordering_key, deque())
-        if not queue:
-            self._ready.append(envelope.source.ordering_key)
-        queue.append(envelope)
-        self._in_memory += envelope.size
-        self.counters.waiting += 1
-        if envelope.entry is None:
-            self._unspooled[envelope] = None
+        self._queue.put(envelope)
+        self.counters.waiting = len(self._queue)
         self._changed.notify_all()
 
     def _drop_oldest(self) -> bool:
         """Give up the oldest message that is not in flight. False where there is none."""
-        oldest = next((each for each in self._unspooled if each not in self._in_flight), None)
-        if oldest is not None:
-            self.counters.lost += oldest.lines
-            self._queues[oldest.source.ordering_key].remove(oldest)
-            self._release(oldest)
-        return oldest is not None
+        if (oldest := self._queue.drop_oldest()) is None:
+            return False
+        self.counters.lost += oldest.lines
+        return True
 
     def _spill(self) -> bool:
         """Write what stands only in memory to disk, in order. False where the disk takes no more."""
         if self._settings is None:
             return False
-        return all(self._to_disk(envelope, read=True) for envelope in list(self._unspooled))
+        return all(self._to_disk(envelope, read=True) for envelope in list(self._queue.only_here))
 
     def _to_disk(self, envelope: Envelope, *, read: bool, beyond_budget: bool = False) -> bool:
         if self._settings is None:
@@ -261,7 +251,7 @@ class Shipper:
         if self._spool_refuses:
             log.info("spool_takes_again")
             self._spool_refuses = False
-        self._unspooled.pop(envelope, None)
+        self._queue.only_here.pop(envelope, None)
         self._kept += envelope.lines
         envelope.spool = self._spool
         self.counters.spooled_chunks += 1
@@ -281,7 +271,7 @@ class Shipper:
         if self._spool is None:
             return False
         counts = dict(self._lost)
-        for envelope in self._unspooled if self._secured else ():
+        for envelope in self._queue.only_here if self._secured else ():
             counts[envelope.source] = counts.get(envelope.source, 0) + envelope.lines
         losses = [loss(source, lines, self._clock()) for source, lines in counts.items() if lines]
         try:
@@ -292,7 +282,7 @@ class Shipper:
     def _refill(self) -> None:
         """Load from disk what memory has room for: one's own first."""
         for spool in [*([self._spool] if self._spool else []), *self._adopted]:
-            while self._in_memory < self._memory // 2 and (entry := spool.read()) is not None:
+            while self._queue.size < self._memory // 2 and (entry := spool.read()) is not None:
                 try:
                     envelope = unpack(entry.payload)
                 except InvalidEntry as error:
@@ -338,9 +328,8 @@ class Shipper:
         with self._lock:
             self._epoch += 1
             epoch = self._epoch
-            self._in_flight.clear()
+            self._queue.take_again()
             self._failure = None
-            self._ready = deque(self._queues)
         adopted = float("-inf")
         while not self._stop.is_set():
             with self._changed:
@@ -352,13 +341,9 @@ class Shipper:
                 if self._lost and self.counters.broker_up and (self._closing or now - self._lost_told >= 1):
                     self._lost_told = int(now)
                     self._tell_losses()
-                if self._in_flight and now - min(self._in_flight.values()) > SLOW_SECONDS:
+                if (flying := self._queue.in_flight) and now - min(flying.values()) > SLOW_SECONDS:
                     self._away("no acknowledgement", count=False)
-                batch = []
-                while self._ready and len(self._in_flight) < IN_FLIGHT:
-                    envelope = self._queues[self._ready.popleft()][0]
-                    self._in_flight[envelope] = now
-                    batch.append(envelope)
+                batch = self._queue.take(IN_FLIGHT, now)
                 if not batch and self._failure is None:
                     self._changed.wait(0.5)
             for envelope in batch:
@@ -373,7 +358,7 @@ class Shipper:
         with self._changed:
             if epoch != self._epoch:
                 return  # an answer on a connection that was given up: the envelope is being sent again
-            del self._in_flight[envelope]
+            del self._queue.in_flight[envelope]
             if future.cancelled() or (error is not None and not isinstance(error, Refused)):
                 self._failure = str(error or "given up")
             else:
@@ -396,12 +381,9 @@ class Shipper:
         self.refused += envelope.lines
 
     def _forget(self, envelope: Envelope) -> None:
-        queue = self._queues[envelope.source.ordering_key]
-        queue.popleft()
-        if queue:
-            self._ready.append(envelope.source.ordering_key)
-        only_in_memory = envelope in self._unspooled
-        self._release(envelope)
+        only_in_memory = envelope in self._queue.only_here
+        self._queue.answered(envelope)
+        self.counters.waiting = len(self._queue)
         if only_in_memory and self._secured:
             self._note_losses()
         if envelope in self._telling:
@@ -415,16 +397,6 @@ class Shipper:
             elif envelope.spool is self._spool:
                 self._kept -= envelope.lines
                 self.counters.spooled_bytes = self._spool.size
-
-    def _release(self, envelope: Envelope) -> None:
-        """Forget `envelope`, which its queue holds no more."""
-        if not self._queues[envelope.source.ordering_key]:
-            del self._queues[envelope.source.ordering_key]
-            with suppress(ValueError):
-                self._ready.remove(envelope.source.ordering_key)
-        self._in_memory -= envelope.size
-        self.counters.waiting -= 1
-        self._unspooled.pop(envelope, None)
 
     def _answers(self) -> None:
         self._away_now = False

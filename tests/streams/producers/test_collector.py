@@ -12,7 +12,8 @@ from structlog.testing import capture_logs
 
 from records import LogChunk, NodeLogChunk, decode
 from streams.producers.checkpoint import Checkpoint, InvalidCheckpoint
-from streams.producers.collector import Collector, CollectorSettings
+from streams.producers.collector import Collector
+from streams.producers.collector_settings import CollectorSettings
 from streams.producers.envelope import Envelope, Source
 from streams.producers.file_trust import FileTrust
 from streams.producers.paths import InvalidPattern, JobPattern
@@ -168,7 +169,7 @@ def test_what_was_not_acknowledged_is_read_again_under_the_same_numbers(site: Si
 def test_a_collector_killed_at_any_moment_loses_and_doubles_nothing(site: Site) -> None:
     code = (
         "import sys, threading\nfrom pathlib import Path\n"
-        "from streams.producers.collector import Collector, CollectorSettings\n"
+        "from streams.producers.collector import Collector\nfrom streams.producers.collector_settings import CollectorSettings\n"
         "from tests.streams.producers.pipe_driver import DirectoryBroker\n"
         "d = Path(sys.argv[1])\n"
         f"settings = CollectorSettings([str(d / 'logs' / '*')], r'{PATTERN}', 'n1', d / 'checkpoint', poll_s=0.01)\n"
@@ -307,7 +308,7 @@ def test_while_the_broker_is_away_the_files_wait(site: Site) -> None:
     for _ in range(40):
         site.now += 0.25
         collector.step()
-    assert collector.shipper._in_memory <= 300_000
+    assert collector.shipper._queue.size <= 300_000
     site.broker.state = "up"
     wait_for(lambda: collector.step() is not None and len(site.broker.lines) == 100_000, 60)
     for job in range(5):

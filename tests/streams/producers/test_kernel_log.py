@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from processors.node import NodeProcessor
 from records import NodeFinding, NodeLogChunk, Position, decode
 from streams.memory import MemoryBroker
-from streams.producers.collector import Collector, CollectorSettings
+from streams.producers.collector import Collector
+from streams.producers.collector_settings import CollectorSettings
 from streams.producers.kernel_log import KernelLog
 
 from .switchable import wait_for
