@@ -167,12 +167,14 @@ def test_the_kernel_says_who_writes(tmp_path: Path) -> None:
             folder.chmod(folder.stat().st_mode | 0o011)
     collector = Collector(tmp_path / "c.sock", FileTrust(owner_of=lambda job: owner[0]))
     told_out, told_in = os.pipe()
+    go_out, go_in = os.pipe()
     if (child := os.fork()) == 0:
         os.setresuid(4001, 4001, 4001)
         with socket.socket(socket.AF_UNIX) as theirs:
             theirs.connect(str(collector.path))
             theirs.sendall(framed(pack(Envelope(Source("1"), chunk(0), 1))))
             os.write(told_in, theirs.recv(4096))
+            os.read(go_out, 1)
             theirs.sendall(framed(pack(Envelope(Source("1"), chunk(1), 1))))
             os.write(told_in, theirs.recv(4096))
         os._exit(0)
@@ -181,14 +183,15 @@ def test_the_kernel_says_who_writes(tmp_path: Path) -> None:
     owner[0] = 4001
     assert os.read(told_out, 4096) == ANSWER.pack(0, TAKEN, 0)
     owner[0] = 4002
+    os.write(go_in, b"x")
     number, _, size = ANSWER.unpack_from(answer := os.read(told_out, 4096))
     assert (number, len(answer) - ANSWER.size) == (1, size)
     assert b"expected a pipe of user 4002, the owner of job 1, got one of user 4001" in answer
     os.waitpid(child, 0)
     assert [each.seq for each in collector.broker.chunks] == [0]
     collector.close()
-    os.close(told_in)
-    os.close(told_out)
+    for descriptor in (told_in, told_out, go_in, go_out):
+        os.close(descriptor)
 
 
 def test_one_user_has_so_many_connections(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
