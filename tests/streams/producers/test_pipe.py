@@ -152,6 +152,7 @@ def test_what_could_not_even_be_handed_over_is_handed_over_from_the_background(s
         assert process.stdout
         wait_for(lambda: Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().count(" ") == 2)
         shipping = shipping_process(process.pid)
+        wait_for(lambda: Path(f"/proc/{shipping}/fd/1").readlink() == Path(os.devnull))  # it has let go of the job's
         os.kill(shipping, signal.SIGSTOP)
         try:
             process.stdin.close()
