@@ -60,7 +60,8 @@ class Site:
         return segments(self.directory / "spool")
 
     def send_orphans(self, data: bytes = b"") -> None:
-        """Run another pipe until it has sent what earlier ones left."""
+        """Run another pipe until it has sent what earlier ones left. It looks for that at its start, so they must have let go of it."""
+        wait_for(lambda: not self.spools() or [spool.close() for spool in orphans(self.directory / "spool", 1 << 30)])
         with subprocess.Popen(self.command(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=ENV) as process:
             assert process.stdin
             process.stdin.write(data)
