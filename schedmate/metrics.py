@@ -4,19 +4,18 @@ from processors.alarms.monitor import AlarmCounters
 from processors.classify.classifier import ClassifyCounters
 from processors.diagnose.handler import DiagnoseCounters
 from processors.diagnose.nodes import WitnessCounters
+from processors.diagnose.review.reviewer import ReviewCounters
 from processors.interference.monitor import InterferenceCounters
-from processors.models.answers import AnswerCounters
-from processors.models.asker import AskerCounters
-from processors.models.inquirer import InquirerCounters
-from processors.models.pool import ModelCounters
-from processors.models.reviewer import ReviewCounters
 from processors.node import NodeCounters
 from processors.stream_reader import Counters as ProcessorCounters
 from processors.track.tracker import TrackCounters
+from resilience import OutageCounters
 from scheduler_bridge import BridgeCounters
-from sinks import HoldCounters
 from sinks.clickhouse import WriterCounters
 from sinks.redis import StateCounters
+from streams.model_worker.answering import AnsweringCounters
+from streams.model_worker.answers import AnswerCounters
+from streams.model_worker.pool import ModelCounters
 from streams.producers.collector_settings import CollectorCounters
 from streams.producers.counters import ShippingCounters
 from streams.producers.gpu import GpuAgentCounters
@@ -37,15 +36,14 @@ COMPONENTS: dict[str, tuple[type, str]] = {
     "nodes": (NodeCounters, "worker"),
     "node_witness": (WitnessCounters, "worker"),
     "reviewer": (ReviewCounters, "worker"),
-    "inquirer": (InquirerCounters, "worker, with a language model"),
-    "asker": (AskerCounters, "worker, with a language model"),
-    "language_model": (ModelCounters, "worker, with a language model"),
-    "answers": (AnswerCounters, "worker, with a language model"),
+    "model_worker": (AnsweringCounters, "model-worker"),
+    "language_model": (ModelCounters, "model-worker"),
+    "answers": (AnswerCounters, "model-worker"),
     "pump": (PumpCounters, "sink, bridge"),
     "clickhouse": (WriterCounters, "sink"),
-    "clickhouse_hold": (HoldCounters, "sink"),
+    "clickhouse_hold": (OutageCounters, "sink"),
     "redis": (StateCounters, "sink"),
-    "redis_hold": (HoldCounters, "sink"),
+    "redis_hold": (OutageCounters, "sink"),
     "bridge": (BridgeCounters, "bridge"),
     "collector": (CollectorCounters, "collect"),
     "pipe_intake": (IntakeCounters, "collect, with --socket"),

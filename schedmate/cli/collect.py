@@ -74,6 +74,7 @@ def command(
     """
     from schedmate.connections import kafka_connection
     from schedmate.service import service
+    from scheduler_clients.slurm import SlurmClient
     from streams.kafka import KafkaProducer
     from streams.producers.checkpoint import InvalidCheckpoint
     from streams.producers.chunker import Limits
@@ -84,14 +85,13 @@ def command(
     from streams.producers.paths import InvalidPattern
     from streams.producers.pipe_intake import SocketInUse
     from streams.producers.shipper import SpoolSettings
-    from streams.producers.slurm_events import Listing
     from streams.transport import Producer
 
     loaded: Loaded = context.obj
     settings = loaded.settings
     if not globs and not node_log and socket_path is None:
         fail("expected files to collect, or --socket PATH, got none: schedmate collect '/home/*/slurm-*.out'")
-    owners = JobOwners(Listing().owners)
+    owners = JobOwners(SlurmClient().owners)
     scheduler = shutil.which("squeue") is not None
     trusted = set(trust_owner or ())
     try:

@@ -12,7 +12,7 @@ from streams.transport import Producer
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
 SILENT_S = 30.0
-"""Without an answer from the scheduler for so long the watcher is unwell."""
+"""Without an answer from the scheduler for so long the watcher is unwell: three commands that ran into their limit of ten seconds."""
 
 
 @app.callback()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .shipping_process import Run
 
 COMMAND = 1000
-"""Characters of a command line that are told."""
+"""Characters of a command line that are told: as many as a Slurm event has."""
 
 
 class Life:

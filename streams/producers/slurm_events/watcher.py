@@ -1,6 +1,5 @@
 """Ships what happens in Slurm: looks, compares, sends, and remembers once it is acknowledged."""
 
-import os
 import threading
 import time
 from collections import deque
@@ -12,11 +11,12 @@ import msgspec
 import structlog
 
 from records import JobEvent
+from resilience import Outage, replace_file
+from scheduler_clients.slurm import SlurmClient, SlurmError
 from streams.producers.shipper import Envelope, Shipper, Source
 from streams.transport import Producer, outgoing
 
 from .changes import Known, changes
-from .listing import Listing, SlurmAway
 
 log = structlog.get_logger(__name__)
 
@@ -51,7 +51,7 @@ class SlurmWatcher:
     Args:
         connect: Connects to the broker; called in another thread.
         checkpoint: The file; its directory must be there.
-        listing: Slurm.
+        client: Slurm.
         clock: Seconds since 1970.
         memory: Bytes of events that may wait.
     """
@@ -60,20 +60,21 @@ class SlurmWatcher:
         self,
         connect: Callable[[], Producer],
         checkpoint: Path,
-        listing: Listing | None = None,
+        client: SlurmClient | None = None,
         clock: Callable[[], float] = time.time,
         memory: int = 8 << 20,
     ) -> None:
         self.counters = SlurmWatcherCounters()
         self.shipper = Shipper(connect, "slurm-events", memory=memory, clock=clock)
         self._checkpoint = checkpoint
-        self._listing = listing or Listing()
+        self._client = client or SlurmClient()
         self._clock = clock
         self._known = self._remembered = _load(checkpoint)
         self._unsent: deque[JobEvent] = deque()
         self._unacknowledged = 0
         self._lock = threading.Lock()
-        self._troubles: set[str] = set()
+        self._slurm = Outage("Slurm", consequence="events are told once it answers")
+        self._pause_s = 0.0
 
     def poll(self) -> int:
         """Look once, and return the number of events that follow. Never raises for a scheduler that is away, or waits for a broker."""
@@ -81,25 +82,26 @@ class SlurmWatcher:
         if not self._send():
             return 0
         self.counters.looks += 1
+        self._pause_s = 0.0
         now = self._clock()
         try:
-            jobs = self._listing.read()
-            events, self._known = changes(self._known, jobs, now, self._listing.gpus)
-        except SlurmAway as error:
+            jobs = self._client.jobs()
+            events, self._known = changes(self._known, jobs, now, self._client.gpus)
+        except SlurmError as error:
             self.counters.slurm_away += 1
-            self._say("slurm_away", error)
+            self._pause_s = self._slurm.failed(error)
             return 0
-        self._over("slurm_away")
-        self.counters.last_look, self.counters.jobs, self.counters.unreadable = now, len(jobs), self._listing.unreadable
+        self._slurm.succeeded()
+        self.counters.last_look, self.counters.jobs, self.counters.unreadable = now, len(jobs), self._client.unreadable
         self._unsent += events
         self._send()
         return len(events)
 
     def run(self, stop: threading.Event, interval: float = 1.0) -> None:
-        """Look every `interval` seconds until `stop` is set."""
+        """Look every `interval` seconds until `stop` is set; less often while Slurm is away."""
         while not stop.is_set():
             self.poll()
-            stop.wait(interval)
+            stop.wait(max(interval, self._pause_s))
 
     def close(self, timeout: float = 5.0) -> None:
         """Wait up to `timeout` seconds for acknowledgements, and remember what was told."""
@@ -129,18 +131,8 @@ class SlurmWatcher:
     def _remember(self) -> None:
         """Write down what was told, where all of it is acknowledged."""
         if self._known != self._remembered and not self._unsent and not self._unacknowledged:
-            _save(self._checkpoint, self._known)
+            replace_file(self._checkpoint, msgspec.json.encode(self._known))
             self._remembered = self._known
-
-    def _say(self, trouble: str, error: Exception) -> None:
-        if trouble not in self._troubles:
-            log.warning(trouble, error=str(error))
-        self._troubles.add(trouble)
-
-    def _over(self, trouble: str) -> None:
-        if trouble in self._troubles:
-            log.info(trouble + "_no_more")
-        self._troubles.discard(trouble)
 
 
 def _load(checkpoint: Path) -> dict[str, Known]:
@@ -152,13 +144,3 @@ def _load(checkpoint: Path) -> dict[str, Known]:
         # Nothing is lost: all that Slurm still knows is told again, under the same ids.
         log.warning("checkpoint_unreadable", file=str(checkpoint), error=str(error))
         return {}
-
-
-def _save(checkpoint: Path, known: dict[str, Known]) -> None:
-    """Replace the file in one step, so that a crash leaves the old one or the new one."""
-    fresh = checkpoint.with_name(checkpoint.name + ".new")
-    with fresh.open("wb") as file:
-        file.write(msgspec.json.encode(known))
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(checkpoint)
