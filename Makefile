@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test bench chaos corpus-score failures-score docs clean
+.PHONY: help install demo pyz test bench chaos corpus-score failures-score docs clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ install: $(VENV)/.installed  ## make .venv with the command schedmate
 
 demo: $(VENV)/.installed  ## live jobs, verdicts and decisions in one process, no server
 	$(BIN)/schedmate demo
+
+pyz: $(VENV)/.installed  ## dist/schedmate-pipe.pyz: the pipe as one file for any Python 3.8 or newer
+	$(BIN)/python -m streams.producers.build_pyz dist/schedmate-pipe.pyz
 
 test: $(VENV)/.developing  ## lint, types and all tests, on real servers
 	tests/servers/install.sh

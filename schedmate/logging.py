@@ -39,7 +39,7 @@ def configure(settings: ServiceSettings) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, structlog.stdlib.ExtraAdder(), *shared],
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *explain, renderer],
         )
     )
@@ -47,6 +47,8 @@ def configure(settings: ServiceSettings) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(max(level, logging.WARNING))
+    # What is part of schedmate-pipe.pyz knows the standard library alone.
+    logging.getLogger("streams").setLevel(level)
 
 
 def _harmless(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

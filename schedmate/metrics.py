@@ -16,8 +16,10 @@ from sinks.redis import StateCounters
 from streams.model_worker.answering import AnsweringCounters
 from streams.model_worker.answers import AnswerCounters
 from streams.model_worker.pool import ModelCounters
+from streams.producers.collector_settings import CollectorCounters
 from streams.producers.counters import ShippingCounters
-from streams.producers.gpu import GpuAgentCounters, OutboxCounters
+from streams.producers.gpu import GpuAgentCounters
+from streams.producers.pipe_intake import IntakeCounters
 from streams.producers.slurm_events.watcher import SlurmWatcherCounters
 from streams.runtimes.engine import Counters as WorkerCounters
 from streams.runtimes.pump import Counters as PumpCounters
@@ -43,9 +45,10 @@ COMPONENTS: dict[str, tuple[type, str]] = {
     "redis": (StateCounters, "sink"),
     "redis_hold": (OutageCounters, "sink"),
     "bridge": (BridgeCounters, "bridge"),
-    "collector": (ShippingCounters, "collect"),
+    "collector": (CollectorCounters, "collect"),
+    "pipe_intake": (IntakeCounters, "collect, with --socket"),
     "gpu_agent": (GpuAgentCounters, "gpu-agent"),
-    "gpu_outbox": (OutboxCounters, "gpu-agent"),
     "slurm_watcher": (SlurmWatcherCounters, "watch-scheduler"),
+    "shipping": (ShippingCounters, "collect, gpu-agent, watch-scheduler"),
 }
 """Counters and the commands that serve them, by component."""

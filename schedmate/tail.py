@@ -23,9 +23,8 @@ from processors.track.state import TrackState
 from processors.track.tracker import REPORTS
 from processors.view import CHUNK_LINES, PROGRESS
 from records import LogChunk, Position
-from streams.producers.chunker import Chunker
 from streams.producers.pieces import Mark, PieceSplitter
-from streams.producers.stored import GZIP, STANDARD_INPUT, ZSTANDARD, template
+from streams.producers.stored import GZIP, STANDARD_INPUT, ZSTANDARD, chunker_of
 
 LONG = 4 << 20
 """Bytes from which a log is read from its end: a smaller one is read whole in a fraction of a second."""
@@ -92,10 +91,10 @@ def find_tail(
 
 def _chunks(path: Path, data: bytes, start: Mark) -> list[LogChunk]:
     """Return the chunks of `data`, which ends the log at `path`."""
-    splitter, chunker = PieceSplitter(start), Chunker(template(path), start=start)
+    splitter, chunker = PieceSplitter(start), chunker_of(path, start)
     arrived = path.stat().st_mtime
     ready = chunker.add(splitter.feed(data, arrived), 0.0) + chunker.add(splitter.finish(arrived), 0.0)
-    return [chunk for each in ready + chunker.flush() if isinstance(chunk := each.record, LogChunk)]
+    return [each.record for each in ready + chunker.flush()]
 
 
 def _begins_quietly(chunks: Sequence[LogChunk], processor: JobProcessor) -> bool:

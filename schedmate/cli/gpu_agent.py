@@ -94,7 +94,7 @@ def command(
         recorder = _recorder(record, source)
         agent = GpuAgent(source, connect, every, recorder=recorder, stop=running.stop)
         running.telemetry.watch("gpu_agent", agent.counters)
-        running.telemetry.watch("gpu_outbox", agent.outbox.counters)
+        running.telemetry.watch("shipping", agent.shipper.counters)
         began = time.time()
 
         def health() -> list[str]:

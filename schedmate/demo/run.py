@@ -82,9 +82,9 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
             readings=facts.readings(watcher.board, pipeline.cluster.clocks),
             phases=facts.phases(watcher.board, pipeline.cluster.clocks),
             gpus=pipeline.gpus.label,
-            pieces_shipped=pipeline.shipping.counters.pieces,
+            pieces_shipped=pipeline.shipping.pieces,
             pieces_read=pipeline.processor.reader.counters.lines,
-            pieces_lost=pipeline.shipping.counters.lost_lines,
+            pieces_lost=pipeline.shipping.counters.lost,
             written=facts.written(pipeline.broker),
             stored=facts.stored(pipeline.client),
         )

@@ -2,7 +2,6 @@
 
 from .agent import GpuAgent, GpuAgentCounters
 from .nvml import NvmlSource
-from .outbox import Outbox, OutboxCounters
 from .processes import Owner, owner_of
 from .recording import Header, InvalidRecording, RecordingSource, RecordingWriter, shipped_recording
 from .source import GpuError, GpuSource, sample_id
@@ -15,8 +14,6 @@ __all__ = [
     "Header",
     "InvalidRecording",
     "NvmlSource",
-    "Outbox",
-    "OutboxCounters",
     "Owner",
     "RecordingSource",
     "RecordingWriter",

@@ -2,24 +2,27 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import structlog
 
 from records import GpuSample
-from streams.transport import Producer
+from streams.producers.shipper import Envelope, Shipper, Source
+from streams.transport import Producer, outgoing
 
-from .outbox import Outbox
 from .recording import RecordingWriter
 from .source import GpuError, GpuSource
 
 log = structlog.get_logger(__name__)
 
+MEMORY = 16 << 20
+"""Bytes of samples that wait for a broker that is away: about 10,000. Past that the oldest give way, for the newest are worth more."""
+
 
 @dataclass
 class GpuAgentCounters:
-    """What the agent did. What became of the samples on their way is in the outbox's counters."""
+    """What the agent did. What became of the samples on their way is in the shipper's counters."""
 
     samples: int = 0
     """Samples taken."""
@@ -44,31 +47,34 @@ class GpuAgent:
 
     Args:
         source: GPUs, or a recording of some. Closed at the end of `run`.
-        producer_factory: Connects to the broker; called in another thread, and again after the broker refused.
+        connect: Connects to the broker; called in another thread, and again after the broker refused.
         interval: Seconds between samples.
         clock: Seconds since 1970.
         recorder: Where samples are recorded, too. Closed at the end of `run`.
+        close_seconds: How long the last samples are still sent at the end.
         stop: Ends `run` when set.
 
     Attributes:
-        outbox: Holds what is not sent yet, and counts what became of it.
+        shipper: Holds what is not sent yet, and counts what became of it.
     """
 
     def __init__(
         self,
         source: GpuSource,
-        producer_factory: Callable[[], Producer],
+        connect: Callable[[], Producer],
         interval: float = 1.0,
         clock: Callable[[], float] = time.time,
         *,
         recorder: RecordingWriter | None = None,
+        close_seconds: float = 5.0,
         stop: threading.Event | None = None,
     ) -> None:
         if interval <= 0:
             raise ValueError(f"expected an interval above 0 seconds, got {interval}")
         self.counters = GpuAgentCounters()
-        self.outbox = Outbox(producer_factory)
+        self.shipper = Shipper(connect, "gpu-agent", perishable=True, memory=MEMORY)
         self._source, self._interval, self._clock, self._recorder = source, interval, clock, recorder
+        self._close_seconds = close_seconds
         self._stop = stop or threading.Event()
         self._failing = False
 
@@ -88,7 +94,7 @@ class GpuAgent:
         finally:
             self._source.close()
             self._close_recorder()
-            self.outbox.close()
+            self.shipper.counters.lost += self.shipper.close(self._close_seconds).lost
 
     def stop(self) -> None:
         """End `run` soon; may be called from another thread or a signal handler."""
@@ -114,8 +120,14 @@ class GpuAgent:
             self.counters.gpus_failing = len({(sample.node, sample.gpu) for sample in samples if sample.error})
         self.counters.last_round = self._clock()
         self._record(samples)
-        self.outbox.put(samples)
+        self.take(samples)
         return samples
+
+    def take(self, samples: Iterable[GpuSample]) -> None:
+        """Ship `samples`; never waits."""
+        for sample in samples:
+            source = Source("", node=sample.node, ordering_key=f"{sample.node}/{sample.gpu}")
+            self.shipper.offer(Envelope(source, outgoing(sample), 1))
 
     def _record(self, samples: list[GpuSample]) -> None:
         if self._recorder is None or not samples:

@@ -6,7 +6,7 @@ import pytest
 
 from records import GpuSample, decode
 from streams.kafka import KafkaConsumer, KafkaProducer
-from streams.producers.gpu import Outbox, sample_id
+from streams.producers.gpu import GpuAgent, sample_id
 from tests.servers.kafka import Kafka
 
 from .test_agent import wait_until
@@ -19,22 +19,34 @@ def samples(first: int, count: int) -> list[GpuSample]:
     ]
 
 
+class Nothing:
+    """A source without GPUs, already at its end."""
+
+    exhausted = True
+
+    def sample(self) -> list[GpuSample]:
+        return []
+
+    def close(self) -> None: ...
+
+
 @pytest.mark.kafka
 @pytest.mark.slow
 def test_a_broker_that_is_killed_and_comes_back_gets_every_sample(own_kafka: Kafka) -> None:
-    outbox = Outbox(lambda: KafkaProducer(own_kafka.connection, give_up_s=20), retry=(0.1, 0.5))
+    agent = GpuAgent(Nothing(), lambda: KafkaProducer(own_kafka.connection, give_up_s=20))
+    counters = agent.shipper.counters
     try:
-        outbox.put(samples(0, 50))
-        wait_until(lambda: outbox.counters.sent == 50, 40)
+        agent.take(samples(0, 50))
+        wait_until(lambda: counters.acknowledged == 50, 40)
         own_kafka.kill()
-        outbox.put(samples(50, 50))
-        time.sleep(1)
-        assert outbox.counters.sent == 50
+        agent.take(samples(50, 50))
+        wait_until(lambda: not counters.broker_up, 40)
+        assert counters.acknowledged == 50
         own_kafka.start()
-        wait_until(lambda: outbox.counters.sent == 100, 60)
+        wait_until(lambda: counters.acknowledged == 100, 60)
     finally:
-        outbox.close()
-    assert outbox.counters.dropped == 0
+        agent.run()
+    assert counters.lost == 0
     with KafkaConsumer(own_kafka.connection, "gpu-test", ["gpu-metrics"]) as consumer:
         times: list[float] = []
         deadline = time.monotonic() + 30
