@@ -21,6 +21,9 @@ from schedmate.assembly import job_processor
 from schedmate.settings import Settings
 from streams.producers.pieces import LIMIT
 
+PACE = 100_000
+"""Lines a second at which one job prints them."""
+
 Kind = Callable[[random.Random], str]
 
 
@@ -116,7 +119,7 @@ def chunks(kind: str, count: int, seed: int = 0, size: int = ordinary.CHUNK) -> 
         cut = range(size) if "10 MB" in kind else ()
         first = number * size + 1
         yield LogChunk(
-            job=kind, producer=kind, seq=number, lines=[make(chance) for _ in range(size)], time=1e6 + number,
+            job=kind, producer=kind, seq=number, lines=[make(chance) for _ in range(size)], time=1e6 + number * size / PACE,
             first_line=1 if cut else first, first_piece=first, cut=list(cut),
         )  # fmt: skip
 

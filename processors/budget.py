@@ -8,7 +8,7 @@ job which prints free text for hours still gets its verdict.
 All follows from the lines and from their arrival times, nothing from this process's clock or caches: a replay passes over the same lines.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -40,18 +40,19 @@ class Purse(NamedTuple):
 
 
 PURSES = (
-    Purse(3000, 1 / 80, 20),
+    Purse(3000, 1 / 320, 5),
     Purse(
         300,
-        1 / 200,
-        5,
+        1 / 400,
+        3,
         ("error", "exception", "traceback", "fatal", "fail", "kill", "abort", "xid", "nccl", "oom", "memory", "segfault", "signal"),
     ),
-    Purse(300, 1 / 200, 5, ("loss", "step", "epoch", "it/s")),
+    Purse(300, 1 / 400, 3, ("loss", "step", "epoch", "it/s")),
 )  # fmt: skip
 """All lines first draw on the first; then those that hold a word of another's on that.
 
-Real logs repeat: 34 lines a template. The most that one of 700 needed at once is 1,540 tokens.
+Real logs repeat: 34 lines a template. The most that one of 700 needed at once is 1,720 tokens; with four times as many brought back by a
+line, 1,620.
 """
 
 
@@ -97,14 +98,16 @@ def _refill(state: BudgetState, lines: int, time: float) -> None:
 
 def _pay(state: BudgetState, templates: Iterable[str]) -> set[str]:
     """Take the tokens for the templates that are new; return those that nothing is left for."""
-    left = [each for each in templates if not _known(state, each) and not _buy(state, 0, each)]
+    left = [each for each in templates if not (_known(state, each) or _buy(state, 0, each))]
     for purse in range(1, len(PURSES)):
+        if state.tokens[purse] < 1:
+            continue
         text = "\n".join(left).lower()
         if words := [word for word in PURSES[purse].words if word in text]:
             left = [
                 each
                 for each in left
-                if not (state.tokens[purse] >= 1 and _holds(each.lower(), words) and _buy(state, purse, each))
+                if state.tokens[purse] < 1 or not (_holds(each.lower(), words) and _buy(state, purse, each))
             ]
     return set(left)
 
@@ -115,6 +118,8 @@ def _holds(text: str, words: Iterable[str]) -> bool:
 
 def _buy(state: BudgetState, purse: int, template: str) -> bool:
     """Take the tokens for a new template out of a purse; return False where it holds too few."""
+    if state.tokens[purse] < 1:
+        return False
     price = 1 + len(template) // CHARACTERS
     if state.tokens[purse] < price:
         return False
@@ -134,6 +139,7 @@ def _known(state: BudgetState, template: str) -> bool:
     return bool(known) and all(known[bit >> 3] >> (bit & 7) & 1 for bit in _bits(template, len(known)))
 
 
-def _bits(template: str, size: int) -> list[int]:
+def _bits(template: str, size: int) -> Iterator[int]:
     digest = blake2b(template.encode("utf-8", "replace"), digest_size=2 * HASHES).digest()
-    return [(digest[place] << 8 | digest[place + 1]) % (8 * size) for place in range(0, 2 * HASHES, 2)]
+    for place in range(0, 2 * HASHES, 2):
+        yield (digest[place] << 8 | digest[place + 1]) % (8 * size)
