@@ -17,8 +17,10 @@ CORPUS = Path(__file__).parents[3] / "benchmarks" / "corpus"
 
 @pytest.mark.parametrize(
     "text",
-    ["loss: ", "trainLoss=", "num_updates ", "verlust: ", "Schritt ", "kimg/sec", " tok/s", " images per second", "/", " of "]
-    + [" ms", "s)", " epochs", "perplexity=", "第", "<", "it/s, ", "imagesPerSec=", "it [", "损失="],
+    [
+        "loss: ", "trainLoss=", "num_updates ", "verlust: ", "Schritt ", "kimg/sec", " tok/s", " images per second", "/", " of ", " ms",
+        "s)", " epochs", "perplexity=", "第", "<", "it/s, ", "imagesPerSec=", "it [", "损失=",
+    ],
 )  # fmt: skip
 def test_what_names_a_field_is_a_unit_or_links_numbers_tells(text: str) -> None:
     assert telling.telling(["foo ", text]) == [False, text != "第"]
