@@ -1,5 +1,6 @@
 """A node's lines, samples and stays: who is told what, whichever comes first."""
 
+import random
 from collections.abc import Iterable, Sequence
 from itertools import permutations
 
@@ -192,3 +193,14 @@ def test_a_job_says_where_it_is_at_first_hourly_and_at_its_end() -> None:
     closed = follow(chunk(T + 9200, node="n4", attempt=2), state)
     assert [(one.attempt, one.node, one.until) for one in closed] == [(1, "n1", T + 9200), (2, "n4", None)]
     assert follow(chunk(T + 9300, attempt=1), state) == []
+
+
+def test_new_text_beyond_the_nodes_budget_is_passed_over_and_a_sign_of_trouble_is_not() -> None:
+    chance, processor, state = random.Random(0), NodeProcessor(), NodeState(node="n1")
+    lines = ["".join(chance.choices("bdghjqvwz ", k=60)) for _ in range(5000)]
+    chunks = [kernel(*lines[first : first + 500], first=first + 1) for first in range(0, 5000, 500)]
+    for offset, chunk in enumerate([*chunks, kernel(XID, first=5001)]):
+        found = processor.process(state, Position("node-logs", 0, offset), chunk)
+    assert [one.signature for one in found if isinstance(one, NodeFinding)] == ["xid_fallen_off_bus"]
+    assert 1900 < processor.counters.passed_over <= 2000
+    assert len(msgspec.json.encode(state)) < 4000
