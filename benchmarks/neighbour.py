@@ -1,5 +1,6 @@
 """How long a job waits for its verdict behind the text of others in its partition, hostile and ordinary."""
 
+import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count, cycle
@@ -9,7 +10,7 @@ import msgspec
 
 from benchmarks import hostile
 from benchmarks import lines as ordinary
-from benchmarks.processes import command, waited
+from benchmarks.processes import command, processor_s, waited
 from records import Failure, LogChunk, decode
 from streams.kafka import KafkaProducer, read_back
 from streams.partition import partition_of
@@ -30,16 +31,23 @@ def measure(kafka: Kafka, scratch: Path) -> list[tuple[str, str]]:
     """Return (what, figure) rows."""
     environment = {"SCHEDMATE_KAFKA__BROKERS": kafka.address}
     rows = []
-    with command(scratch, environment, "worker"):
-        _delay(kafka, [])  # until it runs
-        alone = max(_delay(kafka, []) for _ in range(ROUNDS))
-        rows.append(("a job's verdict with nobody before it", f"{alone:.2f} s at most of {ROUNDS}"))
+    with command(scratch, environment, "worker") as worker:
+        for _ in range(2):  # until it runs, and knows ordinary text
+            _delay(kafka, worker.pid, _texts(1, _ordinary))
+        rows.append(
+            ("a job's verdict with nobody before it", _median(_delay(kafka, worker.pid, []) for _ in range(ROUNDS)))
+        )
         for jobs in JOBS:
-            usual = max(_delay(kafka, _texts(jobs, _ordinary)) for _ in range(ROUNDS))
-            bad = max(_delay(kafka, _texts(jobs, _hostile)) for _ in range(ROUNDS))
-            about = f"behind {SIZE / 1e6:.0f} MB of hostile text of {jobs} job{'s' * (jobs > 1)} in its partition"
-            rows.append((about, f"{bad:.2f} s; behind as much ordinary text {usual:.2f} s"))
+            for name, kind in (("ordinary", _ordinary), ("hostile", _hostile)):
+                about = f"behind {SIZE / 1e6:.0f} MB of {name} text of {jobs} job{'s' * (jobs > 1)} in its partition"
+                rows.append((about, _median(_delay(kafka, worker.pid, _texts(jobs, kind)) for _ in range(ROUNDS))))
     return rows
+
+
+def _median(found: Iterable[tuple[float, float]]) -> str:
+    waits, used = zip(*found, strict=True)
+    worker = f"{statistics.median(used):.2f} s of processor time (at most {max(used):.2f} s)"
+    return f"{statistics.median(waits):.2f} s (at most {max(waits):.2f} s); {worker}"
 
 
 def _ordinary(name: str, place: int) -> Iterator[LogChunk]:
@@ -64,8 +72,8 @@ def _texts(jobs: int, kind: Callable[[str, int], Iterator[LogChunk]]) -> Iterabl
         yield chunk
 
 
-def _delay(kafka: Kafka, before: Iterable[LogChunk]) -> float:
-    """Send chunks and then one of another job that fails; return the seconds from there to its verdict, both as Kafka took them."""
+def _delay(kafka: Kafka, worker: int, before: Iterable[LogChunk]) -> tuple[float, float]:
+    """Send chunks, then one of another job that fails; return the seconds to its verdict, and the processor time of `worker` for all."""
     name, made = next(_NAMES), [outgoing(each) for each in before]
     producer = KafkaProducer(kafka.connection)
     lines = [
@@ -73,7 +81,7 @@ def _delay(kafka: Kafka, before: Iterable[LogChunk]) -> float:
         '  File "train.py", line 3, in f',
         "torch.cuda.OutOfMemoryError: CUDA out of memory.",
     ]
-    began = time.time()
+    began, used = time.time(), processor_s(worker)
     for each in made:
         producer.send(each)
     sent = time.time()
@@ -81,7 +89,7 @@ def _delay(kafka: Kafka, before: Iterable[LogChunk]) -> float:
     producer.flush(60)
     verdict = waited(lambda: _verdict(kafka, name, began), 120)
     producer.close()
-    return verdict - sent
+    return verdict - sent, processor_s(worker) - used
 
 
 def _verdict(kafka: Kafka, job: str, since: float) -> float | None:

@@ -37,6 +37,28 @@ class Literals:
         return self._any.search(text.casefold().encode("utf-8", "replace")) is not None
 
 
+class Prescan:
+    """Tells which of several expressions may match: one scan for the words that each of them needs.
+
+    Args:
+        expressions: Where one needs no word, it may match every text.
+    """
+
+    def __init__(self, expressions: Sequence[re.Pattern[str]]) -> None:
+        self._expressions = tuple(expressions)
+        options = re2.Options()
+        options.max_mem = _MEMORY
+        self._words = re2.Set.SearchSet(options)
+        for one in expressions:
+            self._words.Add("|".join(map(re.escape, sorted(literals(one.pattern)))))
+        self._words.Compile()
+
+    def likely(self, text: str) -> list[re.Pattern[str]]:
+        """Return the expressions that may match `text` or a part of it."""
+        found = self._words.Match(text.casefold().encode("utf-8", "replace"))
+        return [self._expressions[number] for number in sorted(found)] if found else []
+
+
 def literals(pattern: str) -> frozenset[str]:
     """Return words, in small letters, of which every text that `pattern` matches holds one; nothing where there are none such."""
     return _of(list(parser.parse(pattern.replace("(?i)", ""))))  # RE2 allows it anywhere; here case makes no difference

@@ -9,7 +9,7 @@ import re2
 from processors.classify import signatures
 from processors.diagnose.catalogue import load
 from processors.diagnose.matcher import _ZEROS as ZEROS
-from processors.grammar.literals import Literals, literals
+from processors.grammar.literals import Literals, Prescan, literals
 from tests.expressions.adversarial import attacks, samples
 
 
@@ -63,3 +63,11 @@ def test_what_a_signature_matches_is_not_spared() -> None:
                 assert Literals([one.pattern.replace(r"\d", "0")]).may_match(masked), one.name
                 assert words.may_match(masked)
     assert found > len(load())
+
+
+def test_a_scan_tells_which_expressions_may_match() -> None:
+    failing, numbered, timed = re.compile("(?i)error|fatal"), re.compile(r"\d+"), re.compile(r"\btime\b")
+    scan = Prescan((failing, numbered, timed))
+    assert scan.likely("FATAL: all is lost \ud83d") == [failing, numbered]
+    assert scan.likely("timeout") == [numbered, timed]
+    assert Prescan((failing, timed)).likely("all is well") == []
