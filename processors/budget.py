@@ -8,7 +8,7 @@ job which prints free text for hours still gets its verdict.
 All follows from the lines and from their arrival times, nothing from this process's clock or caches: a replay passes over the same lines.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -60,10 +60,7 @@ line, 1,620.
 def _any_of(words: Sequence[str]) -> Any:
     options = re2.Options()
     options.case_sensitive = False
-    found = re2.Set.SearchSet(options)
-    found.Add("|".join(map(re2.escape, words)))
-    found.Compile()
-    return found
+    return re2.compile("|".join(map(re2.escape, words)).encode(), options)
 
 
 _WORDED = [_any_of(purse.words) for purse in PURSES]
@@ -113,18 +110,28 @@ def _pay(state: BudgetState, templates: Iterable[str]) -> set[str]:
     """Take the tokens for the templates that are new; return those that nothing is left for."""
     left = [each for each in templates if not (_known(state, each) or _buy(state, 0, each))]
     for purse in range(1, len(PURSES)):
-        worded = _WORDED[purse]
-        if state.tokens[purse] >= 1 and _holds(worded, "\n".join(left)):
-            left = [
-                each
-                for each in left
-                if state.tokens[purse] < 1 or not (_holds(worded, each) and _buy(state, purse, each))
-            ]
+        bought = set[str]()
+        for each in _holding(_WORDED[purse], left):
+            if state.tokens[purse] < 1:
+                break
+            if _buy(state, purse, each):
+                bought.add(each)
+        left = [each for each in left if each not in bought] if bought else left
     return set(left)
 
 
-def _holds(worded: Any, text: str) -> bool:
-    return worded.Match(text.encode("utf-8", "replace")) is not None
+def _holding(worded: Any, templates: Sequence[str]) -> Iterator[str]:
+    """Yield those of `templates` that hold a word, as long as they are asked for: one scan finds where."""
+    text = "\n".join(templates).encode("utf-8", "replace")
+    if text.count(b"\n") >= len(templates):  # a line feed within a line
+        yield from (each for each in templates if worded.search(each.encode("utf-8", "replace")))
+        return
+    place, at, last = 0, 0, -1
+    for found in worded.finditer(text):
+        place, at = place + text.count(b"\n", at, found.start()), found.start()
+        if place > last:
+            yield templates[place]
+        last = place
 
 
 def _buy(state: BudgetState, purse: int, template: str) -> bool:
