@@ -218,7 +218,7 @@ def endure(lines: int) -> Iterator[str]:
             done, size = done + len(chunk.lines), size + sum(map(len, chunk.lines))
             events += len(results)
         if done - since >= min(EVERY, lines):
-            since, told = done, processor.counters
+            since, told = done, processor.reader.counters
             yield (
                 f"{done:,} lines, {size / 1e6:,.0f} MB: {Speed(done / took, size / took).shown}; {told.lines - told.passed_over:,} read, "
                 f"{told.passed_over:,} passed over, {done - told.lines:,} lost; {events} records; {resident_mb():.0f} MB of memory"
