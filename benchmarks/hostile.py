@@ -217,7 +217,7 @@ def endure(lines: int) -> Iterator[str]:
             took += time.process_time() - began
             done, size = done + len(chunk.lines), size + sum(map(len, chunk.lines))
             events += len(results)
-        if done - since >= min(EVERY, lines):
+        if done - since >= EVERY or done >= lines:
             since, told = done, processor.reader.counters
             yield (
                 f"{done:,} lines, {size / 1e6:,.0f} MB: {Speed(done / took, size / took).shown}; {told.lines - told.passed_over:,} read, "
