@@ -23,6 +23,8 @@ from records import (
     Severity,
 )
 
+from .budget import over_budget
+from .classify.template import templates
 from .diagnose.catalogue import Signature, load
 from .diagnose.nodes.finding import identity
 from .diagnose.nodes.gpu import GpuReader
@@ -30,7 +32,7 @@ from .diagnose.nodes.log import NodeLogReader
 from .diagnose.nodes.window import AFTER_S, BEFORE_S
 from .keyed import Part
 from .node_state import NodeState, StayMemory, Told
-from .source import Numbering, admit
+from .source import Fresh, Numbering, admit
 
 REPEATED_S = 300.0
 """A finding that comes again within so many seconds of its first time is the same one."""
@@ -56,6 +58,8 @@ class NodeCounters:
     """Findings told to a job."""
     alone: int = 0
     """Findings that no job known to be on the node could be told of."""
+    passed_over: int = 0
+    """Lines of new text beyond their node's budget (`processors/budget.py`): taken for blank. A log of root's may carry users' text."""
 
 
 class NodeProcessor:
@@ -82,7 +86,8 @@ class NodeProcessor:
         match record:
             case NodeLogChunk():
                 fresh = admit(record, _numbering(state, f"{record.source}/{record.producer}"))
-                found = self._log.read(record.node, record.source, fresh, position)
+                masked = self._masked(fresh, record.time, state)
+                found = self._log.read(record.node, record.source, fresh, position, masked)
                 return [told for one in found for told in self._found(one, state)]
             case GpuSample():
                 found = self._gpus.read(record, position, state.gpus)
@@ -100,6 +105,13 @@ class NodeProcessor:
     def ended(self, state: NodeState) -> bool:  # as the protocol has it
         """Return False: a node has no end."""
         return False
+
+    def _masked(self, fresh: Fresh, time: float, state: NodeState) -> Sequence[str]:
+        """Return the templates of new lines; those beyond the node's budget for new text are blank."""
+        masked = templates(fresh.lines)
+        beyond = set(over_budget(state.budget, fresh.lines, masked, time))
+        self.counters.passed_over += len(beyond)
+        return ["" if place in beyond else each for place, each in enumerate(masked)] if beyond else masked
 
     def _found(self, one: NodeFinding, state: NodeState) -> list[Record]:
         first = next((told for told in state.findings if _same(told.finding, one)), None)
