@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 QUICK := not (kafka or redis or slurm or clickhouse or vllm or slow)
 
-.PHONY: help install demo check test bench chaos corpus-score failures-score docs clean
+.PHONY: help install demo check test bench chaos corpus-score failures-score docs site clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ failures-score: $(VENV)/.installed  ## what the failure handler gets right on fa
 
 docs: $(VENV)/.installed  ## write docs/ again from the code
 	$(BIN)/python -m schedmate.document docs
+
+site: $(VENV)/.developing  ## build the documentation as a site, in build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:  ## remove what was built
 	rm -rf $(VENV) .cache build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache
