@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
 from processors.models.inquirer import Inquirer
 from processors.models.inquiry import Inquiry
@@ -125,13 +126,13 @@ def analyze(
     """
     result = Analysis(str(file))
     state = JobState(job=file.name)
-    inquirer = processor.inquirer = Inquirer() if ask else None
+    inquirer = processor.inquirer = processor.stage(Diagnosis).inquirer = Inquirer() if ask else None
     verdicts: list[Inquiry] = []
     end, node = 0.0, None
     for offset, chunk in enumerate(tail.chunks if tail else chunks):
         position = Position(file.name, 0, offset)
         if not offset and is_node_log(chunk.lines):
-            node = NodeLog(processor.handler.signatures)
+            node = NodeLog(processor.stage(Diagnosis).handler.signatures)
         if node is not None:
             node.read(chunk, position)
         _take(result, processor.process(state, position, chunk))

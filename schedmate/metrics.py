@@ -5,13 +5,13 @@ from processors.classify.classifier import ClassifyCounters
 from processors.diagnose.handler import DiagnoseCounters
 from processors.diagnose.nodes import WitnessCounters
 from processors.interference.monitor import InterferenceCounters
-from processors.job import Counters as ProcessorCounters
 from processors.models.answers import AnswerCounters
 from processors.models.asker import AskerCounters
 from processors.models.inquirer import InquirerCounters
 from processors.models.pool import ModelCounters
 from processors.models.reviewer import ReviewCounters
 from processors.node import NodeCounters
+from processors.stream_reader import Counters as ProcessorCounters
 from processors.track.tracker import TrackCounters
 from scheduler_bridge import BridgeCounters
 from sinks import HoldCounters

@@ -38,15 +38,9 @@ def command(context: typer.Context) -> None:
         node_engine = Engine(nodes, partitions["node-logs"])
         running.telemetry.watch("worker", engine.counters)
         running.telemetry.watch("node_worker", node_engine.counters)
-        running.telemetry.watch("processors", processor.counters)
-        running.telemetry.watch("classifier", processor.classifier.counters)
-        running.telemetry.watch("tracker", processor.tracker.counters)
-        running.telemetry.watch("failure_handler", processor.handler.counters)
-        running.telemetry.watch("interference_monitor", processor.monitor.counters)
-        running.telemetry.watch("alarm_monitor", processor.alarms.counters)
+        for component, counters in processor.components().items():
+            running.telemetry.watch(component, counters)
         running.telemetry.watch("nodes", nodes.counters)
-        running.telemetry.watch("node_witness", processor.witness.counters)
-        running.telemetry.watch("reviewer", processor.reviewer.counters)
         asking = None
         if model is not None and inquirer is not None:
             asking = Asking(model, producer_factory(settings), settings.language_model.concurrency)

@@ -81,7 +81,7 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
             phases=facts.phases(watcher.board, pipeline.cluster.clocks),
             gpus=pipeline.gpus.label,
             pieces_shipped=pipeline.shipping.counters.pieces,
-            pieces_read=pipeline.processor.counters.lines,
+            pieces_read=pipeline.processor.reader.counters.lines,
             pieces_lost=pipeline.shipping.counters.lost_lines,
             written=facts.written(pipeline.broker),
             stored=facts.stored(pipeline.client),
