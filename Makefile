@@ -30,7 +30,7 @@ check: $(VENV)/.developing  ## lint, types and the quick tests: no server, under
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -m "$(QUICK)"
+	$(BIN)/python -m pytest --numprocesses auto -m "$(QUICK)"
 
 test: $(VENV)/.developing  ## lint, types and all tests, on real servers
 	tests/servers/install.sh

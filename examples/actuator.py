@@ -9,6 +9,8 @@ import json
 import sys
 from pathlib import Path
 
+import structlog
+
 from records import Action, Failure, Record, decode, encode
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import Actuator, ActuatorError, JobState, JobView
@@ -84,6 +86,7 @@ def main(directory: Path) -> None:
     def publish(record: Record) -> None:
         print(encode(record).decode(), flush=True)
 
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     actuator: Actuator = DirectoryActuator(directory)
     bridge = Bridge(actuator, BridgeSettings(enabled=frozenset({Action.RESTART})), publish)
     for line in sys.stdin.buffer:

@@ -74,7 +74,9 @@ def test_links_files_and_targets_that_are_named_exist() -> None:
         name, _, anchor = target.partition("#")
         assert (ROOT / name).exists(), target
         assert not anchor or anchor in anchors(ROOT / name), target
-    for path in re.findall(r"(?<![\w/])((?:tests|processors|examples|schedmate|scheduler_bridge|docs)/[\w./]*\w)", TEXT):
+    for path in re.findall(
+        r"(?<![\w/])((?:tests|processors|examples|schedmate|scheduler_bridge|docs)/[\w./-]*\w)", TEXT
+    ):
         assert (ROOT / path).exists() or "NAME" in path, path
     makefile = (ROOT / "Makefile").read_text()
     for targets in re.findall(r"^ {4}make ([a-z -]+?)(?: {2,}|$)", TEXT, re.MULTILINE):
