@@ -2,7 +2,9 @@
 
 import importlib.util
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,15 +20,30 @@ from tests.docs.pages import ROOT, anchors
 from tests.processors.track import test_formats as formats
 from tests.processors.track.expecting import expect_however_cut
 
-PAGE = ROOT / "CONTRIBUTING.md"
-TEXT = PAGE.read_text()
+ROOMS = ("records", "streams", "processors", "sinks", "scheduler_bridge", "schedmate")
+TEXT = (ROOT / "CONTRIBUTING.md").read_text()
+
+
+def all_shown(heading: str, language: str) -> list[str]:
+    """The blocks in `language` of the section `heading`."""
+    section = TEXT.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return re.findall(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
 
 
 def shown(heading: str, language: str) -> str:
     """The one block in `language` of the section `heading`."""
-    section = TEXT.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    [block] = re.findall(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    [block] = all_shown(heading, language)
     return block
+
+
+def apply(change: str, tree: Path) -> None:
+    """Change a file of `tree` as a block in the form of a diff says: its lines must stand in the file exactly once."""
+    head, *lines = change.splitlines()
+    file = tree / head.removeprefix("--- ")
+    before, after = ("\n".join(line[1:] for line in lines if line[0] in kept) for kept in (" -", " +"))
+    text = file.read_text()
+    assert text.count(before) == 1, f"{file.name} holds {text.count(before)} times:\n{before}"
+    file.write_text(text.replace(before, after))
 
 
 def module(path: Path) -> ModuleType:
@@ -69,6 +86,38 @@ def test_the_example_answers_what_holds_for_every_actuator(name: str, tmp_path: 
     check(**{argument: given[argument] for argument in check.__annotations__ if argument in given})
 
 
+@pytest.mark.slow
+def test_the_processor_finds_its_place(tmp_path: Path) -> None:
+    for folder in (*ROOMS, "tests"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for block in all_shown("A processor", "python"):
+        place, _, content = block.partition("\n")
+        (tmp_path / place.removeprefix("# ")).write_text(content)
+    for change in all_shown("A processor", "diff"):
+        apply(change, tmp_path)
+    pytest_alone = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "tests/processors/test_loss_limit.py",
+    ]
+    tools = {"test": pytest_alone, "types": [sys.executable, "-m", "mypy", "-p", "processors"]}
+    for command in tools.values():
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=170
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    program = "from schedmate.assembly import job_processor; from schedmate.settings import ProcessorSettings as S; job_processor(S())"
+    subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}, check=True, timeout=60
+    )
+
+
 def test_links_files_and_targets_that_are_named_exist() -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", TEXT):
         name, _, anchor = target.partition("#")
@@ -77,7 +126,7 @@ def test_links_files_and_targets_that_are_named_exist() -> None:
     for path in re.findall(
         r"(?<![\w/])((?:tests|processors|examples|schedmate|scheduler_bridge|docs)/[\w./-]*\w)", TEXT
     ):
-        assert (ROOT / path).exists() or "NAME" in path, path
+        assert (ROOT / path).exists() or "NAME" in path or "loss_limit" in path, path
     makefile = (ROOT / "Makefile").read_text()
     for targets in re.findall(r"^ {4}make ([a-z -]+?)(?: {2,}|$)", TEXT, re.MULTILINE):
         assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets.split())
