@@ -1,4 +1,4 @@
-"""Carries out a Dockerfile without an engine, each stage in a root directory that shows this machine's programs and Python, and nothing else.
+"""Carries out a Dockerfile without an engine: each stage in a root directory with this machine's programs and Python, and nothing else.
 
 Only what our Dockerfile uses is known. A stage's base image is replaced by this machine: /usr and Python, mounted read-only.
 """
