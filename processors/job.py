@@ -122,7 +122,7 @@ class JobProcessor:
 
     def replay(self, state: JobState, position: Position, record: Record) -> None:
         """Take a chunk into the stream that lacks it; all else in `state` includes it already."""
-        if isinstance(record, LogChunk) and record.attempt in state.attempts:
+        if isinstance(record, LogChunk) and record.attempt >= min(state.attempts, default=0):
             stream = state.stream_of(record.attempt, record.rank, record.stream)
             if stream.offset < position.offset:
                 self.reader.read(record, position, stream, copy(state.budget))
