@@ -86,36 +86,46 @@ def test_the_example_answers_what_holds_for_every_actuator(name: str, tmp_path: 
     check(**{argument: given[argument] for argument in check.__annotations__ if argument in given})
 
 
-@pytest.mark.slow
-def test_the_processor_finds_its_place(tmp_path: Path) -> None:
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of the code, to be changed."""
     for folder in (*ROOMS, "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def run(tree: Path, *arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=170,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_the_processor_finds_its_place(tree: Path) -> None:
     for block in all_shown("A processor", "python"):
         place, _, content = block.partition("\n")
-        (tmp_path / place.removeprefix("# ")).write_text(content)
+        (tree / place.removeprefix("# ")).write_text(content)
     for change in all_shown("A processor", "diff"):
-        apply(change, tmp_path)
-    pytest_alone = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "tests/processors/test_loss_limit.py",
-    ]
-    tools = {"test": pytest_alone, "types": [sys.executable, "-m", "mypy", "-p", "processors"]}
-    for command in tools.values():
-        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=170
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-    program = "from schedmate.assembly import job_processor; from schedmate.settings import ProcessorSettings as S; job_processor(S())"
-    subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)}, check=True, timeout=60
-    )
+        apply(change, tree)
+    run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/processors/test_loss_limit.py")
+    run(tree, "-m", "mypy", "-p", "processors")
+    making = "from schedmate.settings import ProcessorSettings as S"
+    run(tree, "-c", f"from schedmate.assembly import job_processor; {making}; job_processor(S())")
+
+
+def test_the_metric_is_counted_and_documented(tree: Path) -> None:
+    for change in all_shown("A metric", "diff"):
+        apply(change, tree)
+    run(tree, "-m", "schedmate.document", "docs")
+    assert "schedmate_alarm_monitor_hangs_total" in (tree / "docs" / "metrics.md").read_text()
 
 
 def test_links_files_and_targets_that_are_named_exist() -> None:
