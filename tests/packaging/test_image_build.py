@@ -26,8 +26,6 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stage, dict[str, str]]]:
     directory = tmp_path_factory.mktemp("image")
-    for each in (directory, *directory.parents[:2]):
-        each.chmod(0o755)  # the image's user walks through them
     yield build(ROOT, directory)
     shutil.rmtree(directory)
 
