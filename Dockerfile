@@ -31,7 +31,8 @@ LABEL org.opencontainers.image.title="SchedMate" \
 
 # A fixed number, so that volumes and secrets can be given to it.
 RUN groupadd --system --gid 10001 schedmate \
-    && useradd --system --uid 10001 --gid 10001 --home-dir /var/lib/schedmate --create-home schedmate
+    && useradd --system --uid 10001 --gid 10001 --home-dir /var/lib/schedmate --create-home schedmate \
+    && install --directory --owner=schedmate --group=schedmate /models   # a volume for what an embedder downloads
 COPY --from=installed /opt/schedmate /opt/schedmate
 
 # State goes to /var/lib/schedmate. The image itself may be read-only.

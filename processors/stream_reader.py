@@ -9,9 +9,9 @@ from .budget import BudgetState, over_budget
 from .carried import unwrapped
 from .classify.classifier import LineClassifier
 from .classify.template import templates
-from .models.template_check import Template
 from .source import admit
 from .state import StreamState
+from .track.template_reading.check import Template
 from .track.tracker import MetricTracker, Printed
 from .view import ChunkView
 

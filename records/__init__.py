@@ -16,6 +16,7 @@ from .job_event import PIPE, PIPE_KINDS, PIPE_SAYS, PRODUCER, EventKind, JobEven
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
+from .model_question import ChunkReference, ModelQuestion, QuestionKind
 from .network_error import network_error, untrusted
 from .node_finding import NodeFinding, Severity
 from .node_stay import NodeStay
@@ -35,6 +36,7 @@ __all__ = [
     "Alarm",
     "AlarmKind",
     "Certainty",
+    "ChunkReference",
     "Component",
     "DeadLetter",
     "Decision",
@@ -54,6 +56,7 @@ __all__ = [
     "LogChunk",
     "Mode",
     "ModelAnswer",
+    "ModelQuestion",
     "NodeFinding",
     "NodeLogChunk",
     "NodeStay",
@@ -61,6 +64,7 @@ __all__ = [
     "Outcome",
     "OverRanks",
     "Position",
+    "QuestionKind",
     "Record",
     "Review",
     "Sample",

@@ -4,12 +4,8 @@ from processors.alarms.monitor import AlarmCounters
 from processors.classify.classifier import ClassifyCounters
 from processors.diagnose.handler import DiagnoseCounters
 from processors.diagnose.nodes import WitnessCounters
+from processors.diagnose.review.reviewer import ReviewCounters
 from processors.interference.monitor import InterferenceCounters
-from processors.models.answers import AnswerCounters
-from processors.models.asker import AskerCounters
-from processors.models.inquirer import InquirerCounters
-from processors.models.pool import ModelCounters
-from processors.models.reviewer import ReviewCounters
 from processors.node import NodeCounters
 from processors.stream_reader import Counters as ProcessorCounters
 from processors.track.tracker import TrackCounters
@@ -17,6 +13,9 @@ from scheduler_bridge import BridgeCounters
 from sinks import HoldCounters
 from sinks.clickhouse import WriterCounters
 from sinks.redis import StateCounters
+from streams.model_worker.answering import AnsweringCounters
+from streams.model_worker.answers import AnswerCounters
+from streams.model_worker.pool import ModelCounters
 from streams.producers.counters import ShippingCounters
 from streams.producers.gpu import GpuAgentCounters, OutboxCounters
 from streams.producers.slurm_events.watcher import SlurmWatcherCounters
@@ -35,10 +34,9 @@ COMPONENTS: dict[str, tuple[type, str]] = {
     "nodes": (NodeCounters, "worker"),
     "node_witness": (WitnessCounters, "worker"),
     "reviewer": (ReviewCounters, "worker"),
-    "inquirer": (InquirerCounters, "worker, with a language model"),
-    "asker": (AskerCounters, "worker, with a language model"),
-    "language_model": (ModelCounters, "worker, with a language model"),
-    "answers": (AnswerCounters, "worker, with a language model"),
+    "model_worker": (AnsweringCounters, "model-worker"),
+    "language_model": (ModelCounters, "model-worker"),
+    "answers": (AnswerCounters, "model-worker"),
     "pump": (PumpCounters, "sink, bridge"),
     "clickhouse": (WriterCounters, "sink"),
     "clickhouse_hold": (HoldCounters, "sink"),

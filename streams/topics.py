@@ -42,7 +42,7 @@ _STATE = {
 
 # Decisions are few and their order counts; one partition means that one bridge acts and any other stands by.
 _SINGLE = {"decisions", "decision-results"}
-_DAYS = {"job-logs": 3, "node-logs": 3, "gpu-metrics": 1}
+_DAYS = {"job-logs": 3, "node-logs": 3, "gpu-metrics": 1, "model-questions": 1}
 
 LAYOUTS: tuple[Layout, ...] = (
     *(Layout(topic.name, 1 if topic.name in _SINGLE else None, _plain(_DAYS.get(topic.name, 14))) for topic in TOPICS),

@@ -39,14 +39,16 @@ MEMBERSHIP_ERRORS = (CommitFailedError, IllegalGenerationError, RebalanceInProgr
 """The group changed its members: the next poll joins it again. None of them is retriable for kafka-python."""
 
 
-def _open(connection: Connection, **config: Any) -> Any:
+def open_consumer(connection: Connection, **config: Any) -> Any:
+    """Return a consumer of kafka-python that commits nothing by itself. Raises `TransportError` where no broker answers."""
     try:
-        return kafka.KafkaConsumer(**connection.config(), **FETCH, **config)
+        return kafka.KafkaConsumer(**connection.config() | FETCH | config)
     except KafkaError as error:
         raise unreachable(connection, error) from error
 
 
-def _message(record: Any) -> Message:
+def as_message(record: Any) -> Message:
+    """Return a record of kafka-python as a message."""
     return Message(
         Position(record.topic, record.partition, record.offset),
         record.key,
@@ -66,7 +68,7 @@ class KafkaConsumer:
     ) -> None:
         self._connection = connection
         self._doing = f"read {', '.join(topics)} as a member of the group {group}"
-        self._consumer = _open(
+        self._consumer = open_consumer(
             connection,
             group_id=group,
             session_timeout_ms=int(session_timeout_s * 1000),
@@ -94,7 +96,7 @@ class KafkaConsumer:
         if batches and self._away:
             self._away = False
             log.info("the broker is back")
-        return [_message(record) for records in batches.values() for record in records]
+        return [as_message(record) for records in batches.values() for record in records]
 
     def commit(self) -> None:
         """Commit all that was polled. A partition that went to another member meanwhile is left to it.
@@ -149,7 +151,7 @@ def read_back(
     Raises:
         TransportError: No broker, an unknown topic, or no progress for `timeout` seconds.
     """
-    consumer = _open(connection, group_id=None)
+    consumer = open_consumer(connection, group_id=None)
     try:
         parts = [
             kafka.TopicPartition(topic, number)
@@ -169,7 +171,7 @@ def read_back(
         while waiting:
             batches = consumer.poll(timeout_ms=500)
             for part, records in batches.items():
-                yield from (_message(record) for record in records if record.offset < ends[part])
+                yield from (as_message(record) for record in records if record.offset < ends[part])
             waiting = {part for part in waiting if consumer.position(part) < ends[part]}
             if batches:
                 deadline = time.monotonic() + timeout
@@ -187,7 +189,7 @@ def read_one(connection: Connection, place: Position, timeout: float = 20.0) -> 
     Raises:
         TransportError: No broker, an unknown topic or partition, or no message there.
     """
-    consumer = _open(connection, group_id=None)
+    consumer = open_consumer(connection, group_id=None)
     try:
         part = kafka.TopicPartition(place.topic, place.partition)
         if place.partition not in _partitions(connection, consumer, place.topic):
@@ -200,7 +202,7 @@ def read_one(connection: Connection, place: Position, timeout: float = 20.0) -> 
         deadline = time.monotonic() + timeout
         while consumer.position(part) < end and time.monotonic() < deadline:
             for records in consumer.poll(timeout_ms=500, max_records=1).values():
-                return _message(records[0])
+                return as_message(records[0])
     except KafkaError as error:
         raise refused(connection, error, f"read {place.topic}") from error
     finally:

@@ -12,8 +12,6 @@ from typing import Any, Generic
 import structlog
 
 from processors.keyed import KeyedProcessor, State
-from processors.models.inquirer import Inquirer
-from processors.models.inquiry import Inquiry
 from records import BY_NAME, DeadLetter, InvalidRecord, Position, Record
 from streams.accept import accept, refuse
 from streams.partition import partition_of
@@ -81,14 +79,12 @@ class Results:
         states: States without their parts.
         parts: Parts of states, and deletions.
         markers: From where input must be read again.
-        questions: No results: they are offered to a language model once the batch is committed, and may be lost.
     """
 
     records: list[Outgoing] = field(default_factory=list)
     states: list[Outgoing] = field(default_factory=list)
     parts: list[Outgoing] = field(default_factory=list)
     markers: list[Outgoing] = field(default_factory=list)
-    questions: list[Inquiry] = field(default_factory=list)
 
     @property
     def stages(self) -> list[list[Outgoing]]:
@@ -122,7 +118,6 @@ class Engine(Generic[State]):
         self,
         processor: KeyedProcessor[State],
         partitions: int | None = None,
-        inquirer: Inquirer | None = None,
         *,
         clock: Callable[[], float] = time.time,
         checkpoint_s: float = CHECKPOINT_S,
@@ -133,13 +128,11 @@ class Engine(Generic[State]):
         Args:
             processor: What is run.
             partitions: How many the inputs have, to notice misplaced messages; None where not known.
-            inquirer: What collects the processor's questions to a language model; None where nobody is asked.
             clock: Seconds since 1970.
             checkpoint_s: Seconds between two looks for states to store.
             replay_work_s: Seconds of processing that a restart may have to do again.
         """
         self.processor = processor
-        self._inquirer = inquirer
         self._count = partitions
         self._clock, self._checkpoint_s, self._replay_work_s = clock, checkpoint_s, replay_work_s
         self.counters = Counters()
@@ -178,8 +171,6 @@ class Engine(Generic[State]):
         for partition, groups in self._groups(messages, []).items():
             for name, group in groups.items():
                 self._run(self._partitions[partition], name, group)
-        if self._inquirer:
-            self._inquirer.take()
 
     def forget(self, partition: int) -> None:
         """Drop the states of a partition that went to another worker."""
@@ -221,8 +212,6 @@ class Engine(Generic[State]):
         self._checkpoint(results)
         for written in (*results.states, *results.parts):
             self.counters.state_bytes += len(written.value or b"")
-        if self._inquirer:
-            results.questions = self._inquirer.take()
         return results
 
     def _states(self, partition: int) -> States[State]:

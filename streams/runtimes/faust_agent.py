@@ -12,13 +12,11 @@ import structlog
 from faust.types import TP, EventT
 
 from processors.keyed import KeyedProcessor
-from processors.models.inquiry import Inquiry
 from records import Position
 from streams.accept import CUT, refuse
 from streams.kafka import Connection
 from streams.transport import Message, Outgoing, outgoing
 
-from .asking import Asking
 from .engine import Engine, Restored, Results
 from .state_reader import read_committed, read_messages
 from .trial import Trial
@@ -43,7 +41,6 @@ class FaustAgent:
         app: The application; its id is the group.
         connection: The brokers.
         engine: What is fed.
-        asking: Takes questions to a language model; None where nobody is asked.
         make: Makes the engine's processor anew, in another process; None: no message is tried.
 
     Attributes:
@@ -55,10 +52,9 @@ class FaustAgent:
         app: faust.App,
         connection: Connection,
         engine: Engine[Any],
-        asking: Asking | None = None,
         make: Callable[[], KeyedProcessor[Any]] | None = None,
     ) -> None:
-        self._app, self._connection, self._engine, self._asking, self._make = app, connection, engine, asking, make
+        self._app, self._connection, self._engine, self._make = app, connection, engine, make
         self._writer = Writer(connection)
         self.failed = ""
         self._stale: set[int] = set()
@@ -107,18 +103,16 @@ class FaustAgent:
         events = [event for event in fetched if event.message.generation_id == self._app.consumer_generation_id]
         if not events:
             return
-        questions = await self._handle([_message(event) for event in events])
+        await self._handle([_message(event) for event in events])
         for event in events:
             await stream.ack(event)
-        if self._asking is not None:
-            self._asking.offer(questions)
         for event in events:
             self._next[event.message.tp] = event.message.offset + 1
         self._handled_at = time.monotonic()
         self._count_behind()
 
-    async def _handle(self, messages: Sequence[Message]) -> list[Inquiry]:
-        """Process a batch and write what follows; return the questions that it raised."""
+    async def _handle(self, messages: Sequence[Message]) -> None:
+        """Process a batch and write what follows."""
         stale, self._stale = self._stale, set()
         for partition in stale:
             self._engine.forget(partition)
@@ -128,7 +122,6 @@ class FaustAgent:
             await self._try(partition, [each for each in messages if each.position.partition == partition])
         results = await asyncio.to_thread(self._engine.handle, messages)
         await self._write(results)
-        return results.questions
 
     async def _restore(self, partitions: set[int]) -> None:
         """Make the states of `partitions` what they were when the worker before committed."""
