@@ -13,6 +13,7 @@ EXTRA_OF: Mapping[str, str] = {
     "onnxruntime": "minilm",
     "redis": "sink",
     "tokenizers": "minilm",
+    "vllm": "gpu",
 }
 """The extra that brings a module."""
 

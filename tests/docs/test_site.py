@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from records import TOPICS
 from tests.docs.pages import ROOT
 from tests.servers import require
 
@@ -43,6 +44,12 @@ def test_the_api_pages_show_docstrings(site: Path) -> None:
     assert "dealt with, whether carried out or not" in (site / "api" / "subscriber" / "index.html").read_text()
     assert "Put a stopped job back in the queue" in (site / "api" / "actuators" / "index.html").read_text()
     assert "exclude_nodes" in (site / "api" / "records" / "index.html").read_text()
+
+
+def test_every_record_has_its_place_among_the_api_pages() -> None:
+    page = (ROOT / "docs" / "api" / "records.md").read_text()
+    for topic in TOPICS:
+        assert f"::: {topic.record.__module__}.{topic.record.__qualname__}\n" in page
 
 
 @pytest.mark.slow

@@ -15,14 +15,13 @@ from schedmate.extras import EXTRA_OF, missing_extra
 from .conftest import ROOMS, ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-UNLISTED = {"FlagEmbedding": {"flagembedding"}, "chdb": {"chdb"}, "faust": {"faust-streaming"}}
+UNLISTED = {"FlagEmbedding": {"flagembedding"}, "chdb": {"chdb"}, "faust": {"faust-streaming"}, "vllm": {"vllm"}}
 """Distributions of modules that may be absent here, or whose module is another distribution's."""
 NOT_IMPORTED = {
     "crc32c": "kafka-python and aiokafka use it where it is there",
     "lz4": "kafka-python compresses with it",
     "cramjam": "aiokafka compresses with it",
     "huggingface-hub": "bounds what tokenizers brings",
-    "vllm": "`schedmate models serve` runs it in a process of its own",
     "chdb": "clickhouse-connect opens it",
 }
 
