@@ -10,7 +10,9 @@ COPY records records
 COPY streams streams
 COPY processors processors
 COPY sinks sinks
+COPY resilience resilience
 COPY scheduler_bridge scheduler_bridge
+COPY scheduler_clients scheduler_clients
 COPY schedmate schedmate
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheel .
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from records import Evidence, LogChunk, ModelQuestion, Sample
 
-from .carried import unwrapped
+from .container_log import strip_container_wrapping
 from .source import Numbering, admit
 from .view import QUOTE
 
@@ -27,7 +27,7 @@ def cited_lines(question: ModelQuestion, chunks: Mapping[int, LogChunk]) -> list
         numbering = numberings.setdefault(chunk.producer, Numbering(next_piece=chunk.first_piece or 1))
         numbering.next_line = reference.line or numbering.next_line
         fresh = admit(chunk, numbering)
-        lines, times = unwrapped(fresh.lines, fresh.times)
+        lines, times = strip_container_wrapping(fresh.lines, fresh.times)
         found += [
             Sample(
                 line=Evidence(

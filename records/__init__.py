@@ -9,7 +9,7 @@ from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
 from .estimate import Estimate
 from .explained import Explained
-from .failure import Component, ErrorType, Failure, identified
+from .failure import Component, ErrorType, Failure, FailureSource, identified
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
 from .job_event import PIPE, PIPE_KINDS, PIPE_SAYS, PRODUCER, EventKind, JobEvent
@@ -47,6 +47,7 @@ __all__ = [
     "Evidence",
     "Explained",
     "Failure",
+    "FailureSource",
     "GpuProcess",
     "GpuSample",
     "InvalidRecord",

@@ -39,6 +39,7 @@ from schedmate.node_log import NodeLog, Sign, is_node_log
 from schedmate.tail import Tail
 
 MOST_POINTS, MOST_TEMPLATES = 512, 64
+"""Points of a curve, many more than a terminal shows, and templates of reports, of which a log has a handful: a bound on memory."""
 
 
 @dataclass
@@ -110,6 +111,8 @@ class Analysis:
                 "confidence": failure.confidence,
                 "signature": failure.signature,
                 "source": failure.source,
+                "confirmed_by": failure.confirmed_by,
+                "contradicted_by": failure.contradicted_by,
                 "evidence": [{"line": each.line, "text": each.text} for each in failure.evidence],
             },
             "node": None if self.signs is None else [each.contract() for each in self.signs],

@@ -9,8 +9,8 @@ from processors.interference.monitor import InterferenceCounters
 from processors.node import NodeCounters
 from processors.stream_reader import Counters as ProcessorCounters
 from processors.track.tracker import TrackCounters
+from resilience import OutageCounters
 from scheduler_bridge import BridgeCounters
-from sinks import HoldCounters
 from sinks.clickhouse import WriterCounters
 from sinks.redis import StateCounters
 from streams.model_worker.answering import AnsweringCounters
@@ -39,9 +39,9 @@ COMPONENTS: dict[str, tuple[type, str]] = {
     "answers": (AnswerCounters, "model-worker"),
     "pump": (PumpCounters, "sink, bridge"),
     "clickhouse": (WriterCounters, "sink"),
-    "clickhouse_hold": (HoldCounters, "sink"),
+    "clickhouse_hold": (OutageCounters, "sink"),
     "redis": (StateCounters, "sink"),
-    "redis_hold": (HoldCounters, "sink"),
+    "redis_hold": (OutageCounters, "sink"),
     "bridge": (BridgeCounters, "bridge"),
     "collector": (ShippingCounters, "collect"),
     "gpu_agent": (GpuAgentCounters, "gpu-agent"),

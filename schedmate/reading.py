@@ -11,7 +11,7 @@ from schedmate.safe_console import SafeConsole
 from streams.producers.stored import read_chunks
 
 LONG = 20 << 20
-"""Bytes from which a bar is shown."""
+"""Bytes from which a bar is shown: a smaller file is read before anybody would see it."""
 
 
 def shown(file: Path) -> Iterator[LogChunk]:

@@ -5,6 +5,7 @@ from statistics import median
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 WIDTH = 60
+"""Characters: it fits a terminal of 80 columns behind a label."""
 FEWEST = 5
 """Points below which a curve says nothing."""
 

@@ -18,7 +18,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 SHOWN = 64 << 10
-"""Bytes of a value that `show` prints; `--raw` writes all."""
+"""Bytes of a value that `show` prints, a thousand lines or so; `--raw` writes all."""
 
 
 @app.callback()

@@ -17,6 +17,7 @@ from kafka.errors import (
 )
 
 from records import Position
+from resilience import Outage
 from streams.transport import Message, TransportError
 
 from .admin import unreadable
@@ -29,11 +30,13 @@ FETCH = {
     "enable_auto_commit": False,
     "auto_offset_reset": "earliest",
     "allow_auto_create_topics": False,
-    "fetch_max_wait_ms": 100,
-    "max_partition_fetch_bytes": 16 << 20,
-    "metadata_max_age_ms": 30_000,
+    "fetch_max_wait_ms": 100,  # a verdict within a second: the broker holds an empty answer back no longer
+    "max_partition_fetch_bytes": 16 << 20,  # the largest message of any topic
+    "metadata_max_age_ms": 30_000,  # partitions that an operator adds are found so soon
 }
-COMMIT_MS = 5000  # without a limit kafka-python waits for a broker for ever, and nobody could stop it
+"""How every consumer of ours reads."""
+COMMIT_MS = 5000
+"""Without a limit kafka-python waits for a broker for ever, and nobody could stop it."""
 
 MEMBERSHIP_ERRORS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError, UnknownMemberIdError)
 """The group changed its members: the next poll joins it again. None of them is retriable for kafka-python."""
@@ -78,7 +81,7 @@ class KafkaConsumer:
         for topic in topics:
             _partitions(connection, self._consumer, topic)
         self._consumer.subscribe(list(topics))
-        self._away = False
+        self._outage = Outage("Kafka")
 
     def poll(self, timeout: float, limit: int = 500) -> Sequence[Message]:
         """Return up to `limit` messages, or none after `timeout` seconds. A broker that is away is waited for."""
@@ -86,16 +89,12 @@ class KafkaConsumer:
             batches = self._consumer.poll(timeout_ms=int(timeout * 1000), max_records=limit)
         except RetriableError as error:
             # kafka-python waits by itself, except while it looks for the group's coordinator.
-            if not self._away:
-                log.warning("the broker is away; asking it again until it answers", error=repr(error))
-            self._away = True
-            time.sleep(timeout)
+            time.sleep(min(timeout, self._outage.failed(repr(error))))
             return ()
         except KafkaError as error:
             raise refused(self._connection, error, self._doing) from error
-        if batches and self._away:
-            self._away = False
-            log.info("the broker is back")
+        if batches:  # no messages may mean no broker
+            self._outage.succeeded()
         return [as_message(record) for records in batches.values() for record in records]
 
     def commit(self) -> None:

@@ -64,7 +64,9 @@ class FaustModelWorker:
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
-        away = ["the broker does not take what is written: it is away, or refuses"] if self._writer.away else []
+        away = (
+            ["the broker does not take what is written: it is away, or refuses"] if self._writer.outage.ongoing else []
+        )
         return [*self._connection.problems(), *away]
 
     async def _take(self, stream: Any) -> None:

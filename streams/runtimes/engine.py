@@ -23,13 +23,13 @@ from .states import Entry, States
 log = structlog.get_logger(__name__)
 
 CHECKPOINT_S = 1.0
-"""Seconds between two looks for states to store."""
+"""Seconds between two looks for states to store: what is due waits no longer, and a look at thousands of states costs little."""
 REPLAY_WORK_S = 5.0
 """Seconds of processing after which what a state lacks in its topic is stored: so long a restart takes to do it again."""
 REPLAY_S = 300.0
-"""Seconds after which it is stored in any case."""
+"""Seconds after which it is stored in any case: so much of the topic a restart must read again at most."""
 OPEN = 4096
-"""States that stay decoded, those used last."""
+"""States that stay decoded, those used last: more jobs than print at one time, at some 10 KB each."""
 ENDED_S = 3600.0
 """A state is forgotten so long after it last took something in, where its key has ended: lines may come late."""
 SILENT_S = 3 * 86_400.0
@@ -37,7 +37,7 @@ SILENT_S = 3 * 86_400.0
 MOST = 200_000
 """States held, beyond which those of silent keys are forgotten sooner: anybody may send records of new keys."""
 _SWEPT = 2000
-"""States that are looked at in one look for what may be forgotten."""
+"""States that are looked at in one look for what may be forgotten: some milliseconds of work at most."""
 
 
 @dataclass

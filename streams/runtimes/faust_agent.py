@@ -25,13 +25,13 @@ from .writer import TooLarge, Writer
 log = structlog.get_logger(__name__)
 
 BATCH = 500
-"""Messages taken at a time."""
+"""Messages taken at a time: what each costs beside its lines (a commit, a write) is shared by so many."""
 BATCH_BYTES = 4 << 20
 """Bytes of them that are handled at a time: whoever stops the worker waits for no more."""
 WAIT_S = 0.05
-"""A batch is not waited for longer than this."""
+"""A batch is not waited for longer than this: a small part of the second in which a verdict should be there."""
 STUCK_S = 60.0
-"""A backlog of which nothing was handled for so long stands."""
+"""A backlog of which nothing was handled for so long stands: as long as one message may take on trial."""
 
 
 class FaustAgent:
@@ -68,7 +68,7 @@ class FaustAgent:
         """Yield what is wrong, a sentence each, for the health check."""
         if self.failed:
             yield self.failed
-        if self._writer.away:
+        if self._writer.outage.ongoing:
             yield "the broker does not take what is written: it is away, or refuses"
         if (waiting := self._count_behind()) and time.monotonic() > self._handled_at + STUCK_S:
             yield f"{waiting} messages wait, and none was handled for {time.monotonic() - self._handled_at:.0f} s"

@@ -20,7 +20,16 @@ from tests.docs.pages import ROOT, anchors
 from tests.processors.track import test_formats as formats
 from tests.processors.track.expecting import expect_however_cut
 
-ROOMS = ("records", "streams", "processors", "sinks", "scheduler_bridge", "schedmate")
+ROOMS = (
+    "records",
+    "resilience",
+    "scheduler_clients",
+    "streams",
+    "processors",
+    "sinks",
+    "scheduler_bridge",
+    "schedmate",
+)
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
 
 

@@ -14,7 +14,16 @@ import yaml
 from tests.servers import require
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("records", "streams", "processors", "sinks", "scheduler_bridge", "schedmate")
+ROOMS = (
+    "records",
+    "resilience",
+    "scheduler_clients",
+    "streams",
+    "processors",
+    "sinks",
+    "scheduler_bridge",
+    "schedmate",
+)
 
 
 def pip(*arguments: str) -> None:

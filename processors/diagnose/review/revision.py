@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from records import Certainty, Component, ErrorType, Evidence, Failure, Position, Review, derived_id
+from records import Certainty, Component, ErrorType, Evidence, Failure, FailureSource, Position, Review, derived_id
 
 CERTAIN = 0.8
 """Confidence from which a verdict is not touched; by default the bridge acts on such verdicts alone."""
@@ -88,7 +88,7 @@ def _filled(verdict: Failure, review: Review, grounded: Sequence[Evidence]) -> d
         "error_type": review.error_type,
         "faulty_component": review.faulty_component if infrastructure else Component.NONE,
         "confidence": max(verdict.confidence, FILLED[review.certainty]),
-        "source": "model",
+        "source": FailureSource.MODEL,
     }
     if verdict.restartable is None and review.restartable is not None:
         changes["restartable"] = review.restartable
