@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 import schedmate
 from records import Explained
 from schedmate.cli.console import say, warn
+from schedmate.extras import missing_extra
 from schedmate.settings import SettingsError, load
 
 COMMANDS = {
@@ -97,6 +98,11 @@ def main() -> None:
         app()
     except Explained as error:
         fail(str(error))
+    except ImportError as error:
+        missing = missing_extra(error)
+        if missing is None:
+            raise
+        fail(str(missing))
 
 
 def fail(message: str) -> None:

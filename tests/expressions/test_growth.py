@@ -55,6 +55,7 @@ def test_all_rooms_are_looked_through() -> None:
     assert any(place.startswith("schedmate.settings:") for place in places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pattern", [r"\s*:?\s*$", r"(?:\w+_?)*x", r"[a-z][\w.-]*-[\w-]*\d[\w-]* [a-z]", r"(.{1,300}?)\s*:?\s+\d+%"]
 )

@@ -90,6 +90,7 @@ def test_the_filter_is_bounded() -> None:
     assert len(msgspec.json.encode(state)) < 1600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["random bytes", "random words", "k=v", "base64", "base64 in one line of 10 MB"])
 def test_a_replay_from_any_stored_state_gives_the_same(kind: str) -> None:
     chunks = list(hostile.chunks(kind, 30))

@@ -212,6 +212,7 @@ def test_a_topic_made_anew_with_the_same_offsets_is_not_a_repeat(embedded: Embed
     assert steps(embedded, "anew") == list(range(100))
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     moves=st.lists(

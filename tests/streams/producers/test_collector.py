@@ -166,6 +166,7 @@ def test_what_was_not_acknowledged_is_read_again_under_the_same_numbers(site: Si
     assert [row[2] for row in site.numbered()] == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_a_collector_killed_at_any_moment_loses_and_doubles_nothing(site: Site) -> None:
     code = (
         "import sys, threading\nfrom pathlib import Path\n"
