@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import dataclass
 
 import msgspec
+from prometheus_client import Counter
 
 from records import (
     PIPE,
@@ -46,16 +47,23 @@ from .track.tracker import MetricTracker, Printed
 from .view import PROGRESS, ChunkView
 
 
-@dataclass
-class Counters:
+class ProcessorMetrics:
     """What the processors of this process have done."""
 
-    lines: int = 0
-    """Pieces of text processed: lines, and redraws of progress bars."""
-    repeats: int = 0
-    """Pieces left out because they were seen before."""
-    passed_over: int = 0
-    """Pieces of new text beyond their job's budget (`processors/budget.py`): taken for blank lines."""
+    def __init__(self) -> None:
+        self.lines = Counter(
+            "schedmate_processors_lines",
+            "Pieces of text processed: lines, and redraws of progress bars.",
+            registry=None,
+        )
+        self.repeats = Counter(
+            "schedmate_processors_repeats", "Pieces left out because they were seen before.", registry=None
+        )
+        self.passed_over = Counter(
+            "schedmate_processors_passed_over",
+            "Pieces of new text beyond their job's budget (`processors/budget.py`): taken for blank lines.",
+            registry=None,
+        )
 
 
 @dataclass(frozen=True)
@@ -105,7 +113,13 @@ class JobProcessor:
         self.witness = NodeWitness(self.handler.signatures)
         self.reviewer = FailureReviewer()
         self.inquirer = inquirer
-        self.counters = Counters()
+        self.metrics = ProcessorMetrics()
+
+    @property
+    def metric_groups(self) -> list[object]:
+        """The metrics of this processor and of all its parts."""
+        parts = (self.classifier, self.tracker, self.handler, self.monitor, self.alarms, self.witness, self.reviewer)
+        return [self.metrics, *(part.metrics for part in parts)]
 
     def fresh(self, key: str) -> JobState:
         """Return the state of job `key` before its first record."""
@@ -169,19 +183,19 @@ class JobProcessor:
         stream.offset = position.offset
         source = _source(stream, chunk)
         fresh = admit(chunk, source)
-        self.counters.repeats += fresh.repeats
+        self.metrics.repeats.inc(fresh.repeats)
         if not fresh.lines:
             waited = self._waiting(stream)
             for each in stream.sources.values():
                 self.tracker.told(each.track)
             stream.waiting = None
             return _Read(waited=waited)
-        self.counters.lines += len(fresh.lines)
+        self.metrics.lines.inc(len(fresh.lines))
         lines, times = unwrapped(fresh.lines, fresh.times)
         masked = templates(lines)
         if beyond := over_budget(budget, lines, masked, chunk.time):
             lines, masked = _blanked(lines, beyond), _blanked(masked, beyond)
-            self.counters.passed_over += len(beyond)
+            self.metrics.passed_over.inc(len(beyond))
         view = ChunkView(
             job=chunk.job,
             attempt=chunk.attempt,

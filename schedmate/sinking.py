@@ -84,13 +84,11 @@ def opened(settings: Settings, telemetry: Telemetry, stop: Event) -> Iterator[Si
     """Open the stores that the settings name, and count what they do."""
     writer, hold = ClickHouseWriter(clickhouse_opener(settings.clickhouse)), Hold("ClickHouse", stop=stop)
     stores = [Store("ClickHouse", writer.write, hold)]
-    telemetry.watch("clickhouse", writer.counters)
-    telemetry.watch("clickhouse_hold", hold.counters)
+    telemetry.export(writer.metrics, hold.metrics)
     if settings.redis.url:
         state, hold = redis_state(settings.redis), Hold("Redis", stop=stop)
         stores.append(Store("Redis", state.update, hold))
-        telemetry.watch("redis", state.counters)
-        telemetry.watch("redis_hold", hold.counters)
+        telemetry.export(state.metrics, hold.metrics)
     try:
         yield Sinks(stores)
     finally:

@@ -4,10 +4,10 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 import structlog
+from prometheus_client import Counter, Gauge
 
 from .errors import SinkUnavailable
 
@@ -16,16 +16,20 @@ log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
 
 
-@dataclass
-class HoldCounters:
-    """What holding back cost."""
+class HoldMetrics:
+    """Metrics of one hold; `store` becomes a part of their names."""
 
-    retries: int = 0
-    """Tries after a first one that found the store away."""
-    unavailable_s: float = 0.0
-    """Seconds for which the store was away, all outages together."""
-    outages: int = 0
-    """Times that the store went away."""
+    def __init__(self, store: str) -> None:
+        prefix = f"schedmate_{store.lower()}_hold"
+        self.away = Gauge(f"{prefix}_away", "1 while the store is away and the stream is held back.", registry=None)
+        self.retries = Counter(f"{prefix}_retries", "Tries after a first one that found the store away.", registry=None)
+        self.outages = Counter(f"{prefix}_outages", "Times that the store went away.", registry=None)
+        self.unavailable = Counter(
+            f"{prefix}_unavailable_seconds",
+            "Time for which the store was away, all outages together.",
+            unit="seconds",
+            registry=None,
+        )
 
 
 class Hold:
@@ -35,7 +39,7 @@ class Hold:
     step. An outage is logged when it begins and when it ends.
 
     Attributes:
-        counters: What it cost so far.
+        metrics: What it cost so far.
         away: True from the first failure of an outage until the next success; for health checks.
     """
 
@@ -49,8 +53,9 @@ class Hold:
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self.counters = HoldCounters()
+        self.metrics = HoldMetrics(store)
         self.away = False
+        self._since = 0.0
         self._store = store
         self._first_s = first_s
         self._limit_s = limit_s
@@ -74,10 +79,10 @@ class Hold:
             except SinkUnavailable as error:
                 self._gone(error)
                 stopped = self._stop.wait(wait_s * (1 - 0.5 * self._chance()))
-                self.counters.unavailable_s += self._clock() - since
+                self.metrics.unavailable.inc(self._clock() - since)
                 if stopped:
                     raise
-                self.counters.retries += 1
+                self.metrics.retries.inc()
                 wait_s = min(wait_s * 2, self._limit_s)
             else:
                 self._back()
@@ -86,10 +91,13 @@ class Hold:
     def _gone(self, error: SinkUnavailable) -> None:
         if not self.away:
             self.away = True
-            self.counters.outages += 1
+            self.metrics.away.set(1)
+            self.metrics.outages.inc()
+            self._since = self._clock()
             log.warning("store away", store=self._store, error=str(error), then="the stream is held back")
 
     def _back(self) -> None:
         if self.away:
             self.away = False
-            log.info("store back", store=self._store, unavailable_s=round(self.counters.unavailable_s, 3))
+            self.metrics.away.set(0)
+            log.info("store back", store=self._store, unavailable_s=round(self._clock() - self._since, 3))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 import msgspec
+from prometheus_client import Counter
 
 from records import Alarm, AlarmKind, Evidence, JobMetric, Position, derived_id
 
@@ -57,14 +58,12 @@ class AlarmState(msgspec.Struct):
     silence: Silence = msgspec.field(default_factory=Silence)
 
 
-@dataclass
-class AlarmCounters:
+class AlarmMetrics:
     """What the monitor has said."""
 
-    raised: int = 0
-    """Alarms raised."""
-    over: int = 0
-    """Alarms that were over."""
+    def __init__(self) -> None:
+        self.raised = Counter("schedmate_alarm_monitor_raised", "Alarms raised.", registry=None)
+        self.over = Counter("schedmate_alarm_monitor_over", "Alarms that were over.", registry=None)
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ class AlarmMonitor:
         self.hang_s = hang_s
         self.slower = slower
         self.straggler = straggler
-        self.counters = AlarmCounters()
+        self.metrics = AlarmMetrics()
 
     def measured(self, metric: JobMetric, position: Position, state: AlarmState) -> list[Alarm]:
         """Take a metric; return what begins or is over with it."""
@@ -243,14 +242,14 @@ class AlarmMonitor:
             return None
         state.raised[kind] = since
         state.told += 1
-        self.counters.raised += 1
+        self.metrics.raised.inc()
         return _alarm(kind, since, seen, position, state, raised=True)
 
     def _over(self, kind: AlarmKind, seen: _Seen, position: Position, state: AlarmState) -> Alarm | None:
         since = state.raised.pop(kind, None)
         if since is None:
             return None
-        self.counters.over += 1
+        self.metrics.over.inc()
         return _alarm(kind, since, seen, position, state, raised=False)
 
 

@@ -7,9 +7,9 @@ question is not asked twice at a time: whoever asks it again (about the next ver
 import queue
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import structlog
+from prometheus_client import Counter, Gauge
 
 from .inquiry import Inquiry
 from .language_model import Answer, LanguageModel, Question
@@ -17,22 +17,20 @@ from .language_model import Answer, LanguageModel, Question
 log = structlog.get_logger(__name__)
 
 
-@dataclass
-class AskerCounters:
+class AskerMetrics:
     """What became of questions before and after the model."""
 
-    taken: int = 0
-    """Questions taken."""
-    doubled: int = 0
-    """Questions that wait for the answer to the same one, which was under way."""
-    dropped: int = 0
-    """Questions not taken because too many waited."""
-    delivered: int = 0
-    """Answers handed on."""
-    undelivered: int = 0
-    """Answers that could not be handed on."""
-    waiting: int = 0
-    """Questions that wait or are asked now."""
+    def __init__(self) -> None:
+        self.taken = Counter("schedmate_asker_taken", "Questions taken.", registry=None)
+        self.doubled = Counter(
+            "schedmate_asker_doubled",
+            "Questions that wait for the answer to the same one, which was under way.",
+            registry=None,
+        )
+        self.dropped = Counter("schedmate_asker_dropped", "Questions not taken because too many waited.", registry=None)
+        self.delivered = Counter("schedmate_asker_delivered", "Answers handed on.", registry=None)
+        self.undelivered = Counter("schedmate_asker_undelivered", "Answers that could not be handed on.", registry=None)
+        self.waiting = Gauge("schedmate_asker_waiting", "Questions that wait or are asked now.", registry=None)
 
 
 class Asker:
@@ -52,7 +50,7 @@ class Asker:
         threads: int = 2,
         waiting: int = 100,
     ) -> None:
-        self.counters = AskerCounters()
+        self.metrics = AskerMetrics()
         self._model, self._deliver = model, deliver
         self._queue: queue.Queue[Question | None] = queue.Queue(waiting)
         self._waiting = waiting
@@ -71,16 +69,16 @@ class Asker:
             if self._closed:
                 return False
             if (alike := self._pending.get(key)) is not None and len(alike) < self._waiting:
-                self.counters.doubled += 1
+                self.metrics.doubled.inc()
                 alike.append(inquiry)
                 return True
             full, self._full = self._full, alike is not None or not self._put(inquiry.question)
             if not self._full:
                 self._pending[key] = [inquiry]
-                self.counters.taken += 1
+                self.metrics.taken.inc()
             else:
-                self.counters.dropped += 1
-            self.counters.waiting = len(self._pending)
+                self.metrics.dropped.inc()
+            self.metrics.waiting.set(len(self._pending))
             taken = not self._full
         if taken and full:
             log.info("questions to the language model are taken again")
@@ -119,15 +117,15 @@ class Asker:
                 for inquiry in alike:
                     self._hand_on(inquiry, answer)
             with self._lock:
-                self.counters.waiting = len(self._pending)
+                self.metrics.waiting.set(len(self._pending))
 
     def _hand_on(self, inquiry: Inquiry, answer: Answer) -> None:
         try:
             self._deliver(inquiry, answer)
-            self.counters.delivered += 1
+            self.metrics.delivered.inc()
             self._losing = False
         except Exception:  # the thread must live
-            self.counters.undelivered += 1
+            self.metrics.undelivered.inc()
             if not self._losing:
                 log.exception("answers cannot be handed on", job=inquiry.question.job)
             self._losing = True

@@ -5,7 +5,8 @@ Questions are no results: they are made from what is in memory, may be made twic
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from prometheus_client import Counter
 
 from processors.view import ChunkView
 from records import ErrorType, Evidence, Failure, ModelAnswer, Sample
@@ -27,16 +28,17 @@ _LINES = 40
 """Newest lines of a template that are held against the clock before anybody is asked about it, and again once there is an answer."""
 
 
-@dataclass
-class InquirerCounters:
+class InquirerMetrics:
     """What was found worth a question."""
 
-    reviews: int = 0
-    """Questions about verdicts."""
-    templates: int = 0
-    """Questions about templates."""
-    without_lines: int = 0
-    """Verdicts not asked about because no line around them is in memory: after a restart, or with too many streams."""
+    def __init__(self) -> None:
+        self.reviews = Counter("schedmate_inquirer_reviews", "Questions about verdicts.", registry=None)
+        self.templates = Counter("schedmate_inquirer_templates", "Questions about templates.", registry=None)
+        self.without_lines = Counter(
+            "schedmate_inquirer_without_lines",
+            "Verdicts not asked about because no line around them is in memory: after a restart, or with too many streams.",
+            registry=None,
+        )
 
 
 class Inquirer:
@@ -48,7 +50,7 @@ class Inquirer:
 
     def __init__(self, recent: RecentLines | None = None) -> None:
         self.recent = recent or RecentLines()
-        self.counters = InquirerCounters()
+        self.metrics = InquirerMetrics()
         self._asked: OrderedDict[str, set[str]] = OrderedDict()
         self._made: list[Inquiry] = []
 
@@ -78,7 +80,7 @@ class Inquirer:
             if question is None or question.key in asked:
                 continue
             asked.add(question.key)
-            self.counters.templates += 1
+            self.metrics.templates.inc()
             draft = ModelAnswer(
                 id="", job=view.job, attempt=view.attempt, about=question.key, time=0.0, model="", prompt="",
                 samples=list(samples), node=view.node, rank=view.rank, stream=view.stream,
@@ -95,9 +97,9 @@ class Inquirer:
         lines = [NumberedLine(number, place.text) for number, place in sorted(places.items())]
         shown = window(lines, root.line if root else 0)
         if not shown:
-            self.counters.without_lines += 1
+            self.metrics.without_lines.inc()
             return
-        self.counters.reviews += 1
+        self.metrics.reviews.inc()
         places = {each.number: places[each.number] for each in shown}
         draft = ModelAnswer(
             id="", job=verdict.job, attempt=verdict.attempt, about=verdict.id, revision=verdict.revision, time=0.0, model="", prompt="",

@@ -113,11 +113,10 @@ def command(
         except OSError as error:
             fail(f"expected to write {how.checkpoint}: {error.strerror}; pass --checkpoint FILE")
             return
-        running.telemetry.watch("collector", collector.counters)
+        running.telemetry.export(collector.metrics)
 
         def health() -> list[str]:
-            away = collector.counters.chunks and not collector.counters.broker_up
-            return ["the broker takes no lines; they wait in their files"] if away else []
+            return ["the broker takes no lines; they wait in their files"] if collector.broker_away else []
 
         running.telemetry.health = health
         try:

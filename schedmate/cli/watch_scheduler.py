@@ -58,10 +58,10 @@ def slurm(
         began = time.time()
 
         def health() -> list[str]:
-            silent = time.time() - max(began, watcher.counters.last_look)
+            silent = time.time() - max(began, watcher.last_look)
             return [f"Slurm has not answered for {silent:.0f} s"] if silent > SILENT_S else []
 
-        running.telemetry.watch("slurm_watcher", watcher.counters)
+        running.telemetry.export(watcher.metrics)
         running.telemetry.health = health
         watcher.run(running.stop, interval or settings.producer.scheduler_seconds)
         producer.close()

@@ -24,6 +24,7 @@ def command(context: typer.Context) -> None:
     from streams.runtimes.asking import Asking
     from streams.runtimes.engine import Engine
     from streams.runtimes.faust_worker import FaustWorker
+    from streams.runtimes.metrics import EngineMetrics
 
     loaded: Loaded = context.obj
     settings = loaded.settings
@@ -35,25 +36,12 @@ def command(context: typer.Context) -> None:
         nodes = node_processor(settings.processors)
         partitions = list_topics(connection)
         engine = Engine(processor, partitions["job-logs"], inquirer)
-        node_engine = Engine(nodes, partitions["node-logs"])
-        running.telemetry.watch("worker", engine.counters)
-        running.telemetry.watch("node_worker", node_engine.counters)
-        running.telemetry.watch("processors", processor.counters)
-        running.telemetry.watch("classifier", processor.classifier.counters)
-        running.telemetry.watch("tracker", processor.tracker.counters)
-        running.telemetry.watch("failure_handler", processor.handler.counters)
-        running.telemetry.watch("interference_monitor", processor.monitor.counters)
-        running.telemetry.watch("alarm_monitor", processor.alarms.counters)
-        running.telemetry.watch("nodes", nodes.counters)
-        running.telemetry.watch("node_witness", processor.witness.counters)
-        running.telemetry.watch("reviewer", processor.reviewer.counters)
+        node_engine = Engine(nodes, partitions["node-logs"], metrics=EngineMetrics("node_worker"))
+        running.telemetry.export(engine.metrics, node_engine.metrics, *processor.metric_groups, nodes.metrics)
         asking = None
         if model is not None and inquirer is not None:
             asking = Asking(model, producer_factory(settings), settings.language_model.concurrency)
-            running.telemetry.watch("inquirer", inquirer.counters)
-            running.telemetry.watch("asker", asking.counters)
-            running.telemetry.watch("language_model", model.counters)
-            running.telemetry.watch("answers", model.store.counters)
+            running.telemetry.export(inquirer.metrics, asking.metrics, model.metrics, model.store.metrics)
         group, timeout_s = f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s
         makers = (partial(job_processor, settings.processors), partial(node_processor, settings.processors))
         worker = FaustWorker(connection, [engine, node_engine], group, timeout_s, asking=asking, makers=makers)

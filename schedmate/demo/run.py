@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 
 import structlog
+from prometheus_client import Counter
 from rich.console import Console
 from rich.text import Text
 
@@ -80,9 +81,9 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
             readings=facts.readings(watcher.board, pipeline.cluster.clocks),
             phases=facts.phases(watcher.board, pipeline.cluster.clocks),
             gpus=pipeline.gpus.label,
-            pieces_shipped=pipeline.shipping.counters.pieces,
-            pieces_read=pipeline.processor.counters.lines,
-            pieces_lost=pipeline.shipping.counters.lost_lines,
+            pieces_shipped=_total(pipeline.shipping.metrics.pieces),
+            pieces_read=_total(pipeline.processor.metrics.lines),
+            pieces_lost=_total(pipeline.shipping.metrics.lost_lines),
             written=facts.written(pipeline.broker),
             stored=facts.stored(pipeline.client),
         )
@@ -91,6 +92,12 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
         return all(each.kept for each in found)
     finally:
         pipeline.close()
+
+
+def _total(counter: Counter) -> int:
+    return sum(
+        int(sample.value) for family in counter.collect() for sample in family.samples if sample.name.endswith("_total")
+    )
 
 
 def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:

@@ -37,7 +37,7 @@ class Asking:
         self._producer: Producer | None = None
         self._lock = threading.Lock()
         self._asker = Asker(model, self._deliver, threads)
-        self.counters = self._asker.counters
+        self.metrics = self._asker.metrics
 
     def offer(self, inquiries: Iterable[Inquiry]) -> None:
         """Take questions, as many as there is room for. Call it once the batch that they follow from is committed."""

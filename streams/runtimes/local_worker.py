@@ -47,6 +47,7 @@ class LocalWorker:
         results = engine.handle(messages)
         for stage in results.stages:
             self._write(stage)
+        engine.acknowledged(results)
         return results.questions
 
     def _restore(self, engine: Engine[Any], partition: int) -> None:

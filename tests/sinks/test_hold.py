@@ -4,6 +4,7 @@ import pytest
 import structlog.testing
 
 from sinks import Hold, SinkRejected, SinkUnavailable
+from tests.metric_values import value
 
 
 class Clock:
@@ -44,8 +45,8 @@ def test_waits_grow_to_their_limit_and_the_result_comes_through() -> None:
     hold = holding(clock, first_s=0.2, limit_s=1.0)
     assert hold.run(failing(5)) == "done"
     assert clock.waits == [0.2, 0.4, 0.8, 1.0, 1.0]
-    assert (hold.counters.retries, hold.counters.outages, hold.away) == (5, 1, False)
-    assert hold.counters.unavailable_s == pytest.approx(3.4)
+    assert (value(hold.metrics.retries), value(hold.metrics.outages), hold.away) == (5, 1, False)
+    assert value(hold.metrics.unavailable) == pytest.approx(3.4)
 
 
 def test_chance_shortens_a_wait_by_up_to_half() -> None:

@@ -4,14 +4,14 @@ from .corroborate import corroborate
 from .gpu import GpuReader
 from .log import NodeLogReader
 from .stays import StaysState, end, follow
-from .witness import NodeWitness, WitnessCounters, WitnessState
+from .witness import NodeWitness, WitnessMetrics, WitnessState
 
 __all__ = [
     "GpuReader",
     "NodeLogReader",
     "NodeWitness",
     "StaysState",
-    "WitnessCounters",
+    "WitnessMetrics",
     "WitnessState",
     "corroborate",
     "end",

@@ -15,6 +15,7 @@ from functools import partial
 from itertools import count
 
 import structlog
+from prometheus_client import Counter, Gauge
 
 from records import Record
 from streams.transport import Outgoing, Producer, TransportError, outgoing
@@ -37,16 +38,17 @@ class _Waiting:
     attempts: int = field(default=0, compare=False)
 
 
-@dataclass
-class OutboxCounters:
+class OutboxMetrics:
     """What became of the records."""
 
-    sent: int = 0
-    """Acknowledged by the broker."""
-    dropped: int = 0
-    """Given up: the oldest of a full queue, refused ten times, or unsent at the end."""
-    queued: int = 0
-    """Waiting now (a gauge)."""
+    def __init__(self) -> None:
+        self.sent = Counter("schedmate_gpu_outbox_sent", "Acknowledged by the broker.", registry=None)
+        self.dropped = Counter(
+            "schedmate_gpu_outbox_dropped",
+            "Given up: the oldest of a full queue, refused ten times, or unsent at the end.",
+            registry=None,
+        )
+        self.queued = Gauge("schedmate_gpu_outbox_queued", "Samples that wait now.", registry=None)
 
 
 class Outbox:
@@ -66,7 +68,7 @@ class Outbox:
         in_flight: int = 1_000,
         retry: tuple[float, float] = RETRY_S,
     ) -> None:
-        self.counters = OutboxCounters()
+        self.metrics = OutboxMetrics()
         self._factory, self._limit, self._in_flight_limit, self._retry = producer_factory, limit, in_flight, retry
         self._queue: list[_Waiting] = []  # a heap, the oldest first
         self._numbers = count()
@@ -93,7 +95,7 @@ class Outbox:
         with self._changed:
             self._changed.wait_for(lambda: not self._queue and not self._in_flight, timeout)
             self._closing = True
-            self.counters.dropped += len(self._queue) + self._in_flight
+            self.metrics.dropped.inc(len(self._queue) + self._in_flight)
             self._in_flight = 0
             self._queue.clear()
             self._settle()
@@ -104,11 +106,11 @@ class Outbox:
         heapq.heappush(self._queue, one)
         while len(self._queue) > self._limit:
             heapq.heappop(self._queue)
-            self.counters.dropped += 1
+            self.metrics.dropped.inc()
 
     def _settle(self) -> None:
         """Publish a change of the queue. The caller holds the lock."""
-        self.counters.queued = len(self._queue)
+        self.metrics.queued.set(len(self._queue))
         self._changed.notify_all()
 
     def _run(self) -> None:
@@ -149,14 +151,14 @@ class Outbox:
                 return
             self._in_flight -= 1
             if failure is None:
-                self.counters.sent += 1
+                self.metrics.sent.inc()
                 self._pause = 0.0
             else:
                 self._pause = min(max(2 * self._pause, self._retry[0]), self._retry[1])
                 if one.attempts < ATTEMPTS:
                     self._enqueue(one)
                 else:
-                    self.counters.dropped += 1
+                    self.metrics.dropped.inc()
             self._say("" if failure is None else str(failure))
             self._settle()
 
@@ -165,7 +167,7 @@ class Outbox:
         if error and not self._away:
             log.warning("broker_away", error=error, queued=len(self._queue), limit=self._limit)
         elif self._away and not error:
-            log.info("broker_back", dropped=self.counters.dropped)
+            log.info("broker_back", queued=len(self._queue))
         self._away = bool(error)
 
     def _disconnect(self) -> None:

@@ -4,11 +4,11 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 import structlog
+from prometheus_client import Counter, Gauge
 
 from streams.transport import Producer, TransportError, outgoing
 
@@ -18,24 +18,32 @@ from .listing import Listing, SlurmAway
 log = structlog.get_logger(__name__)
 
 
-@dataclass(slots=True)
-class SlurmWatcherCounters:
+class SlurmWatcherMetrics:
     """What the watcher did since it started."""
 
-    looks: int = 0
-    """Looks at Slurm's list of jobs."""
-    events: int = 0
-    """Job events that were acknowledged."""
-    jobs: int = 0
-    """Jobs that Slurm knows now."""
-    unreadable: int = 0
-    """Jobs whose record cannot be told from a text of their user."""
-    slurm_away: int = 0
-    """Looks that Slurm did not answer."""
-    broker_away: int = 0
-    """Looks whose events the broker did not take; they are told at the next."""
-    last_look: float = 0.0
-    """Time of the last look that was answered, in seconds since 1970."""
+    def __init__(self) -> None:
+        self.looks = Counter("schedmate_slurm_watcher_looks", "Looks at Slurm's list of jobs.", registry=None)
+        self.events = Counter("schedmate_slurm_watcher_events", "Job events that were acknowledged.", registry=None)
+        self.jobs = Gauge("schedmate_slurm_watcher_jobs", "Jobs that Slurm knows now.", registry=None)
+        self.unreadable = Gauge(
+            "schedmate_slurm_watcher_unreadable_jobs",
+            "Jobs now whose record cannot be told from a text of their user.",
+            registry=None,
+        )
+        self.slurm_away = Counter(
+            "schedmate_slurm_watcher_slurm_away", "Looks that Slurm did not answer.", registry=None
+        )
+        self.broker_away = Counter(
+            "schedmate_slurm_watcher_broker_away",
+            "Looks whose events the broker did not take; they are told at the next.",
+            registry=None,
+        )
+        self.last_look = Gauge(
+            "schedmate_slurm_watcher_last_look_timestamp_seconds",
+            "When Slurm last answered, in seconds since 1970.",
+            unit="seconds",
+            registry=None,
+        )
 
 
 class SlurmWatcher:
@@ -61,7 +69,8 @@ class SlurmWatcher:
         clock: Callable[[], float] = time.time,
         flush_timeout: float = 10.0,
     ) -> None:
-        self.counters = SlurmWatcherCounters()
+        self.metrics = SlurmWatcherMetrics()
+        self.last_look = 0.0
         self._producer = producer
         self._checkpoint = checkpoint
         self._listing = listing or Listing()
@@ -72,17 +81,20 @@ class SlurmWatcher:
 
     def poll(self) -> int:
         """Look once, and return the number of events that were told. Never raises for a scheduler or broker that is away."""
-        self.counters.looks += 1
+        self.metrics.looks.inc()
         now = self._clock()
         try:
             jobs = self._listing.read()
             events, after = changes(self._known, jobs, now, self._listing.gpus)
         except SlurmAway as error:
-            self.counters.slurm_away += 1
+            self.metrics.slurm_away.inc()
             self._say("slurm_away", error)
             return 0
         self._over("slurm_away")
-        self.counters.last_look, self.counters.jobs, self.counters.unreadable = now, len(jobs), self._listing.unreadable
+        self.last_look = now
+        self.metrics.last_look.set(now)
+        self.metrics.jobs.set(len(jobs))
+        self.metrics.unreadable.set(self._listing.unreadable)
         try:
             sent = [self._producer.send(outgoing(event)) for event in events]
             if sent:
@@ -90,14 +102,14 @@ class SlurmWatcher:
             for future in sent:
                 future.result(self._flush_timeout)
         except (TransportError, TimeoutError) as error:
-            self.counters.broker_away += 1
+            self.metrics.broker_away.inc()
             self._say("broker_away", error)
             return 0
         self._over("broker_away")
         if after != self._known:
             _save(self._checkpoint, after)
             self._known = after
-        self.counters.events += len(events)
+        self.metrics.events.inc(len(events))
         return len(events)
 
     def run(self, stop: threading.Event, interval: float = 1.0) -> None:

@@ -9,6 +9,7 @@ from processors.models.asker import Asker
 from processors.models.inquiry import Inquiry
 from processors.models.language_model import Answer, Question
 from records import ModelAnswer
+from tests.metric_values import value
 from tests.processors.models.questions import QUESTION
 
 
@@ -45,7 +46,7 @@ def test_an_offer_never_waits_and_what_has_no_room_is_dropped() -> None:
     began = time.monotonic()
     assert [asker.offer(named(key)) for key in ("b", "c", "d")] == [True, True, False]
     assert time.monotonic() - began < 5
-    assert (asker.counters.taken, asker.counters.dropped) == (3, 1)
+    assert (value(asker.metrics.taken), value(asker.metrics.dropped)) == (3, 1)
     model.gate.set()
     until(lambda: given == ["a", "b", "c"])
     asker.offer(named("a"))
@@ -59,7 +60,7 @@ def test_the_same_question_is_asked_once_and_answers_all_that_ask_it() -> None:
     asker = Asker(model, lambda inquiry, _: given.append(inquiry.draft.about), threads=2, waiting=3)
     taken = [asker.offer(named("a", about)) for about in ("first", "second", "third", "fourth")]
     assert taken == [True, True, True, False], "and no more of them than of others may wait"
-    assert (asker.counters.taken, asker.counters.doubled, asker.counters.dropped) == (1, 2, 1)
+    assert (value(asker.metrics.taken), value(asker.metrics.doubled), value(asker.metrics.dropped)) == (1, 2, 1)
     model.gate.set()
     until(lambda: given == ["first", "second", "third"])
     assert model.asked == ["a"]
@@ -89,7 +90,7 @@ def test_a_failing_delivery_does_not_end_the_thread() -> None:
     asker.offer(named("bad"))
     asker.offer(named("good"))
     until(lambda: given == ["good"])
-    assert asker.counters.undelivered == 1
+    assert value(asker.metrics.undelivered) == 1
     asker.close()
 
 

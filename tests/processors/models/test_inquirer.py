@@ -11,6 +11,7 @@ from processors.models.language_model import Answer
 from processors.models.recent_lines import RecentLines, StreamName
 from processors.view import QUOTE, ChunkView
 from records import ErrorType, Evidence, Failure, Position
+from tests.metric_values import value
 
 
 def view(lines: list[str], offset: int = 0, first: int = 1, **changes: Any) -> ChunkView:
@@ -123,7 +124,7 @@ def test_nothing_is_asked_about_what_is_taken_back_or_without_lines() -> None:
     inquirer.read(view(["a"]))
     inquirer.said(verdict(1, error_type=ErrorType.NONE), partition=3)
     assert inquirer.take() == []
-    assert inquirer.counters.without_lines == 1
+    assert value(inquirer.metrics.without_lines) == 1
 
 
 def test_a_job_has_few_questions_about_templates_and_none_twice() -> None:

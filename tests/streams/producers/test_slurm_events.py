@@ -16,6 +16,7 @@ from streams.producers.slurm_events.changes import Known, changes
 from streams.producers.slurm_events.host_list import expand
 from streams.producers.slurm_events.record import SlurmJob, parse
 from streams.transport import Outgoing, TransportError
+from tests.metric_values import value
 from tests.servers.slurm import Slurm
 
 OWN = (
@@ -296,7 +297,7 @@ class TestRealSlurm:
         watcher.poll()
         assert told.kinds(victim) == [EventKind.SUBMITTED, EventKind.STARTED]
         assert told.of("999999") == []
-        assert watcher.counters.unreadable
+        assert value(watcher.metrics.unreadable)
         slurm.run("scancel", victim, sly, slyer)
 
     def test_goes_on_where_it_stopped(self, watched: tuple[Slurm, Told, SlurmWatcher], tmp_path: Path) -> None:
@@ -319,7 +320,7 @@ class TestRealSlurm:
         name = slurm.submit("exit 0")
         slurm.wait(name, "COMPLETED")
         assert watcher.poll() == 0
-        assert watcher.counters.broker_away == 1
+        assert value(watcher.metrics.broker_away) == 1
         told.away = False
         watcher.poll()
         assert told.kinds(name) == [EventKind.SUBMITTED, EventKind.STARTED, EventKind.ENDED]
@@ -340,4 +341,4 @@ class TestRealSlurm:
 def test_a_scheduler_that_is_away_is_waited_for(tmp_path: Path) -> None:
     watcher = SlurmWatcher(Told(), tmp_path / "checkpoint.json", Listing({"PATH": str(tmp_path)}))
     assert watcher.poll() == 0
-    assert watcher.counters.slurm_away == 1
+    assert value(watcher.metrics.slurm_away) == 1

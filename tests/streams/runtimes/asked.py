@@ -15,6 +15,7 @@ from streams.runtimes.asking import Asking
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import outgoing
+from tests.metric_values import value
 
 HANDLER, CLASSIFIER = FailureHandler(), LineClassifier()
 """They hold no job's state, and take a while to make."""
@@ -81,7 +82,7 @@ def run(records: Sequence[Record], model: LanguageModel | None, patience_s: floa
         broker.append(outgoing(record))
         while worker.step():
             deadline = time.monotonic() + patience_s
-            while asking is not None and asking.counters.waiting:
+            while asking is not None and value(asking.metrics.waiting):
                 assert time.monotonic() < deadline, "no answer"
                 time.sleep(0.002)
     if asking is not None:

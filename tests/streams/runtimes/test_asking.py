@@ -25,6 +25,7 @@ from streams.runtimes.asking import Asking
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import TransportError, outgoing
+from tests.metric_values import value
 from tests.processors.models import misbehaving_server as bad
 from tests.processors.models.made_up_logs import FAILURES, INSTRUCTIONS, PROGRESS, Progress
 from tests.processors.models.sensible import sensible
@@ -120,7 +121,7 @@ def test_a_certain_verdict_stays_whatever_a_model_says(name: str) -> None:
     model = Saying(lambda question: sensible(question) | {"error_type": "other", "component": "none"})
     ran = run(input_of(lines, calm(lines), code), model)
     assert ran.results() == run(input_of(lines, calm(lines), code), None).results()
-    assert ran.processor.reviewer.counters.disagreed >= 1
+    assert value(ran.processor.reviewer.metrics.disagreed) >= 1
     assert [each.review.error_type for each in ran.answers if each.review][-1] is ErrorType.OTHER
 
 
@@ -132,8 +133,8 @@ def test_a_model_that_fails_changes_nothing_but_counters(behaviour: bad.Behaviou
         pool = ModelPool([ModelServer(server.url, "m")], Limits(timeout_s=1, attempts=2, pause_s=0.001))
         ran = run(records, pool)
     assert ran.results() == run(records, None).results()
-    assert (pool.counters.asked, pool.counters.answered) == (pool.counters.failed, 0)
-    assert pool.counters.asked >= 2
+    assert (value(pool.metrics.asked), value(pool.metrics.answered)) == (value(pool.metrics.failed), 0)
+    assert value(pool.metrics.asked) >= 2
     assert ran.answers == []
 
 
@@ -155,7 +156,7 @@ def test_a_model_that_is_slow_keeps_nobody_waiting() -> None:
         while worker.step():
             pass
     assert Ran(broker, JobProcessor()).results() == expected
-    assert asking.counters.waiting >= 1
+    assert value(asking.metrics.waiting) >= 1
     gate.set()
     asking.close()
 
@@ -259,10 +260,10 @@ def test_an_answer_that_cannot_be_written_is_lost_and_counted() -> None:
     asking = Asking(Saying(sensible), away)
     asking.offer(raised)
     deadline = time.monotonic() + 20
-    while asking.counters.waiting and time.monotonic() < deadline:
+    while value(asking.metrics.waiting) and time.monotonic() < deadline:
         time.sleep(0.002)
     asking.close()
-    assert asking.counters.undelivered == len(raised) >= 1
+    assert value(asking.metrics.undelivered) == len(raised) >= 1
 
 
 def test_foreign_and_repeated_answers_change_nothing() -> None:
