@@ -33,7 +33,8 @@ def _lines() -> Iterator[str]:
             choices = [each for each in get_args(field.annotation) if get_origin(field.annotation) is Literal]
             one_of = f" One of: {', '.join(map(str, choices))}." if len(choices) > 1 else ""
             yield ""
-            yield from _comment(f"{field.description}{one_of}")
+            unset = " Not set by default." if field.default is None else ""
+            yield from _comment(f"{field.description}{one_of}{unset}")
             yield f"# {name} = {_toml(field.default)}"
 
 
@@ -42,9 +43,9 @@ def _comment(text: str) -> list[str]:
 
 
 def _toml(value: Any) -> str:
-    """Return a default as TOML; what has none stands as empty text."""
+    """Return a default as TOML; of a file that is not set, a word in its place."""
     if isinstance(value, tuple):
         return f"[{', '.join(map(_toml, value))}]"
     if value is None or isinstance(value, str | Path):
-        return json.dumps("" if value is None else str(value), ensure_ascii=False)
+        return json.dumps("FILE" if value is None else str(value), ensure_ascii=False)
     return json.dumps(value)

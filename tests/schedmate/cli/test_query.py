@@ -108,7 +108,7 @@ def test_what_a_job_is_called_does_not_reach_the_terminal(site: Site) -> None:
     ("arguments", "says"),
     [
         (("throughput",), "needs job"),
-        (("nonsense",), "expected a query, one of"),
+        (("xyz",), "expected a query, one of"),
         (("verdict",), "did you mean verdicts?"),
         (("throughput", "job=1", "--since", "soon"), "expected --since"),
         (("--sql", "SELECT 1", "--since", "1d"), "takes no --since"),

@@ -161,7 +161,8 @@ def filled_redis(redis_store: RedisServer) -> str:
 
 @pytest.mark.redis
 def test_status(filled_redis: str) -> None:
-    for arguments in (["status"], ["status", "7"], ["status", "--json"]):
+    run("status", SCHEDMATE_REDIS__URL=filled_redis)
+    for arguments in (["status", "7"], ["status", "--json"], ["status", "--csv"]):
         assert "owned" in run(*arguments, SCHEDMATE_REDIS__URL=filled_redis)
 
 
