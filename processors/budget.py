@@ -63,14 +63,12 @@ class BudgetState(msgspec.Struct, array_like=True):
         time: Arrival of the newest chunk, in seconds since 1970.
         known: Bloom filter of the templates paid for; empty at first.
         held: How many it holds.
-        reported: The job's operators were told, in this attempt.
     """
 
     tokens: list[float] = msgspec.field(default_factory=lambda: [purse.most for purse in PURSES])
     time: float = 0.0
     known: bytes = b""
     held: int = 0
-    reported: bool = False
 
 
 def over_budget(state: BudgetState, lines: Sequence[str], templates: Sequence[str], time: float) -> list[int]:

@@ -101,7 +101,7 @@ class NodeProcessor:
     def replay(self, state: NodeState, position: Position, record: Record) -> None:
         """There is no part that could lack a record."""
 
-    def ended(self, state: NodeState) -> bool:  # noqa: ARG002  # as the protocol has it
+    def ended(self, state: NodeState) -> bool:  # as the protocol has it
         """Return False: a node has no end."""
         return False
 

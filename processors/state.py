@@ -4,14 +4,16 @@ from collections.abc import Iterator, MutableMapping
 
 import msgspec
 
+from records import ModelAnswer, NodeFinding, Position
+
 from .alarms.monitor import AlarmState
 from .budget import BudgetState
 from .classify.context import ClassifyContext
-from .diagnose.handler import DiagnoseState
-from .diagnose.nodes import StaysState, WitnessState
+from .diagnose.stage import DiagnosisState
 from .interference.monitor import InterferenceState
 from .keyed import KeyedState, Part
 from .models.template_check import Template
+from .placements import PlacementsState
 from .source import Numbering
 from .track.ranks import RanksState
 from .track.state import TrackState
@@ -19,10 +21,10 @@ from .track.tracker import Printed
 
 STREAMS = 32_768
 """Streams of ranks that one job may have; beyond it the one that began first is forgotten."""
-WAITING = 256
-"""Streams of a job whose reports that wait are told at its end; those of further ones wait for their stream's next chunk."""
 PRODUCERS = 8
 """Producers of one stream that are told apart; beyond it the longest silent one is forgotten."""
+ATTEMPTS = 2
+"""Attempts of a job that are followed: the newest, and the one before, whose last lines may arrive late."""
 
 
 class SourceState(Numbering):
@@ -52,10 +54,44 @@ class StreamState(Part):
     conflict: bool = False
     waiting: Printed | None = None
 
+    def source_of(self, producer: str) -> SourceState:
+        """Return a producer's part, a fresh one where it is not known; the longest silent one then makes room."""
+        known = self.sources.get(producer)
+        if known is None:
+            if len(self.sources) >= PRODUCERS:
+                del self.sources[min(self.sources, key=lambda name: self.sources[name].updated)]
+            known = self.sources[producer] = SourceState()
+        return known
 
-def stream_name(attempt: int, rank: int, stream: str) -> str:
-    """Return what `JobState.streams` calls a stream."""
-    return f"{attempt}/{rank}/{stream}"
+
+class AttemptState(msgspec.Struct):
+    """Everything remembered of one attempt of a job, but its streams. Each stage has a field, by its `Stage.name`.
+
+    Attributes:
+        began: Arrival of the first that was heard of it, in seconds since 1970.
+        ended: Its end was told.
+        waiting: Streams with reports that no metric was made of.
+        passed_over: It was told that lines are passed over.
+        ranks: The newest step time of each rank.
+    """
+
+    began: float
+    ended: bool = False
+    waiting: list[str] = []
+    passed_over: bool = False
+    ranks: RanksState = msgspec.field(default_factory=RanksState)
+    placements: PlacementsState = msgspec.field(default_factory=PlacementsState)
+    alarms: AlarmState = msgspec.field(default_factory=AlarmState)
+    interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
+    diagnosis: DiagnosisState = msgspec.field(default_factory=DiagnosisState)
+
+
+class Early(msgspec.Struct, frozen=True):
+    """A finding or an answer about an attempt that nothing was heard of yet, and its place."""
+
+    position: Position
+    finding: NodeFinding | None = None
+    answer: ModelAnswer | None = None
 
 
 class JobState(KeyedState, kw_only=True):
@@ -63,35 +99,43 @@ class JobState(KeyedState, kw_only=True):
 
     Attributes:
         job: The job.
-        attempt: Newest attempt seen.
+        attempts: The newest attempts, by number.
+        early: Newest findings and answers about an attempt that nothing was heard of yet.
         streams: By `stream_name`; the parts of this state.
-        waiting: Streams with reports that no metric was made of.
-        diagnose: What the failure handler carries.
-        interference: What the interference monitor carries.
-        ranks: The newest step time of each rank.
-        alarms: What the alarm monitor carries.
         templates: What language models explained of its log.
-        stays: On which nodes the newest attempt is.
-        witness: What those nodes said, and what it makes of the verdict.
         scheduled: Whether a scheduler spoke of it.
         budget: How much new text is still read.
     """
 
     job: str
-    attempt: int = 0
+    attempts: dict[int, AttemptState] = {}
+    early: list[Early] = []
     streams: MutableMapping[str, StreamState] = {}
-    waiting: list[str] = []
-    diagnose: DiagnoseState = msgspec.field(default_factory=DiagnoseState)
-    interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
-    ranks: RanksState = msgspec.field(default_factory=RanksState)
-    alarms: AlarmState = msgspec.field(default_factory=AlarmState)
     templates: list[Template] = []
-    stays: StaysState = msgspec.field(default_factory=StaysState)
-    witness: WitnessState = msgspec.field(default_factory=WitnessState)
     scheduled: bool = False
     budget: BudgetState = msgspec.field(default_factory=BudgetState)
+
+    @property
+    def newest(self) -> AttemptState | None:
+        """The newest attempt; None before the first record."""
+        return self.attempts[max(self.attempts)] if self.attempts else None
 
     def sources(self) -> Iterator[SourceState]:
         """Yield the sources of all streams."""
         for stream in self.streams.values():
             yield from stream.sources.values()
+
+    def stream_of(self, attempt: int, rank: int, stream: str) -> StreamState:
+        """Return a stream, a fresh one where it is not known; the one that began first then makes room."""
+        name = stream_name(attempt, rank, stream)
+        known = self.streams.get(name)
+        if known is None:
+            if len(self.streams) >= STREAMS:
+                del self.streams[next(iter(self.streams))]
+            known = self.streams[name] = StreamState()
+        return known
+
+
+def stream_name(attempt: int, rank: int, stream: str) -> str:
+    """Return what `JobState.streams` calls a stream."""
+    return f"{attempt}/{rank}/{stream}"

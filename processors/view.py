@@ -30,6 +30,7 @@ class ChunkView:
         rank: Global rank.
         stream: `stdout` or `stderr`.
         position: Where the chunk stands in the input.
+        time: Arrival of the chunk's first line, or its own where it has none, in seconds since 1970.
         lines: Pieces of text; a redrawn one ends with `\r` (see `records.LogChunk`).
         numbers: Line number of each piece.
         times: Arrival of each piece, in seconds since 1970.
@@ -43,11 +44,17 @@ class ChunkView:
     rank: int
     stream: str
     position: Position
+    time: float
     lines: Sequence[str]
     numbers: Sequence[int]
     times: Sequence[float]
     classes: str
     templates: Sequence[str]
+
+    @property
+    def newest(self) -> float:
+        """Arrival of the last piece, in seconds since 1970."""
+        return self.times[-1] if self.times else self.time
 
     @cached_property
     def others(self) -> list[int]:

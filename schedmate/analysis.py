@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
 from processors.models.inquirer import Inquirer
 from processors.models.inquiry import Inquiry
@@ -127,13 +128,13 @@ def analyze(
     """
     result = Analysis(str(file))
     state = JobState(job=file.name)
-    inquirer = processor.inquirer = Inquirer() if ask else None
+    inquirer = processor.inquirer = processor.stage(Diagnosis).inquirer = Inquirer() if ask else None
     verdicts: list[Inquiry] = []
     end, node = 0.0, None
     for offset, chunk in enumerate(tail.chunks if tail else chunks):
         position = Position(file.name, 0, offset)
         if not offset and is_node_log(chunk.lines):
-            node = NodeLog(processor.handler.signatures)
+            node = NodeLog(processor.stage(Diagnosis).handler.signatures)
         if node is not None:
             node.read(chunk, position)
         _take(result, processor.process(state, position, chunk))
@@ -155,7 +156,7 @@ def analyze(
     ):  # numbers beside a step alone are progress
         result.signs, result.metric = node.signs, None
     if result.failure is not None:
-        known = {each.name: each.action for each in processor.handler.signatures}
+        known = {each.name: each.action for each in processor.stage(Diagnosis).handler.signatures}
         result.action = known.get(result.failure.signature, "")
     if result.metric is not None and result.metric.method == METHOD:
         result.readings = (*_of_model(state), *result.readings)

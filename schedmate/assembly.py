@@ -7,11 +7,14 @@ from processors.alarms.monitor import AlarmMonitor
 from processors.classify.classifier import LineClassifier
 from processors.classify.fallback import ModelClassifier
 from processors.diagnose import FailureHandler, InvalidSignature, Signature, load
+from processors.diagnose.stage import Diagnosis
 from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
 from processors.models.embedder import Embedder
 from processors.models.inquirer import Inquirer
 from processors.node import NodeProcessor
+from processors.placements import Placements
+from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
 from schedmate.settings import ProcessorSettings, Settings, SettingsError
 from streams.transport import Producer
@@ -25,12 +28,14 @@ def line_classifier(settings: ProcessorSettings) -> LineClassifier:
 def job_processor(settings: ProcessorSettings, inquirer: Inquirer | None = None) -> JobProcessor:
     """Return all processors of a job; `inquirer` collects what a language model is to be asked."""
     return JobProcessor(
-        classifier=line_classifier(settings),
-        tracker=MetricTracker(reports=settings.reports),
-        handler=FailureHandler(signatures(settings)),
-        monitor=InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
-        inquirer=inquirer,
-        alarms=AlarmMonitor(hang_s=settings.hang_seconds),
+        StreamReader(line_classifier(settings), MetricTracker(reports=settings.reports)),
+        [
+            Placements(),
+            AlarmMonitor(hang_s=settings.hang_seconds),
+            InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
+            Diagnosis(FailureHandler(signatures(settings)), inquirer),
+        ],
+        inquirer,
     )
 
 

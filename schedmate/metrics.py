@@ -8,13 +8,13 @@ from processors.classify.classifier import ClassifierMetrics
 from processors.diagnose.handler import HandlerMetrics
 from processors.diagnose.nodes import WitnessMetrics
 from processors.interference.monitor import InterferenceMetrics
-from processors.job import ProcessorMetrics
 from processors.models.answers import AnswerMetrics
 from processors.models.asker import AskerMetrics
 from processors.models.inquirer import InquirerMetrics
 from processors.models.pool import ModelMetrics
 from processors.models.reviewer import ReviewMetrics
 from processors.node import NodeMetrics
+from processors.stream_reader import ReaderMetrics
 from processors.track.tracker import TrackerMetrics
 from scheduler_bridge import BridgeMetrics
 from sinks import HoldMetrics
@@ -28,7 +28,7 @@ from streams.runtimes.metrics import EngineMetrics, PumpMetrics
 GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("worker", EngineMetrics),
     ("worker", partial(EngineMetrics, "node_worker")),
-    ("worker", ProcessorMetrics),
+    ("worker", ReaderMetrics),
     ("worker", ClassifierMetrics),
     ("worker", TrackerMetrics),
     ("worker", HandlerMetrics),

@@ -16,6 +16,7 @@ from typing import BinaryIO
 from processors.carried import printed
 from processors.classify.context import ClassifyContext
 from processors.diagnose.nan import mentioned
+from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
 from processors.state import JobState
 from processors.track.state import TrackState
@@ -100,11 +101,11 @@ def _begins_quietly(chunks: Sequence[LogChunk], processor: JobProcessor) -> bool
     lines = [line for chunk in chunks for line in printed(chunk.lines)]
     if mentioned("\n".join(lines)):
         return False
-    classes = processor.classifier.classify(lines, ClassifyContext())
+    classes = processor.reader.classifier.classify(lines, ClassifyContext())
     quiet = progress = 0
     for start in range(CHUNK_LINES, len(lines), CHUNK_LINES):  # the first lines lack what came before them
         part, letters = lines[start : start + CHUNK_LINES], classes[start : start + CHUNK_LINES]
-        calm = processor.handler.quiet(part, letters)
+        calm = processor.stage(Diagnosis).handler.quiet(part, letters)
         quiet, progress = (quiet + 1, progress + letters.count(PROGRESS)) if calm else (0, 0)
         if quiet >= QUIET_CHUNKS and progress >= QUIET_PROGRESS:
             return True

@@ -5,8 +5,9 @@ that was written at the same time. Within a topic the order is fixed. So records
 exactly these, from a fresh state; records of two different ways, mixed, are an error.
 """
 
-import copy
 from collections.abc import Mapping, Sequence
+
+import msgspec
 
 from benchmarks.chaos.replay import MADE, identity
 from processors.job import JobProcessor
@@ -14,8 +15,10 @@ from processors.state import JobState
 from records import Position, Record
 from streams.transport import outgoing
 
-MOST_STEPS = 3_000
+MOST_STEPS = 20_000
 """Records that are processed in search of an order, after which there is none."""
+
+_encode, _decoder = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(JobState)
 
 Input = tuple[Position, Record]
 
@@ -35,17 +38,22 @@ class OrderSearch:
 
     def found(self, job: str) -> bool:
         """Return whether some order leads to exactly what was made of `job`."""
-        pending = [(self._processor.fresh(job), tuple(0 for _ in self._topics), frozenset[str]())]
+        pending = [(_encode(self._processor.fresh(job)), tuple(0 for _ in self._topics), frozenset[str]())]
+        reached = set(pending)
         while pending and self._steps < MOST_STEPS:
             state, at, made = pending.pop()
             ahead = [index for index, topic in enumerate(self._topics) if at[index] < len(topic)]
             if not ahead and made == self._wanted.keys():
                 return True
             for index in reversed(ahead):  # the first topic is tried first
-                after = copy.deepcopy(state)
+                after = _decoder.decode(state)
                 ids = self._process(after, *self._topics[index][at[index]])
-                if ids is not None:
-                    pending.append((after, (*at[:index], at[index] + 1, *at[index + 1 :]), made | ids))
+                if ids is None:
+                    continue
+                step = (_encode(after), (*at[:index], at[index] + 1, *at[index + 1 :]), made | ids)
+                if step not in reached:  # most orders lead to the same state
+                    reached.add(step)
+                    pending.append(step)
         return False
 
     def _process(self, state: JobState, position: Position, record: Record) -> set[str] | None:

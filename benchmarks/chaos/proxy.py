@@ -39,12 +39,19 @@ class Proxy:
         """Break all connections and stop listening."""
         self._server.close()
         self.cut(refuse=True)
+        asyncio.run_coroutine_threadsafe(self._finish(), self._loop).result(5)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5)
 
     async def _break(self) -> None:
         for writer in list(self._open):
             writer.transport.abort()
+
+    async def _finish(self) -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._refusing:

@@ -262,7 +262,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="FRAMEWORK[/SETUP]", help="score these only")
     options = parser.parse_args()
     processor = job_processor(Settings().processors)
-    classifier = processor.classifier
+    classifier = processor.reader.classifier
     scores = []
     for name, framework in sorted(load()[1].items()):
         for folder in sorted(path.parent for path in framework.logs.glob("*/truth.json")):

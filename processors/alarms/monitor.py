@@ -7,7 +7,9 @@ from statistics import median
 import msgspec
 from prometheus_client import Counter
 
-from records import Alarm, AlarmKind, Evidence, JobMetric, Position, derived_id
+from processors.stage import Stage
+from processors.view import PROGRESS, ChunkView
+from records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, Position, derived_id
 
 from .level import Change, Level, deviations
 from .silence import Silence
@@ -28,7 +30,6 @@ class AlarmState(msgspec.Struct):
     """What is remembered of one attempt.
 
     Attributes:
-        attempt: Which.
         over: It has ended.
         raised: Alarms that stand, by kind, with when they began.
         told: Alarms raised so far.
@@ -42,7 +43,6 @@ class AlarmState(msgspec.Struct):
         silence: How reports came.
     """
 
-    attempt: int = 0
     over: bool = False
     raised: dict[str, float] = {}
     told: int = 0
@@ -71,6 +71,7 @@ class _Seen:
     """What an alarm says beside its kind."""
 
     job: str
+    attempt: int
     time: float
     detail: str
     value: float | None = None
@@ -81,8 +82,8 @@ class _Seen:
     evidence: tuple[Evidence | None, ...] = ()
 
 
-class AlarmMonitor:
-    """Takes a job's metrics, and when anything was heard of it; says when something begins to be wrong and when it is over.
+class AlarmMonitor(Stage[AlarmState]):
+    """Takes a job's metrics, and notice of all that it prints; says when something begins to be wrong and when it is over.
 
     Every limit is relative to the job's own past. Each alarm is said once, until it is over.
 
@@ -92,6 +93,8 @@ class AlarmMonitor:
         straggler: The slowest rank's step time over the median above which it is a straggler.
     """
 
+    name = "alarms"
+
     def __init__(self, hang_s: float = 300.0, slower: float = 1.5, straggler: float = 1.25) -> None:
         if hang_s <= 0 or slower <= 1 or straggler <= 1:
             raise ValueError(f"expected a time above 0 and ratios above 1, got {hang_s}, {slower} and {straggler}")
@@ -100,9 +103,13 @@ class AlarmMonitor:
         self.straggler = straggler
         self.metrics = AlarmMetrics()
 
-    def measured(self, metric: JobMetric, position: Position, state: AlarmState) -> list[Alarm]:
-        """Take a metric; return what begins or is over with it."""
-        if not _current(metric.attempt, state):
+    def metric_groups(self) -> Sequence[object]:
+        """Return its metrics."""
+        return (self.metrics,)
+
+    def on_metric(self, metric: JobMetric, position: Position, state: AlarmState) -> list[Alarm]:
+        """Return what begins or is over with a metric."""
+        if state.over:
             return []
         said = [
             self._not_finite(metric, state, position),
@@ -113,23 +120,15 @@ class AlarmMonitor:
         ]
         return [alarm for alarm in said if alarm is not None]
 
-    def heard(
-        self, job: str, attempt: int, time: float, position: Position, state: AlarmState, *, alive: bool
-    ) -> list[Alarm]:
-        """Take notice that something of the job arrived at `time`; return a hang where its reports have stayed away for too long.
+    def on_chunk(self, chunk: ChunkView, position: Position, state: AlarmState) -> list[Alarm]:
+        """Return a hang where the job is heard of, but its reports have stayed away for too long.
 
-        Args:
-            job: The job.
-            attempt: Its attempt.
-            time: Arrival, in seconds since 1970.
-            position: Where it stands in the input.
-            state: Of the job; moves on.
-            alive: Whether it shows work of any kind, such as the progress of an evaluation.
+        Progress of any kind, such as that of an evaluation, shows that it works.
         """
-        silence = state.silence
-        if not _current(attempt, state) or not silence.time:
+        silence, time = state.silence, chunk.newest
+        if state.over or not silence.time:
             return []
-        if alive:
+        if PROGRESS in chunk.classes:
             silence.time = max(silence.time, time)
             return []
         limit = silence.limit(self.hang_s)
@@ -139,16 +138,22 @@ class AlarmMonitor:
         usual = median(silence.gaps)
         at = "" if silence.step is None else f" after step {silence.step}"
         detail = f"no report for {quiet:.0f} s{at}, where one came every {usual:.3g} s"
-        seen = _Seen(job, time, detail, quiet, usual, limit, evidence=(silence.evidence,))
+        seen = _Seen(chunk.job, chunk.attempt, time, detail, quiet, usual, limit, evidence=(silence.evidence,))
         alarm = self._raise(AlarmKind.HANG, silence.time, seen, position, state)
         return [alarm] if alarm else []
 
-    def ended(self, job: str, attempt: int, time: float, position: Position, state: AlarmState) -> list[Alarm]:
-        """Take the end of an attempt: what stood is over."""
-        if not _current(attempt, state):
+    def on_event(self, event: JobEvent, position: Position, state: AlarmState) -> list[Alarm]:
+        """Return the end of all alarms that stand when the attempt ends."""
+        if event.kind is not EventKind.ENDED:
             return []
+        return self._end(_Seen(event.job, event.attempt, event.time, "the attempt has ended"), position, state)
+
+    def on_superseded(self, job: str, attempt: int, time: float, position: Position, state: AlarmState) -> list[Alarm]:
+        """Return the end of all alarms that stand when a newer attempt begins."""
+        return self._end(_Seen(job, attempt, time, "a newer attempt has begun"), position, state)
+
+    def _end(self, seen: _Seen, position: Position, state: AlarmState) -> list[Alarm]:
         state.over = True
-        seen = _Seen(job, time, "the attempt has ended")
         said = [self._over(AlarmKind(kind), seen, position, state) for kind in list(state.raised)]
         return [alarm for alarm in said if alarm is not None]
 
@@ -210,6 +215,7 @@ class AlarmMonitor:
         limit = self.straggler * ranks.step_time_s
         seen = _Seen(
             metric.job,
+            metric.attempt,
             metric.time,
             detail,
             own,
@@ -262,7 +268,7 @@ def _alarm(kind: AlarmKind, since: float, seen: _Seen, position: Position, state
     return Alarm(
         id=derived_id(f"alarm_{kind}", seen.job, position, state.told * 2 + raised),
         job=seen.job,
-        attempt=state.attempt,
+        attempt=seen.attempt,
         node=seen.node,
         rank=seen.rank,
         kind=kind,
@@ -286,7 +292,9 @@ def _of(
     """Return what is seen in `metric`; `numbers`: its value, the usual one, and the limit, as far as there are any."""
     value, usual, limit = (*numbers, None, None, None)[:3]
     evidence = evidence or (_first(metric),)
-    return _Seen(metric.job, metric.time, detail, value, usual, limit, metric.node, metric.rank, evidence)
+    return _Seen(
+        metric.job, metric.attempt, metric.time, detail, value, usual, limit, metric.node, metric.rank, evidence
+    )
 
 
 def _first(metric: JobMetric) -> Evidence | None:
@@ -295,11 +303,3 @@ def _first(metric: JobMetric) -> Evidence | None:
 
 def _at(metric: JobMetric) -> str:
     return "" if metric.step is None else f" at step {metric.step}"
-
-
-def _current(attempt: int, state: AlarmState) -> bool:
-    """Return False for an attempt that is over; a newer one starts anew."""
-    if attempt > state.attempt:
-        for name, value in msgspec.structs.asdict(AlarmState(attempt=attempt)).items():
-            setattr(state, name, value)
-    return attempt == state.attempt and not state.over

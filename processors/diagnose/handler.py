@@ -36,7 +36,6 @@ CERTAIN = 0.9
 class DiagnoseState(msgspec.Struct):
     """What is remembered of one attempt of a job; a few KB, next to nothing where nothing went wrong."""
 
-    attempt: int = 0
     revision: int = 0
     reported: bool = False
     """Whether any rank's progress could be read: if so, silence about it shows nothing."""
@@ -81,7 +80,7 @@ class FailureHandler:
 
     def observe(self, view: ChunkView, state: DiagnoseState) -> list[Failure]:
         """Take a chunk; return a verdict where the chunk makes or betters one, or one that takes it back where the job went on."""
-        if not _current(view.attempt, state) or not view.lines:
+        if not view.lines:
             return []
         name = f"{view.rank}/{view.stream}"
         state.reported = state.reported or PROGRESS in view.classes
@@ -98,8 +97,6 @@ class FailureHandler:
 
         Lines may still come after it (a log that was spooled, or overtaken by the scheduler's event): they may better the verdict.
         """
-        if not _current(ending.attempt, state):
-            return []
         state.ending = ending if ending.known else None
         return self._conclude(ending, state)
 
@@ -112,11 +109,11 @@ class FailureHandler:
         ranked = [] if ending.well else _final(kept, alone, state.reported)
         if ranked:
             ranked[0] = informed(ranked[0], alone or next((one for one in ranked if one.kind == EXIT), None))
-            said = verdict(ranked, ending.job, state.attempt, state.revision + 1, ending)
+            said = verdict(ranked, ending.job, ending.attempt, state.revision + 1, ending)
             return [] if state.said is not None and state.said.id == said.id else [self._say(said, ranked[0], state)]
         if state.said is None or state.said.error_type is ErrorType.NONE:
             return []
-        return [self._take_back(state, ending.job, ending.time, ending)]
+        return [self._take_back(state, ending.job, ending.attempt, ending.time, ending)]
 
     def _announce(self, view: ChunkView, state: DiagnoseState) -> list[Failure]:
         for one in state.candidates:
@@ -126,13 +123,13 @@ class FailureHandler:
         if not ranked:
             if state.said is None or state.said.error_type is ErrorType.NONE:
                 return []
-            return [self._take_back(state, view.job, view.times[-1], None)]
+            return [self._take_back(state, view.job, view.attempt, view.newest, None)]
         root = ranked[0]
         if root.confidence < AT_ONCE or (root.cause in state.benign and root.confidence < CERTAIN):
             return []
         if state.said is not None and state.said.same(root):
             return []
-        return [self._say(verdict(ranked, view.job, state.attempt, state.revision + 1, None), root, state)]
+        return [self._say(verdict(ranked, view.job, view.attempt, state.revision + 1, None), root, state)]
 
     def _say(self, said: Failure, root: Candidate, state: DiagnoseState) -> Failure:
         self.metrics.verdicts.inc()
@@ -140,10 +137,10 @@ class FailureHandler:
         state.said = Said.of(root, said.id)
         return said
 
-    def _take_back(self, state: DiagnoseState, job: str, time: float, ending: Ending | None) -> Failure:
+    def _take_back(self, state: DiagnoseState, job: str, attempt: int, time: float, ending: Ending | None) -> Failure:
         self.metrics.taken_back.inc()
         state.revision += 1
-        said = taken_back(job, time, state.attempt, state.revision, ending)
+        said = taken_back(job, time, attempt, state.revision, ending)
         state.said = Said("", ErrorType.NONE, 0, None, said.id)
         return said
 
@@ -155,11 +152,3 @@ def _final(kept: list[Candidate], alone: Candidate | None, readable: bool) -> li
     if alone is not None and ranked[0] is alone and alone.error_type is ErrorType.UNKNOWN:
         return choose(revive(kept, readable) + ends, readable=readable, ended_badly=True)
     return ranked
-
-
-def _current(attempt: int, state: DiagnoseState) -> bool:
-    """Return False for an attempt that is over; a newer one starts anew."""
-    if attempt > state.attempt:
-        state.attempt, state.revision, state.said, state.ending, state.verdict = attempt, 0, None, None, None
-        state.candidates, state.feeds, state.benign, state.reported = [], {}, [], False
-    return attempt == state.attempt

@@ -4,11 +4,13 @@ Throughput before the packing is compared with throughput after warm-up, at leas
 of one rank: the one that reports most, because ranks of a synchronous job keep one pace and a mixture of ranks would mix windows.
 """
 
+from collections.abc import Sequence
 from statistics import median_low
 
 import msgspec
 from prometheus_client import Counter
 
+from processors.stage import Stage
 from records import EventKind, Evidence, JobEvent, JobMetric, Position, Slowdown, derived_id
 
 PACKINGS = 8
@@ -61,7 +63,6 @@ class Packing(msgspec.Struct):
 class InterferenceState(msgspec.Struct):
     """What is remembered of one attempt of a job; nothing where nothing was packed beside it but the newest metrics."""
 
-    attempt: int = 0
     paces: list[Pace] = []
     packings: list[Packing] = []
 
@@ -87,7 +88,7 @@ class InterferenceMetrics:
         )
 
 
-class InterferenceMonitor:
+class InterferenceMonitor(Stage[InterferenceState]):
     """Compares step times before and after a packing. Only the job that was there first is watched.
 
     A newcomer loads and compiles before it takes its share, so every measurement after the warm-up counts, not only the first, until
@@ -99,6 +100,8 @@ class InterferenceMonitor:
         warmup_s: Seconds after the packing that no measurement may touch where steps are not known.
         watched_s: Seconds after the packing beyond which a slowdown is no longer laid to it.
     """
+
+    name = "interference"
 
     def __init__(
         self, threshold: float = 0.65, warmup_steps: int = 30, warmup_s: float = 60.0, watched_s: float = 1800.0
@@ -113,10 +116,20 @@ class InterferenceMonitor:
         self.watched_s = watched_s
         self.metrics = InterferenceMetrics()
 
-    def packed(self, event: JobEvent, position: Position, state: InterferenceState) -> None:
-        """Take a packing event; from now on its effect is awaited. Without a step time before it, it cannot be tracked and is skipped."""
-        if event.newcomer or not self._current(event.attempt, state):
-            return
+    def metric_groups(self) -> Sequence[object]:
+        """Return its metrics."""
+        return (self.metrics,)
+
+    def on_event(self, event: JobEvent, position: Position, state: InterferenceState) -> list[Slowdown]:
+        """Take the beginning or the end of a packing; its effect shows in the metrics between them."""
+        if event.kind is EventKind.PACKED and not event.newcomer:
+            self._packed(event, position, state)
+        elif event.kind is EventKind.UNPACKED:
+            self._unpacked(event, state)
+        return []
+
+    def _packed(self, event: JobEvent, position: Position, state: InterferenceState) -> None:
+        """Await the effect of a packing. Without a step time before it, it cannot be tracked and is skipped."""
         identity = derived_id("slowdown", event.job, position)
         if any(one.id == identity for one in state.packings):
             return
@@ -142,39 +155,31 @@ class InterferenceMonitor:
             )
         )
 
-    def unpacked(self, event: JobEvent, state: InterferenceState) -> None:
-        """Take the end of a packing: what was not measured by now never will be."""
-        if event.kind is not EventKind.UNPACKED or not self._current(event.attempt, state):
-            return
+    def _unpacked(self, event: JobEvent, state: InterferenceState) -> None:
+        """Forget a packing that ended: what was not measured by now never will be."""
         staying = [one for one in state.packings if one.packed_job != event.packed_with]
         self.metrics.ended.inc(len(state.packings) - len(staying))
         state.packings = staying
 
-    def measured(self, metric: JobMetric, state: InterferenceState) -> Slowdown | None:
-        """Take a metric; return a slowdown where it completes the measurement of a packing and its throughput is too low."""
-        if not self._current(metric.attempt, state) or not metric.step_time_s or metric.step_time_s <= 0:
-            return None
-        slowdown = None
+    def on_metric(self, metric: JobMetric, position: Position, state: InterferenceState) -> list[Slowdown]:
+        """Return a slowdown where a metric completes the measurement of a packing and its throughput is too low."""
+        if not metric.step_time_s or metric.step_time_s <= 0:
+            return []
+        slowdowns: list[Slowdown] = []
         for one in list(state.packings):
             if one.rank != metric.rank or not self._after_warmup(one, metric):
                 continue
             self.metrics.measured.inc(not one.measured)
             one.measured = True
             ratio = one.before_s / metric.step_time_s
-            if ratio < self.threshold and slowdown is None:
+            if ratio < self.threshold and not slowdowns:
                 state.packings.remove(one)
                 self.metrics.slowed.inc()
-                slowdown = self._slowdown(one, metric, ratio)
+                slowdowns.append(self._slowdown(one, metric, ratio))
             elif metric.time > one.time + self.watched_s:
                 state.packings.remove(one)
         self._remember(metric, state)
-        return slowdown
-
-    def _current(self, attempt: int, state: InterferenceState) -> bool:
-        """Return False for an attempt that is over; a newer one starts anew."""
-        if attempt > state.attempt:
-            state.attempt, state.paces, state.packings = attempt, [], []
-        return attempt == state.attempt
+        return slowdowns
 
     def _after_warmup(self, one: Packing, metric: JobMetric) -> bool:
         """Return whether the metric's window lies wholly after the packing and the warm-up."""

@@ -62,7 +62,7 @@ class FailureReviewer:
 
         It counts only while the verdict that it is about is the newest: so a second answer to one question changes nothing.
         """
-        if (answer.attempt, answer.revision) > (state.attempt, state.revision):
+        if answer.revision > state.revision:
             state.early = [*state.early, (position, answer)][-_EARLY:]
             return []
         verdict = state.verdict

@@ -28,21 +28,17 @@ class RanksState(msgspec.Struct):
     """The ranks of one attempt.
 
     Attributes:
-        attempt: Which.
         paces: By rank.
         since: Reports since all ranks were last looked at.
     """
 
-    attempt: int = 0
     paces: dict[int, RankPace] = {}
     since: int = 0
 
 
 def together(metric: JobMetric, state: RanksState) -> JobMetric:
     """Take a metric of one rank; return it with `over_ranks` where it is time to look at all ranks. `state` moves on."""
-    if metric.attempt > state.attempt:
-        state.attempt, state.paces, state.since = metric.attempt, {}, 0
-    if metric.attempt < state.attempt or metric.step_time_s is None or metric.over_ranks is not None:
+    if metric.step_time_s is None or metric.over_ranks is not None:
         return metric
     if metric.rank not in state.paces and len(state.paces) >= RANKS:
         return metric

@@ -37,7 +37,7 @@ def command(context: typer.Context) -> None:
         partitions = list_topics(connection)
         engine = Engine(processor, partitions["job-logs"], inquirer)
         node_engine = Engine(nodes, partitions["node-logs"], metrics=EngineMetrics("node_worker"))
-        running.telemetry.export(engine.metrics, node_engine.metrics, *processor.metric_groups, nodes.metrics)
+        running.telemetry.export(engine.metrics, node_engine.metrics, *processor.metric_groups(), nodes.metrics)
         asking = None
         if model is not None and inquirer is not None:
             asking = Asking(model, producer_factory(settings), settings.language_model.concurrency)

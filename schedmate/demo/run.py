@@ -82,7 +82,7 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
             phases=facts.phases(watcher.board, pipeline.cluster.clocks),
             gpus=pipeline.gpus.label,
             pieces_shipped=_total(pipeline.shipping.metrics.pieces),
-            pieces_read=_total(pipeline.processor.metrics.lines),
+            pieces_read=_total(pipeline.processor.reader.metrics.lines),
             pieces_lost=_total(pipeline.shipping.metrics.lost_lines),
             written=facts.written(pipeline.broker),
             stored=facts.stored(pipeline.client),

@@ -9,9 +9,11 @@ from processors.classify.classifier import LineClassifier
 from processors.classify.fallback import ModelClassifier
 from processors.classify.template import templates
 from processors.diagnose import matcher
+from processors.diagnose.stage import Diagnosis
 from processors.grammar.extractor import Extractor
 from processors.job import JobProcessor
 from processors.state import JobState
+from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
 from records import Position
 from tests.metric_values import value
@@ -26,16 +28,18 @@ def test_every_line_is_of_another_template() -> None:
 
 def test_caches_and_state_stay_at_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matcher, "TEMPLATES", SIZE)
-    processor = JobProcessor(classifier=LineClassifier(ModelClassifier(), SIZE), tracker=MetricTracker())
-    processor.tracker._extractor = Extractor(SIZE)
+    processor = JobProcessor(StreamReader(LineClassifier(ModelClassifier(), SIZE), MetricTracker()))
+    processor.reader.tracker._extractor = Extractor(SIZE)
     state, sizes = JobState(job="job"), []
     for offset, chunk in enumerate(distinct("job", 8)):
         processor.process(state, Position("job-logs", 0, offset), chunk)
         sizes.append(len(msgspec.json.encode(state)))
-    assert value(processor.classifier.metrics.templates) >= 6 * CHUNK, "the budget for new text passes the others over"
-    assert len(processor.classifier._cache) <= 2 * SIZE
-    assert len(processor.tracker._extractor._layouts) <= 2 * SIZE
-    assert len(processor.handler._reader._matcher._known) <= SIZE
+    assert value(processor.reader.classifier.metrics.templates) >= 6 * CHUNK, (
+        "the budget for new text passes the others over"
+    )
+    assert len(processor.reader.classifier._cache) <= 2 * SIZE
+    assert len(processor.reader.tracker._extractor._layouts) <= 2 * SIZE
+    assert len(processor.stage(Diagnosis).handler._reader._matcher._known) <= SIZE
     assert max(sizes) < 40_000
     assert sizes[-1] < 1.5 * sizes[3]
 

@@ -99,7 +99,7 @@ def test_a_replay_from_any_stored_state_gives_the_same(kind: str) -> None:
     replayed = msgspec.json.decode(stored, type=JobState)
     assert run(cold, replayed, chunks[15:], 15) == rest
     assert msgspec.json.encode(replayed) == msgspec.json.encode(state)
-    assert value(warm.metrics.passed_over) > 0
+    assert value(warm.reader.metrics.passed_over) > 0
     assert sum(isinstance(each, JobEvent) for each in half + rest) == 1
 
 
@@ -120,7 +120,7 @@ def test_a_job_that_prints_free_text_for_hours_gets_its_metrics_and_its_verdict_
     (event,) = [each for each in made if isinstance(each, JobEvent)]
     assert event.kind is EventKind.LINES_PASSED_OVER
     assert "is it printing data?" in event.detail
-    assert value(processor.metrics.passed_over) > 2 * BURST
+    assert value(processor.reader.metrics.passed_over) > 2 * BURST
     metric = [each for each in made if isinstance(each, JobMetric)][-1]
     assert (metric.step, metric.step_time_s) == (58, 0.25), "the last report waits for more"
     verdict = [each for each in made if isinstance(each, Failure)][-1]

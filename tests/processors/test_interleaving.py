@@ -42,7 +42,7 @@ ENDS: list[dict[str, object]] = [
 ]
 
 
-def chunks(parts: Sequence[tuple[int, list[str]]]) -> list[LogChunk]:
+def chunks(parts: Sequence[tuple[int, list[str]]], attempt: int = 0) -> list[LogChunk]:
     """Return the parts (rank, lines) as chunks, five seconds apart; lines are counted within a rank."""
     lines: dict[int, int] = {}
     made = []
@@ -51,16 +51,29 @@ def chunks(parts: Sequence[tuple[int, list[str]]]) -> list[LogChunk]:
         lines[rank] = first + len(part)
         made.append(
             LogChunk(
-                job="j", rank=rank, node=f"n{rank}", producer=f"p{rank}", lines=part, time=1000.0 + 5 * number,
+                job="j", attempt=attempt, rank=rank, node=f"n{rank}", producer=f"p{rank}", lines=part,
+                time=1000.0 * (1 + attempt) + 5 * number,
                 first_line=first, first_piece=first,
             )
         )  # fmt: skip
     return made
 
 
-def last(logs: Sequence[LogChunk], events: Sequence[JobEvent], turns: Sequence[bool]) -> Failure | None:
-    """Read both topics, each in its own order, by `turns`; return the verdict in force."""
-    state, verdict = JobState(job="j"), None
+def ends(end: dict[str, object], attempt: int = 0) -> list[JobEvent]:
+    """Return what the scheduler says of an attempt."""
+    times = ((EventKind.STARTED, 990.0, {}), (EventKind.ENDED, 1500.0, end))
+    return [
+        JobEvent(
+            id=f"{kind}{attempt}", job="j", attempt=attempt, kind=kind, time=1000.0 * attempt + time, nodes=["n0", "n1", "n2"],
+            **more,  # type: ignore[arg-type]
+        )
+        for kind, time, more in times
+    ]  # fmt: skip
+
+
+def last(logs: Sequence[LogChunk], events: Sequence[JobEvent], turns: Sequence[bool]) -> dict[int, Failure]:
+    """Read both topics, each in its own order, by `turns`; return the verdicts in force, by attempt."""
+    state, verdicts = JobState(job="j"), dict[int, Failure]()
     queues: list[deque[Record]] = [deque(logs), deque(events)]
     offsets, choices = [0, 0], iter([*turns, *[False] * 1000])
     while any(queues):
@@ -69,12 +82,14 @@ def last(logs: Sequence[LogChunk], events: Sequence[JobEvent], turns: Sequence[b
         offsets[which] += 1
         for made in PROCESSOR.process(state, position, queues[which].popleft()):
             if isinstance(made, Failure):
-                assert verdict is None or made.revision > verdict.revision
-                verdict = made
+                assert made.attempt not in verdicts or made.revision > verdicts[made.attempt].revision
+                verdicts[made.attempt] = made
         state = msgspec.json.decode(msgspec.json.encode(state), type=JobState)
-    if verdict is None or verdict.error_type is ErrorType.NONE:
-        return None
-    return msgspec.structs.replace(verdict, revision=0)
+    return {
+        attempt: msgspec.structs.replace(verdict, revision=0)
+        for attempt, verdict in verdicts.items()
+        if verdict.error_type is not ErrorType.NONE
+    }
 
 
 @settings(max_examples=200, deadline=None)
@@ -86,11 +101,24 @@ def last(logs: Sequence[LogChunk], events: Sequence[JobEvent], turns: Sequence[b
 def test_the_last_verdict_is_the_same_in_every_interleaving(
     parts: list[tuple[int, list[str]]], end: dict[str, object], orders: list[list[bool]]
 ) -> None:
-    logs = chunks(parts)
-    events = [
-        JobEvent(id="s", job="j", kind=EventKind.STARTED, time=990.0, nodes=["n0", "n1", "n2"]),
-        JobEvent(id="e", job="j", kind=EventKind.ENDED, time=1500.0, nodes=["n0", "n1", "n2"], **end),  # type: ignore[arg-type]
-    ]
+    logs, events = chunks(parts), ends(end)
+    first = last(logs, events, [])
+    assert all(last(logs, events, order) == first for order in orders)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 2), st.sampled_from(PARTS)), min_size=1, max_size=6), min_size=2, max_size=2
+    ),
+    st.lists(st.sampled_from(ENDS), min_size=2, max_size=2),
+    st.lists(st.lists(st.booleans(), max_size=14), min_size=2, max_size=5),
+)
+def test_so_are_those_of_a_job_that_was_restarted(
+    parts: list[list[tuple[int, list[str]]]], ended: list[dict[str, object]], orders: list[list[bool]]
+) -> None:
+    logs = [chunk for attempt, part in enumerate(parts) for chunk in chunks(part, attempt)]
+    events = [event for attempt, end in enumerate(ended) for event in ends(end, attempt)]
     first = last(logs, events, [])
     assert all(last(logs, events, order) == first for order in orders)
 
@@ -99,6 +127,5 @@ def test_a_verdict_said_again_after_another_has_its_id_back() -> None:
     logs = chunks([(0, PROGRESS[:12]), (0, ["ERROR something is off"]), (0, PROGRESS[12:30])])
     end = JobEvent(id="e", job="j", kind=EventKind.ENDED, time=1500.0, exit_code=1, state="FAILED")
     early, late = last(logs, [end], [True]), last(logs, [end], [])
-    assert early is not None
     assert early == late
-    assert early.signature == "exit_1"
+    assert early[0].signature == "exit_1"

@@ -45,4 +45,4 @@ def test_a_chunk_of_such_lines_is_processed() -> None:
     chunk = LogChunk(job="7", producer="p", lines=[*lines, "step 1 loss 2.0"], time=100.0)
     processor = JobProcessor()
     processor.process(JobState(job="7"), Position("job-logs", 0, 0), chunk)
-    assert value(processor.metrics.lines) == 5
+    assert value(processor.reader.metrics.lines) == 5

@@ -8,15 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processors.diagnose.nodes import StaysState, end, follow
 from processors.node import CALM, NodeProcessor
 from processors.node_state import FINDINGS, STAYS, NodeState
 from records import (
-    EventKind,
     GpuProcess,
     GpuSample,
-    JobEvent,
-    LogChunk,
     NodeFinding,
     NodeLogChunk,
     NodeStay,
@@ -167,28 +163,3 @@ def test_a_nodes_state_is_bounded() -> None:
     assert len(state.findings) == FINDINGS
     run([stay(str(number)) for number in range(STAYS + 50)], state)
     assert len(state.stays) == STAYS
-
-
-def test_a_job_says_where_it_is_at_first_hourly_and_at_its_end() -> None:
-    state = StaysState()
-
-    def chunk(time: float, node: str = "n1", attempt: int = 0) -> LogChunk:
-        return LogChunk(job="17", attempt=attempt, node=node, lines=["x"], time=time)
-
-    def nodes(said: Sequence[NodeStay]) -> list[tuple[str, float, float, float | None]]:
-        return [(one.node, one.since, one.seen, one.until) for one in said]
-
-    started = JobEvent(id="e", job="17", kind=EventKind.STARTED, time=T - 100, nodes=["n1", "n2"])
-    assert nodes(follow(chunk(T), state)) == [("n1", T, T, None)]
-    assert follow(chunk(T + 5), state) == []
-    assert nodes(follow(started, state)) == [("n1", T - 100, T, None), ("n2", T - 100, T, None)]
-    assert nodes(follow(chunk(T + 3700), state)) == [("n1", T - 100, T + 3700, None), ("n2", T - 100, T + 3700, None)]
-    assert [one.until for one in end("17", 0, T + 4000, state)] == [T + 4000, T + 4000]
-    assert end("17", 0, T + 4001, state) == []
-    assert follow(chunk(T + 9000), state) == [], "late lines open nothing again"
-    assert nodes(follow(chunk(T + 9000, node="n3"), state)) == [("n3", T + 9000, T + 9000, T + 4000)]
-    (again,) = follow(chunk(T + 9100, attempt=1), state)
-    assert (again.attempt, again.until) == (1, None)
-    closed = follow(chunk(T + 9200, node="n4", attempt=2), state)
-    assert [(one.attempt, one.node, one.until) for one in closed] == [(1, "n1", T + 9200), (2, "n4", None)]
-    assert follow(chunk(T + 9300, attempt=1), state) == []

@@ -3,17 +3,13 @@
 from .corroborate import corroborate
 from .gpu import GpuReader
 from .log import NodeLogReader
-from .stays import StaysState, end, follow
 from .witness import NodeWitness, WitnessMetrics, WitnessState
 
 __all__ = [
     "GpuReader",
     "NodeLogReader",
     "NodeWitness",
-    "StaysState",
     "WitnessMetrics",
     "WitnessState",
     "corroborate",
-    "end",
-    "follow",
 ]

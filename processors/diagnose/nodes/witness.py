@@ -15,16 +15,14 @@ KEPT = 16
 
 
 class WitnessState(msgspec.Struct):
-    """What is remembered of the newest attempt.
+    """What is remembered of an attempt.
 
     Attributes:
-        attempt: The attempt.
         findings: What was told to it.
         own: The newest verdict that the job's own words make.
         weighed: What the findings made of that; None where they had nothing to say.
     """
 
-    attempt: int = 0
     findings: list[NodeFinding] = []
     own: Failure | None = None
     weighed: Failure | None = None
@@ -53,16 +51,14 @@ class NodeWitness:
     def said(self, verdicts: Sequence[Failure], state: WitnessState) -> Failure | None:
         """Note the verdicts that the job's own words make; return what the nodes' findings make of the last."""
         for verdict in verdicts:
-            _begin_attempt(state, verdict.attempt)
             state.own, state.weighed = verdict, None
         return self._weigh(state) if verdicts else None
 
     def heard(self, finding: NodeFinding, state: WitnessState) -> Failure | None:
         """Take a finding; return the verdict that it changes."""
-        _begin_attempt(state, finding.attempt)
         # A finding that came again is told again, with a higher count; so is one whose job has, or lost, company on the node.
         again = [one for one in state.findings if (one.place, one.signature) == (finding.place, finding.signature)]
-        if finding.attempt < state.attempt or any(_known(one, finding) for one in again):
+        if any(_known(one, finding) for one in again):
             return None
         state.findings = _newest([*(one for one in state.findings if one not in again), finding])
         return self._weigh(state)
@@ -87,11 +83,6 @@ class NodeWitness:
             self.metrics.contradicted.inc()
         else:
             self.metrics.alone.inc()
-
-
-def _begin_attempt(state: WitnessState, attempt: int) -> None:
-    if attempt > state.attempt:
-        state.attempt, state.findings, state.own, state.weighed = attempt, [], None, None
 
 
 def _known(one: NodeFinding, finding: NodeFinding) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import pytest
 
 from processors.alarms.monitor import ALARMS, UNMEASURED, AlarmMonitor, AlarmState
-from records import Alarm, AlarmKind, Evidence, JobMetric, OverRanks, Position
+from processors.view import ChunkView
+from records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, OverRanks, Position
 
 
 class Job:
@@ -24,12 +25,17 @@ class Job:
         place = self.place()
         line = Evidence(topic="job-logs", partition=0, offset=place.offset, line=int(time), text=f"at {time}")
         metric = JobMetric(id=f"m{place.offset}", job="7", time=time, confidence=0.9, evidence=[line], **fields)
-        found = self.monitor.measured(metric, place, self.state)
+        found = self.monitor.on_metric(metric, place, self.state)
         self.said += found
         return found
 
     def hear(self, time: float, alive: bool = False) -> list[Alarm]:
-        found = self.monitor.heard("7", 0, time, self.place(), self.state, alive=alive)
+        place = self.place()
+        chunk = ChunkView(
+            job="7", attempt=0, node="n1", rank=0, stream="stdout", position=place, time=time, lines=["x"], numbers=[1], times=[time],
+            classes="p" if alive else "o", templates=["x"],
+        )  # fmt: skip
+        found = self.monitor.on_chunk(chunk, place, self.state)
         self.said += found
         return found
 
@@ -109,7 +115,7 @@ def test_an_unsure_step_time_is_not_believed(job: Job) -> None:
     for time in range(200, 400, 5):
         place = job.place()
         metric = JobMetric(id="m", job="7", time=time, step=time, step_time_s=4.0, confidence=0.3)
-        assert not job.monitor.measured(metric, place, job.state)
+        assert not job.monitor.on_metric(metric, place, job.state)
 
 
 def ranks(lag: float, slowest: int = 3) -> OverRanks:
@@ -176,15 +182,22 @@ def test_too_few_reports_tell_no_rhythm(job: Job) -> None:
     assert not job.hear(10_000)
 
 
-def test_an_end_closes_what_stands_and_a_new_attempt_begins_anew(job: Job) -> None:
+def test_an_end_closes_what_stands_once(job: Job) -> None:
     job.run(range(0, 100, 2))
     job.hear(1000)
-    (over,) = job.monitor.ended("7", 0, 1100, job.place(), job.state)
-    assert (over.kind, over.raised) == (AlarmKind.HANG, False)
+    ended = JobEvent(id="e", job="7", kind=EventKind.ENDED, time=1100)
+    (over,) = job.monitor.on_event(ended, job.place(), job.state)
+    assert (over.kind, over.raised, over.time) == (AlarmKind.HANG, False, 1100)
     assert not job.hear(5000)
-    assert not job.report(5001, attempt=1, step=1)
-    assert not job.state.over
-    assert job.state.attempt == 1
+    assert not job.monitor.on_superseded("7", 0, 6000, job.place(), job.state)
+
+
+def test_a_newer_attempt_closes_what_stands(job: Job) -> None:
+    job.run(range(0, 100, 2))
+    job.hear(1000)
+    (over,) = job.monitor.on_superseded("7", 0, 1100, job.place(), job.state)
+    assert (over.attempt, over.kind, over.raised, over.time) == (0, AlarmKind.HANG, False, 1100)
+    assert not job.report(5001, step=1)
 
 
 def test_a_job_that_alarms_all_the_time_falls_silent(job: Job) -> None:

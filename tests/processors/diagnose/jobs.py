@@ -48,7 +48,7 @@ def view(  # noqa: PLR0917
     numbers = range(first, first + len(lines))
     times = [time + number * 0.001 for number in numbers]
     return ChunkView(
-        "j", attempt, f"n{rank}", rank, "stdout", where, lines, numbers, times, letters(lines), templates(lines)
+        "j", attempt, f"n{rank}", rank, "stdout", where, time, lines, numbers, times, letters(lines), templates(lines)
     )
 
 

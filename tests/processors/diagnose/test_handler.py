@@ -216,16 +216,6 @@ def test_a_traceback_glued_to_a_progress_bar_is_seen(handler: FailureHandler) ->
     assert said[-1].signature == "KeyError"
 
 
-def test_attempts(handler: FailureHandler) -> None:
-    state = DiagnoseState()
-    assert handler.observe(view(BUG), state)
-    assert handler.observe(view(PROGRESS, attempt=1), state) == []
-    assert state == DiagnoseState(attempt=1, reported=True)
-    assert handler.observe(view(BUG, attempt=0), state) == []
-    (one,) = handler.observe(view(BUG, attempt=1), state)
-    assert (one.attempt, one.revision) == (1, 1)
-
-
 ODD = [
     "ERROR odd",
     "",
@@ -279,6 +269,7 @@ def test_nothing_raises_and_the_state_stays_small(pieces: list[tuple[str, str]],
         0,
         "stdout",
         where,
+        0.0,
         lines,
         [0] * len(lines),
         [0.0] * len(lines),

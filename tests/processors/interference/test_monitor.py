@@ -36,14 +36,14 @@ def slowed(
     """Reports every 10 s after the packing; a step takes 0.1 s times `factor`."""
     pace = 0.1 * factor
     reports = [metric(time, pace, 1000 + int((time - 100) / pace)) for time in range(start, end, 10)]
-    return [one for one in (monitor.measured(report, state) for report in reports) if one]
+    return [one for report in reports for one in monitor.on_metric(report, AT, state)]
 
 
 def ready(monitor: InterferenceMonitor) -> InterferenceState:
     state = InterferenceState()
     for time in (80.0, 90.0, 99.0):
-        assert monitor.measured(metric(time, 0.1, int(time * 10)), state) is None
-    monitor.packed(event(), AT, state)
+        assert not monitor.on_metric(metric(time, 0.1, int(time * 10)), AT, state)
+    monitor.on_event(event(), AT, state)
     return state
 
 
@@ -69,28 +69,27 @@ def test_the_threshold(factor: float, count: int) -> None:
 def test_no_window_may_touch_the_warm_up() -> None:
     monitor = InterferenceMonitor(warmup_steps=30)
     state = ready(monitor)
-    assert monitor.measured(metric(103.0, 0.2, 1015, window=5.0), state) is None  # begins before the packing
-    assert monitor.measured(metric(106.0, 0.2, 1030, window=4.0), state) is None  # begins at step 1010
+    assert not monitor.on_metric(metric(103.0, 0.2, 1015, window=5.0), AT, state)  # begins before the packing
+    assert not monitor.on_metric(metric(106.0, 0.2, 1030, window=4.0), AT, state)  # begins at step 1010
     assert value(monitor.metrics.measured) == 0
-    assert monitor.measured(metric(112.0, 0.2, 1060, window=5.0), state) is not None
+    assert monitor.on_metric(metric(112.0, 0.2, 1060, window=5.0), AT, state)
 
 
 def test_without_steps_the_warm_up_is_time() -> None:
     monitor = InterferenceMonitor(warmup_s=60.0)
     state = InterferenceState()
-    monitor.measured(metric(99.0, 0.1), state)
-    monitor.packed(event(), AT, state)
-    assert monitor.measured(metric(160.0, 0.3, window=5.0), state) is None
-    found = monitor.measured(metric(166.0, 0.3, window=5.0), state)
-    assert found is not None
+    monitor.on_metric(metric(99.0, 0.1), AT, state)
+    monitor.on_event(event(), AT, state)
+    assert not monitor.on_metric(metric(160.0, 0.3, window=5.0), AT, state)
+    (found,) = monitor.on_metric(metric(166.0, 0.3, window=5.0), AT, state)
     assert found.steps_after == 0
 
 
 def test_what_cannot_be_tracked_is_skipped() -> None:
     monitor = InterferenceMonitor()
     state = InterferenceState()
-    monitor.measured(metric(90.0, None), state)
-    monitor.packed(event(), AT, state)
+    monitor.on_metric(metric(90.0, None), AT, state)
+    monitor.on_event(event(), AT, state)
     assert slowed(monitor, state) == []
     assert value(monitor.metrics.untrackable) == 1
 
@@ -98,15 +97,15 @@ def test_what_cannot_be_tracked_is_skipped() -> None:
 def test_only_the_job_that_was_there_first_is_watched() -> None:
     monitor = InterferenceMonitor()
     state = InterferenceState()
-    monitor.measured(metric(90.0, 0.1, 900), state)
-    monitor.packed(event(newcomer=True), AT, state)
+    monitor.on_metric(metric(90.0, 0.1, 900), AT, state)
+    monitor.on_event(event(newcomer=True), AT, state)
     assert (state.packings, value(monitor.metrics.packed)) == ([], 0)
 
 
 def test_a_packing_that_ended_is_not_measured() -> None:
     monitor = InterferenceMonitor()
     state = ready(monitor)
-    monitor.unpacked(event(105.0, EventKind.UNPACKED), state)
+    monitor.on_event(event(105.0, EventKind.UNPACKED), AT, state)
     assert slowed(monitor, state) == []
     assert value(monitor.metrics.ended) == 1
 
@@ -114,10 +113,10 @@ def test_a_packing_that_ended_is_not_measured() -> None:
 def test_an_event_that_comes_late_is_compared_with_what_was_before_it() -> None:
     monitor = InterferenceMonitor()
     state = InterferenceState()
-    monitor.measured(metric(99.0, 0.1, 990), state)
-    monitor.measured(metric(110.0, 0.2, 1045), state)
-    monitor.packed(event(), AT, state)
-    monitor.packed(event(), AT, state)
+    monitor.on_metric(metric(99.0, 0.1, 990), AT, state)
+    monitor.on_metric(metric(110.0, 0.2, 1045), AT, state)
+    monitor.on_event(event(), AT, state)
+    monitor.on_event(event(), AT, state)
     (one,) = slowed(monitor, state, start=120)
     assert one.before_s == 0.1
     assert value(monitor.metrics.packed) == 1
@@ -127,8 +126,8 @@ def test_slow_first_steps_are_not_taken_for_the_pace_before() -> None:
     monitor = InterferenceMonitor()
     state = InterferenceState()
     for time, step_time in ((94.0, 0.5), (94.5, 0.1), (96.5, 0.1), (97.5, 0.1), (101.0, 0.1)):
-        monitor.measured(metric(time, step_time, int(time * 10)), state)
-    monitor.packed(event(time=98.0), AT, state)
+        monitor.on_metric(metric(time, step_time, int(time * 10)), AT, state)
+    monitor.on_event(event(time=98.0), AT, state)
     (one,) = slowed(monitor, state)
     assert one.before_s == 0.1
 
@@ -137,28 +136,20 @@ def test_the_rank_that_reports_most_is_followed() -> None:
     monitor = InterferenceMonitor()
     state = InterferenceState()
     for time in (90.0, 95.0):
-        monitor.measured(metric(time, 0.1, int(time * 10), rank=1), state)
-    monitor.measured(metric(96.0, 0.5, 192, rank=0), state)
-    monitor.packed(event(), AT, state)
-    assert monitor.measured(metric(200.0, 5.0, 2000, rank=0), state) is None
+        monitor.on_metric(metric(time, 0.1, int(time * 10), rank=1), AT, state)
+    monitor.on_metric(metric(96.0, 0.5, 192, rank=0), AT, state)
+    monitor.on_event(event(), AT, state)
+    assert not monitor.on_metric(metric(200.0, 5.0, 2000, rank=0), AT, state)
     assert value(monitor.metrics.measured) == 0
-    assert monitor.measured(metric(200.0, 0.3, 2000, rank=1), state) is not None
-
-
-def test_a_new_attempt_starts_anew() -> None:
-    monitor = InterferenceMonitor()
-    state = ready(monitor)
-    assert monitor.measured(metric(200.0, 0.3, 2000, attempt=1), state) is None
-    assert state.packings == []
-    assert monitor.measured(metric(210.0, 0.3, 2000), state) is None
+    assert monitor.on_metric(metric(200.0, 0.3, 2000, rank=1), AT, state)
 
 
 def test_the_state_can_be_stored_and_is_bounded() -> None:
     monitor = InterferenceMonitor()
     state = ready(monitor)
     for rank in range(100):
-        monitor.measured(metric(99.5, 0.1, 995, rank=rank), state)
-        monitor.packed(event(), Position("job-events", 0, 100 + rank), state)
+        monitor.on_metric(metric(99.5, 0.1, 995, rank=rank), AT, state)
+        monitor.on_event(event(), Position("job-events", 0, 100 + rank), state)
     assert msgspec.json.decode(msgspec.json.encode(state), type=InterferenceState) == state
     assert len(msgspec.json.encode(state)) < 20_000
 

@@ -16,7 +16,8 @@ from tests.metric_values import value
 
 def view(lines: list[str], offset: int = 0, first: int = 1, **changes: Any) -> ChunkView:
     fields: dict[str, Any] = {
-        "job": "j", "attempt": 0, "node": "n1", "rank": 0, "stream": "stdout", "position": Position("job-logs", 3, offset),
+        "job": "j", "attempt": 0, "node": "n1", "rank": 0, "stream": "stdout",
+        "position": Position("job-logs", 3, offset), "time": 100.0 + first,
         "lines": lines, "numbers": range(first, first + len(lines)), "times": [100.0 + first + at for at in range(len(lines))],
         "classes": "o" * len(lines), "templates": templates(lines),
     }  # fmt: skip

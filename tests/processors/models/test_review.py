@@ -188,7 +188,7 @@ def test_whatever_a_model_says_these_rules_hold(first: Failure, content: dict[st
 def said_of(verdict: Failure) -> tuple[FailureReviewer, DiagnoseState]:
     """Return a reviewer and the state of an attempt of which `verdict` was just said."""
     reviewer = FailureReviewer()
-    state = DiagnoseState(attempt=verdict.attempt, revision=verdict.revision)
+    state = DiagnoseState(revision=verdict.revision)
     assert reviewer.said([verdict], state) == [verdict]
     return reviewer, state
 
@@ -234,8 +234,8 @@ def test_an_answer_that_comes_before_its_verdict_waits_for_it() -> None:
 def test_early_answers_are_bounded() -> None:
     reviewer, state = FailureReviewer(), DiagnoseState()
     for number in range(100):
-        reviewer.answered(answer(verdict(attempt=number + 1), said()), AT, state)
-    assert [each.attempt for _, each in state.early] == list(range(93, 101))
+        reviewer.answered(answer(verdict(revision=number + 1), said()), AT, state)
+    assert [each.revision for _, each in state.early] == list(range(93, 101))
 
 
 def obeys(exchange: bad.Exchange) -> None:

@@ -30,6 +30,7 @@ def track(
             rank=0,
             stream="stdout",
             position=Position("job-logs", 0, place),
+            time=times[place] if times else 1e9,
             lines=part,
             numbers=range(place + 1, place + 1 + len(part)),
             times=times[place : place + size] if times else [1e9] * len(part),

@@ -237,6 +237,7 @@ def test_any_text_is_survived(lines: list[str]) -> None:
         0,
         "stdout",
         Position("t", 0, 0),
+        0.0,
         lines,
         range(1, len(lines) + 1),
         [0.0] * len(lines),

@@ -4,11 +4,16 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from processors.alarms.monitor import AlarmMonitor
 from processors.classify.classifier import LineClassifier
 from processors.diagnose.handler import FailureHandler
+from processors.diagnose.stage import Diagnosis
+from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
 from processors.models.inquirer import Inquirer
 from processors.models.language_model import LanguageModel
+from processors.placements import Placements
+from processors.stream_reader import StreamReader
 from records import BY_NAME, EventKind, Failure, JobEvent, JobMetric, LogChunk, ModelAnswer, Record, Slowdown, decode
 from streams.memory import MemoryBroker
 from streams.runtimes.asking import Asking
@@ -71,11 +76,17 @@ def input_of(lines: Sequence[str], times: Sequence[float], exit_code: int, per_c
     return made
 
 
+def asking_processor(inquirer: Inquirer | None) -> JobProcessor:
+    """Return the processors of a job that share what takes long to make."""
+    stages = [Placements(), AlarmMonitor(), InterferenceMonitor(), Diagnosis(HANDLER, inquirer)]
+    return JobProcessor(StreamReader(CLASSIFIER), stages, inquirer)
+
+
 def run(records: Sequence[Record], model: LanguageModel | None, patience_s: float = 20.0) -> Ran:
     """Feed `records` to a worker one by one; after each, wait for the answers to the questions that it raised, and let them be read."""
     broker = MemoryBroker(partitions=2)
     inquirer = Inquirer() if model else None
-    processor = JobProcessor(classifier=CLASSIFIER, handler=HANDLER, inquirer=inquirer)
+    processor = asking_processor(inquirer)
     asking = Asking(model, broker.producer) if model else None
     worker = LocalWorker(broker, [Engine(processor, 2, inquirer)], asking)
     for record in records:
@@ -92,7 +103,7 @@ def run(records: Sequence[Record], model: LanguageModel | None, patience_s: floa
 
 def replay(ran: Ran) -> Ran:
     """Feed all that a worker read, answers included and in the same order, to one that asks nobody."""
-    broker, processor = MemoryBroker(partitions=2), JobProcessor(classifier=CLASSIFIER, handler=HANDLER)
+    broker, processor = MemoryBroker(partitions=2), asking_processor(None)
     worker = LocalWorker(broker, [Engine(processor, 2)])
     inputs = [message for topic in processor.inputs for message in ran.broker.read(topic)]
     for message in sorted(inputs, key=lambda message: message.time):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
 from processors.models.inquirer import Inquirer
 from processors.models.language_model import Answer, Question
@@ -29,7 +30,7 @@ from tests.metric_values import value
 from tests.processors.models import misbehaving_server as bad
 from tests.processors.models.made_up_logs import FAILURES, INSTRUCTIONS, PROGRESS, Progress
 from tests.processors.models.sensible import sensible
-from tests.streams.runtimes.asked import Ran, input_of, replay, run
+from tests.streams.runtimes.asked import Ran, asking_processor, input_of, replay, run
 
 STEP_S, EVERY = 0.05, 10
 
@@ -121,7 +122,7 @@ def test_a_certain_verdict_stays_whatever_a_model_says(name: str) -> None:
     model = Saying(lambda question: sensible(question) | {"error_type": "other", "component": "none"})
     ran = run(input_of(lines, calm(lines), code), model)
     assert ran.results() == run(input_of(lines, calm(lines), code), None).results()
-    assert value(ran.processor.reviewer.metrics.disagreed) >= 1
+    assert value(ran.processor.stage(Diagnosis).reviewer.metrics.disagreed) >= 1
     assert [each.review.error_type for each in ran.answers if each.review][-1] is ErrorType.OTHER
 
 
@@ -150,7 +151,7 @@ def test_a_model_that_is_slow_keeps_nobody_waiting() -> None:
     expected = run(records, None).results()
     broker, inquirer = MemoryBroker(partitions=2), Inquirer()
     asking = Asking(Saying(late), broker.producer)
-    worker = LocalWorker(broker, [Engine(JobProcessor(inquirer=inquirer), 2, inquirer)], asking)
+    worker = LocalWorker(broker, [Engine(asking_processor(inquirer), 2, inquirer)], asking)
     for record in records:
         broker.append(outgoing(record))
         while worker.step():
@@ -253,7 +254,7 @@ def test_an_answer_that_cannot_be_written_is_lost_and_counted() -> None:
     lines, code = FAILURES["something odd"]
     raised: list[Any] = []
     inquirer = Inquirer()
-    processor, state = JobProcessor(inquirer=inquirer), JobState(job="j")
+    processor, state = asking_processor(inquirer), JobState(job="j")
     for offset, record in enumerate(input_of(lines, calm(lines), code)):
         processor.process(state, Position("job-logs", 0, offset), record)
         raised += inquirer.take()

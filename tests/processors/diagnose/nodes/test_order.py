@@ -7,6 +7,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
 from processors.state import JobState
@@ -26,7 +27,7 @@ from records import (
     Record,
 )
 
-JOB, NODE = JobProcessor(), NodeProcessor(JobProcessor().handler.signatures)
+JOB, NODE = JobProcessor(), NodeProcessor(JobProcessor().stage(Diagnosis).handler.signatures)
 T = 10_000.0
 XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python, GPU has fallen off the bus."
 PROGRAM_FAULT = "NVRM: Xid (PCI:0000:3b:00): 31, pid=4242, name=python, Ch 00000008"

@@ -1,0 +1,96 @@
+"""The failure diagnosis of a job: what its own lines and its end say, weighed against what its nodes say, then against a language model."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from processors.diagnose.nodes import NodeWitness, WitnessState
+from processors.models.inquirer import Inquirer
+from processors.models.reviewer import FailureReviewer
+from processors.stage import Stage
+from processors.view import ChunkView
+from records import EventKind, Failure, JobEvent, ModelAnswer, NodeFinding, Position
+
+from .ending import Ending
+from .handler import DiagnoseState, FailureHandler
+
+
+class DiagnosisState(msgspec.Struct):
+    """What is remembered of an attempt.
+
+    Attributes:
+        handler: By what reads its lines.
+        nodes: Of what its nodes said.
+    """
+
+    handler: DiagnoseState = msgspec.field(default_factory=DiagnoseState)
+    nodes: WitnessState = msgspec.field(default_factory=WitnessState)
+
+
+class Diagnosis(Stage[DiagnosisState]):
+    """Says why an attempt failed, the moment that a line explains it, and again whenever it knows better.
+
+    Args:
+        handler: Reads lines and ends; with the catalogue that ships where not given.
+        inquirer: Collects what a language model is to be asked.
+    """
+
+    name = "diagnosis"
+    inputs = ("model-answers", "node-findings")
+
+    def __init__(self, handler: FailureHandler | None = None, inquirer: Inquirer | None = None) -> None:
+        self.handler = handler or FailureHandler()
+        self.witness = NodeWitness(self.handler.signatures)
+        self.reviewer = FailureReviewer()
+        self.inquirer = inquirer
+
+    def metric_groups(self) -> Sequence[object]:
+        """Return the metrics of what it is made of, a group for each part."""
+        return (self.handler.metrics, self.witness.metrics, self.reviewer.metrics)
+
+    def on_chunk(self, chunk: ChunkView, position: Position, state: DiagnosisState) -> list[Failure]:
+        """Return the verdict that a line makes, or one that takes it back where the job went on."""
+        return self._weighed(self.handler.observe(chunk, state.handler), position, state)
+
+    def on_event(self, event: JobEvent, position: Position, state: DiagnosisState) -> list[Failure]:
+        """Return the final verdict at the end of the attempt."""
+        if event.kind is not EventKind.ENDED:
+            return []
+        ending = Ending(
+            job=event.job,
+            attempt=event.attempt,
+            position=position,
+            time=event.time,
+            exit_code=event.exit_code,
+            signal=event.signal,
+            state=event.state,
+            nodes=event.nodes,
+        )
+        return self._weighed(self.handler.conclude(ending, state.handler), position, state)
+
+    def on_finding(self, finding: NodeFinding, position: Position, state: DiagnosisState) -> list[Failure]:
+        """Return the verdict that a node's finding changes."""
+        return self._reviewed(_revision(self.witness.heard(finding, state.nodes), state), position, state)
+
+    def on_answer(self, answer: ModelAnswer, position: Position, state: DiagnosisState) -> list[Failure]:
+        """Return the verdict that a language model's answer changes."""
+        return self.reviewer.answered(answer, position, state.handler)
+
+    def _weighed(self, verdicts: Sequence[Failure], position: Position, state: DiagnosisState) -> list[Failure]:
+        """Return the verdicts. What the nodes make of the last takes its place: one that is not in force would undo a decision."""
+        weighed = _revision(self.witness.said(verdicts, state.nodes), state)
+        return self._reviewed([*verdicts[:-1], *weighed] if weighed else verdicts, position, state)
+
+    def _reviewed(self, verdicts: Sequence[Failure], position: Position, state: DiagnosisState) -> list[Failure]:
+        """Return the verdicts and what models answered already; a review is asked for of the last."""
+        if verdicts and self.inquirer is not None:
+            self.inquirer.said(verdicts[-1], position.partition)
+        return self.reviewer.said(verdicts, state.handler)
+
+
+def _revision(verdict: Failure | None, state: DiagnosisState) -> list[Failure]:
+    """Return the verdict that nodes changed, if any, as the next revision."""
+    if verdict is None:
+        return []
+    state.handler.revision += 1
+    return [msgspec.structs.replace(verdict, revision=state.handler.revision)]

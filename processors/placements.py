@@ -1,0 +1,86 @@
+"""On which nodes a job's attempt is, as its own records tell; said so that the nodes' evidence finds it."""
+
+from collections.abc import Iterable
+from math import inf
+
+import msgspec
+
+from records import EventKind, JobEvent, NodeStay, Position
+
+from .stage import Stage
+from .view import ChunkView
+
+REPEATED_S = 3600.0
+"""A placement that lasts is said again so often: one that nobody ended is forgotten a day after it was last said."""
+EARLIER_S = 60.0
+"""Ranks start within so much of each other; what is earlier by more is said again."""
+NODES = 8192
+"""Nodes that an attempt may have; further ones are not followed."""
+
+
+class PlacementsState(msgspec.Struct):
+    """What is remembered of an attempt.
+
+    Attributes:
+        nodes: Its nodes, and from when on it is known there, in seconds since 1970.
+        said: When all of them were said last.
+        until: When it ended; null while it lasts.
+    """
+
+    nodes: dict[str, float] = {}
+    said: float = 0.0
+    until: float | None = None
+
+
+class Placements(Stage[PlacementsState]):
+    """Says on which nodes an attempt is, and when it no longer is."""
+
+    name = "placements"
+
+    def on_chunk(self, chunk: ChunkView, position: Position, state: PlacementsState) -> list[NodeStay]:
+        """Return what the node that printed newly tells."""
+        return _follow(chunk.job, chunk.attempt, [chunk.node] if chunk.node else [], chunk.time, state)
+
+    def on_event(self, event: JobEvent, position: Position, state: PlacementsState) -> list[NodeStay]:
+        """Return what the nodes that an event names newly tell, and the end of all placements at the end of the attempt."""
+        told = _follow(event.job, event.attempt, event.nodes, event.time, state)
+        if event.kind is EventKind.ENDED:
+            told += _end(event.job, event.attempt, event.time, state)
+        return told
+
+    def on_superseded(
+        self, job: str, attempt: int, time: float, position: Position, state: PlacementsState
+    ) -> list[NodeStay]:
+        """Return the end of all placements: where one attempt begins, the one before is over."""
+        return _end(job, attempt, time, state)
+
+
+def _follow(job: str, attempt: int, nodes: Iterable[str], time: float, state: PlacementsState) -> list[NodeStay]:
+    new = _new(nodes, time, state)
+    if state.until is None and time >= state.said + REPEATED_S:
+        # One rank may print for all: whoever is heard, the others are there too.
+        state.said, new = time, list(state.nodes)
+    return [_stay(job, attempt, node, state) for node in new]
+
+
+def _end(job: str, attempt: int, time: float, state: PlacementsState) -> list[NodeStay]:
+    if state.until is not None:
+        return []
+    state.until = time
+    return [_stay(job, attempt, node, state) for node in state.nodes]
+
+
+def _new(nodes: Iterable[str], time: float, state: PlacementsState) -> list[str]:
+    """Note `nodes`, and return those that were not known, or from later on only."""
+    new = []
+    for node in nodes:
+        since = state.nodes.get(node)
+        if time < (inf if since is None else since - EARLIER_S) and (since is not None or len(state.nodes) < NODES):
+            state.nodes[node] = time
+            new.append(node)
+    return new
+
+
+def _stay(job: str, attempt: int, node: str, state: PlacementsState) -> NodeStay:
+    since = state.nodes[node]
+    return NodeStay(job=job, attempt=attempt, node=node, since=since, seen=max(state.said, since), until=state.until)

@@ -1,0 +1,79 @@
+"""What a processor of a job is: it names what it reads and remembers, and implements what it wants to hear.
+
+One record at a time walks through the stages of a job in their order (`processors/job.py`). What a stage returns goes to the stages
+after it, before the record itself does.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
+
+import msgspec
+
+from records import Failure, JobEvent, JobMetric, ModelAnswer, NodeFinding, Position, Record
+
+from .view import ChunkView
+
+S = TypeVar("S", bound=msgspec.Struct)
+Heard = ChunkView | JobEvent | JobMetric | Failure | NodeFinding | ModelAnswer
+
+
+class Stage(Generic[S]):
+    """One processor of a job. Subclasses implement the methods that they need; all else passes them by.
+
+    A stage holds nothing of a job itself. Its state belongs to one attempt of one job, comes in as an argument and is changed in place.
+    The same records on the same state give the same results.
+
+    Attributes:
+        name: Of its state: the field of `processors.state.AttemptState`.
+        inputs: Topics that it reads beside the lines and events of a job, which every stage hears of.
+    """
+
+    name: ClassVar[str]
+    inputs: ClassVar[tuple[str, ...]] = ()
+
+    def on_chunk(self, chunk: ChunkView, position: Position, state: S) -> Iterable[Record]:
+        """Take new lines of a stream, with their classes; no lines where a stream says that it is silent."""
+        return ()
+
+    def on_event(self, event: JobEvent, position: Position, state: S) -> Iterable[Record]:
+        """Take what the scheduler, or the pipe, says of the attempt."""
+        return ()
+
+    def on_metric(self, metric: JobMetric, position: Position, state: S) -> Iterable[Record]:
+        """Take what the tracker says of the training."""
+        return ()
+
+    def on_finding(self, finding: NodeFinding, position: Position, state: S) -> Iterable[Record]:
+        """Take what a node's log or GPUs show."""
+        return ()
+
+    def on_answer(self, answer: ModelAnswer, position: Position, state: S) -> Iterable[Record]:
+        """Take what a language model says of a verdict."""
+        return ()
+
+    def on_superseded(self, job: str, attempt: int, time: float, position: Position, state: S) -> Iterable[Record]:
+        """Take notice that a newer attempt of `job` began at `time`, in seconds since 1970; `attempt` may still say more."""
+        return ()
+
+    def metric_groups(self) -> Sequence[object]:
+        """Return the metrics of what it is made of, a group for each part."""
+        return ()
+
+    def hear(self, record: Heard | Record, position: Position, state: S) -> Iterable[Record]:
+        """Return what follows from `record`, which stands at `position` in the input or follows from what stands there."""
+        match record:
+            case ChunkView():
+                return self.on_chunk(record, position, state)
+            case JobMetric():
+                return self.on_metric(record, position, state)
+            case JobEvent():
+                return self.on_event(record, position, state)
+            case NodeFinding():
+                return self.on_finding(record, position, state)
+            case ModelAnswer():
+                return self.on_answer(record, position, state)
+            case _:
+                return ()
+
+
+AnyStage = Stage[Any]

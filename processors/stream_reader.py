@@ -1,0 +1,149 @@
+"""Reads one stream of a job: which of its lines are new, which class each has, and what its reports say of the training."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prometheus_client import Counter
+
+from records import JobMetric, LogChunk, Position
+
+from .budget import BudgetState, over_budget
+from .carried import unwrapped
+from .classify.classifier import LineClassifier
+from .classify.template import templates
+from .models.template_check import Template
+from .source import admit
+from .state import StreamState
+from .track.tracker import MetricTracker, Printed
+from .view import ChunkView
+
+
+class ReaderMetrics:
+    """What was read."""
+
+    def __init__(self) -> None:
+        self.lines = Counter(
+            "schedmate_processors_lines",
+            "Pieces of text processed: lines, and redraws of progress bars.",
+            registry=None,
+        )
+        self.repeats = Counter(
+            "schedmate_processors_repeats", "Pieces left out because they were seen before.", registry=None
+        )
+        self.passed_over = Counter(
+            "schedmate_processors_passed_over",
+            "Pieces of new text beyond their job's budget (`processors/budget.py`): taken for blank lines.",
+            registry=None,
+        )
+
+
+@dataclass(frozen=True)
+class StreamRead:
+    """What a chunk holds.
+
+    Attributes:
+        chunk: Its new lines, with their classes.
+        metrics: What they say of the training.
+        passed_over: New lines that are left unread.
+    """
+
+    chunk: ChunkView
+    metrics: Sequence[JobMetric] = ()
+    passed_over: int = 0
+
+
+class StreamReader:
+    """Takes chunks into their streams. All that it remembers is in the stream's state, and in the budget of its job."""
+
+    def __init__(self, classifier: LineClassifier | None = None, tracker: MetricTracker | None = None) -> None:
+        self.classifier = classifier or LineClassifier()
+        self.tracker = tracker or MetricTracker()
+        self.metrics = ReaderMetrics()
+
+    def metric_groups(self) -> Sequence[object]:
+        """Return the metrics of what it is made of, a group for each part."""
+        return (self.metrics, self.classifier.metrics, self.tracker.metrics)
+
+    def read(
+        self,
+        chunk: LogChunk,
+        position: Position,
+        stream: StreamState,
+        budget: BudgetState,
+        known: Sequence[Template] = (),
+        *,
+        may_wait: bool = True,
+    ) -> StreamRead:
+        """Take `chunk`, which stands at `position`, into its stream.
+
+        Args:
+            chunk: What was printed.
+            position: Where it stands.
+            stream: What is remembered of its stream; moves on.
+            budget: Pays for its new text.
+            known: What a language model explained of the job's log.
+            may_wait: Reports that follow soon upon the newest metric may wait; `waiting` returns what they say.
+        """
+        stream.offset = position.offset
+        source = stream.source_of(chunk.producer)
+        fresh = admit(chunk, source)
+        self.metrics.repeats.inc(fresh.repeats)
+        if not fresh.lines:
+            waited = self.waiting(stream)
+            for each in stream.sources.values():
+                self.tracker.told(each.track)
+            stream.waiting = None
+            return StreamRead(_view(chunk, position), waited)
+        self.metrics.lines.inc(len(fresh.lines))
+        lines, times = unwrapped(fresh.lines, fresh.times)
+        masked = templates(lines)
+        if beyond := over_budget(budget, lines, masked, chunk.time):
+            lines, masked = _blanked(lines, beyond), _blanked(masked, beyond)
+            self.metrics.passed_over.inc(len(beyond))
+        classes = self.classifier.classify(lines, source.classify, masked)
+        view = _view(chunk, position, lines=lines, numbers=fresh.numbers, times=times, classes=classes, masked=masked)
+        metric = self.tracker.observe(view, source.track, known, may_wait=may_wait)
+        stream.waiting = Printed.of(view) if metric is None and self.tracker.waiting(source.track) else None
+        return StreamRead(view, [metric] if metric else [], len(beyond))
+
+    def waiting(self, stream: StreamState) -> list[JobMetric]:
+        """Return what the reports of a stream say that wait for more; nothing changes."""
+        printed = stream.waiting
+        if printed is None:
+            return []
+        tracks = [source.track for source in stream.sources.values()]
+        return [self.tracker.catch_up(printed, track) for track in tracks if self.tracker.waiting(track)]
+
+
+def _view(
+    chunk: LogChunk,
+    position: Position,
+    *,
+    lines: Sequence[str] = (),
+    numbers: Sequence[int] = (),
+    times: Sequence[float] = (),
+    classes: str = "",
+    masked: Sequence[str] = (),
+) -> ChunkView:
+    return ChunkView(
+        job=chunk.job,
+        attempt=chunk.attempt,
+        node=chunk.node,
+        rank=chunk.rank,
+        stream=chunk.stream,
+        position=position,
+        time=chunk.time,
+        lines=lines,
+        numbers=numbers,
+        times=times,
+        classes=classes,
+        templates=masked,
+    )
+
+
+def _blanked(lines: Sequence[str], places: Sequence[int]) -> list[str]:
+    """Return `lines` with an empty one at each of `places`."""
+    kept = list(lines)
+    for place in places:
+        kept[place] = ""
+    return kept
