@@ -15,6 +15,7 @@ from processors.diagnose.catalogue import families
 from processors.diagnose.kinds import KINDS
 from records import TOPICS, VERSION
 from schedmate.metrics import GROUPS
+from schedmate.telemetry import metrics_of
 from streams.rights import ROLES
 
 
@@ -84,8 +85,7 @@ A histogram `NAME` comes as `NAME_bucket`, `NAME_sum` and `NAME_count`.
 def _metrics() -> str:
     rows = []
     for command, make in GROUPS:
-        for metric in vars(make()).values():
-            (family,) = metric.collect()
+        for family in (family for metric in metrics_of(make()) for family in metric.collect()):
             name = f"{family.name}_total" if family.type == "counter" else family.name
             labels = sorted({label for sample in family.samples for label in sample.labels} - {"le"})
             shown = ", ".join(f"`{label}`" for label in labels)

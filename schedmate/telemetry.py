@@ -17,10 +17,16 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
+from prometheus_client.registry import Collector
 
 import schedmate
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a time series beside every counter, of which Prometheus makes no use
+
+
+def metrics_of(group: object) -> list[Collector]:
+    """Return the metrics of a group: an object whose attributes are all metrics, or collectors of some."""
+    return list(vars(group).values())
 
 
 class Telemetry:
@@ -39,9 +45,9 @@ class Telemetry:
         self._server: ThreadingHTTPServer | None = None
 
     def export(self, *groups: object) -> None:
-        """Serve every metric of each group, an object whose attributes are all metrics."""
+        """Serve every metric of each group."""
         for group in groups:
-            for metric in vars(group).values():
+            for metric in metrics_of(group):
                 self.registry.register(metric)
 
     def serve(self, address: str, port: int) -> int:

@@ -72,6 +72,7 @@ def command(
     from streams.producers.collector import Collector, CollectorSettings
     from streams.producers.file_trust import FileTrust, UnknownUser, user_ids
     from streams.producers.job_owners import JobOwners
+    from streams.producers.metrics import ShippingMetrics
     from streams.producers.paths import InvalidPattern
     from streams.producers.shipper import SpoolSettings
     from streams.producers.slurm_events import Listing
@@ -113,10 +114,11 @@ def command(
         except OSError as error:
             fail(f"expected to write {how.checkpoint}: {error.strerror}; pass --checkpoint FILE")
             return
-        running.telemetry.export(collector.metrics)
+        running.telemetry.export(ShippingMetrics(collector.counters))
 
         def health() -> list[str]:
-            return ["the broker takes no lines; they wait in their files"] if collector.broker_away else []
+            away = collector.counters.chunks and not collector.counters.broker_up
+            return ["the broker takes no lines; they wait in their files"] if away else []
 
         running.telemetry.health = health
         try:

@@ -81,9 +81,9 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
             readings=facts.readings(watcher.board, pipeline.cluster.clocks),
             phases=facts.phases(watcher.board, pipeline.cluster.clocks),
             gpus=pipeline.gpus.label,
-            pieces_shipped=_total(pipeline.shipping.metrics.pieces),
+            pieces_shipped=pipeline.shipping.counters.pieces,
             pieces_read=_total(pipeline.processor.reader.metrics.lines),
-            pieces_lost=_total(pipeline.shipping.metrics.lost_lines),
+            pieces_lost=pipeline.shipping.counters.lost_lines,
             written=facts.written(pipeline.broker),
             stored=facts.stored(pipeline.client),
         )

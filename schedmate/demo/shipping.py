@@ -49,8 +49,8 @@ class _Stream:
     def _ship(self, ready: list[Ready]) -> None:
         for chunk in ready:
             pieces = chunk.after.piece - chunk.record.first_piece
-            self._shipper.metrics.chunks.inc()
-            self._shipper.metrics.pieces.inc(pieces)
+            self._shipper.counters.chunks += 1
+            self._shipper.counters.pieces += pieces
             self._shipper.offer(Parcel(self._source, outgoing(chunk.record), pieces))
 
 
@@ -59,7 +59,7 @@ class Shipping:
 
     def __init__(self, broker: MemoryBroker, spool: Path) -> None:
         self._shipper = Shipper(broker.producer, "demo", spool=SpoolSettings(spool, SPOOL_BYTES))
-        self.metrics = self._shipper.metrics
+        self.counters = self._shipper.counters
         self._streams: dict[tuple[str, int, int, str], _Stream] = {}
         self._lock = threading.Lock()
 

@@ -23,11 +23,11 @@ from streams.transport import Producer, outgoing
 
 from .checkpoint import Checkpoint, Place
 from .chunker import Limits
+from .counters import ShippingCounters
 from .file_trust import FileTrust
 from .journal import Journal
 from .kernel_log import KernelLog
 from .log_files import OpenedLog, RefusedFile, open_log, search
-from .metrics import ShippingMetrics
 from .parcel import Parcel, Source
 from .paths import JobPattern, node_log
 from .shipper import Shipper, SpoolSettings
@@ -111,14 +111,13 @@ class Collector:
         self._changed = threading.Lock()
         self._dirty = False
         _raise_file_limit()
-        self.metrics = ShippingMetrics()
-        self._shipped = False
+        self.counters = ShippingCounters()
         self._shipper = Shipper(
             connect,
             f"collector-{settings.node}",
             adopt=settings.spool,
             memory=settings.memory,
-            metrics=self.metrics,
+            counters=self.counters,
             clock=clock,
         )
 
@@ -184,7 +183,7 @@ class Collector:
             self._checkpoint.finished[:] = [inode for inode in self._checkpoint.finished if inode in standing]
         self._refused &= paths | self._feeds.keys()
         self._first_search = False
-        self.metrics.files.set(len(self._tails) + len(self._feeds))
+        self.counters.files = len(self._tails) + len(self._feeds)
 
     def _look(
         self, path: str, make: Callable[[str, str], LogChunk | NodeLogChunk | None], known: set[tuple[int, int]]
@@ -280,16 +279,11 @@ class Collector:
             self._checkpoint.finished.append(inode)
             self._dirty = True
 
-    @property
-    def broker_away(self) -> bool:
-        """True where there were lines to send and the broker does not acknowledge them."""
-        return self._shipped and not self._shipper.broker_up
-
     def _refuse(self, path: str, reason: str, *, untrusted: bool = False) -> None:
         if path not in self._refused:
             self._refused.add(path)
-            self.metrics.files_refused.inc()
-            self.metrics.files_untrusted.inc(untrusted)
+            self.counters.files_refused += 1
+            self.counters.files_untrusted += untrusted
             log.warning("file is left out", path=path, reason=reason)
 
     def _name(self, status: os.stat_result) -> str:
@@ -316,7 +310,7 @@ class Collector:
                 self._refuse(tail.path, f"{error.strerror} while reading")
                 continue
             total += read
-            self.metrics.bytes.inc(read)
+            self.counters.bytes += read
             if not self._ship(tail):
                 break
         return total
@@ -334,10 +328,9 @@ class Collector:
             if not self._shipper.offer(Parcel(Source("", 0, chunk.node, chunk.producer), outgoing(chunk), lines)):
                 break
             feed.ready.popleft()
-            self._shipped = True
-            self.metrics.chunks.inc()
-            self.metrics.pieces.inc(lines)
-            self.metrics.lines.inc(lines)
+            self.counters.chunks += 1
+            self.counters.pieces += lines
+            self.counters.lines += lines
         return count
 
     def _ship(self, tail: Tail) -> bool:
@@ -353,10 +346,9 @@ class Collector:
             ):
                 return False
             tail.ready.popleft()
-            self._shipped = True
-            self.metrics.chunks.inc()
-            self.metrics.pieces.inc(chunk.lines)
-            self.metrics.lines.inc(chunk.after.line - record.first_line)
+            self.counters.chunks += 1
+            self.counters.pieces += chunk.lines
+            self.counters.lines += chunk.after.line - record.first_line
         return True
 
     def _acknowledged(self, tail: Tail, chunk: Shippable) -> None:

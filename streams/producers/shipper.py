@@ -20,7 +20,7 @@ import structlog
 
 from streams.transport import Producer, TransportError
 
-from .metrics import ShippingMetrics
+from .counters import ShippingCounters
 from .parcel import Parcel, Source, loss, pack, unpack
 from .spool import Spool, SpoolBusy, SpoolFull, orphans
 
@@ -60,7 +60,7 @@ class Shipper:
             in a file anyway, comes back later.
         adopt: Also send what spools under that root hold whose owners are gone.
         memory: Bytes to keep in memory.
-        metrics: What counts; its own by default.
+        counters: Numbers to keep up.
         clock: Seconds since 1970.
         backoff: Seconds before the second attempt to connect, and the longest pause between two.
         adopt_every: Seconds between two looks for spools to adopt.
@@ -74,14 +74,12 @@ class Shipper:
         spool: SpoolSettings | None = None,
         adopt: SpoolSettings | None = None,
         memory: int = 8 << 20,
-        metrics: ShippingMetrics | None = None,
+        counters: ShippingCounters | None = None,
         clock: Callable[[], float] = time.time,
         backoff: tuple[float, float] = (0.25, 10.0),
         adopt_every: float = 30.0,
     ) -> None:
-        self.metrics = metrics or ShippingMetrics()
-        self.broker_up = False
-        self._acknowledged = 0
+        self.counters = counters or ShippingCounters()
         self._connect = connect
         self._name = name
         self._settings = spool
@@ -104,7 +102,7 @@ class Shipper:
         self._spool: Spool | None = None
         self._adopted: list[Spool] = []
         self._kept = 0
-        self._away_now = self._away_told = False
+        self._away_now = False
         self._lost: dict[Source, int] = {}
         self._telling: dict[Parcel, None] = {}
         self._lost_told = 0
@@ -131,7 +129,7 @@ class Shipper:
             behind = self._spool is not None and self._spool.unread
             if room and not behind:
                 self._keep(parcel)
-                if not self.broker_up:
+                if not self.counters.broker_up:
                     self._spill()
                 return True
             if (behind or self._spill()) and self._to_disk(parcel, read=False):
@@ -143,7 +141,7 @@ class Shipper:
         """Count lines that are given up; a record says so as soon as sending works."""
         with self._lock:
             self._lost[source] = self._lost.get(source, 0) + lines
-            self.metrics.lost_lines.inc(lines)
+            self.counters.lost_lines += lines
             self._note_losses()
 
     @property
@@ -184,7 +182,7 @@ class Shipper:
             self._stop.set()
             self._changed.notify_all()
         # A client that looks for a broker cannot be interrupted; it holds nothing of ours.
-        self._thread.join(1.0 if self.broker_up else 0.05)
+        self._thread.join(1.0 if self.counters.broker_up else 0.05)
         with self._lock:
             self._spill()
             lost = sum(parcel.lines for parcel in self._unspooled) + sum(self._lost.values())
@@ -238,8 +236,8 @@ class Shipper:
         self._unspooled.pop(parcel, None)
         self._kept += parcel.lines
         parcel.spool = self._spool
-        self.metrics.spooled_chunks.inc()
-        self.metrics.spooled_bytes.set(self._spool.size)
+        self.counters.spooled_chunks += 1
+        self.counters.spooled_bytes = self._spool.size
         self._changed.notify_all()
         return True
 
@@ -295,9 +293,9 @@ class Shipper:
             producer: Producer | None = None
             try:
                 producer = self._connect()
-                acknowledged = self._acknowledged
+                acknowledged = self.counters.acknowledged
                 self._send_until_failure(producer)
-                if self._acknowledged > acknowledged:
+                if self.counters.acknowledged > acknowledged:
                     pause = self._backoff[0]
             except Exception as error:  # noqa: BLE001  whatever the client raises: the source must not notice
                 self._away(f"{type(error).__name__}: {error}")
@@ -323,7 +321,7 @@ class Shipper:
                     adopted = now
                     self._adopt_orphans()
                 self._refill()
-                if self._lost and self.broker_up and (self._closing or now - self._lost_told >= 1):
+                if self._lost and self.counters.broker_up and (self._closing or now - self._lost_told >= 1):
                     self._lost_told = int(now)
                     self._tell_losses()
                 if self._in_flight and now - min(self._in_flight.values()) > SLOW_SECONDS:
@@ -377,23 +375,19 @@ class Shipper:
                 parcel.spool.close()
             elif parcel.spool is self._spool:
                 self._kept -= parcel.lines
-                self.metrics.spooled_bytes.set(self._spool.size)
-        self._acknowledged += 1
-        self.metrics.acknowledged.inc()
+                self.counters.spooled_bytes = self._spool.size
+        self.counters.acknowledged += 1
         self._away_now = False
-        if not self.broker_up:
-            self.broker_up = True
-            self.metrics.broker_up.set(1)
+        if not self.counters.broker_up:
+            self.counters.broker_up = True
             log.info("broker takes lines", producer=self._name)
 
     def _away(self, reason: str, *, count: bool = True) -> None:
         with self._lock:
-            self.metrics.sends_failed.inc(count)
-            if self.broker_up or not self._away_told:
-                self._away_told = True
+            self.counters.sends_failed += count
+            if self.counters.broker_up or self.counters.sends_failed == 1:
                 log.warning("broker is away or slow: lines are kept", producer=self._name, reason=reason)
-            self.broker_up, self._away_now = False, True
-            self.metrics.broker_up.set(0)
+            self.counters.broker_up, self._away_now = False, True
             self._spill()
             self._changed.notify_all()
 

@@ -98,7 +98,7 @@ class _Stream:
 
     def take(self, item: Block | Gap, now: float) -> None:
         if isinstance(item, Block):
-            self._shipper.metrics.bytes.inc(len(item.data))
+            self._shipper.counters.bytes += len(item.data)
             self._add(self._splitter.feed(item.data, item.time), now)
             return
         self._add(self._splitter.finish(), now)
@@ -111,15 +111,15 @@ class _Stream:
         self.ship(self.chunker.flush())
 
     def _add(self, pieces: Pieces, now: float) -> None:
-        metrics = self._shipper.metrics
-        metrics.pieces.inc(len(pieces.lines))
+        counters = self._shipper.counters
+        counters.pieces += len(pieces.lines)
         if pieces.lines:
-            metrics.lines.inc(pieces.after.line - pieces.numbers[0])
+            counters.lines += pieces.after.line - pieces.numbers[0]
         self.ship(self.chunker.add(pieces, now))
 
     def ship(self, ready: list[Ready]) -> None:
         for chunk in ready:
-            self._shipper.metrics.chunks.inc()
+            self._shipper.counters.chunks += 1
             lines = chunk.after.piece - chunk.record.first_piece
             self._shipper.offer(Parcel(self._source, outgoing(chunk.record), lines))
 

@@ -1,8 +1,9 @@
 """The names of all metrics, as Prometheus sees them."""
 
 from schedmate.metrics import GROUPS
+from schedmate.telemetry import metrics_of
 
-FAMILIES = [family for _, make in GROUPS for metric in vars(make()).values() for family in metric.collect()]
+FAMILIES = [family for _, make in GROUPS for metric in metrics_of(make()) for family in metric.collect()]
 _SUFFIXES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
 METRICS = {f"{family.name}{suffix}" for family in FAMILIES for suffix in _SUFFIXES[family.type]}
 NAMES = METRICS | {family.name for family in FAMILIES if family.type == "histogram"} | {"schedmate_build_info"}

@@ -13,7 +13,6 @@ from streams.memory import MemoryBroker
 from streams.producers import journal
 from streams.producers.collector import Collector, CollectorSettings
 from streams.producers.journal import Journal
-from tests.metric_values import value
 
 from .switchable import wait_for
 
@@ -120,5 +119,5 @@ def test_a_node_without_a_journal_is_told_of_once(tmp_path: Path, monkeypatch: p
     collector = Collector(how, MemoryBroker().producer)
     for _ in range(3):
         collector.step()
-    assert value(collector.metrics.files_refused) == 1
+    assert collector.counters.files_refused == 1
     collector.close()

@@ -13,7 +13,6 @@ from records import NodeFinding, NodeLogChunk, Position, decode
 from streams.memory import MemoryBroker
 from streams.producers.collector import Collector, CollectorSettings
 from streams.producers.kernel_log import KernelLog
-from tests.metric_values import value
 
 from .switchable import wait_for
 
@@ -96,7 +95,7 @@ def test_the_collector_reads_the_kernels_own_log(tmp_path: Path) -> None:
         while collector.step():
             pass
         collector.step()
-        assert value(collector.metrics.files) == 1
+        assert collector.counters.files == 1
         wait_for(lambda: collector._shipper.idle)
         collector.close()
         chunks = [decode(NodeLogChunk, message.value) for message in broker.read("node-logs")]

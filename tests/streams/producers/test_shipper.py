@@ -13,7 +13,6 @@ from streams.producers.parcel import Parcel, Source, pack
 from streams.producers.shipper import Leftover, Shipper, SpoolSettings
 from streams.producers.spool import LOSSES, Spool, orphans
 from streams.transport import Outgoing, outgoing
-from tests.metric_values import value
 
 from .switchable import Switchable, segments, wait_for
 
@@ -43,7 +42,7 @@ def test_chunks_arrive_in_order_and_leave_no_file(spool: SpoolSettings) -> None:
         assert shipper.offer(parcel(i, done=lambda i=i: told.append(i)))  # type: ignore[misc]
     assert shipper.close(10) == Leftover(0, 0)
     assert numbers(broker) == told == list(range(300))
-    assert value(shipper.metrics.acknowledged) == 300
+    assert shipper.counters.acknowledged == 300
     assert not spool.root.exists() or not list(spool.root.iterdir())
 
 
@@ -52,9 +51,9 @@ def test_a_broker_that_is_away_at_the_start_gets_all_later_once_and_in_order(spo
     shipper = Shipper(broker.connect, "p", spool=spool, memory=4000, backoff=QUICK)
     for i in range(200):
         assert shipper.offer(parcel(i))
-    wait_for(lambda: value(shipper.metrics.sends_failed) >= 2)
-    assert not shipper.broker_up
-    assert value(shipper.metrics.spooled_bytes) > 20_000
+    wait_for(lambda: shipper.counters.sends_failed >= 2)
+    assert not shipper.counters.broker_up
+    assert shipper.counters.spooled_bytes > 20_000
     broker.state = "up"
     for i in range(200, 250):
         assert shipper.offer(parcel(i))
@@ -72,7 +71,7 @@ def test_a_broker_lost_on_the_way_loses_nothing(spool: SpoolSettings, state: str
             wait_for(lambda: shipper.idle)
             broker.state = state
         shipper.offer(parcel(i))
-    wait_for(lambda: not shipper.broker_up)
+    wait_for(lambda: not shipper.counters.broker_up)
     broker.state = "up"
     if state == "silent":
         leftover = shipper.close(0.1)  # the client never answers: what it was given stays on disk
@@ -104,7 +103,7 @@ def test_past_the_budget_lines_are_counted_and_the_count_is_sent(tmp_path: Path)
     taken = [shipper.offer(parcel(i)) for i in range(200)]
     lost = taken.count(False)
     assert 100 < lost < 190
-    assert value(shipper.metrics.lost_lines) == lost
+    assert shipper.counters.lost_lines == lost
     broker.state = "up"
     wait_for(lambda: shipper.idle)
     assert shipper.offer(parcel(200))
@@ -282,7 +281,7 @@ def test_without_a_spool_the_source_waits(tmp_path: Path) -> None:
     taken = [shipper.offer(parcel(i)) for i in range(20)]
     assert taken == sorted(taken, reverse=True)
     assert 0 < taken.count(True) < 20
-    assert value(shipper.metrics.lost_lines) == 0
+    assert shipper.counters.lost_lines == 0
     shipper.close(0)
 
 
