@@ -161,12 +161,15 @@ def _curves(analysis: Analysis) -> list[RenderableType]:
     """Draw step time (its range) and loss (first to last) over the reports; no curve of fewer than five."""
     rows: list[RenderableType] = []
     times = [point.seconds for point in analysis.points if point.seconds is not None]
-    losses = [point.loss for point in analysis.points if point.loss is not None]
+    losses = [(point.loss, point.line) for point in analysis.points if point.loss is not None]
     if curve := sparkline(times):
         rows.append(_row("step time", f"{curve}  {seconds(min(times))} to {seconds(max(times))}"))
     if len(losses) > 1:
-        curve = sparkline(losses)
-        rows.append(_row("loss", f"{f'{curve}  ' if curve else ''}{losses[0]:.4g} → {losses[-1]:.4g}"))
+        curve = sparkline([loss for loss, _ in losses])
+        (first, begin), (last, end) = losses[0], losses[-1]
+        rows.append(
+            _row("loss", f"{f'{curve}  ' if curve else ''}{first:.4g} → {last:.4g} (lines {begin:,} to {end:,})")
+        )
     return rows
 
 

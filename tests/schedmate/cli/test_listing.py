@@ -3,6 +3,10 @@
 import csv
 import io
 import json
+import os
+import re
+import subprocess
+import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -93,8 +97,29 @@ def test_what_is_listed_comes_as_json_and_csv_too(arguments: list[str]) -> None:
 def test_no_color_is_honoured(tmp_path: Path) -> None:
     (log := tmp_path / "train.log").write_text("step 1 loss 0.5\n")
     colour = "\x1b\\[[0-9;]*3[0-9]m"
-    import re
-
     assert re.search(colour, on_terminal("--help", raw=True))
     assert not re.search(colour, on_terminal("--help", raw=True, NO_COLOR="1"))
     assert not re.search(colour, on_terminal("analyze", str(log), raw=True, NO_COLOR="1"))
+    logged = ("--set", "kafka.brokers=127.0.0.1:1", "watch", str(tmp_path / "none"))
+    assert not re.search(colour, on_terminal(*logged, raw=True, NO_COLOR="1"))
+
+
+@pytest.mark.parametrize(("words", "completed"), [("an", "analyze"), ("query ver", "verdicts")])
+def test_commands_and_questions_are_completed(words: str, completed: str) -> None:
+    program = "import sys; sys.argv[0] = 'schedmate'; from schedmate.cli import main; main()"
+    line = f"schedmate {words}"
+    asked = {"_SCHEDMATE_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **asked},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.split() == [completed]
+
+
+def test_a_mistyped_command_says_what_was_meant() -> None:
+    assert on_terminal("analyse", "x.log") == "schedmate: no command 'analyse'; did you mean analyze?\n"
+    assert "Did you mean 'list'?" in on_terminal("dead-letters", "lst")
