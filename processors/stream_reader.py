@@ -87,7 +87,8 @@ class StreamReader:
         stream.offset = position.offset
         source = stream.source_of(chunk.producer)
         fresh = admit(chunk, source)
-        self.metrics.repeats.inc(fresh.repeats)
+        if fresh.repeats:
+            self.metrics.repeats.inc(fresh.repeats)
         if not fresh.lines:
             waited = self.waiting(stream)
             for each in stream.sources.values():

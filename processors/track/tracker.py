@@ -92,8 +92,9 @@ class MetricTracker:
             may_wait: Reports less than `SPACED_S` after the newest metric may wait; `waiting` says so, `catch_up` makes the metric.
         """
         metric = self._observe(view, state, may_wait=may_wait)
-        self.metrics.parsed.inc(self._parsed)  # once a chunk: an increment takes a lock
-        self._parsed = 0
+        if self._parsed:  # counted once a chunk: an increment takes a lock
+            self.metrics.parsed.inc(self._parsed)
+            self._parsed = 0
         return completed(metric, follow(view, templates, state.followed), state) if templates else metric
 
     @staticmethod

@@ -56,7 +56,7 @@ class Results:
         markers: From where input must be read again.
         questions: No results: they are offered to a language model once the batch is committed, and may be lost.
         began: When work on the batch began, on the monotonic clock.
-        arrivals: When the last line of each chunk arrived, in seconds since 1970.
+        arrivals: When the last line of a chunk arrived, in seconds since 1970: of each key the chunk that waits longest.
         explained: When the root line of each first verdict arrived, in seconds since 1970.
     """
 
@@ -201,7 +201,8 @@ class Engine(Generic[State]):
                 entry = states.open(name)
                 if entry.changed and any(each.position.topic not in self.processor.replayed for each, _ in group):
                     results.states += states.store_state(entry)
-                results.arrivals += [_arrival(record) for _, record in group if isinstance(record, Lines)]
+                if chunks := [record for _, record in group if isinstance(record, Lines)]:
+                    results.arrivals.append(min(map(_arrival, chunks)))
         results.records = [outgoing(record) for record in made]
         results.explained = [record.time for record in made if isinstance(record, Failure) and _explains(record)]
         for topic, count in Counter(record.topic for record in results.records).items():

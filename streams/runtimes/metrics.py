@@ -62,7 +62,8 @@ class EngineMetrics:
         )
         self.end_to_end = Histogram(
             f"{prefix}_end_to_end_seconds",
-            "From the arrival of a chunk's last line to the acknowledgement of what follows from it.",
+            "From the arrival of a chunk's last line to the acknowledgement of what follows from it: of each batch the chunk of a "
+            "job, or node, that waited longest.",
             buckets=END_TO_END_S,
             unit="seconds",
             registry=None,
