@@ -5,7 +5,7 @@ Where a table is wider than the terminal, rows are shown one below the other, a 
 
 import csv
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -17,6 +17,7 @@ from rich.text import Text
 
 from schedmate.cli.cells import said
 from schedmate.cli.console import console, say, say_json
+from schedmate.terminal import one_line
 from schedmate.times import ago, local, local_and_ago
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a row.")]
@@ -123,9 +124,12 @@ def _shares(least: Sequence[int], most: Sequence[int], width: int) -> list[int] 
 
 
 def _print_csv(columns: Sequence[str], rows: Sequence[Row]) -> None:
+    """Print CSV: exactly what the values are into a file or pipe, and on a terminal nothing that acts on it."""
     if not columns:  # the embedded engine names no columns where there are no rows
         return
-    plain: Callable[[Any], Any] = lambda value: value.isoformat() if isinstance(value, datetime) else value  # noqa: E731
+    watched = sys.stdout.isatty()
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([plain(value) for value in row] for row in rows)
+    for row in rows:
+        plain = [value.isoformat() if isinstance(value, datetime) else value for value in row]
+        writer.writerow([one_line(str("" if value is None else value)) for value in plain] if watched else plain)
