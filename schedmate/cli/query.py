@@ -12,8 +12,10 @@ from schedmate.times import since as moment
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
-SPANS = {"minutes": 60, "hours": 3600, "days": 86_400, "weeks": 604_800}
+SPANS = {"hours": 3600, "days": 86_400, "weeks": 604_800}
 """Parameters that say how far back a question looks, and their units in seconds."""
+FROM_NEWEST = frozenset({"throughput"})
+"""Questions that look back from a job's newest minute, not from now."""
 
 
 def _names() -> list[str]:
@@ -87,8 +89,14 @@ def _span(name: str, since: str) -> dict[str, str]:
     """Return `since` as the parameter that the question takes for it, rounded up to its unit."""
     from sinks.clickhouse import queries
 
-    known = {parameter.name for parameter in queries()[name].parameters} if name in queries() else set()
+    known = (
+        {parameter.name for parameter in queries()[name].parameters}
+        if name in queries().keys() - FROM_NEWEST
+        else set()
+    )
     unit = next((unit for unit in SPANS if unit in known), None)
     if unit is None:
-        raise SettingsError(f"query {name or '--sql'} takes no --since: it has none of {', '.join(SPANS)}")
+        raise SettingsError(
+            f"query {name or '--sql'} takes no --since: none of {', '.join(SPANS)} in it counts from now"
+        )
     return {unit: str(max(1, math.ceil((time.time() - moment(since)) / SPANS[unit])))}
