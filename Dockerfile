@@ -10,7 +10,9 @@ COPY records records
 COPY streams streams
 COPY processors processors
 COPY sinks sinks
+COPY resilience resilience
 COPY scheduler_bridge scheduler_bridge
+COPY scheduler_clients scheduler_clients
 COPY schedmate schedmate
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheel .
 
@@ -31,7 +33,8 @@ LABEL org.opencontainers.image.title="SchedMate" \
 
 # A fixed number, so that volumes and secrets can be given to it.
 RUN groupadd --system --gid 10001 schedmate \
-    && useradd --system --uid 10001 --gid 10001 --home-dir /var/lib/schedmate --create-home schedmate
+    && useradd --system --uid 10001 --gid 10001 --home-dir /var/lib/schedmate --create-home schedmate \
+    && install --directory --owner=schedmate --group=schedmate /models   # a volume for what an embedder downloads
 COPY --from=installed /opt/schedmate /opt/schedmate
 
 # State goes to /var/lib/schedmate. The image itself may be read-only.

@@ -8,12 +8,12 @@ from prometheus_client import Counter
 from records import JobMetric, LogChunk, Position
 
 from .budget import BudgetState, over_budget
-from .carried import unwrapped
 from .classify.classifier import LineClassifier
 from .classify.template import templates
-from .models.template_check import Template
+from .container_log import strip_container_wrapping
 from .source import admit
 from .state import StreamState
+from .track.template_reading.check import Template
 from .track.tracker import MetricTracker, Printed
 from .view import ChunkView
 
@@ -96,7 +96,7 @@ class StreamReader:
             stream.waiting = None
             return StreamRead(_view(chunk, position), waited)
         self.metrics.lines.inc(len(fresh.lines))
-        lines, times = unwrapped(fresh.lines, fresh.times)
+        lines, times = strip_container_wrapping(fresh.lines, fresh.times)
         masked = templates(lines)
         if beyond := over_budget(budget, lines, masked, chunk.time):
             lines, masked = _blanked(lines, beyond), _blanked(masked, beyond)

@@ -9,13 +9,14 @@ from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
 from .estimate import Estimate
 from .explained import Explained
-from .failure import Component, ErrorType, Failure, identified
+from .failure import Component, ErrorType, Failure, FailureSource, identified
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
 from .job_event import PIPE, PIPE_KINDS, PIPE_SAYS, PRODUCER, EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
+from .model_question import ChunkReference, ModelQuestion, QuestionKind
 from .network_error import network_error, untrusted
 from .node_finding import NodeFinding, Severity
 from .node_stay import NodeStay
@@ -35,6 +36,7 @@ __all__ = [
     "Alarm",
     "AlarmKind",
     "Certainty",
+    "ChunkReference",
     "Component",
     "DeadLetter",
     "Decision",
@@ -45,6 +47,7 @@ __all__ = [
     "Evidence",
     "Explained",
     "Failure",
+    "FailureSource",
     "GpuProcess",
     "GpuSample",
     "InvalidRecord",
@@ -54,6 +57,7 @@ __all__ = [
     "LogChunk",
     "Mode",
     "ModelAnswer",
+    "ModelQuestion",
     "NodeFinding",
     "NodeLogChunk",
     "NodeStay",
@@ -61,6 +65,7 @@ __all__ = [
     "Outcome",
     "OverRanks",
     "Position",
+    "QuestionKind",
     "Record",
     "Review",
     "Sample",

@@ -7,19 +7,18 @@ from processors.alarms.monitor import AlarmMetrics
 from processors.classify.classifier import ClassifierMetrics
 from processors.diagnose.handler import HandlerMetrics
 from processors.diagnose.nodes import WitnessMetrics
+from processors.diagnose.review.reviewer import ReviewMetrics
 from processors.interference.monitor import InterferenceMetrics
-from processors.models.answers import AnswerMetrics
-from processors.models.asker import AskerMetrics
-from processors.models.inquirer import InquirerMetrics
-from processors.models.pool import ModelMetrics
-from processors.models.reviewer import ReviewMetrics
 from processors.node import NodeMetrics
 from processors.stream_reader import ReaderMetrics
 from processors.track.tracker import TrackerMetrics
+from resilience.outage import OutageMetrics
 from scheduler_bridge import BridgeMetrics
-from sinks import HoldMetrics
 from sinks.clickhouse import WriterMetrics
 from sinks.redis import StateMetrics
+from streams.model_worker.answering import AnsweringMetrics
+from streams.model_worker.answers import AnswerMetrics
+from streams.model_worker.pool import ModelMetrics
 from streams.producers.gpu import GpuAgentMetrics, OutboxMetrics
 from streams.producers.metrics import ShippingMetrics
 from streams.producers.slurm_events.watcher import SlurmWatcherMetrics
@@ -37,15 +36,14 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("worker", NodeMetrics),
     ("worker", WitnessMetrics),
     ("worker", ReviewMetrics),
-    ("worker, with a language model", InquirerMetrics),
-    ("worker, with a language model", AskerMetrics),
-    ("worker, with a language model", ModelMetrics),
-    ("worker, with a language model", AnswerMetrics),
+    ("model-worker", AnsweringMetrics),
+    ("model-worker", ModelMetrics),
+    ("model-worker", AnswerMetrics),
     ("sink, bridge", PumpMetrics),
     ("sink", WriterMetrics),
-    ("sink", partial(HoldMetrics, "ClickHouse")),
+    ("sink", partial(OutageMetrics, "ClickHouse")),
     ("sink", StateMetrics),
-    ("sink", partial(HoldMetrics, "Redis")),
+    ("sink", partial(OutageMetrics, "Redis")),
     ("bridge", BridgeMetrics),
     ("collect", ShippingMetrics),
     ("gpu-agent", GpuAgentMetrics),

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from processors.carried import printed
 from processors.classify.context import ClassifyContext
+from processors.container_log import container_text
 from processors.diagnose.nan import mentioned
 from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
@@ -28,15 +28,17 @@ from streams.producers.pieces import Mark, PieceSplitter
 from streams.producers.stored import GZIP, STANDARD_INPUT, ZSTANDARD, template
 
 LONG = 4 << 20
-"""Bytes from which a log is read from its end."""
+"""Bytes from which a log is read from its end: a smaller one is read whole in a fraction of a second."""
 BLOCK = 256 << 10
-"""Bytes of the first block."""
+"""Bytes of the first block: some thousand lines, which mostly suffice."""
 GROWTH = 4
+"""How much longer each block is than the one before: all blocks together are read in a third more than the last one alone takes."""
 QUIET_CHUNKS = 3
 """Chunks of 20 lines without a sign of failure that must follow each other: more lines than an open traceback waits for."""
 QUIET_PROGRESS = 5
-"""Progress lines in them."""
+"""Progress lines in them: the job was at work, and not just silent."""
 COUNTING = 8 << 20
+"""Bytes of one read where only newlines are counted."""
 EVENTS, HEAD = b":::MLL", 256 << 10
 """A log of MLPerf's events says at its head what one of them counts; it is read whole."""
 
@@ -98,7 +100,7 @@ def _chunks(path: Path, data: bytes, start: Mark) -> list[LogChunk]:
 
 def _begins_quietly(chunks: Sequence[LogChunk], processor: JobProcessor) -> bool:
     """Return whether nothing before `chunks` can matter for the verdict: a quiet stretch comes before any sign of failure."""
-    lines = [line for chunk in chunks for line in printed(chunk.lines)]
+    lines = [line for chunk in chunks for line in container_text(chunk.lines)]
     if mentioned("\n".join(lines)):
         return False
     classes = processor.reader.classifier.classify(lines, ClassifyContext())
@@ -114,7 +116,7 @@ def _begins_quietly(chunks: Sequence[LogChunk], processor: JobProcessor) -> bool
 
 def _track(chunks: Sequence[LogChunk], processor: JobProcessor) -> TrackState | None:
     """Return what the tracker knows after `chunks`; None where they hold rows of a table, which its header explains."""
-    if any(_NUMBERS_ALONE.fullmatch(line) for chunk in chunks for line in printed(chunk.lines)):
+    if any(_NUMBERS_ALONE.fullmatch(line) for chunk in chunks for line in container_text(chunk.lines)):
         return None
     state = JobState(job="")
     for offset, chunk in enumerate(chunks):

@@ -20,6 +20,7 @@ from records import (
     decode,
     encode,
 )
+from resilience import Outage
 from scheduler_bridge import effects
 from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerAway
 from scheduler_bridge.guardrails import (
@@ -49,7 +50,7 @@ WORK = 5.0
 """Seconds after which `advance` begins no more work: a thousand failures at once must not keep the bridge from reading."""
 
 TIDY = 600.0
-"""Seconds between two looks for what the ledger may forget."""
+"""Seconds between two looks for what the ledger may forget: it keeps everything for a day anyway."""
 
 
 @dataclass(slots=True)
@@ -104,13 +105,13 @@ class Bridge:
         self._ledger = Ledger()
         self._watches: dict[str, _Watch] = {}
         self._revisions: dict[tuple[str, int], int] = {}
-        self._away = False
+        self._outage = Outage(actuator.name, consequence="decisions wait until it answers or they expire")
         self._tidied = clock()
 
     @property
     def scheduler_away(self) -> bool:
         """True from the first question that the scheduler did not answer until the next that it does."""
-        return self._away
+        return self._outage.ongoing
 
     def remember(self, record: Decision | DecisionResult) -> None:
         """Take in one record of the history, in any order."""
@@ -235,13 +236,13 @@ class Bridge:
             job = self._actuator.job(decision.job)
             beneficiary = self._actuator.job(decision.beneficiary) if decision.beneficiary else None
         except SchedulerAway as error:
-            self._say_away(error)
+            self._note_outage(error)
             self._wait(decision, f"the scheduler could not be asked: {error}")
             return
         except ActuatorError as error:
             self._conclude(decision, Objection("job-state", str(error)))
             return
-        self._say_back()
+        self._outage.succeeded()
         verdict = objection_of_state(decision, job, beneficiary, watch.confirmed)
         # What a job prints leads to an action in its own favour, or in that of the job that was slowed.
         favoured = beneficiary or job
@@ -291,7 +292,7 @@ class Bridge:
                 case Action.EVICT:
                     seen = self._actuator.evict(decision.job)
         except SchedulerAway as error:
-            self._say_away(error)
+            self._note_outage(error)
             self._settle(decision)
         except ActuatorError as error:
             self._record(decision, Outcome.FAILED, str(error))
@@ -303,7 +304,7 @@ class Bridge:
         try:
             job = self._actuator.job(decision.job)
         except SchedulerAway as error:
-            self._say_away(error)
+            self._note_outage(error)
             if self._clock() <= decision.expires:
                 self._wait(decision, str(error))
             else:
@@ -312,7 +313,7 @@ class Bridge:
         except ActuatorError as error:
             self._record(decision, Outcome.UNVERIFIED, f"started; {error}")
             return
-        self._say_back()
+        self._outage.succeeded()
         if effects.shows(decision, job):
             self._record(decision, Outcome.DONE, "interrupted; the scheduler shows the effect", job)
         else:
@@ -383,13 +384,6 @@ class Bridge:
             watch = self._watch(decision_id)
             watch.due, watch.pause = 0.0, self._settings.first_look
 
-    def _say_away(self, error: SchedulerAway) -> None:
+    def _note_outage(self, error: SchedulerAway) -> None:
         self.metrics.scheduler_away.inc()
-        if not self._away:
-            log.warning("scheduler_away", error=str(error))
-        self._away = True
-
-    def _say_back(self) -> None:
-        if self._away:
-            log.info("scheduler_back")
-        self._away = False
+        self._outage.failed(error)

@@ -10,7 +10,6 @@ from prometheus_client import Counter
 from processors.grammar.extractor import Extractor
 from processors.grammar.names import Meaning
 from processors.grammar.units import SAMPLES
-from processors.models.template_check import Template
 from processors.view import PROGRESS, ChunkView
 from records import Evidence, JobMetric, Position, derived_id
 
@@ -23,6 +22,7 @@ from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
 from .state import TrackState
 from .summary import Summary, agree, summarise
+from .template_reading.check import Template
 
 REPORTS = 20
 """Newest reports that numbers rest on."""

@@ -25,6 +25,7 @@ COMMANDS = {
     "gpu-agent": "Sample this host's GPUs, and ship the samples to Kafka.",
     "watch-scheduler": "Ship what a scheduler does with its jobs to Kafka.",
     "worker": "Run the processors on Kafka (Faust).",
+    "model-worker": "Answer the workers' questions with a language model.",
     "sink": "Write results from Kafka to ClickHouse and Redis.",
     "bridge": "Turn verdicts into decisions, and decisions into a scheduler's actions.",
     "models": "Serve a language model, and check those that are configured.",

@@ -42,7 +42,8 @@ def command(
 
     Of a node's kernel or system log (dmesg, journal, syslog) it says what that tells of the node.
 
-    Where `language_model.servers` names some, they are asked about what stays open, and about the verdict.
+    Where `language_model.servers` names servers, or `language_model.load` a model, these are asked about what stays open, and about the
+    verdict.
 
     Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --csv logs/*.log > runs.csv`
     """
@@ -59,8 +60,9 @@ def command(
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
     loaded: Loaded = context.obj
-    processor = job_processor(loaded.settings.processors)
     model = language_model(loaded.settings.language_model)
+    asked = {"ask_models": model is not None}
+    processor = job_processor(loaded.settings.processors.model_copy(update=asked))
     ask = asked_at_once(model) if model else None
     if model:
         logging.configure(loaded.settings.service)  # what a server does wrong is said on standard error

@@ -66,6 +66,7 @@ def command(
     """
     from schedmate.connections import kafka_connection
     from schedmate.service import service
+    from scheduler_clients.slurm import SlurmClient
     from streams.kafka import KafkaProducer
     from streams.producers.checkpoint import InvalidCheckpoint
     from streams.producers.chunker import Limits
@@ -75,14 +76,13 @@ def command(
     from streams.producers.metrics import ShippingMetrics
     from streams.producers.paths import InvalidPattern
     from streams.producers.shipper import SpoolSettings
-    from streams.producers.slurm_events import Listing
     from streams.transport import Producer
 
     loaded: Loaded = context.obj
     settings = loaded.settings
     if not globs and not node_log:
         fail("expected files to collect, got none: schedmate collect '/home/*/slurm-*.out'")
-    owners = JobOwners(Listing().owners)
+    owners = JobOwners(SlurmClient().owners)
     trusted = set(trust_owner or ())
     try:
         trust = FileTrust(user_ids(trusted - {"*"}), "*" in trusted, owners.of)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
 SHOWN = 64 << 10
-"""Bytes of a value that `show` prints; `--raw` writes all."""
+"""Bytes of a value that `show` prints, a thousand lines or so; `--raw` writes all."""
 
 
 @app.callback()

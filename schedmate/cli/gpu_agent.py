@@ -27,7 +27,7 @@ SHIPPED = "shipped"
 """What `--replay` takes in place of a file's name."""
 
 SILENT_S = 30.0
-"""Without a sample for so long (or for three intervals) the agent is unwell."""
+"""Without a sample for so long (or for three intervals) the agent is unwell: NVML may take seconds where a GPU is ill."""
 
 
 class _Printer:

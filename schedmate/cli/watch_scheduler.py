@@ -1,21 +1,21 @@
 """`schedmate watch-scheduler`: job events from a scheduler."""
 
 import time
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Annotated
 
-import structlog
 import typer
 
+from resilience import Outage, retry
 from schedmate.settings import Loaded
 from streams.transport import Producer, TransportError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
-log = structlog.get_logger(__name__)
 
 SILENT_S = 30.0
-"""Without an answer from the scheduler for so long the watcher is unwell."""
+"""Without an answer from the scheduler for so long the watcher is unwell: three commands that ran into their limit of ten seconds."""
 
 
 @app.callback()
@@ -73,13 +73,8 @@ def _connect(loaded: Loaded, stop: Event) -> Producer | None:
     from streams.kafka import KafkaProducer
 
     kafka = loaded.settings.kafka
-    told = False
-    while not stop.is_set():
-        try:
-            return KafkaProducer(kafka_connection(kafka), kafka.compression, give_up_s=10.0)
-        except TransportError as error:
-            if not told:
-                log.warning("broker_away", error=str(error))
-            told = True
-            stop.wait(1.0)
-    return None
+    connect = partial(KafkaProducer, kafka_connection(kafka), kafka.compression, give_up_s=10.0)
+    try:
+        return retry(connect, Outage("Kafka"), on=TransportError, stop=stop)
+    except TransportError:
+        return None

@@ -23,9 +23,11 @@ from schedmate.demo.programs import PROGRAMS
 from schedmate.demo.scenario import Scenario
 
 WIDTH = 100
+"""Columns of the story at most: its sentences are written for so many, and longer lines are hard to read."""
 LIMIT_S = 240.0
 """After so many seconds the jobs are ended, whatever is missing."""
 TICK_S = 0.05
+"""Between two steps of the pipeline: verdicts come as fast as in the field, and the processor rests."""
 QUIET_S = 0.6
 """All jobs ended and nothing waits for so long: it is over."""
 LOG = "schedmate.log"

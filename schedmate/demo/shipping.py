@@ -13,6 +13,7 @@ from streams.producers.shipper import Parcel, Shipper, Source, SpoolSettings
 from streams.transport import outgoing
 
 SPOOL_BYTES = 64 << 20
+"""More than all jobs of the demo print."""
 
 
 class _Stream:

@@ -7,18 +7,20 @@ from datetime import datetime
 from typing import Any
 
 from processors.diagnose import Signature
+from records import FailureSource
 from schedmate.terminal import one_line
 from schedmate.times import ago, local
 
 from .facts import OWN_MEMORY, Facts, Row
 
-_TOPICS = {"node-logs": "the node's own log", "gpu-metrics": "the samples of its GPUs"}
-_SAYS = {
-    "signature": "a known signature",
-    "traceback": "the program's traceback",
-    "exit": "how the attempt ended",
-    "model": "the language model",
-    **_TOPICS,
+_SOURCES: Mapping[str, str] = {
+    FailureSource.SIGNATURE: "a known signature",
+    FailureSource.TRACEBACK: "the program's traceback",
+    FailureSource.EXIT: "how the attempt ended",
+    FailureSource.MODEL: "the language model",
+    FailureSource.NODE_LOGS: "the node's own log",
+    FailureSource.GPU_METRICS: "the samples of its GPUs",
+    FailureSource.NONE: "nothing that is on record",
 }
 _ON_PURPOSE = frozenset({"cancelled", "keyboard_interrupt", "sigint"})
 """Causes that are a person's decision: nobody asks whether starting again would help."""
@@ -150,17 +152,16 @@ def _for(facts: Facts, _: Mapping[str, Signature]) -> Section:
     section, row = Section("What speaks for it"), facts.verdict
     if row is None:
         return section
-    first, *more = str(row["source"]).replace("-gpu-metrics", "").replace("-node-logs", "").split("+")
-    section.say(f"It rests on {_says(row['source'], first)}.")
-    for topic in more:
-        section.say(f"Confirmed by {_TOPICS.get(topic, topic)}.")
+    section.say(f"It rests on {_SOURCES.get(row['source'], row['source'])}.")
+    for source in row["confirmed_by"]:
+        section.say(f"Confirmed by {_SOURCES.get(source, source)}.")
     before = [one for one in facts.verdicts[:-1] if one["signature"] == row["signature"]]
     if before:
         section.say(f"Said first {_moment(before[0]['time'])}, and again in {len(before)} later revision(s).")
     if row["final"] and (row["exit_code"] or row["signal"]):
         how = " ".join(filter(None, (_some("exit code", row["exit_code"]), _some("signal", row["signal"]))))
         section.say(f"The attempt did end badly ({how}).")
-    for one in facts.looks if row["source"] != "model" else ():
+    for one in facts.looks if row["source"] != FailureSource.MODEL else ():
         if one["error_type"] == row["error_type"]:
             section.say(f"The language model {one['model']} says so too.")
     _found(section, facts, row, "for")
@@ -169,18 +170,12 @@ def _for(facts: Facts, _: Mapping[str, Signature]) -> Section:
     return section
 
 
-def _says(source: object, first: str) -> str:
-    whole = str(source)
-    return _SAYS.get(whole, _SAYS.get(first, first or "nothing that is on record"))
-
-
 def _against(facts: Facts, _: Mapping[str, Signature]) -> Section:
     section, row = Section("What speaks against it"), facts.verdict
     if row is None:
         return section
-    for topic, words in _TOPICS.items():
-        if f"-{topic}" in str(row["source"]):
-            section.say(f"It is not borne out by {words}.")
+    for source in row["contradicted_by"]:
+        section.say(f"It is not borne out by {_SOURCES.get(source, source)}.")
     for one in facts.looks:
         if one["error_type"] != row["error_type"]:
             part = f" ({one['faulty_component']})" if one["faulty_component"] != "none" else ""

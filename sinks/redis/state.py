@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     import redis
 
 KEEP_S = 7 * 86_400.0
+"""A job that said nothing for a week is forgotten: Redis holds what is now, and ClickHouse the history."""
 KEEP_ENDED_S = 86_400.0
+"""A job that ended is shown until its owner has had a day to look."""
 _CHANGES_A_TRIP = 1000
+"""Changes of one pipeline: Redis serves others in between, and its answers fit into memory."""
 
 
 class StateMetrics:

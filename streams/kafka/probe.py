@@ -16,6 +16,7 @@ from streams.transport import TransportError
 from .connection import CLIENT_ID, Connection
 
 PATIENCE_S = 5.0
+"""A person waits for the answer. A broker that lets us in does so within milliseconds, on a bad line within a second or two."""
 
 
 def probe(connection: Connection, broker: str) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 BATCH = 200
-"""Jobs of one question."""
+"""Jobs of one question: a command line of a few kilobytes, answered in milliseconds."""
 RETRY_SECONDS = 30.0
-"""How soon a job that was not known, or could not be asked for, is asked for again."""
+"""How soon a job that was not known, or could not be asked for, is asked for again: a file may be older than its job is in Slurm's list."""
 
 
 @dataclass(frozen=True, slots=True)

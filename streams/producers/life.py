@@ -14,7 +14,7 @@ from records import PIPE, EventKind, JobEvent
 from .environment import Identity
 
 COMMAND = 1000
-"""Characters of a command line that are told."""
+"""Characters of a command line that are told: as many as a Slurm event has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ log = structlog.get_logger(__name__)
 READ = 256 * 1024
 """Bytes read at once from one file, so that one loud job does not hold up the others."""
 HEAD = 256
+"""Bytes at a file's beginning whose checksum tells it from another file that got the same inode: its first line or two."""
 ROTATION_SECONDS = 2.0
 """A renamed file that has been quiet for so long is finished: its writer has opened the new one."""
 

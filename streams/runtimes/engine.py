@@ -13,8 +13,6 @@ from typing import Any, Generic
 import structlog
 
 from processors.keyed import KeyedProcessor, State
-from processors.models.inquirer import Inquirer
-from processors.models.inquiry import Inquiry
 from records import BY_NAME, DeadLetter, ErrorType, Failure, InvalidRecord, Position, Record
 from records.log_chunk import Lines
 from streams.accept import accept, refuse
@@ -28,13 +26,13 @@ from .states import Entry, States
 log = structlog.get_logger(__name__)
 
 CHECKPOINT_S = 1.0
-"""Seconds between two looks for states to store."""
+"""Seconds between two looks for states to store: what is due waits no longer, and a look at thousands of states costs little."""
 REPLAY_WORK_S = 5.0
 """Seconds of processing after which what a state lacks in its topic is stored: so long a restart takes to do it again."""
 REPLAY_S = 300.0
-"""Seconds after which it is stored in any case."""
+"""Seconds after which it is stored in any case: so much of the topic a restart must read again at most."""
 OPEN = 4096
-"""States that stay decoded, those used last."""
+"""States that stay decoded, those used last: more jobs than print at one time, at some 10 KB each."""
 ENDED_S = 3600.0
 """A state is forgotten so long after it last took something in, where its key has ended: lines may come late."""
 SILENT_S = 3 * 86_400.0
@@ -42,7 +40,7 @@ SILENT_S = 3 * 86_400.0
 MOST = 200_000
 """States held, beyond which those of silent keys are forgotten sooner: anybody may send records of new keys."""
 _SWEPT = 2000
-"""States that are looked at in one look for what may be forgotten."""
+"""States that are looked at in one look for what may be forgotten: some milliseconds of work at most."""
 
 
 @dataclass
@@ -54,7 +52,6 @@ class Results:
         states: States without their parts.
         parts: Parts of states, and deletions.
         markers: From where input must be read again.
-        questions: No results: they are offered to a language model once the batch is committed, and may be lost.
         began: When work on the batch began, on the monotonic clock.
         arrivals: When the last line of a chunk arrived, in seconds since 1970: of each key the chunk that waits longest.
         explained: When the root line of each first verdict arrived, in seconds since 1970.
@@ -64,7 +61,6 @@ class Results:
     states: list[Outgoing] = field(default_factory=list)
     parts: list[Outgoing] = field(default_factory=list)
     markers: list[Outgoing] = field(default_factory=list)
-    questions: list[Inquiry] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
     arrivals: list[float] = field(default_factory=list)
     explained: list[float] = field(default_factory=list)
@@ -101,7 +97,6 @@ class Engine(Generic[State]):
         self,
         processor: KeyedProcessor[State],
         partitions: int | None = None,
-        inquirer: Inquirer | None = None,
         *,
         clock: Callable[[], float] = time.time,
         checkpoint_s: float = CHECKPOINT_S,
@@ -113,14 +108,12 @@ class Engine(Generic[State]):
         Args:
             processor: What is run.
             partitions: How many the inputs have, to notice misplaced messages; None where not known.
-            inquirer: What collects the processor's questions to a language model; None where nobody is asked.
             clock: Seconds since 1970.
             checkpoint_s: Seconds between two looks for states to store.
             replay_work_s: Seconds of processing that a restart may have to do again.
             metrics: What counts; one of its own by default.
         """
         self.processor = processor
-        self._inquirer = inquirer
         self._count = partitions
         self._clock, self._checkpoint_s, self._replay_work_s = clock, checkpoint_s, replay_work_s
         self.metrics = metrics or EngineMetrics()
@@ -160,8 +153,6 @@ class Engine(Generic[State]):
         for partition, groups in self._groups(messages, []).items():
             for name, group in groups.items():
                 self._run(self._partitions[partition], name, group)
-        if self._inquirer:
-            self._inquirer.take()
 
     def forget(self, partition: int) -> None:
         """Drop the states of a partition that went to another worker."""
@@ -210,8 +201,6 @@ class Engine(Generic[State]):
         self._work += time.perf_counter() - results.began
         self._checkpoint(results)
         self.metrics.state_written.inc(sum(len(each.value or b"") for each in (*results.states, *results.parts)))
-        if self._inquirer:
-            results.questions = self._inquirer.take()
         return results
 
     def acknowledged(self, results: Results) -> None:

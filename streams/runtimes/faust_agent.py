@@ -12,13 +12,11 @@ import structlog
 from faust.types import TP, EventT
 
 from processors.keyed import KeyedProcessor
-from processors.models.inquiry import Inquiry
 from records import Position
 from streams.accept import CUT, refuse
 from streams.kafka import Connection
 from streams.transport import Message, Outgoing, outgoing
 
-from .asking import Asking
 from .engine import Engine, Restored, Results
 from .state_reader import read_committed, read_messages
 from .trial import Trial
@@ -27,13 +25,13 @@ from .writer import TooLarge, Writer
 log = structlog.get_logger(__name__)
 
 BATCH = 500
-"""Messages taken at a time."""
+"""Messages taken at a time: what each costs beside its lines (a commit, a write) is shared by so many."""
 BATCH_BYTES = 4 << 20
 """Bytes of them that are handled at a time: whoever stops the worker waits for no more."""
 WAIT_S = 0.05
-"""A batch is not waited for longer than this."""
+"""A batch is not waited for longer than this: a small part of the second in which a verdict should be there."""
 STUCK_S = 60.0
-"""A backlog of which nothing was handled for so long stands."""
+"""A backlog of which nothing was handled for so long stands: as long as one message may take on trial."""
 
 
 class FaustAgent:
@@ -43,7 +41,6 @@ class FaustAgent:
         app: The application; its id is the group.
         connection: The brokers.
         engine: What is fed.
-        asking: Takes questions to a language model; None where nobody is asked.
         make: Makes the engine's processor anew, in another process; None: no message is tried.
 
     Attributes:
@@ -55,10 +52,9 @@ class FaustAgent:
         app: faust.App,
         connection: Connection,
         engine: Engine[Any],
-        asking: Asking | None = None,
         make: Callable[[], KeyedProcessor[Any]] | None = None,
     ) -> None:
-        self._app, self._connection, self._engine, self._asking, self._make = app, connection, engine, asking, make
+        self._app, self._connection, self._engine, self._make = app, connection, engine, make
         self._writer = Writer(connection)
         self.failed = ""
         self._stale: set[int] = set()
@@ -72,7 +68,7 @@ class FaustAgent:
         """Yield what is wrong, a sentence each, for the health check."""
         if self.failed:
             yield self.failed
-        if self._writer.away:
+        if self._writer.outage.ongoing:
             yield "the broker does not take what is written: it is away, or refuses"
         if (waiting := self._count_behind()) and time.monotonic() > self._handled_at + STUCK_S:
             yield f"{waiting} messages wait, and none was handled for {time.monotonic() - self._handled_at:.0f} s"
@@ -107,18 +103,16 @@ class FaustAgent:
         events = [event for event in fetched if event.message.generation_id == self._app.consumer_generation_id]
         if not events:
             return
-        questions = await self._handle([_message(event) for event in events])
+        await self._handle([_message(event) for event in events])
         for event in events:
             await stream.ack(event)
-        if self._asking is not None:
-            self._asking.offer(questions)
         for event in events:
             self._next[event.message.tp] = event.message.offset + 1
         self._handled_at = time.monotonic()
         self._count_behind()
 
-    async def _handle(self, messages: Sequence[Message]) -> list[Inquiry]:
-        """Process a batch and write what follows; return the questions that it raised."""
+    async def _handle(self, messages: Sequence[Message]) -> None:
+        """Process a batch and write what follows."""
         stale, self._stale = self._stale, set()
         for partition in stale:
             self._engine.forget(partition)
@@ -129,7 +123,6 @@ class FaustAgent:
         results = await asyncio.to_thread(self._engine.handle, messages)
         await self._write(results)
         self._engine.acknowledged(results)
-        return results.questions
 
     async def _restore(self, partitions: set[int]) -> None:
         """Make the states of `partitions` what they were when the worker before committed."""

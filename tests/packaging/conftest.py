@@ -23,15 +23,16 @@ def compose_tool() -> list[str]:
     return ["docker-compose"]
 
 
-def resolve(secrets: Path, file: Path = ROOT / "docker-compose.yml", **changes: str) -> dict[str, Any]:
-    """What Compose makes of the file. Raises `CalledProcessError` where Compose refuses it."""
+def resolve(secrets: Path, *files: Path, **changes: str) -> dict[str, Any]:
+    """What Compose makes of the files, of docker-compose.yml where none is named. Raises `CalledProcessError` where it refuses."""
     tool = compose_tool()
     require(
         shutil.which(tool[0]) is not None, "docker-compose", "apt-get install docker-compose, or run make test as root."
     )
+    named = [part for file in files or [ROOT / "docker-compose.yml"] for part in ("--file", file)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SCHEDMATE_", "COMPOSE_"))}
     done = subprocess.run(
-        [*tool, "--file", file, "--profile", "gpu", "config"],
+        [*tool, *named, "--profile", "gpu", "config"],
         env=environment | {"SCHEDMATE_SECRETS": str(secrets), **changes},
         capture_output=True,
         text=True,

@@ -12,7 +12,16 @@ from schedmate.telemetry import Telemetry
 
 from .conftest import ROOT
 
-ROOMS = {"records", "streams", "processors", "sinks", "scheduler_bridge", "schedmate"}
+ROOMS = {
+    "records",
+    "resilience",
+    "scheduler_clients",
+    "streams",
+    "processors",
+    "sinks",
+    "scheduler_bridge",
+    "schedmate",
+}
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,16 @@ import schedmate
 
 from .conftest import ROOT
 
-ROOMS = ("records", "streams", "processors", "sinks", "scheduler_bridge", "schedmate")
+ROOMS = (
+    "records",
+    "resilience",
+    "scheduler_clients",
+    "streams",
+    "processors",
+    "sinks",
+    "scheduler_bridge",
+    "schedmate",
+)
 NOT_SHIPPED = {"__pycache__"}
 
 

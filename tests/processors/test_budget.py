@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks import hostile
 from processors.budget import LARGEST, PURSES, BudgetState, over_budget
-from processors.carried import printed
 from processors.classify.template import templates
+from processors.container_log import container_text
 from processors.job import JobProcessor
 from processors.state import JobState
 from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position, Record
@@ -143,4 +143,4 @@ def test_real_logs_never_notice() -> None:
     for file in files:
         state = BudgetState()
         for read in read_chunks(file):
-            assert beyond(state, printed(read.lines), read.time) == [], file
+            assert beyond(state, container_text(read.lines), read.time) == [], file

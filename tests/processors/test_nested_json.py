@@ -2,7 +2,7 @@
 
 import pytest
 
-from processors.carried import printed
+from processors.container_log import container_text
 from processors.diagnose.envelope import spoken
 from processors.grammar import mllog
 from processors.job import JobProcessor
@@ -17,7 +17,7 @@ DEEP = 100_000
 @pytest.mark.parametrize("depth", [1_200, DEEP])
 def test_a_container_line_with_nested_brackets_is_left_as_it_is(opening: str, depth: int) -> None:
     line = f'{{"log":"hello","stream":"stdout","time":"2026-11-02T10:00:00Z","more":{opening * depth}'
-    assert printed([line]) == [line]
+    assert container_text([line]) == [line]
 
 
 @pytest.mark.parametrize(

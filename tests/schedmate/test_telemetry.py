@@ -15,7 +15,7 @@ from schedmate.telemetry import Telemetry
 from tests.docs.metrics import FAMILIES
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("processors", "streams", "sinks", "scheduler_bridge", "schedmate")
+ROOMS = ("resilience", "processors", "streams", "sinks", "scheduler_bridge", "schedmate")
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)

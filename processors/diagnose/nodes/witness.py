@@ -73,13 +73,13 @@ class NodeWitness:
         if state.weighed is not None and outcome.id == state.weighed.id:
             return None
         state.weighed = outcome
-        self._count(state.own, outcome)
+        self._count(outcome)
         return outcome
 
-    def _count(self, own: Failure, outcome: Failure) -> None:
-        if outcome.source.startswith(f"{own.source}+"):
+    def _count(self, outcome: Failure) -> None:
+        if outcome.confirmed_by:
             self.metrics.confirmed.inc()
-        elif outcome.source.startswith(f"{own.source}-"):
+        elif outcome.contradicted_by:
             self.metrics.contradicted.inc()
         else:
             self.metrics.alone.inc()

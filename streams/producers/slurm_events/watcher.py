@@ -1,6 +1,5 @@
 """Ships what happens in Slurm: looks, compares, sends, and only then remembers."""
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -10,10 +9,11 @@ import msgspec
 import structlog
 from prometheus_client import Counter, Gauge
 
+from resilience import Outage, replace_file
+from scheduler_clients.slurm import SlurmClient, SlurmError
 from streams.transport import Producer, TransportError, outgoing
 
 from .changes import Known, changes
-from .listing import Listing, SlurmAway
 
 log = structlog.get_logger(__name__)
 
@@ -56,7 +56,7 @@ class SlurmWatcher:
     Args:
         producer: Where events go.
         checkpoint: The file; its directory must be there.
-        listing: Slurm.
+        client: Slurm.
         clock: Seconds since 1970.
         flush_timeout: Seconds to wait for acknowledgements.
     """
@@ -65,7 +65,7 @@ class SlurmWatcher:
         self,
         producer: Producer,
         checkpoint: Path,
-        listing: Listing | None = None,
+        client: SlurmClient | None = None,
         clock: Callable[[], float] = time.time,
         flush_timeout: float = 10.0,
     ) -> None:
@@ -73,28 +73,31 @@ class SlurmWatcher:
         self.last_look = 0.0
         self._producer = producer
         self._checkpoint = checkpoint
-        self._listing = listing or Listing()
+        self._client = client or SlurmClient()
         self._clock = clock
         self._flush_timeout = flush_timeout
         self._known = _load(checkpoint)
-        self._troubles: set[str] = set()
+        self._slurm = Outage("Slurm", consequence="events are told once it answers")
+        self._broker = Outage("Kafka", consequence="events are told once it answers")
+        self._pause_s = 0.0
 
     def poll(self) -> int:
         """Look once, and return the number of events that were told. Never raises for a scheduler or broker that is away."""
         self.metrics.looks.inc()
+        self._pause_s = 0.0
         now = self._clock()
         try:
-            jobs = self._listing.read()
-            events, after = changes(self._known, jobs, now, self._listing.gpus)
-        except SlurmAway as error:
+            jobs = self._client.jobs()
+            events, after = changes(self._known, jobs, now, self._client.gpus)
+        except SlurmError as error:
             self.metrics.slurm_away.inc()
-            self._say("slurm_away", error)
+            self._pause_s = self._slurm.failed(error)
             return 0
-        self._over("slurm_away")
+        self._slurm.succeeded()
         self.last_look = now
         self.metrics.last_look.set(now)
         self.metrics.jobs.set(len(jobs))
-        self.metrics.unreadable.set(self._listing.unreadable)
+        self.metrics.unreadable.set(self._client.unreadable)
         try:
             sent = [self._producer.send(outgoing(event)) for event in events]
             if sent:
@@ -103,30 +106,20 @@ class SlurmWatcher:
                 future.result(self._flush_timeout)
         except (TransportError, TimeoutError) as error:
             self.metrics.broker_away.inc()
-            self._say("broker_away", error)
+            self._pause_s = self._broker.failed(error)
             return 0
-        self._over("broker_away")
+        self._broker.succeeded()
         if after != self._known:
-            _save(self._checkpoint, after)
+            replace_file(self._checkpoint, msgspec.json.encode(after))
             self._known = after
         self.metrics.events.inc(len(events))
         return len(events)
 
     def run(self, stop: threading.Event, interval: float = 1.0) -> None:
-        """Look every `interval` seconds until `stop` is set."""
+        """Look every `interval` seconds until `stop` is set; less often while Slurm or the broker is away."""
         while not stop.is_set():
             self.poll()
-            stop.wait(interval)
-
-    def _say(self, trouble: str, error: Exception) -> None:
-        if trouble not in self._troubles:
-            log.warning(trouble, error=str(error))
-        self._troubles.add(trouble)
-
-    def _over(self, trouble: str) -> None:
-        if trouble in self._troubles:
-            log.info(trouble + "_no_more")
-        self._troubles.discard(trouble)
+            stop.wait(max(interval, self._pause_s))
 
 
 def _load(checkpoint: Path) -> dict[str, Known]:
@@ -138,13 +131,3 @@ def _load(checkpoint: Path) -> dict[str, Known]:
         # Nothing is lost: all that Slurm still knows is told again, under the same ids.
         log.warning("checkpoint_unreadable", file=str(checkpoint), error=str(error))
         return {}
-
-
-def _save(checkpoint: Path, known: dict[str, Known]) -> None:
-    """Replace the file in one step, so that a crash leaves the old one or the new one."""
-    fresh = checkpoint.with_name(checkpoint.name + ".new")
-    with fresh.open("wb") as file:
-        file.write(msgspec.json.encode(known))
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(checkpoint)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from processors.classify import ClassifyContext, LineClassifier
 from processors.classify.calibration import curves, likely, platt
 from processors.classify.embedded import EmbeddedModel, shipped
+from processors.classify.embedder import unit
 from processors.classify.fallback import ModelClassifier
 from processors.classify.grams import BITS, SHARE, features, grams, normal, words
 from processors.classify.linear import LETTERS, LinearModel
 from processors.grammar.extractor import DIGITS
-from processors.models.embedder import unit
 
 MODEL = LinearModel.load()
 

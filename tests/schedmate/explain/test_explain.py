@@ -72,7 +72,7 @@ RECORDS: list[Record] = [
     failed("17", 1, signature="nccl_watchdog_timeout", faulty_component="network", message="a time-out", confidence=0.6),
     failed("17", 2),
     failed(
-        "17", 3, source="signature+node-logs", confidence=0.99, final=True, exit_code=1,
+        "17", 3, source="signature", confirmed_by=["node-logs"], confidence=0.99, final=True, exit_code=1,
         evidence=[quoted(XID, 77), quoted("NVRM: Xid 79", 5, "node-logs")],
     ),
     event("17", "ended", 60, state="FAILED", exit_code=1),
@@ -86,8 +86,8 @@ RECORDS: list[Record] = [
         )
     ),
     failed("16", 1, message="lost as well"),
-    failed("18", 1, error_type="user_script", faulty_component="none", signature="KeyError", source="traceback-node-logs",
-           confidence=0.5, restartable=False, node="n5"),
+    failed("18", 1, error_type="user_script", faulty_component="none", signature="KeyError", source="traceback",
+           contradicted_by=["node-logs"], confidence=0.5, restartable=False, node="n5"),
     failed("19", 1), failed("19", 2, error_type="none", faulty_component="none", signature="", message="the job went on after it"),
     event("20", "started", 10, nodes=["n3"]),
     failed("21", 1, message="lost in its first attempt", node="n8"),

@@ -1,5 +1,6 @@
 import itertools
 import math
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +32,8 @@ from records import (
     decode,
     encode,
 )
-from sinks import Hold, SinkRejected, SinkUnavailable
+from resilience import Outage, retry
+from sinks import SinkRejected, SinkUnavailable
 from sinks.redis import Keys, RedisState, open_redis, read_findings, read_job, read_jobs, read_node
 from tests.metric_values import value
 from tests.servers import free_port
@@ -415,10 +417,10 @@ def test_redis_away_holds_back_and_comes_back(redis_store: RedisServer) -> None:
             redis_store.start()
         store.state.update(batch)
 
-    hold = Hold("redis", first_s=0.01, limit_s=0.02)
-    hold.run(again)
+    outage = Outage("Redis", first_s=0.01, limit_s=0.02)
+    retry(again, outage, on=SinkUnavailable, stop=threading.Event())
     assert store.job().step == 1
-    assert value(hold.metrics.retries) == 2
+    assert value(outage.metrics.retries) == 2
 
 
 def test_a_key_that_holds_something_else_is_named(store: Store) -> None:
