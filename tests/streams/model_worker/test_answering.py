@@ -96,7 +96,7 @@ def test_one_that_nobody_can_answer_now_is_tried_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "chunks", "partitions", "stage"),
+    ("sent", "chunks", "partitions", "stage"),
     [
         (b"nonsense", CHUNKS, 2, "decode"),
         (encode(question()), CHUNKS, 1, "decode"),
@@ -104,12 +104,12 @@ def test_one_that_nobody_can_answer_now_is_tried_again() -> None:
     ],
 )
 def test_poison_becomes_a_dead_letter(
-    value: bytes, chunks: Mapping[int, LogChunk] | Exception, partitions: int, stage: str
+    sent: bytes, chunks: Mapping[int, LogChunk] | Exception, partitions: int, stage: str
 ) -> None:
     one = answerer(chunks, partitions=partitions)
-    (written,) = one.handle(message(value))
+    (written,) = one.handle(message(sent))
     letter = decode(DeadLetter, written.value or b"")
-    assert (letter.topic, letter.stage, letter.value) == ("model-questions", stage, value)
+    assert (letter.topic, letter.stage, letter.value) == ("model-questions", stage, sent)
     assert value(one.metrics.dead_letters) == 1
 
 
