@@ -53,6 +53,7 @@ class Analysis:
         over_ranks: Step times over the ranks that print into the log, at the newest look.
         alarms: What went wrong on the way: a loss that was no number, a loss spike, a rank behind the others.
         failure: The verdict; null for a run that did not fail.
+        action: What an operator should do about it, where its signature says so.
         located_by: `end` where the end of the log decided; `whole` where it was read from its start.
         chunks_read: Chunks of 20 lines that were read.
         points: Step time and loss by step, thinned: at most a few hundred.
@@ -68,6 +69,7 @@ class Analysis:
     over_ranks: OverRanks | None = None
     alarms: list[Alarm] = field(default_factory=list)
     failure: Failure | None = None
+    action: str = ""
     located_by: str = "whole"
     chunks_read: int = 0
     points: list[Point] = field(default_factory=list)
@@ -154,6 +156,9 @@ def analyze(
         result.metric is None or result.metric.step is None
     ):  # numbers beside a step alone are progress
         result.signs, result.metric = node.signs, None
+    if result.failure is not None:
+        known = {each.name: each.action for each in processor.stage(Diagnosis).handler.signatures}
+        result.action = known.get(result.failure.signature, "")
     if result.metric is not None and result.metric.method == METHOD:
         result.readings = (*_of_model(state), *result.readings)
     return result

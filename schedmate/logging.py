@@ -1,6 +1,7 @@
 """How long-running commands log: one structured entry a line, on standard error."""
 
 import logging
+import os
 import re
 import sys
 import time
@@ -26,7 +27,8 @@ def configure(settings: ServiceSettings) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.StackInfoRenderer(),
     ]
-    console = structlog.dev.ConsoleRenderer(exception_formatter=_traceback)
+    colors = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    console = structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=_traceback)
     renderer: Any = console if text else structlog.processors.JSONRenderer(default=str)
 
     explain = [_harmless] if text else [structlog.processors.format_exc_info]

@@ -87,13 +87,11 @@ def opened(settings: Settings, telemetry: Telemetry, stop: Event) -> Iterator[Si
     """Open the stores that the settings name, and count what they do."""
     writer, outage = ClickHouseWriter(clickhouse_opener(settings.clickhouse)), _outage("ClickHouse")
     stores = [Store("ClickHouse", writer.write, outage)]
-    telemetry.watch("clickhouse", writer.counters)
-    telemetry.watch("clickhouse_hold", outage.counters)
+    telemetry.export(writer.metrics, outage.metrics)
     if settings.redis.url:
         state, outage = redis_state(settings.redis), _outage("Redis")
         stores.append(Store("Redis", state.update, outage))
-        telemetry.watch("redis", state.counters)
-        telemetry.watch("redis_hold", outage.counters)
+        telemetry.export(state.metrics, outage.metrics)
     try:
         yield Sinks(stores, stop)
     finally:

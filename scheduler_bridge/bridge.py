@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import structlog
 
@@ -33,6 +33,7 @@ from scheduler_bridge.guardrails import (
     objection_of_state,
 )
 from scheduler_bridge.ledger import Entry, Ledger
+from scheduler_bridge.metrics import BridgeMetrics
 from scheduler_bridge.policies import propose, restart
 from scheduler_bridge.settings import BridgeSettings
 
@@ -50,38 +51,6 @@ WORK = 5.0
 
 TIDY = 600.0
 """Seconds between two looks for what the ledger may forget: it keeps everything for a day anyway."""
-
-
-@dataclass(slots=True)
-class BridgeCounters:
-    """What the bridge did since it started."""
-
-    proposed: int = 0
-    """Decisions made and published."""
-    repeats: int = 0
-    """Findings and decisions that were known already."""
-    done: int = 0
-    """Decisions carried out and verified."""
-    shadowed: int = 0
-    """Decisions not carried out because their action is not turned on."""
-    refused: int = 0
-    """Decisions that a guardrail refused."""
-    refused_by: dict[str, int] = field(default_factory=dict)
-    """Decisions refused, by the guardrail that refused them."""
-    deferred: dict[str, int] = field(default_factory=dict)
-    """Decisions told to wait for an hourly limit, by the limit."""
-    expired: int = 0
-    """Decisions whose time was over."""
-    failed: int = 0
-    """Actions that the scheduler refused, or whose effect it does not show."""
-    unverified: int = 0
-    """Actions of which nobody knows whether they were carried out."""
-    waiting: int = 0
-    """Decisions that wait now."""
-    actions_hour: dict[str, int] = field(default_factory=dict)
-    """Actions of the last hour that count: all (`cluster`), those for the user and against the node that have most."""
-    scheduler_away: int = 0
-    """Questions that the scheduler did not answer."""
 
 
 @dataclass(slots=True)
@@ -127,7 +96,7 @@ class Bridge:
         clock: Callable[[], float] = time.time,
         recall: Callable[[], Iterable[Decision | DecisionResult]] = tuple,
     ) -> None:
-        self.counters = BridgeCounters()
+        self.metrics = BridgeMetrics()
         self._recall = recall
         self._actuator = actuator
         self._settings = settings
@@ -157,7 +126,7 @@ class Bridge:
                 self._adopt(propose(record, self._settings))
             case Decision():
                 if self._ledger.knows(record.id):
-                    self.counters.repeats += 1
+                    self.metrics.repeats.inc()
                 self._ledger.remember(record)
             case DecisionResult():
                 self._ledger.remember(record)
@@ -189,7 +158,7 @@ class Bridge:
     def _accept_failure(self, failure: Failure) -> None:
         """Propose what the newest revision says, and take back what an older one led to."""
         if not self._is_newest(failure):
-            self.counters.repeats += 1
+            self.metrics.repeats.inc()
             return
         proposal = propose(failure, self._settings)
         earlier = [
@@ -197,7 +166,7 @@ class Bridge:
         ]
         repeats = [self._reconsider(entry, proposal, failure) for entry in earlier]
         if any(repeats):
-            self.counters.repeats += 1
+            self.metrics.repeats.inc()
             return
         self._adopt(proposal)
         if proposal is not None and failure.final:
@@ -244,11 +213,11 @@ class Bridge:
             log.warning("not_decided", error=str(error))
             return
         if self._ledger.knows(decision.id):
-            self.counters.repeats += 1
+            self.metrics.repeats.inc()
             return
         self._publish(decision)
         self._ledger.remember(decision)
-        self.counters.proposed += 1
+        self.metrics.proposed.inc()
         log.info("decided", decision=decision.id, mode=decision.mode.value, reason=decision.reason)
 
     def _consider(self, decision: Decision) -> None:
@@ -308,7 +277,7 @@ class Bridge:
         watch.due = min(limit.until, decision.expires)
         if not self._ledger.deferred(decision.id):
             self._record(decision, Outcome.DEFERRED, watch.why)
-            self.counters.deferred[limit.guardrail] = self.counters.deferred.get(limit.guardrail, 0) + 1
+            self.metrics.deferred.labels(limit.guardrail).inc()
             log.info("deferred", decision=decision.id, why=watch.why)
 
     def _act(self, decision: Decision) -> None:
@@ -358,8 +327,7 @@ class Bridge:
         detail = f"{objection.guardrail}: {objection.reason}" + (f"; {why}" if why else "")
         self._record(decision, objection.outcome, detail, seen)
         if objection.outcome is Outcome.REFUSED:
-            refused = self.counters.refused_by
-            refused[objection.guardrail] = refused.get(objection.guardrail, 0) + 1
+            self.metrics.refused.labels(objection.guardrail).inc()
 
     def _record(self, decision: Decision, outcome: Outcome, detail: str, seen: JobView | None = None) -> None:
         """Write down one step: acknowledged first, believed second."""
@@ -381,19 +349,17 @@ class Bridge:
         self._publish(result)
         self._ledger.remember(result)
         if outcome.final:
-            setattr(self.counters, outcome.value, getattr(self.counters, outcome.value) + 1)
+            self.metrics.outcomes.labels(outcome.value).inc()
             log.info("concluded", decision=decision.id, outcome=outcome.value, detail=detail, seen=result.seen)
 
     def _count(self, waiting: int) -> None:
         """Bring the numbers that go up and down to what is so now."""
-        self.counters.waiting = waiting
+        self.metrics.waiting.set(waiting)
         recent = self._ledger.recent(self._clock())
         users, nodes = Counter(tried.user for tried in recent), Counter(tried.node for tried in recent if tried.node)
-        self.counters.actions_hour = {
-            "cluster": len(recent),
-            "user": max(users.values(), default=0),
-            "node": max(nodes.values(), default=0),
-        }
+        self.metrics.actions_last_hour.labels("cluster").set(len(recent))
+        self.metrics.actions_last_hour.labels("user").set(max(users.values(), default=0))
+        self.metrics.actions_last_hour.labels("node").set(max(nodes.values(), default=0))
 
     def _watch(self, decision_id: str) -> _Watch:
         if decision_id not in self._watches:
@@ -419,5 +385,5 @@ class Bridge:
             watch.due, watch.pause = 0.0, self._settings.first_look
 
     def _note_outage(self, error: SchedulerAway) -> None:
-        self.counters.scheduler_away += 1
+        self.metrics.scheduler_away.inc()
         self._outage.failed(error)

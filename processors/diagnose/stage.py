@@ -1,6 +1,6 @@
 """The failure diagnosis of a job: what its own lines and its end say, weighed against what its nodes say, then against a language model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -43,13 +43,9 @@ class Diagnosis(Stage[DiagnosisState]):
         self.reviewer = FailureReviewer()
         self.ask_models = ask_models
 
-    def components(self) -> Mapping[str, object]:
-        """Return the counters of what it is made of, by the name that metrics are served under."""
-        return {
-            "failure_handler": self.handler.counters,
-            "node_witness": self.witness.counters,
-            "reviewer": self.reviewer.counters,
-        }
+    def metric_groups(self) -> Sequence[object]:
+        """Return the metrics of what it is made of, a group for each part."""
+        return (self.handler.metrics, self.witness.metrics, self.reviewer.metrics)
 
     def on_chunk(self, chunk: ChunkView, position: Position, state: DiagnosisState) -> list[Record]:
         """Return the verdict that a line makes, or one that takes it back where the job went on."""

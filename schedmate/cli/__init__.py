@@ -1,5 +1,6 @@
 """The command line. One module a command; a module is loaded when its command is called, so that `pipe` starts at once."""
 
+import difflib
 import importlib
 import sys
 from pathlib import Path
@@ -54,6 +55,12 @@ class _Commands(TyperGroup):
         command = typer.main.get_command(module.app)
         command.name, command.short_help = cmd_name, COMMANDS[cmd_name]
         return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        near = difflib.get_close_matches(args[0], COMMANDS, n=1) if args and args[0] not in COMMANDS else []
+        if near:
+            fail(f"no command {args[0]!r}; did you mean {near[0]}?")
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(cls=_Commands, no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)

@@ -43,6 +43,7 @@ def slurm(
     from schedmate.connections import kafka_connection
     from schedmate.service import service
     from streams.kafka import KafkaProducer
+    from streams.producers.metrics import ShippingMetrics
     from streams.producers.slurm_events import SlurmWatcher
 
     loaded: Loaded = context.obj
@@ -58,12 +59,11 @@ def slurm(
         began = time.time()
 
         def health() -> list[str]:
-            silent = time.time() - max(began, watcher.counters.last_look)
+            silent = time.time() - max(began, watcher.last_look)
             return [f"Slurm has not answered for {silent:.0f} s"] if silent > SILENT_S else []
 
-        running.telemetry.watch("slurm_watcher", watcher.counters)
+        running.telemetry.export(watcher.metrics, ShippingMetrics(watcher.shipper.counters))
         running.telemetry.health = health
-        running.telemetry.watch("shipping", watcher.shipper.counters)
         try:
             watcher.run(running.stop, interval or settings.producer.scheduler_seconds)
         finally:

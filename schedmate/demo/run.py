@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 
 import structlog
+from prometheus_client import Counter
 from rich.console import Console
 from rich.text import Text
 
@@ -83,7 +84,7 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
             phases=facts.phases(watcher.board, pipeline.cluster.clocks),
             gpus=pipeline.gpus.label,
             pieces_shipped=pipeline.shipping.pieces,
-            pieces_read=pipeline.processor.reader.counters.lines,
+            pieces_read=_total(pipeline.processor.reader.metrics.lines),
             pieces_lost=pipeline.shipping.counters.lost,
             written=facts.written(pipeline.broker),
             stored=facts.stored(pipeline.client),
@@ -93,6 +94,12 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
         return all(each.kept for each in found)
     finally:
         pipeline.close()
+
+
+def _total(counter: Counter) -> int:
+    return sum(
+        int(sample.value) for family in counter.collect() for sample in family.samples if sample.name.endswith("_total")
+    )
 
 
 def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:

@@ -86,7 +86,7 @@ class FaustModelWorker:
         try:
             if event.message.generation_id != self.app.consumer_generation_id:
                 return  # fetched before a rebalance: it comes again, perhaps to another worker
-            self._answerer.counters.questions += 1
+            self._answerer.metrics.questions.inc()
             written = await self._handle(_message(event))
             async with self._writing:
                 await self._writer.write(written)

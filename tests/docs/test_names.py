@@ -7,7 +7,7 @@ import pytest
 
 from schedmate.settings import Settings
 
-from .metrics import METRICS
+from .metrics import NAMES
 from .pages import PAGES, ROOT, WRITTEN, anchors
 
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -35,7 +35,7 @@ def test_files_that_are_named_exist(page: Path) -> None:
 @pages
 def test_metrics_that_are_named_exist(page: Path) -> None:
     for name in re.findall(r"\bschedmate_[a-z_]+\b", page.read_text()):
-        assert name in METRICS, f"{page.name} names {name}"
+        assert name in NAMES, f"{page.name} names {name}"
 
 
 @pages

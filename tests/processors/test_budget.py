@@ -16,6 +16,7 @@ from processors.job import JobProcessor
 from processors.state import JobState
 from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position, Record
 from streams.producers.stored import read_chunks
+from tests.metric_values import value
 
 CORPUS = Path(__file__).parents[2] / "benchmarks" / "corpus"
 BURST = int(PURSES[0].most)
@@ -102,7 +103,7 @@ def test_a_replay_from_any_stored_state_gives_the_same(kind: str) -> None:
     replayed = msgspec.json.decode(stored, type=JobState)
     assert run(cold, replayed, chunks[15:], 15) == rest
     assert msgspec.json.encode(replayed) == msgspec.json.encode(state)
-    assert warm.reader.counters.passed_over > 0
+    assert value(warm.reader.metrics.passed_over) > 0
     assert sum(isinstance(each, JobEvent) for each in half + rest) == 1
 
 
@@ -123,7 +124,7 @@ def test_a_job_that_prints_free_text_for_hours_gets_its_metrics_and_its_verdict_
     (event,) = [each for each in made if isinstance(each, JobEvent)]
     assert event.kind is EventKind.LINES_PASSED_OVER
     assert "is it printing data?" in event.detail
-    assert processor.reader.counters.passed_over > 2 * BURST
+    assert value(processor.reader.metrics.passed_over) > 2 * BURST
     metric = [each for each in made if isinstance(each, JobMetric)][-1]
     assert (metric.step, metric.step_time_s) == (58, 0.25), "the last report waits for more"
     verdict = [each for each in made if isinstance(each, Failure)][-1]

@@ -21,6 +21,7 @@ from records import (
     Record,
     Severity,
 )
+from tests.metric_values import value
 
 XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python, GPU has fallen off the bus."
 OOM = "oom-kill:constraint=CONSTRAINT_MEMCG,task_memcg=/slurm/uid_1000/job_17/step_0,task=python,pid=4242,uid=1000"
@@ -173,5 +174,5 @@ def test_new_text_beyond_the_nodes_budget_is_passed_over_and_a_sign_of_trouble_i
     for offset, chunk in enumerate([*chunks, kernel(XID, first=5001)]):
         found = processor.process(state, Position("node-logs", 0, offset), chunk)
     assert [one.signature for one in found if isinstance(one, NodeFinding)] == ["xid_fallen_off_bus"]
-    assert 1900 < processor.counters.passed_over <= 2000
+    assert 1900 < value(processor.metrics.passed_over) <= 2000
     assert len(msgspec.json.encode(state)) < 4000

@@ -1,6 +1,6 @@
 """The GPU agent: NVML samples of every GPU of a node, shipped to the topic `gpu-metrics`."""
 
-from .agent import GpuAgent, GpuAgentCounters
+from .agent import GpuAgent, GpuAgentMetrics
 from .nvml import NvmlSource
 from .processes import Owner, owner_of
 from .recording import Header, InvalidRecording, RecordingSource, RecordingWriter, shipped_recording
@@ -8,7 +8,7 @@ from .source import GpuError, GpuSource, sample_id
 
 __all__ = [
     "GpuAgent",
-    "GpuAgentCounters",
+    "GpuAgentMetrics",
     "GpuError",
     "GpuSource",
     "Header",

@@ -3,9 +3,9 @@
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import structlog
+from prometheus_client import Counter, Gauge
 
 from records import GpuSample
 from streams.producers.shipper import Envelope, Shipper, Source
@@ -20,26 +20,35 @@ MEMORY = 16 << 20
 """Bytes of samples that wait for a broker that is away: about 10,000. Past that the oldest give way, for the newest are worth more."""
 
 
-@dataclass
-class GpuAgentCounters:
+class GpuAgentMetrics:
     """What the agent did. What became of the samples on their way is in the shipper's counters."""
 
-    samples: int = 0
-    """Samples taken."""
-    xids: int = 0
-    """Xid events seen."""
-    gpus: int = 0
-    """GPUs in the last round (a gauge)."""
-    gpus_failing: int = 0
-    """GPUs that could not be read in the last round, wholly or in part (a gauge)."""
-    rounds_failed: int = 0
-    """Rounds in which nothing could be sampled."""
-    rounds_missed: int = 0
-    """Rounds left out because the one before took longer than the interval."""
-    recording_failed: int = 0
-    """1 once the recording had to be given up."""
-    last_round: float = 0.0
-    """When a round last succeeded, in seconds since 1970 (a gauge; for health checks)."""
+    def __init__(self) -> None:
+        self.samples = Counter("schedmate_gpu_agent_samples", "Samples taken.", registry=None)
+        self.xids = Counter("schedmate_gpu_agent_xids", "Xid events seen.", registry=None)
+        self.gpus = Gauge("schedmate_gpu_agent_gpus", "GPUs in the last round.", registry=None)
+        self.gpus_failing = Gauge(
+            "schedmate_gpu_agent_gpus_failing",
+            "GPUs that could not be read in the last round, wholly or in part.",
+            registry=None,
+        )
+        self.rounds_failed = Counter(
+            "schedmate_gpu_agent_rounds_failed", "Rounds in which nothing could be sampled.", registry=None
+        )
+        self.rounds_missed = Counter(
+            "schedmate_gpu_agent_rounds_missed",
+            "Rounds left out because the one before took longer than the interval.",
+            registry=None,
+        )
+        self.recording_failed = Gauge(
+            "schedmate_gpu_agent_recording_failed", "1 once the recording had to be given up.", registry=None
+        )
+        self.last_round = Gauge(
+            "schedmate_gpu_agent_last_round_timestamp_seconds",
+            "When a round last succeeded, in seconds since 1970.",
+            unit="seconds",
+            registry=None,
+        )
 
 
 class GpuAgent:
@@ -56,6 +65,7 @@ class GpuAgent:
 
     Attributes:
         shipper: Holds what is not sent yet, and counts what became of it.
+        last_round: When a round last succeeded, in seconds since 1970; 0 before the first.
     """
 
     def __init__(
@@ -71,12 +81,13 @@ class GpuAgent:
     ) -> None:
         if interval <= 0:
             raise ValueError(f"expected an interval above 0 seconds, got {interval}")
-        self.counters = GpuAgentCounters()
+        self.metrics = GpuAgentMetrics()
         self.shipper = Shipper(connect, "gpu-agent", perishable=True, memory=MEMORY)
         self._source, self._interval, self._clock, self._recorder = source, interval, clock, recorder
         self._close_seconds = close_seconds
         self._stop = stop or threading.Event()
         self._failing = False
+        self.last_round = 0.0
 
     def run(self) -> None:
         """Sample until `stop` is called or the source is exhausted, then send what is left and close everything."""
@@ -88,7 +99,7 @@ class GpuAgent:
                 late = time.monotonic() - due
                 if late > 0:
                     missed = int(late // self._interval) + 1
-                    self.counters.rounds_missed += missed
+                    self.metrics.rounds_missed.inc(missed)
                     due += missed * self._interval
                 self._stop.wait(due - time.monotonic())
         finally:
@@ -105,7 +116,7 @@ class GpuAgent:
         try:
             samples = self._source.sample()
         except GpuError as error:
-            self.counters.rounds_failed += 1
+            self.metrics.rounds_failed.inc()
             if not self._failing:
                 log.error("sampling_failed", error=str(error))
             self._failing = True
@@ -113,12 +124,13 @@ class GpuAgent:
         if self._failing:
             log.info("sampling_again")
         self._failing = False
-        self.counters.samples += len(samples)
-        self.counters.xids += sum(len(sample.xids) for sample in samples)
+        self.metrics.samples.inc(len(samples))
+        self.metrics.xids.inc(sum(len(sample.xids) for sample in samples))
         if samples:  # a recording is silent between its samples
-            self.counters.gpus = len({(sample.node, sample.gpu) for sample in samples})
-            self.counters.gpus_failing = len({(sample.node, sample.gpu) for sample in samples if sample.error})
-        self.counters.last_round = self._clock()
+            self.metrics.gpus.set(len({(sample.node, sample.gpu) for sample in samples}))
+            self.metrics.gpus_failing.set(len({(sample.node, sample.gpu) for sample in samples if sample.error}))
+        self.last_round = self._clock()
+        self.metrics.last_round.set(self.last_round)
         self._record(samples)
         self.take(samples)
         return samples
@@ -136,7 +148,7 @@ class GpuAgent:
             self._recorder.write(samples)
         except OSError as error:
             log.error("recording_given_up", error=str(error))
-            self.counters.recording_failed = 1
+            self.metrics.recording_failed.set(1)
             self._close_recorder()
 
     def _close_recorder(self) -> None:

@@ -4,11 +4,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 import structlog
+from prometheus_client import Counter, Gauge
 
 from records import JobEvent
 from resilience import Outage, replace_file
@@ -21,22 +21,27 @@ from .changes import Known, changes
 log = structlog.get_logger(__name__)
 
 
-@dataclass(slots=True)
-class SlurmWatcherCounters:
+class SlurmWatcherMetrics:
     """What the watcher did since it started."""
 
-    looks: int = 0
-    """Looks at Slurm's list of jobs."""
-    events: int = 0
-    """Job events that were acknowledged."""
-    jobs: int = 0
-    """Jobs that Slurm knows now."""
-    unreadable: int = 0
-    """Jobs whose record cannot be told from a text of their user."""
-    slurm_away: int = 0
-    """Looks that Slurm did not answer."""
-    last_look: float = 0.0
-    """Time of the last look that was answered, in seconds since 1970."""
+    def __init__(self) -> None:
+        self.looks = Counter("schedmate_slurm_watcher_looks", "Looks at Slurm's list of jobs.", registry=None)
+        self.events = Counter("schedmate_slurm_watcher_events", "Job events that were acknowledged.", registry=None)
+        self.jobs = Gauge("schedmate_slurm_watcher_jobs", "Jobs that Slurm knows now.", registry=None)
+        self.unreadable = Gauge(
+            "schedmate_slurm_watcher_unreadable_jobs",
+            "Jobs now whose record cannot be told from a text of their user.",
+            registry=None,
+        )
+        self.slurm_away = Counter(
+            "schedmate_slurm_watcher_slurm_away", "Looks that Slurm did not answer.", registry=None
+        )
+        self.last_look = Gauge(
+            "schedmate_slurm_watcher_last_look_timestamp_seconds",
+            "When Slurm last answered, in seconds since 1970.",
+            unit="seconds",
+            registry=None,
+        )
 
 
 class SlurmWatcher:
@@ -64,7 +69,8 @@ class SlurmWatcher:
         clock: Callable[[], float] = time.time,
         memory: int = 8 << 20,
     ) -> None:
-        self.counters = SlurmWatcherCounters()
+        self.metrics = SlurmWatcherMetrics()
+        self.last_look = 0.0
         self.shipper = Shipper(connect, "slurm-events", memory=memory, clock=clock)
         self._checkpoint = checkpoint
         self._client = client or SlurmClient()
@@ -81,18 +87,21 @@ class SlurmWatcher:
         self._remember()
         if not self._send():
             return 0
-        self.counters.looks += 1
+        self.metrics.looks.inc()
         self._pause_s = 0.0
         now = self._clock()
         try:
             jobs = self._client.jobs()
             events, self._known = changes(self._known, jobs, now, self._client.gpus)
         except SlurmError as error:
-            self.counters.slurm_away += 1
+            self.metrics.slurm_away.inc()
             self._pause_s = self._slurm.failed(error)
             return 0
         self._slurm.succeeded()
-        self.counters.last_look, self.counters.jobs, self.counters.unreadable = now, len(jobs), self._client.unreadable
+        self.last_look = now
+        self.metrics.last_look.set(now)
+        self.metrics.jobs.set(len(jobs))
+        self.metrics.unreadable.set(self._client.unreadable)
         self._unsent += events
         self._send()
         return len(events)
@@ -126,7 +135,7 @@ class SlurmWatcher:
     def _acknowledged(self, _: Exception | None) -> None:
         with self._lock:
             self._unacknowledged -= 1
-            self.counters.events += 1
+            self.metrics.events.inc()
 
     def _remember(self) -> None:
         """Write down what was told, where all of it is acknowledged."""

@@ -109,12 +109,12 @@ def test_the_whole_story_of_a_lost_gpu(site: Embedded) -> None:
     page = plain(facts, SIGNATURES)
     for words in (
         "Job 17, attempt 0", "on n1, n2, of ada; ended", "(FAILED, exit code 1)", "step 4200, 0.31 s a step, loss 2.5",
-        "infrastructure (gpu) on n1: the GPU is gone", "confidence 0.99. Starting again should help",
+        "infrastructure (gpu) on n1: xid fallen off bus.", "the GPU is gone.", "confidence 0.99. Starting again should help",
         "    job-logs/1@9 rank 3 line 77 | NVRM: Xid", "    node-logs/1@9 line 5 | NVRM: Xid 79",
         "It rests on a known signature.", "The language model m says so too.",
         "Confirmed by the node's own log.", "The same node failed job 16",
         "Revision 1 said infrastructure, nccl_watchdog_timeout: a time-out",
-        "restart, because a lost GPU. done: runs on n7.", SIGNATURES["xid_fallen_off_bus"].action, "Take n1 out",
+        "restart, because a lost GPU: done: runs on n7.", SIGNATURES["xid_fallen_off_bus"].action, "Take n1 out",
     ):  # fmt: skip
         assert words in page
     assert "\x1b" not in page

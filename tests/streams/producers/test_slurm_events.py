@@ -14,6 +14,7 @@ from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmJob
 from streams.producers.slurm_events import SlurmWatcher
 from streams.producers.slurm_events.changes import Known, changes
 from streams.transport import Outgoing, TransportError
+from tests.metric_values import value
 from tests.servers.slurm import Slurm
 
 from .switchable import wait_for
@@ -231,7 +232,7 @@ class TestRealSlurm:
         watcher.close()
         assert told.kinds(victim) == [EventKind.SUBMITTED, EventKind.STARTED]
         assert told.of("999999") == []
-        assert watcher.counters.unreadable == 0
+        assert value(watcher.metrics.unreadable) == 0
         slurm.run("scancel", victim, sly, slyer)
 
     def test_goes_on_where_it_stopped(self, watched: tuple[Slurm, Told, SlurmWatcher], tmp_path: Path) -> None:
@@ -274,7 +275,7 @@ def test_a_scheduler_that_is_away_is_waited_for(tmp_path: Path) -> None:
         Told().connect, tmp_path / "checkpoint.json", SlurmClient(SlurmCommands({"PATH": str(tmp_path)}))
     )
     assert watcher.poll() == 0
-    assert watcher.counters.slurm_away == 1
+    assert value(watcher.metrics.slurm_away) == 1
 
 
 class Jobs:

@@ -19,6 +19,7 @@ from processors.prompts.schema import problem
 from records import Component, ErrorType, Evidence, Failure, ModelAnswer, Position
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.pool import Limits, ModelPool
+from tests.metric_values import value
 from tests.streams.model_worker import misbehaving_server as bad
 
 AT = Position("model-answers", 0, 7)
@@ -196,8 +197,9 @@ def test_a_disagreement_with_a_certain_verdict_is_counted_and_changes_nothing() 
     certain = verdict(confidence=0.95)
     reviewer, state = said_of(certain)
     assert reviewer.on_answer(answer(certain, said()), AT, state) == []
-    counters = reviewer.counters
-    assert (counters.answered, counters.disagreed, counters.revised, state.verdict) == (1, 1, 0, certain)
+    metrics = reviewer.metrics
+    assert (value(metrics.answered), value(metrics.disagreed), value(metrics.revised)) == (1, 1, 0)
+    assert state.verdict == certain
 
 
 def test_a_second_answer_to_one_question_changes_nothing() -> None:
@@ -206,7 +208,7 @@ def test_a_second_answer_to_one_question_changes_nothing() -> None:
     (second,) = reviewer.on_answer(answer(first, said(error_type="framework")), AT, state)
     assert (second.revision, state.revision, state.verdict) == (2, 2, second)
     assert reviewer.on_answer(answer(first, said()), Position("model-answers", 0, 8), state) == []
-    assert (reviewer.counters.agreed, reviewer.counters.revised, reviewer.counters.late) == (1, 1, 1)
+    assert (value(reviewer.metrics.agreed), value(reviewer.metrics.revised), value(reviewer.metrics.late)) == (1, 1, 1)
 
 
 def test_an_answer_about_a_verdict_that_another_followed_changes_nothing() -> None:

@@ -17,6 +17,7 @@ from streams.producers.gpu import (
     shipped_recording,
 )
 from streams.transport import Outgoing, TransportError
+from tests.metric_values import value
 
 TOPIC = "gpu-metrics"
 
@@ -87,10 +88,10 @@ def test_samples_of_a_recording_reach_the_topic_keyed_by_node(tmp_path: Path) ->
     agent = GpuAgent(source, broker.producer, interval=0.001, clock=lambda: 42.0, recorder=recorder)
     agent.run()
     messages = broker.read(TOPIC)
-    assert len(messages) == agent.counters.samples == agent.shipper.counters.acknowledged == 164
+    assert len(messages) == value(agent.metrics.samples) == agent.shipper.counters.acknowledged == 164
     assert {message.key for message in messages} == {b"made-up-node"}
-    assert agent.counters.xids == 3
-    assert agent.counters.last_round == 42.0
+    assert value(agent.metrics.xids) == 3
+    assert value(agent.metrics.last_round) == 42.0
     again = RecordingSource(tmp_path / "r.jsonl.gz")
     assert again.made_up
     assert "no GPU was measured" in again.about
@@ -102,7 +103,7 @@ def test_a_round_that_fails_is_counted_and_the_next_one_is_taken() -> None:
     agent = GpuAgent(source, broker.producer, interval=0.001)
     agent.run()
     assert sorted(gpus_in(broker)) == [0, 1]
-    assert agent.counters.rounds_failed == 2
+    assert value(agent.metrics.rounds_failed) == 2
     assert source.closed
 
 
@@ -110,11 +111,11 @@ def test_stop_ends_a_long_wait() -> None:
     agent = GpuAgent(Source([[sample(0)], [sample(1)]]), MemoryBroker().producer, interval=3600)
     runner = threading.Thread(target=agent.run)
     runner.start()
-    wait_until(lambda: agent.counters.samples == 1)
+    wait_until(lambda: value(agent.metrics.samples) == 1)
     agent.stop()
     runner.join(10)
     assert not runner.is_alive()
-    assert agent.counters.samples == 1
+    assert value(agent.metrics.samples) == 1
 
 
 def test_rounds_that_a_slow_gpu_costs_are_counted_not_made_up_for() -> None:
@@ -125,7 +126,7 @@ def test_rounds_that_a_slow_gpu_costs_are_counted_not_made_up_for() -> None:
 
     agent = GpuAgent(Slow([[sample(0)], [sample(1)]]), MemoryBroker().producer, interval=0.01)
     agent.run()
-    assert agent.counters.rounds_missed >= 8
+    assert value(agent.metrics.rounds_missed) >= 8
 
 
 def test_an_interval_of_nothing_is_refused() -> None:
@@ -140,7 +141,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_agent(tmp_path: Path) -> Non
         recorder._file = full
         agent = GpuAgent(Source([[sample(0)], [sample(1)]]), broker.producer, interval=0.001, recorder=recorder)
         agent.run()
-    assert agent.counters.recording_failed == 1
+    assert value(agent.metrics.recording_failed) == 1
     assert len(gpus_in(broker)) == 2
 
 
