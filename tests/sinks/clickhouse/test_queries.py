@@ -299,7 +299,6 @@ def test_a_value_never_becomes_sql(asked: Ask) -> None:
     ("name", "given", "says"),
     [
         ("troughput", {}, "did you mean throughput"),
-        ("zzz", {}, "expected one of alarms, bridge, dead_letters"),
         ("throughput", {}, "needs job"),
         ("throughput", {"job": "x", "day": "1"}, "takes job, hours, limit; got day"),
         ("throughput", {"job": "x", "hours": "many"}, "hours"),
