@@ -6,7 +6,7 @@ from functools import partial
 from processors.alarms.monitor import AlarmMetrics
 from processors.classify.classifier import ClassifierMetrics
 from processors.diagnose.handler import HandlerMetrics
-from processors.diagnose.nodes import WitnessMetrics
+from processors.diagnose.nodes import NodeEvidenceMetrics
 from processors.diagnose.review.reviewer import ReviewMetrics
 from processors.interference.monitor import InterferenceMetrics
 from processors.node import NodeMetrics
@@ -34,7 +34,7 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("worker", InterferenceMetrics),
     ("worker", AlarmMetrics),
     ("worker", NodeMetrics),
-    ("worker", WitnessMetrics),
+    ("worker", NodeEvidenceMetrics),
     ("worker", ReviewMetrics),
     ("model-worker", AnsweringMetrics),
     ("model-worker", ModelMetrics),

@@ -1,29 +1,29 @@
 """Slurm's jobs as the bridge sees them."""
 
-from scheduler_bridge.actuators.base import JobState, JobView
+from scheduler_bridge.actuators.base import JobStatus, JobView
 from scheduler_clients.slurm import SlurmJob
 
 _STATES = {
-    "RUNNING": JobState.RUNNING,
-    "COMPLETING": JobState.STOPPING,
-    "STAGE_OUT": JobState.STOPPING,
-    "REQUEUED": JobState.STOPPING,
-    "REQUEUE_HOLD": JobState.HELD,
-    "SPECIAL_EXIT": JobState.HELD,
-    "PENDING": JobState.PENDING,
-    "COMPLETED": JobState.COMPLETED,
-    "CANCELLED": JobState.CANCELLED,
-    "FAILED": JobState.FAILED,
-    "NODE_FAIL": JobState.FAILED,
-    "BOOT_FAIL": JobState.FAILED,
-    "OUT_OF_MEMORY": JobState.FAILED,
-    "TIMEOUT": JobState.FAILED,
+    "RUNNING": JobStatus.RUNNING,
+    "COMPLETING": JobStatus.STOPPING,
+    "STAGE_OUT": JobStatus.STOPPING,
+    "REQUEUED": JobStatus.STOPPING,
+    "REQUEUE_HOLD": JobStatus.HELD,
+    "SPECIAL_EXIT": JobStatus.HELD,
+    "PENDING": JobStatus.PENDING,
+    "COMPLETED": JobStatus.COMPLETED,
+    "CANCELLED": JobStatus.CANCELLED,
+    "FAILED": JobStatus.FAILED,
+    "NODE_FAIL": JobStatus.FAILED,
+    "BOOT_FAIL": JobStatus.FAILED,
+    "OUT_OF_MEMORY": JobStatus.FAILED,
+    "TIMEOUT": JobStatus.FAILED,
 }
 
 
-def state_of(job: SlurmJob) -> JobState:
+def state_of(job: SlurmJob) -> JobStatus:
     """Return the state of a job."""
-    return JobState.HELD if job.held else _STATES.get(job.state, JobState.OTHER)
+    return JobStatus.HELD if job.held else _STATES.get(job.state, JobStatus.OTHER)
 
 
 def view(name: str, job: SlurmJob, shards_per_gpu: int) -> JobView:

@@ -4,7 +4,7 @@ import pytest
 
 from records import Action, Decision, DecisionResult, InvalidRecord, Mode, Outcome, decode, encode
 from scheduler_bridge import BridgeSettings
-from scheduler_bridge.actuators import JobState, JobView
+from scheduler_bridge.actuators import JobStatus, JobView
 from scheduler_bridge.guardrails import Context, Objection, Wait, first_objection, limit_reached, objection_of_state
 from scheduler_bridge.ledger import Ledger
 from tests.scheduler_bridge.findings import NOW
@@ -159,23 +159,23 @@ def test_a_decision_with_endless_texts_is_none(field: str) -> None:
         decode(Decision, encode(decision(exclude_nodes=["x" * 257])))
 
 
-def seen(state: JobState, **changes: Any) -> JobView:
+def seen(state: JobStatus, **changes: Any) -> JobView:
     return JobView(**{"job": "1", "state": state, "nodes": ("n1",), **changes})
 
 
 @pytest.mark.parametrize(
     ("job", "confirmed", "expected"),
     [
-        (seen(JobState.FAILED), False, None),
-        (seen(JobState.RUNNING), False, Wait),
-        (seen(JobState.RUNNING), True, Wait),
-        (seen(JobState.STOPPING), False, Wait),
-        (seen(JobState.COMPLETED), False, Wait),
-        (seen(JobState.COMPLETED), True, None),
-        (seen(JobState.CANCELLED), True, Objection),
-        (seen(JobState.HELD), False, Objection),
-        (seen(JobState.OTHER), False, Wait),
-        (seen(JobState.FAILED, attempt=1), False, Objection),
+        (seen(JobStatus.FAILED), False, None),
+        (seen(JobStatus.RUNNING), False, Wait),
+        (seen(JobStatus.RUNNING), True, Wait),
+        (seen(JobStatus.STOPPING), False, Wait),
+        (seen(JobStatus.COMPLETED), False, Wait),
+        (seen(JobStatus.COMPLETED), True, None),
+        (seen(JobStatus.CANCELLED), True, Objection),
+        (seen(JobStatus.HELD), False, Objection),
+        (seen(JobStatus.OTHER), False, Wait),
+        (seen(JobStatus.FAILED, attempt=1), False, Objection),
         (None, False, Objection),
     ],
 )
@@ -189,15 +189,15 @@ def test_a_restart_needs_a_job_that_stopped_by_itself(
 @pytest.mark.parametrize(
     ("job", "beneficiary", "fine"),
     [
-        (seen(JobState.RUNNING), seen(JobState.RUNNING), True),
-        (seen(JobState.RUNNING, attempt=3), seen(JobState.RUNNING), True),
-        (seen(JobState.RUNNING, nodes=("n2",)), seen(JobState.RUNNING), False),
-        (seen(JobState.RUNNING, alone=True), seen(JobState.RUNNING), False),
-        (seen(JobState.RUNNING), seen(JobState.RUNNING, attempt=1), False),
-        (seen(JobState.RUNNING), seen(JobState.COMPLETED), False),
-        (seen(JobState.RUNNING), None, False),
-        (seen(JobState.PENDING), seen(JobState.RUNNING), False),
-        (None, seen(JobState.RUNNING), False),
+        (seen(JobStatus.RUNNING), seen(JobStatus.RUNNING), True),
+        (seen(JobStatus.RUNNING, attempt=3), seen(JobStatus.RUNNING), True),
+        (seen(JobStatus.RUNNING, nodes=("n2",)), seen(JobStatus.RUNNING), False),
+        (seen(JobStatus.RUNNING, alone=True), seen(JobStatus.RUNNING), False),
+        (seen(JobStatus.RUNNING), seen(JobStatus.RUNNING, attempt=1), False),
+        (seen(JobStatus.RUNNING), seen(JobStatus.COMPLETED), False),
+        (seen(JobStatus.RUNNING), None, False),
+        (seen(JobStatus.PENDING), seen(JobStatus.RUNNING), False),
+        (None, seen(JobStatus.RUNNING), False),
     ],
 )
 def test_a_packing_is_cancelled_while_it_lasts(job: JobView | None, beneficiary: JobView | None, fine: bool) -> None:
@@ -209,6 +209,6 @@ def test_a_packing_is_cancelled_while_it_lasts(job: JobView | None, beneficiary:
 
 def test_an_eviction_is_about_the_attempt_that_runs() -> None:
     about = decision(action=Action.EVICT)
-    assert objection_of_state(about, seen(JobState.RUNNING), None, False) is None
-    assert objection_of_state(about, seen(JobState.RUNNING, attempt=1), None, False)
-    assert objection_of_state(about, seen(JobState.PENDING), None, False)
+    assert objection_of_state(about, seen(JobStatus.RUNNING), None, False) is None
+    assert objection_of_state(about, seen(JobStatus.RUNNING, attempt=1), None, False)
+    assert objection_of_state(about, seen(JobStatus.PENDING), None, False)
