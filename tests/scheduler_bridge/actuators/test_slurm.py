@@ -19,7 +19,7 @@ ONCE = 'echo $SLURMD_NODENAME; test -n "$SLURM_RESTART_COUNT"'
 """A script that fails the first time."""
 
 RECORD = (
-    " UserId=ada(1000) GroupId=lab(1000) MCS_label=N/A Priority=5 JobStatus=FAILED Reason=NonZeroExitCode Requeue=1"
+    " UserId=ada(1000) GroupId=lab(1000) MCS_label=N/A Priority=5 JobState=FAILED Reason=NonZeroExitCode Requeue=1"
     " Restarts=2 ExitCode=3:0 ReqNodeList=(null) ExcNodeList=n7 NodeList=n1 Command=/x WorkDir=/x"
 )
 
