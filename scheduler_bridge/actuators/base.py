@@ -7,7 +7,7 @@ from typing import Protocol
 from records import Action, UserError
 
 
-class JobStatus(StrEnum):
+class SchedulerJobState(StrEnum):
     """The state of a job, in the few words that the bridge needs."""
 
     PENDING = "pending"
@@ -43,7 +43,7 @@ class JobView:
     """
 
     job: str
-    state: JobStatus
+    state: SchedulerJobState
     attempt: int = 0
     nodes: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()

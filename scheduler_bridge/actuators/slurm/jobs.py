@@ -1,29 +1,29 @@
 """Slurm's jobs as the bridge sees them."""
 
-from scheduler_bridge.actuators.base import JobStatus, JobView
+from scheduler_bridge.actuators.base import JobView, SchedulerJobState
 from scheduler_clients.slurm import SlurmJob
 
 _STATES = {
-    "RUNNING": JobStatus.RUNNING,
-    "COMPLETING": JobStatus.STOPPING,
-    "STAGE_OUT": JobStatus.STOPPING,
-    "REQUEUED": JobStatus.STOPPING,
-    "REQUEUE_HOLD": JobStatus.HELD,
-    "SPECIAL_EXIT": JobStatus.HELD,
-    "PENDING": JobStatus.PENDING,
-    "COMPLETED": JobStatus.COMPLETED,
-    "CANCELLED": JobStatus.CANCELLED,
-    "FAILED": JobStatus.FAILED,
-    "NODE_FAIL": JobStatus.FAILED,
-    "BOOT_FAIL": JobStatus.FAILED,
-    "OUT_OF_MEMORY": JobStatus.FAILED,
-    "TIMEOUT": JobStatus.FAILED,
+    "RUNNING": SchedulerJobState.RUNNING,
+    "COMPLETING": SchedulerJobState.STOPPING,
+    "STAGE_OUT": SchedulerJobState.STOPPING,
+    "REQUEUED": SchedulerJobState.STOPPING,
+    "REQUEUE_HOLD": SchedulerJobState.HELD,
+    "SPECIAL_EXIT": SchedulerJobState.HELD,
+    "PENDING": SchedulerJobState.PENDING,
+    "COMPLETED": SchedulerJobState.COMPLETED,
+    "CANCELLED": SchedulerJobState.CANCELLED,
+    "FAILED": SchedulerJobState.FAILED,
+    "NODE_FAIL": SchedulerJobState.FAILED,
+    "BOOT_FAIL": SchedulerJobState.FAILED,
+    "OUT_OF_MEMORY": SchedulerJobState.FAILED,
+    "TIMEOUT": SchedulerJobState.FAILED,
 }
 
 
-def state_of(job: SlurmJob) -> JobStatus:
+def state_of(job: SlurmJob) -> SchedulerJobState:
     """Return the state of a job."""
-    return JobStatus.HELD if job.held else _STATES.get(job.state, JobStatus.OTHER)
+    return SchedulerJobState.HELD if job.held else _STATES.get(job.state, SchedulerJobState.OTHER)
 
 
 def view(name: str, job: SlurmJob, shards_per_gpu: int) -> JobView:
