@@ -26,6 +26,7 @@ from records import (
 )
 
 from .alarms.monitor import AlarmMonitor
+from .checkpoints import Checkpoints
 from .diagnose.stage import Diagnosis
 from .interference.monitor import InterferenceMonitor
 from .models.inquirer import Inquirer
@@ -38,7 +39,7 @@ from .track.ranks import together
 
 T = TypeVar("T")
 
-STAGES: tuple[type[AnyStage], ...] = (Placements, AlarmMonitor, InterferenceMonitor, Diagnosis)
+STAGES: tuple[type[AnyStage], ...] = (Placements, AlarmMonitor, InterferenceMonitor, Checkpoints, Diagnosis)
 """In the order in which they hear of a record."""
 EARLY = 32
 """Findings and answers kept that came before anything else of their attempt."""

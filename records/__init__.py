@@ -3,6 +3,7 @@
 from .alarm import Alarm, AlarmKind
 from .base import VERSION, Evidence, Position, Record
 from .bounds import check
+from .checkpoint import Checkpoint, CheckpointState, DurableBy
 from .codec import InvalidRecord, decode, encode
 from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
@@ -35,10 +36,13 @@ __all__ = [
     "Alarm",
     "AlarmKind",
     "Certainty",
+    "Checkpoint",
+    "CheckpointState",
     "Component",
     "DeadLetter",
     "Decision",
     "DecisionResult",
+    "DurableBy",
     "ErrorType",
     "Estimate",
     "EventKind",

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from processors.alarms.monitor import AlarmMonitor
+from processors.checkpoints import Checkpoints
 from processors.classify.classifier import LineClassifier
 from processors.classify.fallback import ModelClassifier
 from processors.diagnose import FailureHandler, InvalidSignature, Signature, load
@@ -33,6 +34,7 @@ def job_processor(settings: ProcessorSettings, inquirer: Inquirer | None = None)
             Placements(),
             AlarmMonitor(hang_s=settings.hang_seconds),
             InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
+            Checkpoints(),
             Diagnosis(FailureHandler(signatures(settings)), inquirer),
         ],
         inquirer,

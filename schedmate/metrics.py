@@ -1,6 +1,7 @@
 """Everything that is counted: the counters of each component. The one list behind `/metrics` and docs/metrics.md."""
 
 from processors.alarms.monitor import AlarmCounters
+from processors.checkpoints import CheckpointCounters
 from processors.classify.classifier import ClassifyCounters
 from processors.diagnose.handler import DiagnoseCounters
 from processors.diagnose.nodes import WitnessCounters
@@ -32,6 +33,7 @@ COMPONENTS: dict[str, tuple[type, str]] = {
     "failure_handler": (DiagnoseCounters, "worker"),
     "interference_monitor": (InterferenceCounters, "worker"),
     "alarm_monitor": (AlarmCounters, "worker"),
+    "checkpoints": (CheckpointCounters, "worker"),
     "nodes": (NodeCounters, "worker"),
     "node_witness": (WitnessCounters, "worker"),
     "reviewer": (ReviewCounters, "worker"),

@@ -1,0 +1,73 @@
+"""The lines of a chunk that tell of a save.
+
+What a line tells is worked out once a template. Most templates lack every word of saving, and one scan for these passes them over.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from processors.grammar.cache import GenerationCache
+from processors.grammar.literals import Literals
+from processors.grammar.prefix import peel
+from processors.view import ERROR, ChunkView
+
+from . import language, places
+from .language import Said, Says
+
+_WORDS = Literals(
+    [r"sav(?:e|ing)|writ(?:e|ing|ten)|wrote|dump|stor(?:e|ing)|persist|seriali|commit|snapshot|check-?point|ckpt|renam"]
+)
+"""No line tells of a save without one of these."""
+_NOTHING = Said(Says.PART)
+"""Of a template that tells of none."""
+CACHE_SIZE = 20_000
+
+
+class SaveLine(NamedTuple):
+    """A line that tells of a save.
+
+    Attributes:
+        at: Its place in the chunk.
+        says: What it tells.
+        asynchronous: Training goes on meanwhile, it says.
+        path: Where it is saved; empty where it does not say.
+        step: Training step; None where it does not say.
+        seconds: How long it took; None where it does not say.
+    """
+
+    at: int
+    says: Says
+    asynchronous: bool
+    path: str
+    step: int | None
+    seconds: float | None
+
+
+class Reader:
+    """Finds the lines that tell of saves. Holds what follows from templates, nothing of any job."""
+
+    def __init__(self, size: int = CACHE_SIZE) -> None:
+        self._known: GenerationCache[Said] = GenerationCache(size)
+
+    def find(self, chunk: ChunkView) -> Iterator[SaveLine]:
+        """Yield the lines of `chunk` that tell of a save."""
+        young = self._known.young
+        said = list(map(young.get, chunk.templates))
+        if said.count(_NOTHING) == len(said):
+            return
+        for index, known in enumerate(said):
+            if known is _NOTHING:
+                continue
+            template = chunk.templates[index]
+            one = known or self._known.get(template) or self._learn(template)
+            # A line of an error may quote a program that saves.
+            if one is _NOTHING or (chunk.classes[index] == ERROR and one.what is not Says.FAILED):
+                continue
+            text = peel(chunk.lines[index]).body
+            path = places.path(text)
+            yield SaveLine(index, *one, path, places.step(text, path), places.seconds(text))
+
+    def _learn(self, template: str) -> Said:
+        said = language.read(peel(template).body) if _WORDS.may_match(template) else None
+        self._known.put(template, said or _NOTHING)
+        return said or _NOTHING
