@@ -91,7 +91,11 @@ def score(wanted: str, verbose: bool) -> Counts:
         counts.logs += 1
         left = dict(known.get(log, {}))
         counts.lines += len(left)
+        found = dict[int, str]()
         for number, text, one in find(folder, reader):
+            if found.get(number) == one.says.value:
+                continue  # a bar that is drawn again
+            found[number] = one.says.value
             label = left.pop(number, None)
             if label is None or label.what != one.says.value:
                 counts.extra[one.says.value] += 1

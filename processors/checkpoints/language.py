@@ -9,7 +9,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from . import words
-from .places import TOKEN, Place, place, strip, value
+from .places import TOKEN, Place, nouns, place, strip, value
 
 CLAUSE = 40
 """Words of a clause at most: what is longer is prose or data."""
@@ -77,23 +77,24 @@ def _clauses(text: str) -> Iterator[list[str]]:
             clause = around.pop() if piece == ")" and around else []
             continue
         bare = value(strip(piece))
-        named = place(bare)
-        if named is not None:
-            clause.append(named.value)
-        elif word := _word(bare):
-            clause.append(word)
+        clause += nouns(bare) or _place(bare) or _word(bare)
         if piece[-1] in ".!?…" and len(bare) > 1:
             yield clause
             clause = []
     yield from (clause, *around)
 
 
-def _word(token: str) -> str:
+def _place(token: str) -> list[str]:
+    named = place(token)
+    return [named.value] if named else []
+
+
+def _word(token: str) -> list[str]:
     """Return `token` in small letters, a number as `NUMBER`; nothing where it is an option or an identifier."""
     word = token.casefold()
     if word.isdigit():
-        return NUMBER
-    return word if word.replace("-", "").replace("'", "").isalpha() and not word.startswith("-") else ""
+        return [NUMBER]
+    return [word] if word.replace("-", "").replace("'", "").isalpha() and not word.startswith("-") else []
 
 
 def _clause(clause: Sequence[str]) -> Says | None:

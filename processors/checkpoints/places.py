@@ -5,7 +5,7 @@ from enum import Enum
 
 from records.checkpoint import PATH
 
-from .words import ENDINGS, NO_PATH, OTHER_ENDINGS, SAVED, SAVING
+from .words import CHECKPOINT, ENDINGS, HELD, MODEL, NO_PATH, OTHER_ENDINGS, SAVED, SAVING
 
 TOKEN = re.compile(r"[^\s\"'`()<>\[\]{},;|]+|[(),;|\[\]{}]")
 """A word, a path, or a mark that parts clauses."""
@@ -17,7 +17,7 @@ _NAMED = re.compile(
 _NAME = re.compile(r"(?i)(?:global_?)?(?:step|iter|iteration|checkpoint|ckpt|epoch)s?[-_=]?\d+(?:[-_].*)?")
 _TEMPORARY = re.compile(r"(?i)(?:^|[/._-])(?:tmp|temp|temporary|partial|incomplete)(?:$|[/._-])")
 _SHARD = re.compile(r"(?i)rank_?\d|\d-of-\d|_states?\.pt$|optim_\d|__\d+_\d+\.distcp$")
-_RATE = re.compile(r"(?i)[\w.]{0,12}/(?:s|sec|second|it|iter|step|epoch|gpu|device|h|min)s?")
+_RATE = re.compile(r"(?i)[\w.?]{0,12}/(?:s|sec|second|it|iter|step|epoch|gpu|device|h|min)s?")
 _STEP = re.compile(
     r"(?i)(?:\b|_)(?:step|iteration|iter|update)s?\W{0,3}\s{0,8}(\d{1,12})\b(?!\.\d)"
     r"|(?<![\d.])(\d{1,12})[ _](?:steps?|iterations?|iters?|updates?)\b(?!/)"
@@ -63,6 +63,17 @@ def place(token: str) -> Place | None:
     return Place.CHECKPOINT if ending in ENDINGS or _NAMED.search(token) else Place.PLAIN
 
 
+def nouns(token: str) -> list[str]:
+    """Return the words of `params/state_dict`, `optimizer_state`: names of what checkpoints hold; nothing of other tokens."""
+    if "_" not in token and "/" not in token:
+        return []
+    parts = token.casefold().replace("/", "_").removesuffix("state_dict").strip("_").split("_")
+    named = [part or "state" for part in parts]
+    if not (MODEL | CHECKPOINT).issuperset(named) or ("/" in token and HELD.isdisjoint(named)):
+        return []
+    return named
+
+
 def strip(token: str) -> str:
     """Return `token` without the marks that stand around words."""
     return token.rstrip(_EDGES).lstrip("*:")
@@ -79,7 +90,7 @@ def path(text: str) -> str:
     found, verb, before = "", False, ""
     tokens = [value(strip(token)) for token in TOKEN.findall(text)]
     for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
-        word, named = token.casefold(), place(token)
+        word, named = token.casefold(), None if nouns(token) else place(token)
         bare = verb and before in {"to", "into"} and word not in NO_PATH and _BARE.fullmatch(token)
         if (named is not None and named is not Place.OTHER) or (
             bare and (not after.isalpha() or after in {"in", "at", "as"})

@@ -30,6 +30,8 @@ MODEL = _words(
     "model models weights weight params parameters state states optimizer optim network net agent policy solver"
 )
 """What is one where nothing else is said to be saved."""
+HELD = _words("params optimizer optim state")
+"""Of these, what no folder is called."""
 NOT_IT = _words("""
     archive arguments args audio cache caches callback callbacks chart code config configs configuration curve curves data
     dataset datasets dict dir directory document documents embeddings features figure figures folder format frequency graph handler history
