@@ -79,8 +79,8 @@ _ROLES = (
             *STATE_TOPICS,
         ),
         writes=(
-            *("job-metrics", "failures", "slowdowns", "alarms", "model-answers", "job-events", "node-stays"),
-            *("node-findings", "dead-letters", *STATE_TOPICS),
+            *("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "model-answers", "job-events"),
+            *("node-stays", "node-findings", "dead-letters", *STATE_TOPICS),
         ),
         sees=ALL,
         group="-worker",

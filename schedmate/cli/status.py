@@ -1,5 +1,6 @@
 """`schedmate status`: the present state of a job, or of all."""
 
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,6 +10,8 @@ from schedmate.settings import Loaded, SettingsError
 
 if TYPE_CHECKING:
     from sinks.redis import FailedAttempt, JobStatus
+
+_UNITS = ((86400, "days"), (3600, "h"), (60, "min"))
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -108,6 +111,9 @@ def _one(status: "JobStatus") -> None:
         "slowest rank": _slowest(status),
         "last report": moment(status.metric_time),
         "alarms": "; ".join(status.alarms.values()),
+        "checkpoint": _checkpoint(status, time.time()),
+        "saving": _saving(status),
+        "lost if stopped": _joined(_some("{} of work", _span(status.lost_s(time.time()))), _some("{} steps", status.lost_steps)),
         "slowed by": _some("{}, to {:.0%}", status.slowed_by, status.slowdown_ratio),
         "verdict": _joined(_verdict(status), status.verdict_message),
         "line": _some("{}  [{}]", status.verdict_line, status.verdict_place),
@@ -156,6 +162,31 @@ def _slowest(status: "JobStatus") -> str:
 
 def _speed(status: "JobStatus") -> str:
     return "" if status.throughput is None else f"{status.throughput:.6g} {status.throughput_unit}".strip()
+
+
+def _checkpoint(status: "JobStatus", now: float) -> str:
+    """Return the last durable checkpoint: how old it is, its step, where it is."""
+    if status.checkpoint_since is None:
+        return ""
+    about = "" if status.checkpoint_attempt == status.attempt else f" (attempt {status.checkpoint_attempt})"
+    age = f"{_span(now - status.checkpoint_since)} ago{about}"
+    return _joined(age, _some("step {}", status.checkpoint_step), status.checkpoint_path)
+
+
+def _saving(status: "JobStatus") -> str:
+    """Return the newest save where it is not complete."""
+    if status.save in ("", "durable") or status.save_since is None:
+        return ""
+    usual = _some("usually takes {}", _span(status.save_duration_s))
+    return _joined(f"{status.save} {_span(time.time() - status.save_since)} ago", usual)
+
+
+def _span(seconds: float | None) -> str:
+    """Return a time in the unit that suits it."""
+    if seconds is None:
+        return ""
+    unit, name = next(((unit, name) for unit, name in _UNITS if seconds >= 2 * unit), (1, "s"))
+    return f"{max(seconds, 0) / unit:.0f} {name}"
 
 
 def _verdict(status: "JobStatus") -> str:
