@@ -57,7 +57,7 @@ class CheckpointsState(msgspec.Struct):
         durations: Seconds that the newest saves took.
         intervals: Seconds between the beginnings of the newest saves.
         rank: The rank whose progress counts: the lowest that reports.
-        reports: Its reports so far.
+        reports: Its reports so far; those that came at one moment, out of a buffer, count once.
         since: Arrival of the first of them.
         until: Arrival of the newest of them.
         ended: When the attempt ended well.

@@ -7,6 +7,7 @@ and then goes on, that shows it too; but not in a job whose own lines say when a
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import compress
 
 from processors.stage import Stage
 from processors.view import PROGRESS, ChunkView
@@ -22,6 +23,9 @@ PAUSE = 3.0
 """A pause shows a save where it lasts at least so many seconds, and so many times the usual time between two reports."""
 PART_S = 60.0
 """In a job that prints no progress, lines so far apart tell of two saves."""
+
+
+_IS_PROGRESS = bytes(letter == ord(PROGRESS) for letter in range(256))
 
 
 @dataclass
@@ -96,9 +100,19 @@ def _progress(chunk: ChunkView, start: int, stop: int, position: Position, state
         shows = usual > 0 and pause >= max(PAUSE_S, PAUSE * usual)
         if shows and not (save.over or save.asynchronous or state.completes):
             told = [durable(DurableBy.PROGRESS, _shown(chunk, first, position), state, save, pause)]
-    state.reports += chunk.classes.count(PROGRESS, start, stop)
-    state.until = chunk.times[chunk.classes.rfind(PROGRESS, start, stop)]
+    last = chunk.classes.rfind(PROGRESS, start, stop)
+    moments = _moments(chunk, first, last)
+    state.reports += len(moments) - (state.reports > 0 and state.until in moments)
+    state.until = chunk.times[last]
     return told
+
+
+def _moments(chunk: ChunkView, first: int, last: int) -> set[float]:
+    """Return when the progress among the pieces from `first` to `last`, both progress, arrived."""
+    if chunk.times[first] == chunk.times[last]:
+        return {chunk.times[last]}
+    flags = chunk.classes[first : last + 1].encode().translate(_IS_PROGRESS)
+    return set(compress(chunk.times[first : last + 1], flags))
 
 
 def _line(chunk: ChunkView, line: SaveLine, position: Position, state: CheckpointsState) -> list[Checkpoint]:

@@ -94,6 +94,15 @@ def test_training_that_goes_on_at_once_shows_nothing(job: Job) -> None:
     assert job.states == ["1 started", "1 durable next_save", "2 started"]
 
 
+def test_lines_out_of_a_buffer_show_no_pause() -> None:
+    job = Job()
+    for burst in range(0, 300, 30):
+        job.say(burst, *(f"step {burst + second} loss 1.0" for second in range(30)))
+    job.say(300, "step 300 loss 1.0", "saving checkpoint at iteration 300 to /run/ckpt")
+    job.say(330, *(f"step {300 + second} loss 1.0" for second in range(30)))
+    assert job.states == ["1 started"]
+
+
 def test_a_slow_start_is_no_pause() -> None:
     job = Job()
     job.say(0, "Saving checkpoint to out/start.pt")
