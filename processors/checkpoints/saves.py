@@ -138,7 +138,7 @@ def _record(  # noqa: PLR0917  # the save, what shows its state, and that state
 ) -> Checkpoint:
     line = shown.line
     return Checkpoint(
-        id=derived_id(f"checkpoint_{stage}", shown.job, shown.position, line.line if line else 0),
+        id=derived_id(f"checkpoint_{save.number}_{stage}", shown.job, shown.position, line.line if line else 0),
         job=shown.job,
         attempt=shown.attempt,
         node=save.node,

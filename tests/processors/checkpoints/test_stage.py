@@ -210,7 +210,9 @@ LOG: list[Printed] = [
     (20.0, "saving best model"),
     (21.0, "step 13 loss 0.9"),
     (22.0, "Best model saved."),
-    (23.0, "Saved checkpoint to out/final.pt"),
+    (23.0, "Saving model to out/last.pt"),
+    (24.0, "step 14 loss 0.9"),
+    (25.0, "Saved checkpoint to out/final.pt"),
 ]
 
 
@@ -219,6 +221,7 @@ def said(pieces: Iterable[Sequence[tuple[int, Printed]]]) -> list[dict[str, obje
     for piece in pieces:
         chunk = view([printed for _, printed in piece], piece[0][0])
         told += stage.on_chunk(chunk, chunk.position, state)
+    assert len({one.id for one in told}) == len(told)
     return [{name: getattr(one, name) for name in one.__struct_fields__ if name != "id"} for one in told]
 
 
