@@ -161,9 +161,11 @@ def _is_checkpoint(clause: Sequence[str], at: int) -> bool:
     if what and what[-1] in words.NOT_IT:
         return False
     if not words.CHECKPOINT.isdisjoint(what) or not words.CHECKPOINT.isdisjoint(behind):
-        return not {"activation", "gradient"} & set(what)
-    if not words.MODEL.isdisjoint(what) and clause[at] not in words.DUMPS:
-        return any(one is not Place.OTHER for one in places) if places else len(clause) <= SHORT
+        return not {"activation", "activations", "gradient", "gradients"} & set(what)
+    if not words.MODEL.isdisjoint(what):
+        if places or (clause[at] in words.OF_ANYTHING and words.SHARDS.isdisjoint(what)):
+            return any(one is not Place.OTHER for one in places)
+        return len(clause) <= SHORT
     if clause[at] in words.SAVE or not set(behind) <= _GENERIC or (not behind and not set(what) <= _GENERIC):
         return False
     return any(one in {Place.CHECKPOINT, Place.SHARD, Place.TEMPORARY} for one in places)

@@ -5,7 +5,7 @@ from enum import Enum
 
 from records.checkpoint import PATH
 
-from .words import CHECKPOINT, ENDINGS, HELD, MODEL, NO_PATH, OTHER_ENDINGS, SAVED, SAVING
+from .words import CALLS, CHECKPOINT, ENDINGS, HELD, MODEL, NO_PATH, OTHER_ENDINGS, SAVED, SAVING
 
 TOKEN = re.compile(r"[^\s\"'`()<>\[\]{},;|]+|[(),;|\[\]{}]")
 """A word, a path, or a mark that parts clauses."""
@@ -65,6 +65,8 @@ def place(token: str) -> Place | None:
 
 def nouns(token: str) -> list[str]:
     """Return the words of `params/state_dict`, `optimizer_state`: names of what checkpoints hold; nothing of other tokens."""
+    if token.casefold() in CALLS:
+        return ["checkpoint"]
     if "_" not in token and "/" not in token:
         return []
     parts = token.casefold().replace("/", "_").removesuffix("state_dict").strip("_").split("_")

@@ -15,7 +15,7 @@ from . import language, places
 from .language import Said, Says
 
 _WORDS = Literals(
-    [r"sav(?:e|ing)|writ(?:e|ing|ten)|wrote|dump|stor(?:e|ing)|persist|seriali|commit|snapshot|check-?point|ckpt|renam"]
+    [r"sav(?:e|ing)|writ(?:e|ing|ten)|wrote|dump|stor(?:e|ing)|persist|seriali|snapshot|check-?point|ckpt|renam"]
 )
 """No line tells of a save without one of these."""
 _NOTHING = Said(Says.PART)

@@ -5,11 +5,11 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-SAVING = _words("saving writing storing dumping snapshotting serializing serialising persisting committing")
-SAVE = _words("save write store dump persist commit")
-SAVED = _words("saved wrote written stored dumped persisted committed finalized finalised serialized serialised")
-DUMPS = _words("dump dumping dumped")
-"""What drivers do with their states, too: only a checkpoint, or its path, is saved so."""
+SAVING = _words("saving writing storing dumping snapshotting serializing serialising persisting")
+SAVE = _words("save write store dump persist")
+SAVED = _words("saved wrote written stored dumped persisted serialized serialised")
+OF_ANYTHING = (SAVING | SAVE | SAVED) - _words("saving save saved snapshotting")
+"""What is done with much else: drivers dump states, parameters are stored as float16. A model is saved so where a path is named."""
 COMPLETE = _words(
     "complete completed completes done finished finishes ready finalized finalised committed created successful succeeded"
 )
@@ -23,6 +23,8 @@ BEGINS = _words(
 )
 """Before `save` or `to save`: it begins."""
 
+CALLS = _words("save_checkpoint checkpoint_save save-checkpoint")
+"""Functions whose name stands for the save."""
 CHECKPOINT = _words("checkpoint checkpoints check-point ckpt ckpts chkpt snapshot")
 """What is a checkpoint in any line that tells of saving it."""
 SEVERAL = _words("checkpoints ckpts")
@@ -32,6 +34,8 @@ MODEL = _words(
 """What is one where nothing else is said to be saved."""
 HELD = _words("params optimizer optim state")
 """Of these, what no folder is called."""
+SHARDS = _words("shard shards")
+"""With those: files of a checkpoint, whatever is done with them."""
 NOT_IT = _words("""
     archive arguments args audio cache caches callback callbacks chart code config configs configuration curve curves data
     dataset datasets dict dir directory document documents embeddings features figure figures folder format frequency graph handler history
