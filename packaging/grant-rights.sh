@@ -27,6 +27,7 @@ grant() {
     grant gpu-agent ${GPU_AGENT:-User:schedmate-gpu-agent}
     grant watcher ${WATCHER:-User:schedmate-watcher}
     grant worker ${WORKER:-User:schedmate-worker}
+    grant model-worker ${MODEL_WORKER:-User:schedmate-model-worker}
     grant sink ${SINK:-User:schedmate-sink}
     grant bridge ${BRIDGE:-User:schedmate-bridge}
     grant subscriber ${SUBSCRIBER:-User:schedmate-subscriber}

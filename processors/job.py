@@ -19,6 +19,7 @@ from records import (
     JobMetric,
     LogChunk,
     ModelAnswer,
+    ModelQuestion,
     NodeFinding,
     Position,
     Record,
@@ -29,13 +30,14 @@ from .alarms.monitor import AlarmMonitor
 from .checkpoints import Checkpoints
 from .diagnose.stage import Diagnosis
 from .interference.monitor import InterferenceMonitor
-from .models.inquirer import Inquirer
 from .placements import Placements
+from .recent_chunks import cite
 from .stage import AnyStage, Heard
 from .state import ATTEMPTS, PRODUCERS, AttemptState, Early, JobState, SourceState, StreamState, stream_name
 from .stream_reader import StreamReader
 from .track import learned
 from .track.ranks import together
+from .track.template_reading import template_question
 
 T = TypeVar("T")
 
@@ -53,7 +55,7 @@ class JobProcessor:
     Args:
         reader: Reads lines.
         stages: One of each of `STAGES`, in that order.
-        inquirer: Collects what a language model is to be asked.
+        ask_models: Whether language models are asked about reports that tell no speed, and chunks are kept in mind to ask about.
     """
 
     inputs = tuple(
@@ -77,22 +79,20 @@ class JobProcessor:
         self,
         reader: StreamReader | None = None,
         stages: Sequence[AnyStage] | None = None,
-        inquirer: Inquirer | None = None,
+        *,
+        ask_models: bool = False,
     ) -> None:
         self.reader = reader or StreamReader()
         self.stages = tuple(stages or (each() for each in STAGES))
-        self.inquirer = inquirer
+        self.ask_models = ask_models
 
     def stage(self, kind: type[T]) -> T:
         """Return the stage of a kind."""
         return next(stage for stage in self.stages if isinstance(stage, kind))
 
-    def components(self) -> dict[str, object]:
-        """Return the counters of all that it is made of, by the name that metrics are served under."""
-        found = dict(self.reader.components())
-        for stage in self.stages:
-            found |= stage.components()
-        return found
+    def metric_groups(self) -> list[object]:
+        """Return the metrics of all that it is made of, a group for each part."""
+        return [*self.reader.metric_groups(), *(group for stage in self.stages for group in stage.metric_groups())]
 
     def fresh(self, key: str) -> JobState:
         """Return the state of job `key` before its first record."""
@@ -104,6 +104,9 @@ class JobProcessor:
 
     def process(self, state: JobState, position: Position, record: Record) -> list[Record]:
         """Return the records that follow from `record`, which stands at `position`; `state` then includes it."""
+        return [each for made in self._process(state, position, record) if (each := _cited(made, state))]
+
+    def _process(self, state: JobState, position: Position, record: Record) -> list[Record]:
         match record:
             case LogChunk():
                 return self._chunk(state, position, record)
@@ -126,16 +129,20 @@ class JobProcessor:
         if isinstance(record, LogChunk) and record.attempt >= min(state.attempts, default=0):
             stream = state.stream_of(record.attempt, record.rank, record.stream)
             if stream.offset < position.offset:
-                self.reader.read(record, position, stream, copy(state.budget))
+                first_line = _first_line(record, stream)
+                read = self.reader.read(record, position, stream, copy(state.budget))
+                self._keep_in_mind(record, position, stream, first_line, read.chunk.numbers)
 
     def _chunk(self, state: JobState, position: Position, chunk: LogChunk) -> list[Record]:
         results = self._begin(state, chunk, position)
         attempt = state.attempts.get(chunk.attempt)
         stream = state.stream_of(chunk.attempt, chunk.rank, chunk.stream)
         results += _conflict(stream, position, chunk)
+        first_line = _first_line(chunk, stream)
         read = self.reader.read(
             chunk, position, stream, state.budget, state.templates, may_wait=attempt is not None and not attempt.ended
         )
+        self._keep_in_mind(chunk, position, stream, first_line, read.chunk.numbers)
         if attempt is None:
             return [*results, *read.metrics]
         if read.passed_over and not attempt.passed_over:
@@ -147,11 +154,18 @@ class JobProcessor:
         metrics = read.metrics
         if not read.chunk.lines and attempt.ended:
             metrics = ()  # the end has told what waited
-        if self.inquirer is not None and read.chunk.lines and self.inquirer.read(read.chunk):
-            source = stream.source_of(chunk.producer)
-            if learned.left_open(source.track):
-                self.inquirer.left_open(read.chunk)
+        if read.chunk.lines:
+            attempt.newest_stream = name
+            if self.ask_models and _ask_about_speed(state, stream, chunk.producer, len(read.chunk.lines)):
+                results.append(template_question(chunk, position, state.template_questions))
         return [*results, *self._measured(metrics, position, attempt), *self._run(read.chunk, position, attempt)]
+
+    def _keep_in_mind(
+        self, chunk: LogChunk, position: Position, stream: StreamState, first_line: int, numbers: Sequence[int]
+    ) -> None:
+        """Note where `chunk` is, and the line that it begins with, where models may be asked about it and it holds new lines."""
+        if self.ask_models and numbers:
+            stream.recent.add(chunk, position, first_line, numbers)
 
     def _event(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
         if event.scheduler == PIPE and state.scheduled:
@@ -180,6 +194,7 @@ class JobProcessor:
 
     def _template(self, state: JobState, position: Position, answer: ModelAnswer) -> list[Record]:
         """Take what a language model says of a template: all lines of it are read like that from now on."""
+        state.template_questions.on_answer(answer.about)
         state.templates = learned.remember(answer, state.templates)
         source = _printed(state, answer)
         template = next((each for each in state.templates if each.key == answer.about), None)
@@ -230,6 +245,28 @@ class JobProcessor:
             made = [each for record in made for each in (*stage.hear(record, position, own), record)]
             made += stage.hear(heard, position, own)
         return made
+
+
+def _first_line(chunk: LogChunk, stream: StreamState) -> int:
+    """Return the number of the first line of `chunk`, which its stream has not taken yet."""
+    return chunk.first_line or stream.source_of(chunk.producer).next_line
+
+
+def _ask_about_speed(state: JobState, stream: StreamState, producer: str, new: int) -> bool:
+    """Return whether it is time to ask a model about the lines of a stream, since they tell no speed; the last `new` have just come."""
+    return state.template_questions.due(stream.recent.lines, new) and learned.left_open(
+        stream.source_of(producer).track
+    )
+
+
+def _cited(made: Record, state: JobState) -> Record | None:
+    """Return `made`; a question with the newest chunks of its stream, or None where there are none."""
+    if not isinstance(made, ModelQuestion):
+        return made
+    attempt = state.attempts.get(made.attempt)
+    newest = attempt.newest_stream if attempt else ""
+    stream = state.streams.get(stream_name(made.attempt, made.rank, made.stream) if made.stream else newest)
+    return cite(made, stream.recent if stream else None)
 
 
 def _passed_over(position: Position, chunk: LogChunk) -> JobEvent:

@@ -6,9 +6,9 @@ Stays and findings come in any order; whichever comes second makes the record.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
+from prometheus_client import Counter
 
 from records import (
     Component,
@@ -23,6 +23,8 @@ from records import (
     Severity,
 )
 
+from .budget import over_budget
+from .classify.template import templates
 from .diagnose.catalogue import Signature, load
 from .diagnose.nodes.finding import identity
 from .diagnose.nodes.gpu import GpuReader
@@ -30,7 +32,7 @@ from .diagnose.nodes.log import NodeLogReader
 from .diagnose.nodes.window import AFTER_S, BEFORE_S
 from .keyed import Part
 from .node_state import NodeState, StayMemory, Told
-from .source import Numbering, admit
+from .source import Fresh, Numbering, admit
 
 REPEATED_S = 300.0
 """A finding that comes again within so many seconds of its first time is the same one."""
@@ -44,18 +46,27 @@ PRODUCERS = 64
 """Producers whose numbering is remembered."""
 
 
-@dataclass
-class NodeCounters:
+class NodeMetrics:
     """What was seen on the nodes."""
 
-    findings: int = 0
-    """Signs of trouble on nodes, repeats not counted."""
-    repeats: int = 0
-    """Signs that came again within minutes, and were folded into the first."""
-    told: int = 0
-    """Findings told to a job."""
-    alone: int = 0
-    """Findings that no job known to be on the node could be told of."""
+    def __init__(self) -> None:
+        self.findings = Counter(
+            "schedmate_nodes_findings", "Signs of trouble on nodes, repeats not counted.", registry=None
+        )
+        self.repeats = Counter(
+            "schedmate_nodes_repeats",
+            "Signs that came again within minutes, and were folded into the first.",
+            registry=None,
+        )
+        self.told = Counter("schedmate_nodes_told", "Findings told to a job.", registry=None)
+        self.alone = Counter(
+            "schedmate_nodes_alone", "Findings that no job known to be on the node could be told of.", registry=None
+        )
+        self.passed_over = Counter(
+            "schedmate_nodes_passed_over",
+            "Lines of new text beyond their node's budget, taken for blank: a log of root's may carry users' text.",
+            registry=None,
+        )
 
 
 class NodeProcessor:
@@ -71,7 +82,7 @@ class NodeProcessor:
     def __init__(self, signatures: Sequence[Signature] | None = None) -> None:
         known = load() if signatures is None else signatures
         self._log, self._gpus = NodeLogReader(known), GpuReader(known)
-        self.counters = NodeCounters()
+        self.metrics = NodeMetrics()
 
     def fresh(self, key: str) -> NodeState:
         """Return the state of node `key` before its first record."""
@@ -82,7 +93,8 @@ class NodeProcessor:
         match record:
             case NodeLogChunk():
                 fresh = admit(record, _numbering(state, f"{record.source}/{record.producer}"))
-                found = self._log.read(record.node, record.source, fresh, position)
+                masked = self._masked(fresh, record.time, state)
+                found = self._log.read(record.node, record.source, fresh, position, masked)
                 return [told for one in found for told in self._found(one, state)]
             case GpuSample():
                 found = self._gpus.read(record, position, state.gpus)
@@ -101,22 +113,29 @@ class NodeProcessor:
         """Return False: a node has no end."""
         return False
 
+    def _masked(self, fresh: Fresh, time: float, state: NodeState) -> Sequence[str]:
+        """Return the templates of new lines; those beyond the node's budget for new text are blank."""
+        masked = templates(fresh.lines)
+        beyond = set(over_budget(state.budget, fresh.lines, masked, time))
+        self.metrics.passed_over.inc(len(beyond))
+        return ["" if place in beyond else each for place, each in enumerate(masked)] if beyond else masked
+
     def _found(self, one: NodeFinding, state: NodeState) -> list[Record]:
         first = next((told for told in state.findings if _same(told.finding, one)), None)
         if first is None:
-            self.counters.findings += 1
+            self.metrics.findings.inc()
             first = Told(one)
             state.keep(first)
         else:
-            self.counters.repeats += 1
+            self.metrics.repeats.inc()
             first.times += 1
             if not _round(first.times):
                 return []
         concerned = _concerned(first.finding, state)
         if not concerned:
-            self.counters.alone += 1
+            self.metrics.alone.inc()
             return [_tell(first, None, [])]
-        self.counters.told += len(concerned)
+        self.metrics.told.inc(len(concerned))
         return [_tell(first, stay, concerned) for stay in concerned]
 
     def _stay(self, stay: NodeStay, state: NodeState) -> list[Record]:
@@ -131,7 +150,7 @@ class NodeProcessor:
             news += [
                 _tell(told, each, after) for each in after if changed or (each is now and _attempt(now) not in keys)
             ]
-        self.counters.told += len(news)
+        self.metrics.told.inc(len(news))
         return [*news]
 
     def _calm(self, sample: GpuSample, position: Position, state: NodeState) -> list[Record]:

@@ -4,6 +4,7 @@ import msgspec
 
 from records import NodeFinding, NodeStay
 
+from .budget import BudgetState
 from .diagnose.nodes.gpu import GpuMemory
 from .diagnose.nodes.window import AFTER_S, BEFORE_S
 from .keyed import KeyedState
@@ -56,6 +57,7 @@ class NodeState(KeyedState, kw_only=True):
         gpus: The counters of each GPU as last seen.
         watched_since: From when on the GPUs were sampled without a gap.
         watched: Time of the newest sample.
+        budget: How much new text of its logs is read.
     """
 
     node: str
@@ -65,6 +67,7 @@ class NodeState(KeyedState, kw_only=True):
     gpus: dict[str, GpuMemory] = {}
     watched_since: float = 0.0
     watched: float = 0.0
+    budget: BudgetState = msgspec.field(default_factory=BudgetState)
 
     def keep(self, one: Told) -> None:
         """Remember a finding; what is too old or too much goes."""

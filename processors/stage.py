@@ -4,7 +4,7 @@ One record at a time walks through the stages of a job in their order (`processo
 after it, before the record itself does.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
@@ -55,9 +55,9 @@ class Stage(Generic[S]):
         """Take notice that a newer attempt of `job` began at `time`, in seconds since 1970; `attempt` may still say more."""
         return ()
 
-    def components(self) -> Mapping[str, object]:
-        """Return the counters of what it is made of, by the name that metrics are served under."""
-        return {}
+    def metric_groups(self) -> Sequence[object]:
+        """Return the metrics of what it is made of, a group for each part."""
+        return ()
 
     def hear(self, record: Heard | Record, position: Position, state: S) -> Iterable[Record]:
         """Return what follows from `record`, which stands at `position` in the input or follows from what stands there."""

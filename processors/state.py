@@ -13,11 +13,13 @@ from .classify.context import ClassifyContext
 from .diagnose.stage import DiagnosisState
 from .interference.monitor import InterferenceState
 from .keyed import KeyedState, Part
-from .models.template_check import Template
 from .placements import PlacementsState
+from .recent_chunks import RecentChunks
 from .source import Numbering
 from .track.ranks import RanksState
 from .track.state import TrackState
+from .track.template_reading import TemplateQuestions
+from .track.template_reading.check import Template
 from .track.tracker import Printed
 
 STREAMS = 32_768
@@ -48,12 +50,14 @@ class StreamState(Part):
         writers: Producers in the order in which they first wrote, to notice two jobs under one id.
         conflict: Whether that was reported.
         waiting: Who printed the newest of the reports that no metric was made of; null where there are none.
+        recent: Its newest chunks, where language models may be asked about them.
     """
 
     sources: dict[str, SourceState] = {}
     writers: list[str] = []
     conflict: bool = False
     waiting: Printed | None = None
+    recent: RecentChunks = msgspec.field(default_factory=RecentChunks)
 
     def source_of(self, producer: str) -> SourceState:
         """Return a producer's part, a fresh one where it is not known; the longest silent one then makes room."""
@@ -73,6 +77,7 @@ class AttemptState(msgspec.Struct):
         ended: Its end was told.
         waiting: Streams with reports that no metric was made of.
         passed_over: It was told that lines are passed over.
+        newest_stream: Name of the stream that printed last.
         ranks: The newest step time of each rank.
     """
 
@@ -80,6 +85,7 @@ class AttemptState(msgspec.Struct):
     ended: bool = False
     waiting: list[str] = []
     passed_over: bool = False
+    newest_stream: str = ""
     ranks: RanksState = msgspec.field(default_factory=RanksState)
     placements: PlacementsState = msgspec.field(default_factory=PlacementsState)
     alarms: AlarmState = msgspec.field(default_factory=AlarmState)
@@ -105,6 +111,7 @@ class JobState(KeyedState, kw_only=True):
         early: Newest findings and answers about an attempt that nothing was heard of yet.
         streams: By `stream_name`; the parts of this state.
         templates: What language models explained of its log.
+        template_questions: What they were asked about it.
         scheduled: Whether a scheduler spoke of it.
         budget: How much new text is still read.
     """
@@ -114,6 +121,7 @@ class JobState(KeyedState, kw_only=True):
     early: list[Early] = []
     streams: MutableMapping[str, StreamState] = {}
     templates: list[Template] = []
+    template_questions: TemplateQuestions = msgspec.field(default_factory=TemplateQuestions)
     scheduled: bool = False
     budget: BudgetState = msgspec.field(default_factory=BudgetState)
 

@@ -10,14 +10,15 @@ from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
 from .estimate import Estimate
 from .explained import Explained
-from .failure import Component, ErrorType, Failure, identified
+from .failure import Component, ErrorType, Failure, FailureSource, identified
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
 from .job_event import PIPE, PIPE_KINDS, PIPE_SAYS, PRODUCER, EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
-from .network_error import network_error, untrusted
+from .model_question import ChunkReference, ModelQuestion, QuestionKind
+from .network_error import misconfigured, network_error, untrusted
 from .node_finding import NodeFinding, Severity
 from .node_stay import NodeStay
 from .slowdown import Slowdown
@@ -38,6 +39,7 @@ __all__ = [
     "Certainty",
     "Checkpoint",
     "CheckpointState",
+    "ChunkReference",
     "Component",
     "DeadLetter",
     "Decision",
@@ -49,6 +51,7 @@ __all__ = [
     "Evidence",
     "Explained",
     "Failure",
+    "FailureSource",
     "GpuProcess",
     "GpuSample",
     "InvalidRecord",
@@ -58,6 +61,7 @@ __all__ = [
     "LogChunk",
     "Mode",
     "ModelAnswer",
+    "ModelQuestion",
     "NodeFinding",
     "NodeLogChunk",
     "NodeStay",
@@ -65,6 +69,7 @@ __all__ = [
     "Outcome",
     "OverRanks",
     "Position",
+    "QuestionKind",
     "Record",
     "Review",
     "Sample",
@@ -77,6 +82,7 @@ __all__ = [
     "derived_id",
     "encode",
     "identified",
+    "misconfigured",
     "network_error",
     "topic_of",
     "untrusted",

@@ -32,6 +32,32 @@ class Component(StrEnum):
     NONE = "none"
 
 
+class FailureSource(StrEnum):
+    """What a verdict rests on, and what may confirm or contradict it."""
+
+    SIGNATURE = "signature"
+    """A line that the catalogue of signatures knows."""
+    TRACEBACK = "traceback"
+    """The exception that ended the program."""
+    EXIT = "exit"
+    """How the scheduler says that the attempt ended."""
+    MODEL = "model"
+    """A language model's review of the lines."""
+    NODE_LOGS = "node-logs"
+    """The node's own log."""
+    GPU_METRICS = "gpu-metrics"
+    """The samples of the node's GPUs."""
+    NONE = "none"
+    """Nothing: the record takes an earlier verdict back."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> "FailureSource | None":
+        """Read what version 0.1 wrote: node evidence behind a `+` or `-` of the source, and nothing for `none`."""
+        if value == "":
+            return cls.NONE
+        return next((one for one in cls if str(value).startswith((f"{one}+", f"{one}-"))), None)
+
+
 class Failure(Record, frozen=True, kw_only=True):
     """A verdict on why an attempt of a job fails. Key: the job.
 
@@ -53,8 +79,9 @@ class Failure(Record, frozen=True, kw_only=True):
         faulty_component: What is faulty; `none` unless the type is infrastructure.
         restartable: Would the unchanged job plausibly succeed if started again, perhaps elsewhere? Null where not known.
         confidence: 0 to 1.
-        source: Who said so: `signature`, `traceback`, `exit`, `model`; evidence of nodes (`node-logs`, `gpu-metrics`) alone, or behind
-            it after a `+` (it confirms) or a `-` (it contradicts).
+        source: What the verdict rests on.
+        confirmed_by: Evidence of nodes that confirms it: `node-logs`, `gpu-metrics`.
+        contradicted_by: Evidence of nodes that contradicts it.
         signature: Name of the catalogue entry or of the exception class; what counts as one root cause.
         final: True once the attempt has ended; false while the job may still go on.
         exit_code: Exit code of the attempt, where known.
@@ -76,7 +103,9 @@ class Failure(Record, frozen=True, kw_only=True):
     faulty_component: Component = Component.NONE
     restartable: bool | None = None
     confidence: float = 0.0
-    source: str = ""
+    source: FailureSource = FailureSource.NONE
+    confirmed_by: list[FailureSource] = []
+    contradicted_by: list[FailureSource] = []
     signature: str = ""
     final: bool = False
     exit_code: int | None = None
@@ -89,8 +118,8 @@ def identified(failure: Failure) -> Failure:
 
     The id names the root line's place, or the cause where no line tells it.
     """
-    said = json.dumps(msgspec.to_builtins(msgspec.structs.replace(failure, id="", revision=0)))
-    digest = hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
+    said = msgspec.to_builtins(msgspec.structs.replace(failure, id="", revision=0))
+    digest = hashlib.blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()
     root = failure.root
     about = f"{root.topic}/{root.partition}/{root.offset}/{root.line}" if root else failure.signature or "none"
     return msgspec.structs.replace(failure, id=f"failure/{failure.job}/{failure.attempt}/{about}/{digest}")

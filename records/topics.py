@@ -15,6 +15,7 @@ from .job_event import PIPE_KINDS, PIPE_SAYS, JobEvent
 from .job_metric import JobMetric
 from .log_chunk import LogChunk, NodeLogChunk
 from .model_answer import ModelAnswer
+from .model_question import ModelQuestion
 from .node_finding import NodeFinding
 from .node_stay import NodeStay
 from .slowdown import Slowdown
@@ -42,6 +43,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("pipe-events", JobEvent, "job", "What pipes tell of their own jobs: start, end, lines given up."),
     Topic("node-stays", NodeStay, "node", "Which attempts of jobs are on which nodes."),
     Topic("node-findings", NodeFinding, "job", "What nodes' logs and GPUs say, told to the jobs that ran there then."),
+    Topic("model-questions", ModelQuestion, "job", "What language models are asked about jobs."),
     Topic("model-answers", ModelAnswer, "job", "What language models said about jobs."),
     Topic("job-metrics", JobMetric, "job", "Step, step time, throughput and loss of running jobs."),
     Topic("failures", Failure, "job", "Why jobs fail, line by line."),

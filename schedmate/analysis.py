@@ -1,7 +1,7 @@
 """What a stored log holds: the processors over one file, without any server."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,14 @@ import msgspec
 
 from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
-from processors.models.inquirer import Inquirer
-from processors.models.inquiry import Inquiry
-from processors.models.template_check import confirmed
+from processors.recent_chunks import CHUNKS
 from processors.state import JobState
 from processors.track.learned import METHOD
 from processors.track.reading import Reading
 from processors.track.readings import THRESHOLD, of_model
 from processors.track.series import Point, points, template_of
 from processors.track.summary import summarise
+from processors.track.template_reading.check import confirmed
 from processors.view import CHUNK_LINES
 from records import (
     Alarm,
@@ -29,13 +28,18 @@ from records import (
     JobMetric,
     LogChunk,
     ModelAnswer,
+    ModelQuestion,
     OverRanks,
     Position,
+    QuestionKind,
+    Record,
 )
+from schedmate.language_models import Ask
 from schedmate.node_log import NodeLog, Sign, is_node_log
 from schedmate.tail import Tail
 
 MOST_POINTS, MOST_TEMPLATES = 512, 64
+"""Points of a curve, many more than a terminal shows, and templates of reports, of which a log has a handful: a bound on memory."""
 
 
 @dataclass
@@ -49,6 +53,7 @@ class Analysis:
         over_ranks: Step times over the ranks that print into the log, at the newest look.
         alarms: What went wrong on the way: a loss that was no number, a loss spike, a rank behind the others.
         failure: The verdict; null for a run that did not fail.
+        action: What an operator should do about it, where its signature says so.
         located_by: `end` where the end of the log decided; `whole` where it was read from its start.
         chunks_read: Chunks of 20 lines that were read.
         points: Step time and loss by step, thinned: at most a few hundred.
@@ -64,6 +69,7 @@ class Analysis:
     over_ranks: OverRanks | None = None
     alarms: list[Alarm] = field(default_factory=list)
     failure: Failure | None = None
+    action: str = ""
     located_by: str = "whole"
     chunks_read: int = 0
     points: list[Point] = field(default_factory=list)
@@ -107,6 +113,8 @@ class Analysis:
                 "confidence": failure.confidence,
                 "signature": failure.signature,
                 "source": failure.source,
+                "confirmed_by": failure.confirmed_by,
+                "contradicted_by": failure.contradicted_by,
                 "evidence": [{"line": each.line, "text": each.text} for each in failure.evidence],
             },
             "node": None if self.signs is None else [each.contract() for each in self.signs],
@@ -118,7 +126,7 @@ def analyze(
     chunks: Iterable[LogChunk],
     processor: JobProcessor,
     tail: Tail | None = None,
-    ask: Callable[[Inquiry], ModelAnswer | None] | None = None,
+    ask: Ask | None = None,
 ) -> Analysis:
     """Run `processor` over the `chunks` of one log, or over its `tail` alone, and conclude; how the job ended is not known.
 
@@ -126,8 +134,7 @@ def analyze(
     """
     result = Analysis(str(file))
     state = JobState(job=file.name)
-    inquirer = processor.inquirer = processor.stage(Diagnosis).inquirer = Inquirer() if ask else None
-    verdicts: list[Inquiry] = []
+    consultation = _Consultation(result, processor, state, ask)
     end, node = 0.0, None
     for offset, chunk in enumerate(tail.chunks if tail else chunks):
         position = Position(file.name, 0, offset)
@@ -135,42 +142,71 @@ def analyze(
             node = NodeLog(processor.stage(Diagnosis).handler.signatures)
         if node is not None:
             node.read(chunk, position)
-        _take(result, processor.process(state, position, chunk))
-        if inquirer and ask:
-            raised = inquirer.take()
-            verdicts = [each for each in raised if each.question.kind == "review"] or verdicts
-            _consult(result, processor, state, [each for each in raised if each.question.kind != "review"], ask)
+        consultation.read(position, chunk)
+        consultation.take(processor.process(state, position, chunk))
         _follow(result, state)
         result.lines = last_line(chunk)
         end = chunk.time
     result.located_by = "end" if tail else "whole"
     result.chunks_read = tail.chunks_read if tail else -(-result.lines // CHUNK_LINES)
     ended = JobEvent(id="end", job=file.name, kind=EventKind.ENDED, time=end)
-    _take(result, processor.process(state, Position(file.name, 1, 0), ended))
-    if inquirer and ask:
-        _consult(result, processor, state, [*verdicts, *inquirer.take()][-1:], ask)
+    consultation.take(processor.process(state, Position(file.name, 1, 0), ended))
+    consultation.review()
     if node is not None and (
         result.metric is None or result.metric.step is None
     ):  # numbers beside a step alone are progress
         result.signs, result.metric = node.signs, None
+    if result.failure is not None:
+        known = {each.name: each.action for each in processor.stage(Diagnosis).handler.signatures}
+        result.action = known.get(result.failure.signature, "")
     if result.metric is not None and result.metric.method == METHOD:
         result.readings = (*_of_model(state), *result.readings)
     return result
 
 
-def _consult(
-    result: Analysis,
-    processor: JobProcessor,
-    state: JobState,
-    inquiries: Iterable[Inquiry],
-    ask: Callable[[Inquiry], ModelAnswer | None],
-) -> None:
-    for inquiry in inquiries:
-        answer = ask(inquiry)
+@dataclass
+class _Consultation:
+    """Asks a language model what the processors ask: about templates at once, about a verdict once it is known which is the last."""
+
+    result: Analysis
+    processor: JobProcessor
+    state: JobState
+    ask: Ask | None
+    chunks: dict[int, LogChunk] = field(default_factory=dict)
+    last: tuple[ModelQuestion, Mapping[int, LogChunk]] | None = None
+
+    def read(self, position: Position, chunk: LogChunk) -> None:
+        """Keep a chunk while a question may cite it."""
+        if self.ask is None:
+            return
+        self.chunks[position.offset] = chunk
+        if len(self.chunks) > CHUNKS:
+            del self.chunks[next(iter(self.chunks))]
+
+    def take(self, records: Iterable[Record]) -> None:
+        """Take what the processors made."""
+        made = list(records)
+        _take(self.result, made)
+        for each in made:
+            if not isinstance(each, ModelQuestion):
+                continue
+            cited = {one.offset: self.chunks[one.offset] for one in each.chunks if one.offset in self.chunks}
+            if each.kind is QuestionKind.REVIEW:
+                self.last = each, cited
+            else:
+                self._consult(each, cited)
+
+    def review(self) -> None:
+        """Ask about the last verdict."""
+        if self.last is not None:
+            self._consult(*self.last)
+
+    def _consult(self, question: ModelQuestion, chunks: Mapping[int, LogChunk]) -> None:
+        answer = self.ask(question, chunks) if self.ask else None
         if answer is not None:
-            result.answers.append(answer)
-            position = Position("model-answers", 0, len(result.answers))
-            _take(result, processor.process(state, position, answer))
+            self.result.answers.append(answer)
+            position = Position("model-answers", 0, len(self.result.answers))
+            _take(self.result, self.processor.process(self.state, position, answer))
 
 
 def _of_model(state: JobState) -> list[Reading]:

@@ -6,13 +6,12 @@ from pathlib import Path
 from processors.alarms.monitor import AlarmMonitor
 from processors.checkpoints import Checkpoints
 from processors.classify.classifier import LineClassifier
+from processors.classify.embedder import Embedder
 from processors.classify.fallback import ModelClassifier
 from processors.diagnose import FailureHandler, InvalidSignature, Signature, load
 from processors.diagnose.stage import Diagnosis
 from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
-from processors.models.embedder import Embedder
-from processors.models.inquirer import Inquirer
 from processors.node import NodeProcessor
 from processors.placements import Placements
 from processors.stream_reader import StreamReader
@@ -26,8 +25,8 @@ def line_classifier(settings: ProcessorSettings) -> LineClassifier:
     return LineClassifier(fallback=ModelClassifier(_embedder(settings)))
 
 
-def job_processor(settings: ProcessorSettings, inquirer: Inquirer | None = None) -> JobProcessor:
-    """Return all processors of a job; `inquirer` collects what a language model is to be asked."""
+def job_processor(settings: ProcessorSettings) -> JobProcessor:
+    """Return all processors of a job."""
     return JobProcessor(
         StreamReader(line_classifier(settings), MetricTracker(reports=settings.reports)),
         [
@@ -35,9 +34,9 @@ def job_processor(settings: ProcessorSettings, inquirer: Inquirer | None = None)
             AlarmMonitor(hang_s=settings.hang_seconds),
             InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
             Checkpoints(),
-            Diagnosis(FailureHandler(signatures(settings)), inquirer),
+            Diagnosis(FailureHandler(signatures(settings)), ask_models=settings.ask_models),
         ],
-        inquirer,
+        ask_models=settings.ask_models,
     )
 
 
@@ -83,11 +82,11 @@ def _embedder(settings: ProcessorSettings) -> Embedder | None:
 
 def _loaded(settings: ProcessorSettings) -> Embedder | None:
     if settings.embedder == "onnx":
-        from processors.models.onnx import OnnxEmbedder
+        from processors.classify.onnx import OnnxEmbedder
 
         return OnnxEmbedder(Path(settings.embedder_model))
     if settings.embedder == "flag":
-        from processors.models.flag import DEFAULT_MODEL, FlagEmbedder
+        from processors.classify.flag import DEFAULT_MODEL, FlagEmbedder
 
         return FlagEmbedder(settings.embedder_model or DEFAULT_MODEL)
     return None

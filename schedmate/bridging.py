@@ -4,9 +4,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from threading import Event
 
-import structlog
-
 from records import Decision, DecisionResult, Failure, InvalidRecord, JobEvent, Position, Record, Slowdown
+from resilience import Outage, retry
 from schedmate.settings import BridgeSettings as Wanted
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import Actuator
@@ -14,11 +13,12 @@ from streams.accept import accept
 from streams.kafka import Connection, read_back
 from streams.transport import Producer, TransportError, outgoing
 
-log = structlog.get_logger(__name__)
-
 READ = ("failures", "slowdowns", "decisions", "decision-results", "job-events")
 HISTORY = ("decisions", "decision-results")
 ACKNOWLEDGED_S = 30.0
+"""An acknowledgement that takes longer counts as an outage: Kafka's client itself tries again for so long."""
+RETRY_LIMIT_S = 2.0
+"""A decision that waits for the broker waits no longer than this once it is back."""
 OVERLAP_S = 60.0
 """How far a second reading of the history goes back before the end of the one before: clocks of hosts differ."""
 
@@ -76,7 +76,7 @@ class Bridging:
     ) -> None:
         self._producer = producer
         self._stop = stop
-        self._away = False
+        self._outage = Outage("Kafka", limit_s=RETRY_LIMIT_S, consequence="no decision is made or carried out")
         self._next = 0.0
         self.bridge = Bridge(actuator, settings, self._publish, recall=history)
         for record in history():
@@ -92,7 +92,10 @@ class Bridging:
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
-        said = {"Kafka does not acknowledge": self._away, "the scheduler does not answer": self.bridge.scheduler_away}
+        said = {
+            "Kafka does not acknowledge": self._outage.ongoing,
+            "the scheduler does not answer": self.bridge.scheduler_away,
+        }
         return [problem for problem, there in said.items() if there]
 
     def _advance(self) -> None:
@@ -107,17 +110,4 @@ class Bridging:
 
     def _insist(self, work: Callable[[], None]) -> None:
         """Do `work` again until the broker takes it: every step of the bridge may be repeated."""
-        while True:
-            try:
-                work()
-                break
-            except TransportError as error:
-                if self._stop.is_set():
-                    raise
-                if not self._away:
-                    log.warning("broker away", error=str(error))
-                self._away = True
-                self._stop.wait(1.0)
-        if self._away:
-            log.info("broker back")
-        self._away = False
+        retry(work, self._outage, on=TransportError, stop=self._stop)

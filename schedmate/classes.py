@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from processors.carried import printed
 from processors.classify.classifier import LineClassifier
 from processors.classify.context import ClassifyContext
+from processors.container_log import container_text
 from processors.view import ERROR, OTHER, PROGRESS, WARNING
 from records import LogChunk
 
@@ -15,7 +15,7 @@ def classes(chunks: Iterable[LogChunk], classifier: LineClassifier) -> Iterator[
     """Yield (class, text) of every line. A line that was redrawn or cut has the gravest class of its pieces, and the last text."""
     context, letter, text, goes_on = ClassifyContext(), OTHER, "", False
     for chunk in chunks:
-        for index, found in enumerate(classifier.classify(printed(chunk.lines), context)):
+        for index, found in enumerate(classifier.classify(container_text(chunk.lines), context)):
             piece = chunk.lines[index]
             shown = piece.rstrip("\r")
             letter, text = (max(letter, found, key=GRAVITY.__getitem__), shown or text) if goes_on else (found, shown)

@@ -2,17 +2,14 @@
 
 from threading import Event
 
-import structlog
-
+from resilience import Outage, retry
 from schedmate.settings import KafkaSettings, SettingsError
 from streams.kafka import Connection, check_role
 from streams.rights import ROLES
-from streams.transport import TransportError
+from streams.transport import BrokerUnavailable, TransportError
 
-log = structlog.get_logger(__name__)
-
-LOOK_S = 2.0
-"""Seconds between two tries to reach a broker."""
+RETRY_LIMIT_S = 2.0
+"""A service starts so soon after its broker does; a try costs one connection."""
 
 
 def kafka_connection(settings: KafkaSettings) -> Connection:
@@ -38,12 +35,12 @@ def permitted(settings: KafkaSettings, role: str, stop: Event) -> Connection:
     A broker that is away is waited for, until `stop` is set: a service that starts with its broker may be the quicker one.
     """
     connection = kafka_connection(settings)
-    if away := connection.problems():
-        log.warning("broker_away", problem=away[0], then="it is asked again until it answers")
-        while connection.problems():
-            if stop.wait(LOOK_S):
-                raise TransportError(f"told to stop, and {away[0]}")
-        log.info("broker_back")
-    if problems := check_role(connection, ROLES[role], settings.group):
+
+    def check() -> list[str]:
+        if away := connection.problems():
+            raise BrokerUnavailable(away[0])
+        return check_role(connection, ROLES[role], settings.group)
+
+    if problems := retry(check, Outage("Kafka", limit_s=RETRY_LIMIT_S), on=BrokerUnavailable, stop=stop):
         raise TransportError("; ".join(problems))
     return connection

@@ -1,35 +1,39 @@
 """The language model as the settings say."""
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from processors.models.answers import AnswerStore
-from processors.models.inquirer import Inquirer
-from processors.models.inquiry import Inquiry
-from processors.models.language_model import LanguageModel
-from processors.models.pool import Limits, ModelPool
-from processors.models.recent_lines import RecentLines
-from processors.models.server import ModelServer
-from records import ModelAnswer
+from records import LogChunk, ModelAnswer, ModelQuestion
 from schedmate.safe_console import SafeConsole
 from schedmate.settings import LanguageModelSettings, SettingsError
+from streams.model_worker.answering import QuestionAnswerer
+from streams.model_worker.answers import AnswerStore
+from streams.model_worker.http_server import HttpModelServer
+from streams.model_worker.language_model import LanguageModel, ModelError, ModelServer, ModelUnavailable
+from streams.model_worker.pool import Limits, ModelPool
 
 PATIENCE = 3
 """A question may take so many times the limit of one attempt, waiting and pauses included."""
 
+Ask = Callable[[ModelQuestion, Mapping[int, LogChunk]], ModelAnswer | None]
+"""Returns the answer to a question about some chunks, by offset; None where there is none."""
 
-def model_servers(settings: LanguageModelSettings) -> list[ModelServer]:
+
+def model_servers(settings: LanguageModelSettings) -> list[HttpModelServer]:
     """Return the servers, without asking them. Raises `SettingsError` where an address is none or the key's file cannot be read."""
     key = settings.secret()
     try:
-        return [ModelServer(url, settings.model, key) for url in settings.servers]
+        return [HttpModelServer(url, settings.model, key) for url in settings.servers]
     except ValueError as error:
         raise SettingsError(f"language_model.servers: {error}") from error
 
 
 def language_model(settings: LanguageModelSettings) -> ModelPool | None:
-    """Return what answers questions, or None where no server is configured. Raises `SettingsError` as `model_servers` does."""
-    servers = model_servers(settings)
+    """Return what answers questions, or None where no server and no model is configured. Loads the model, which takes minutes.
+
+    Raises:
+        SettingsError: As `model_servers`, or the model cannot be loaded.
+    """
+    servers: list[ModelServer] = [_loaded(settings)] if settings.load else [*model_servers(settings)]
     if not servers:
         return None
     limits = Limits(
@@ -47,18 +51,24 @@ def language_model(settings: LanguageModelSettings) -> ModelPool | None:
     return ModelPool(servers, limits, store, settings.model)
 
 
-def inquirer(settings: LanguageModelSettings) -> Inquirer | None:
-    """Return what collects questions and the lines to ask with, or None where no server is configured: then nothing is kept."""
-    return Inquirer(RecentLines(in_all=settings.lines_kept)) if settings.servers else None
-
-
-def asked_at_once(model: LanguageModel) -> Callable[[Inquiry], ModelAnswer | None]:
+def asked_at_once(model: LanguageModel) -> Ask:
     """Return what asks `model` and waits for its answer; a person at a terminal is told so on standard error."""
     console = SafeConsole(stderr=True)
 
-    def ask(inquiry: Inquiry) -> ModelAnswer | None:
-        with console.status(f"asking the language model about {inquiry.question.job}", spinner="line"):
-            answer = model.ask(inquiry.question)
-        return inquiry.record(answer, time.time()) if answer else None
+    def ask(question: ModelQuestion, chunks: Mapping[int, LogChunk]) -> ModelAnswer | None:
+        with console.status(f"asking the language model about {question.job}", spinner="line"):
+            try:
+                return QuestionAnswerer(model, lambda _: chunks).answer(question)
+            except ModelUnavailable:
+                return None
 
     return ask
+
+
+def _loaded(settings: LanguageModelSettings) -> ModelServer:
+    from streams.model_worker.vllm_model import VllmModel  # noqa: PLC0415  # only where one is loaded
+
+    try:
+        return VllmModel(settings.load, settings.load_tokens, settings.concurrency, settings.load_options)
+    except (ModuleNotFoundError, ModelError) as error:
+        raise SettingsError(f"language_model.load = {settings.load}: {error}") from error

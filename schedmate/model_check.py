@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from processors.models.language_model import ModelError, Question
-from processors.models.quoting import NumberedLine, quoted
-from processors.models.schema import closed, one_of, problem
-from processors.models.server import ModelServer
+from processors.prompts import Prompt
+from processors.prompts.quoting import NumberedLine, quoted
+from processors.prompts.schema import closed, one_of, problem
+from streams.model_worker.language_model import ModelError, ModelServer
 
-QUESTION = Question(
+QUESTION = Prompt(
     kind="check",
     version="1",
     key="check",

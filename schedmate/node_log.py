@@ -27,7 +27,7 @@ _FORMS = re.compile(
 LOOKED_AT, ENOUGH = 200, 0.8
 """Lines of a log that show what it is, and the share of them that has the form of a kernel's or a daemon's."""
 SORTS = 1000
-"""Different findings that are kept."""
+"""Different findings that are kept: far more than `report` shows; the rest is a flood."""
 
 
 def is_node_log(lines: Sequence[str]) -> bool:

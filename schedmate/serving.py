@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
-from processors.models.language_model import ModelError
+from streams.model_worker.language_model import ModelError
 
 STRUCTURED = json.dumps({"backend": "xgrammar", "disable_any_whitespace": True})
 """Free whitespace inside a schema can use up all tokens of a weak model; a fixed backend keeps answers the same from run to run."""

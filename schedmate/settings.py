@@ -8,6 +8,7 @@ Passwords come from the environment or from files that only hold them (`password
 """
 
 import difflib
+import json
 import os
 import re
 import tomllib
@@ -41,8 +42,8 @@ OTHER_VARIABLES = frozenset(
     f"{PREFIX}{name}"
     for name in (
         "CONFIG", "JOB_ID", "ATTEMPT", "RANK",
-        "BIND", "IMAGE", "KAFKA_CLUSTER", "KAFKA_HEAP", "KAFKA_HOST", "KAFKA_PORT", "MODEL", "MODEL_LENGTH", "MODEL_MEMORY",
-        "MODEL_SERVERS", "PARTITIONS", "REDIS_MEMORY", "RETENTION_DAYS", "SECRETS",
+        "ASK_MODELS", "BIND", "GPU_IMAGE", "IMAGE", "KAFKA_CLUSTER", "KAFKA_HEAP", "KAFKA_HOST", "KAFKA_PORT",
+        "MODEL", "MODEL_LENGTH", "MODEL_MEMORY", "MODEL_SERVERS", "PARTITIONS", "REDIS_MEMORY", "RETENTION_DAYS", "SECRETS",
     )
 )  # fmt: skip
 """Variables that are no settings: whose lines a producer ships, and what docker-compose.yml is told."""
@@ -174,11 +175,19 @@ class ProcessorSettings(_Section):
     )
     warmup_steps: NonNegativeInt = Field(30, description="Steps after a packing that are not measured.")
     hang_seconds: PositiveFloat = Field(300.0, description="A job that reports nothing for less than this never hangs.")
+    ask_models: bool = Field(
+        False, description="Whether workers ask model workers about verdicts, and about reports that tell no speed."
+    )
 
 
 def _listed(value: Any) -> Any:
     """Split what the environment or a flag gives as text."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _object(value: Any) -> Any:
+    """Read what the environment or a flag gives as JSON."""
+    return json.loads(value) if isinstance(value, str) else value
 
 
 class BridgeSettings(_Section):
@@ -206,10 +215,20 @@ class BridgeSettings(_Section):
 
 
 class LanguageModelSettings(_WithPassword):
-    """Servers that speak OpenAI's protocol (vLLM), asked where grammar and signatures leave something open. Their key is the password."""
+    """What a model worker (and `analyze`) asks: servers that speak OpenAI's protocol (vLLM), or a model that it loads itself.
+
+    The servers' key is the password.
+    """
 
     servers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
-        (), description="Addresses such as http://host:8000/v1, separated by commas; none: no model is asked."
+        (), description="Addresses such as http://host:8000/v1, separated by commas."
+    )
+    load: str = Field(
+        "", description="Directory or name of a model that a model worker loads with vLLM, instead of asking servers."
+    )
+    load_tokens: PositiveInt = Field(16384, description="Tokens of a question and its answer, for a loaded model.")
+    load_options: Annotated[dict[str, Any], NoDecode, BeforeValidator(_object)] = Field(
+        {}, description="Further arguments of vllm.LLM, as a JSON object."
     )
     model: str = Field("", description="Name of the model; empty: the first one that a server serves.")
     concurrency: PositiveInt = Field(4, description="Questions under way at a time, all servers together.")
@@ -218,8 +237,8 @@ class LanguageModelSettings(_WithPassword):
     questions_per_job_hour: NonNegativeInt = Field(20, description="Questions of one job within an hour.")
     questions_per_hour: NonNegativeInt = Field(500, description="Questions of all jobs within an hour.")
     answers_kept: PositiveInt = Field(10_000, description="Answers that are remembered.")
-    lines_kept: PositiveInt = Field(
-        200_000, description="Newest lines of all streams together that a worker keeps in memory to ask with."
+    answer_seconds: PositiveFloat = Field(
+        900.0, description="Within which a question is answered; a model worker drops one that is older."
     )
     answers_file: Path | None = Field(
         None, description="Where answers last (JSON lines), one file a process; none: in memory only."

@@ -3,15 +3,17 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
 from clickhouse_connect.driver.client import Client
 
 from records import Position, Record
+from resilience import Outage, retry
 from schedmate.settings import ClickHouseSettings, RedisSettings, Settings, SettingsError
 from schedmate.telemetry import Telemetry
-from sinks import Hold
+from sinks import SinkUnavailable
 from sinks.clickhouse import ClickHouseWriter, open_client
 from sinks.redis import RedisState, open_redis
 
@@ -24,18 +26,19 @@ DAY_S = 86_400
 
 @dataclass(frozen=True)
 class Store:
-    """One store: how a batch is written (repeats change nothing), and what waits while it is away."""
+    """One store: how a batch is written (repeats change nothing), and whether it is away."""
 
     name: str
     write: Write
-    hold: Hold
+    outage: Outage
 
 
 class Sinks:
     """Writes every batch to all stores, and holds the stream back while one of them is away."""
 
-    def __init__(self, stores: Sequence[Store]) -> None:
+    def __init__(self, stores: Sequence[Store], stop: Event) -> None:
         self._stores = stores
+        self._stop = stop
 
     def write(self, batch: Sequence[tuple[Position, Record]]) -> None:
         """Return once `batch` lasts in every store.
@@ -46,11 +49,11 @@ class Sinks:
         """
         for store in self._stores:
             if batch:
-                store.hold.run(lambda write=store.write: write(batch))  # type: ignore[misc]
+                retry(partial(store.write, batch), store.outage, on=SinkUnavailable, stop=self._stop)
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
-        return [f"{store.name} is away; the stream is held back" for store in self._stores if store.hold.away]
+        return [f"{store.name} is away; the stream is held back" for store in self._stores if store.outage.ongoing]
 
 
 def clickhouse_opener(settings: ClickHouseSettings) -> Callable[[], Client]:
@@ -82,16 +85,18 @@ def redis_state(settings: RedisSettings) -> RedisState:
 @contextmanager
 def opened(settings: Settings, telemetry: Telemetry, stop: Event) -> Iterator[Sinks]:
     """Open the stores that the settings name, and count what they do."""
-    writer, hold = ClickHouseWriter(clickhouse_opener(settings.clickhouse)), Hold("ClickHouse", stop=stop)
-    stores = [Store("ClickHouse", writer.write, hold)]
-    telemetry.watch("clickhouse", writer.counters)
-    telemetry.watch("clickhouse_hold", hold.counters)
+    writer, outage = ClickHouseWriter(clickhouse_opener(settings.clickhouse)), _outage("ClickHouse")
+    stores = [Store("ClickHouse", writer.write, outage)]
+    telemetry.export(writer.metrics, outage.metrics)
     if settings.redis.url:
-        state, hold = redis_state(settings.redis), Hold("Redis", stop=stop)
-        stores.append(Store("Redis", state.update, hold))
-        telemetry.watch("redis", state.counters)
-        telemetry.watch("redis_hold", hold.counters)
+        state, outage = redis_state(settings.redis), _outage("Redis")
+        stores.append(Store("Redis", state.update, outage))
+        telemetry.export(state.metrics, outage.metrics)
     try:
-        yield Sinks(stores)
+        yield Sinks(stores, stop)
     finally:
         writer.close()
+
+
+def _outage(store: str) -> Outage:
+    return Outage(store, consequence="the stream is held back; nothing is dropped")

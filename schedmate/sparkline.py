@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import median
 
 BLOCKS = "▁▂▃▄▅▆▇█"
-WIDTH = 60
+WIDTH = 40
 FEWEST = 5
 """Points below which a curve says nothing."""
 

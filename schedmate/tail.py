@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from processors.carried import printed
 from processors.classify.context import ClassifyContext
+from processors.container_log import container_text
 from processors.diagnose.nan import mentioned
 from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
@@ -23,20 +23,21 @@ from processors.track.state import TrackState
 from processors.track.tracker import REPORTS
 from processors.view import CHUNK_LINES, PROGRESS
 from records import LogChunk, Position
-from streams.producers.chunker import Chunker
 from streams.producers.pieces import Mark, PieceSplitter
-from streams.producers.stored import GZIP, STANDARD_INPUT, ZSTANDARD, template
+from streams.producers.stored import GZIP, STANDARD_INPUT, ZSTANDARD, chunker_of
 
 LONG = 4 << 20
-"""Bytes from which a log is read from its end."""
+"""Bytes from which a log is read from its end: a smaller one is read whole in a fraction of a second."""
 BLOCK = 256 << 10
-"""Bytes of the first block."""
+"""Bytes of the first block: some thousand lines, which mostly suffice."""
 GROWTH = 4
+"""How much longer each block is than the one before: all blocks together are read in a third more than the last one alone takes."""
 QUIET_CHUNKS = 3
 """Chunks of 20 lines without a sign of failure that must follow each other: more lines than an open traceback waits for."""
 QUIET_PROGRESS = 5
-"""Progress lines in them."""
+"""Progress lines in them: the job was at work, and not just silent."""
 COUNTING = 8 << 20
+"""Bytes of one read where only newlines are counted."""
 EVENTS, HEAD = b":::MLL", 256 << 10
 """A log of MLPerf's events says at its head what one of them counts; it is read whole."""
 
@@ -90,15 +91,15 @@ def find_tail(
 
 def _chunks(path: Path, data: bytes, start: Mark) -> list[LogChunk]:
     """Return the chunks of `data`, which ends the log at `path`."""
-    splitter, chunker = PieceSplitter(start), Chunker(template(path), start=start)
+    splitter, chunker = PieceSplitter(start), chunker_of(path, start)
     arrived = path.stat().st_mtime
     ready = chunker.add(splitter.feed(data, arrived), 0.0) + chunker.add(splitter.finish(arrived), 0.0)
-    return [chunk for each in ready + chunker.flush() if isinstance(chunk := each.record, LogChunk)]
+    return [each.record for each in ready + chunker.flush()]
 
 
 def _begins_quietly(chunks: Sequence[LogChunk], processor: JobProcessor) -> bool:
     """Return whether nothing before `chunks` can matter for the verdict: a quiet stretch comes before any sign of failure."""
-    lines = [line for chunk in chunks for line in printed(chunk.lines)]
+    lines = [line for chunk in chunks for line in container_text(chunk.lines)]
     if mentioned("\n".join(lines)):
         return False
     classes = processor.reader.classifier.classify(lines, ClassifyContext())
@@ -114,7 +115,7 @@ def _begins_quietly(chunks: Sequence[LogChunk], processor: JobProcessor) -> bool
 
 def _track(chunks: Sequence[LogChunk], processor: JobProcessor) -> TrackState | None:
     """Return what the tracker knows after `chunks`; None where they hold rows of a table, which its header explains."""
-    if any(_NUMBERS_ALONE.fullmatch(line) for chunk in chunks for line in printed(chunk.lines)):
+    if any(_NUMBERS_ALONE.fullmatch(line) for chunk in chunks for line in container_text(chunk.lines)):
         return None
     state = JobState(job="")
     for offset, chunk in enumerate(chunks):

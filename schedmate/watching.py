@@ -7,7 +7,7 @@ from pathlib import Path
 from processors.job import JobProcessor
 from processors.state import JobState
 from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, Position
-from schedmate.report import seconds, verdict
+from schedmate.report import rate, seconds, verdict
 from streams.producers.stored import follow_chunks
 
 
@@ -41,7 +41,7 @@ def _progress(metric: JobMetric) -> str:
     if metric.step_time_s is not None:
         parts.append(f"{seconds(metric.step_time_s)} a step")
     if metric.throughput is not None:
-        parts.append(f"{metric.throughput:.5g} {metric.throughput_unit or ''}".strip())
+        parts.append(f"{rate(metric.throughput)} {metric.throughput_unit or ''}".strip())
     return "  ".join(parts)
 
 

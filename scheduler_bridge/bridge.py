@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import structlog
 
@@ -20,6 +20,7 @@ from records import (
     decode,
     encode,
 )
+from resilience import Outage
 from scheduler_bridge import effects
 from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerAway
 from scheduler_bridge.guardrails import (
@@ -32,6 +33,7 @@ from scheduler_bridge.guardrails import (
     objection_of_state,
 )
 from scheduler_bridge.ledger import Entry, Ledger
+from scheduler_bridge.metrics import BridgeMetrics
 from scheduler_bridge.policies import propose, restart
 from scheduler_bridge.settings import BridgeSettings
 
@@ -48,39 +50,7 @@ WORK = 5.0
 """Seconds after which `advance` begins no more work: a thousand failures at once must not keep the bridge from reading."""
 
 TIDY = 600.0
-"""Seconds between two looks for what the ledger may forget."""
-
-
-@dataclass(slots=True)
-class BridgeCounters:
-    """What the bridge did since it started."""
-
-    proposed: int = 0
-    """Decisions made and published."""
-    repeats: int = 0
-    """Findings and decisions that were known already."""
-    done: int = 0
-    """Decisions carried out and verified."""
-    shadowed: int = 0
-    """Decisions not carried out because their action is not turned on."""
-    refused: int = 0
-    """Decisions that a guardrail refused."""
-    refused_by: dict[str, int] = field(default_factory=dict)
-    """Decisions refused, by the guardrail that refused them."""
-    deferred: dict[str, int] = field(default_factory=dict)
-    """Decisions told to wait for an hourly limit, by the limit."""
-    expired: int = 0
-    """Decisions whose time was over."""
-    failed: int = 0
-    """Actions that the scheduler refused, or whose effect it does not show."""
-    unverified: int = 0
-    """Actions of which nobody knows whether they were carried out."""
-    waiting: int = 0
-    """Decisions that wait now."""
-    actions_hour: dict[str, int] = field(default_factory=dict)
-    """Actions of the last hour that count: all (`cluster`), those for the user and against the node that have most."""
-    scheduler_away: int = 0
-    """Questions that the scheduler did not answer."""
+"""Seconds between two looks for what the ledger may forget: it keeps everything for a day anyway."""
 
 
 @dataclass(slots=True)
@@ -126,7 +96,7 @@ class Bridge:
         clock: Callable[[], float] = time.time,
         recall: Callable[[], Iterable[Decision | DecisionResult]] = tuple,
     ) -> None:
-        self.counters = BridgeCounters()
+        self.metrics = BridgeMetrics()
         self._recall = recall
         self._actuator = actuator
         self._settings = settings
@@ -135,13 +105,13 @@ class Bridge:
         self._ledger = Ledger()
         self._watches: dict[str, _Watch] = {}
         self._revisions: dict[tuple[str, int], int] = {}
-        self._away = False
+        self._outage = Outage(actuator.name, consequence="decisions wait until it answers or they expire")
         self._tidied = clock()
 
     @property
     def scheduler_away(self) -> bool:
         """True from the first question that the scheduler did not answer until the next that it does."""
-        return self._away
+        return self._outage.ongoing
 
     def remember(self, record: Decision | DecisionResult) -> None:
         """Take in one record of the history, in any order."""
@@ -156,7 +126,7 @@ class Bridge:
                 self._adopt(propose(record, self._settings))
             case Decision():
                 if self._ledger.knows(record.id):
-                    self.counters.repeats += 1
+                    self.metrics.repeats.inc()
                 self._ledger.remember(record)
             case DecisionResult():
                 self._ledger.remember(record)
@@ -188,7 +158,7 @@ class Bridge:
     def _accept_failure(self, failure: Failure) -> None:
         """Propose what the newest revision says, and take back what an older one led to."""
         if not self._is_newest(failure):
-            self.counters.repeats += 1
+            self.metrics.repeats.inc()
             return
         proposal = propose(failure, self._settings)
         earlier = [
@@ -196,7 +166,7 @@ class Bridge:
         ]
         repeats = [self._reconsider(entry, proposal, failure) for entry in earlier]
         if any(repeats):
-            self.counters.repeats += 1
+            self.metrics.repeats.inc()
             return
         self._adopt(proposal)
         if proposal is not None and failure.final:
@@ -243,11 +213,11 @@ class Bridge:
             log.warning("not_decided", error=str(error))
             return
         if self._ledger.knows(decision.id):
-            self.counters.repeats += 1
+            self.metrics.repeats.inc()
             return
         self._publish(decision)
         self._ledger.remember(decision)
-        self.counters.proposed += 1
+        self.metrics.proposed.inc()
         log.info("decided", decision=decision.id, mode=decision.mode.value, reason=decision.reason)
 
     def _consider(self, decision: Decision) -> None:
@@ -266,13 +236,13 @@ class Bridge:
             job = self._actuator.job(decision.job)
             beneficiary = self._actuator.job(decision.beneficiary) if decision.beneficiary else None
         except SchedulerAway as error:
-            self._say_away(error)
+            self._note_outage(error)
             self._wait(decision, f"the scheduler could not be asked: {error}")
             return
         except ActuatorError as error:
             self._conclude(decision, Objection("job-state", str(error)))
             return
-        self._say_back()
+        self._outage.succeeded()
         verdict = objection_of_state(decision, job, beneficiary, watch.confirmed)
         # What a job prints leads to an action in its own favour, or in that of the job that was slowed.
         favoured = beneficiary or job
@@ -307,7 +277,7 @@ class Bridge:
         watch.due = min(limit.until, decision.expires)
         if not self._ledger.deferred(decision.id):
             self._record(decision, Outcome.DEFERRED, watch.why)
-            self.counters.deferred[limit.guardrail] = self.counters.deferred.get(limit.guardrail, 0) + 1
+            self.metrics.deferred.labels(limit.guardrail).inc()
             log.info("deferred", decision=decision.id, why=watch.why)
 
     def _act(self, decision: Decision) -> None:
@@ -322,7 +292,7 @@ class Bridge:
                 case Action.EVICT:
                     seen = self._actuator.evict(decision.job)
         except SchedulerAway as error:
-            self._say_away(error)
+            self._note_outage(error)
             self._settle(decision)
         except ActuatorError as error:
             self._record(decision, Outcome.FAILED, str(error))
@@ -334,7 +304,7 @@ class Bridge:
         try:
             job = self._actuator.job(decision.job)
         except SchedulerAway as error:
-            self._say_away(error)
+            self._note_outage(error)
             if self._clock() <= decision.expires:
                 self._wait(decision, str(error))
             else:
@@ -343,7 +313,7 @@ class Bridge:
         except ActuatorError as error:
             self._record(decision, Outcome.UNVERIFIED, f"started; {error}")
             return
-        self._say_back()
+        self._outage.succeeded()
         if effects.shows(decision, job):
             self._record(decision, Outcome.DONE, "interrupted; the scheduler shows the effect", job)
         else:
@@ -357,8 +327,7 @@ class Bridge:
         detail = f"{objection.guardrail}: {objection.reason}" + (f"; {why}" if why else "")
         self._record(decision, objection.outcome, detail, seen)
         if objection.outcome is Outcome.REFUSED:
-            refused = self.counters.refused_by
-            refused[objection.guardrail] = refused.get(objection.guardrail, 0) + 1
+            self.metrics.refused.labels(objection.guardrail).inc()
 
     def _record(self, decision: Decision, outcome: Outcome, detail: str, seen: JobView | None = None) -> None:
         """Write down one step: acknowledged first, believed second."""
@@ -380,19 +349,17 @@ class Bridge:
         self._publish(result)
         self._ledger.remember(result)
         if outcome.final:
-            setattr(self.counters, outcome.value, getattr(self.counters, outcome.value) + 1)
+            self.metrics.outcomes.labels(outcome.value).inc()
             log.info("concluded", decision=decision.id, outcome=outcome.value, detail=detail, seen=result.seen)
 
     def _count(self, waiting: int) -> None:
         """Bring the numbers that go up and down to what is so now."""
-        self.counters.waiting = waiting
+        self.metrics.waiting.set(waiting)
         recent = self._ledger.recent(self._clock())
         users, nodes = Counter(tried.user for tried in recent), Counter(tried.node for tried in recent if tried.node)
-        self.counters.actions_hour = {
-            "cluster": len(recent),
-            "user": max(users.values(), default=0),
-            "node": max(nodes.values(), default=0),
-        }
+        self.metrics.actions_last_hour.labels("cluster").set(len(recent))
+        self.metrics.actions_last_hour.labels("user").set(max(users.values(), default=0))
+        self.metrics.actions_last_hour.labels("node").set(max(nodes.values(), default=0))
 
     def _watch(self, decision_id: str) -> _Watch:
         if decision_id not in self._watches:
@@ -417,13 +384,6 @@ class Bridge:
             watch = self._watch(decision_id)
             watch.due, watch.pause = 0.0, self._settings.first_look
 
-    def _say_away(self, error: SchedulerAway) -> None:
-        self.counters.scheduler_away += 1
-        if not self._away:
-            log.warning("scheduler_away", error=str(error))
-        self._away = True
-
-    def _say_back(self) -> None:
-        if self._away:
-            log.info("scheduler_back")
-        self._away = False
+    def _note_outage(self, error: SchedulerAway) -> None:
+        self.metrics.scheduler_away.inc()
+        self._outage.failed(error)

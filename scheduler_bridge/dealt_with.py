@@ -11,8 +11,9 @@ TOPIC = BY_RECORD[DecisionResult].name
 BACK = 7 * 86400.0
 """Seconds that the first look goes back. A decision that claims to live longer is over by then."""
 KEPT = 100_000
-"""Newest decisions that are remembered."""
+"""Newest decisions that are remembered: more than a cluster sees before they expire, in some 10 MB."""
 POLL_MS = 500
+"""The longest wait for one answer of the broker: the ends are known beforehand, so a look waits only for what is on its way."""
 OPEN = frozenset({Outcome.SHADOWED, Outcome.DEFERRED})
 """Outcomes after which somebody else may still carry a decision out."""
 

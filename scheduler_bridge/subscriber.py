@@ -26,6 +26,7 @@ from kafka.errors import (
 )
 
 from records import BY_RECORD, Action, Decision, Explained, InvalidRecord, Mode, Position, decode
+from resilience import Outage
 
 from . import dealt_with
 from .offsets import Offsets
@@ -34,7 +35,11 @@ log = structlog.get_logger(__name__)
 
 TOPIC = BY_RECORD[Decision].name
 POLL_MS = 500
-COMMIT_MS = 5000  # without a limit kafka-python waits for a broker for ever, and nobody could stop it
+"""The longest wait for messages: so late a time limit may end the iteration, and an acknowledgement be committed."""
+PAUSE_LIMIT_S = 1.0
+"""The longest pause while the broker is away, for the same reason."""
+COMMIT_MS = 5000
+"""Without a limit kafka-python waits for a broker for ever, and nobody could stop it."""
 MEMBERSHIP_ERRORS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError, UnknownMemberIdError)
 """The group changed its members: the next poll joins it again. None of them is retriable for kafka-python."""
 
@@ -120,6 +125,8 @@ class Subscription:
         self._offsets = Offsets()
         self._lock = threading.Lock()
         self._thread = threading.get_ident()
+        self._reading = Outage(f"Kafka, topic {TOPIC}", limit_s=PAUSE_LIMIT_S)
+        self._reading_results = Outage(f"Kafka, topic {dealt_with.TOPIC}", limit_s=PAUSE_LIMIT_S)
         consumer.subscribe([TOPIC])
 
     def __iter__(self) -> Iterator[Delivery]:
@@ -166,12 +173,13 @@ class Subscription:
             try:
                 delivery = self._delivery(self._waiting[0])
             except RetriableError as error:
-                _pause(error)
+                time.sleep(self._reading_results.failed(repr(error)))
                 return None
             except KafkaError as error:
                 raise SubscriptionError(
                     f"expected to read decision-results, got {error!r}: give the right to read it, or ask for everything"
                 ) from error
+            self._reading_results.succeeded()
             self._waiting.popleft()
             if delivery:
                 return delivery
@@ -181,12 +189,14 @@ class Subscription:
         try:
             batches = self._consumer.poll(timeout_ms=POLL_MS)
         except RetriableError as error:  # it is away; while it is looked for, kafka-python raises instead of waiting
-            _pause(error)
+            time.sleep(self._reading.failed(repr(error)))
             return
         except KafkaError as error:
             raise SubscriptionError(
                 f"expected decisions from Kafka, got {error!r}: see the broker and its rights"
             ) from error
+        if batches:  # no messages may mean no broker
+            self._reading.succeeded()
         self._drop_lost()
         for records in batches.values():
             for record in records:
@@ -264,11 +274,6 @@ class Subscription:
         with self._lock:
             self._offsets.keep(owned)
         self._waiting = deque(record for record in self._waiting if record.partition in owned)
-
-
-def _pause(error: RetriableError) -> None:
-    log.warning("no_answer", error=repr(error), detail="asked again until it answers")
-    time.sleep(POLL_MS / 1000)
 
 
 def subscribe(

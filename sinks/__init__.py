@@ -1,6 +1,5 @@
 """What lasts: ClickHouse for history, Redis for now. Knows records, and not how they are made."""
 
 from .errors import RecordRejected, SinkRejected, SinkUnavailable
-from .hold import Hold, HoldCounters
 
-__all__ = ["Hold", "HoldCounters", "RecordRejected", "SinkRejected", "SinkUnavailable"]
+__all__ = ["RecordRejected", "SinkRejected", "SinkUnavailable"]

@@ -30,9 +30,11 @@ from .transport import Message
 WHOLE = 4 << 20
 """Bytes of a value up to which a dead letter holds it whole: base64 makes a third more of it, and its topic takes 8 MB."""
 CUT = 1 << 20
-"""Bytes that it holds of a larger one."""
+"""Bytes that it holds of a larger one: enough to see what it was. The rest stands in the topic itself for as long as that keeps it."""
 _KEY = 1024
+"""Bytes of a key that a dead letter holds: longer than any job's id."""
 _REASON = 2000
+"""Characters of a reason: errors of decoders quote what they met, which may be long."""
 _TEXT_FIELDS = ("message", "log")
 _JOB_FIELDS = ("job", "job_id", "slurm_job_id")
 _TIME_FIELDS = ("timestamp", "date", "@timestamp", "time")

@@ -12,6 +12,7 @@ from .transport import Message, Outgoing, Producer, outgoing
 
 TOPIC = "dead-letters"
 WRITTEN_WITHIN_S = 30.0
+"""A person waits for the command: a broker that takes longer is said to be away."""
 
 
 class DeadLetterError(Explained):

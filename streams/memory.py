@@ -87,6 +87,11 @@ class MemoryBroker:
                 if message.position.offset < end
             ]
 
+    def read_at(self, topic: str, partition: int, offsets: Sequence[int]) -> list[Message]:
+        """Return the messages at `offsets`, in ascending order; those that are no longer held are left out."""
+        wanted = set(offsets)
+        return [message for message in self.read(topic, partition) if message.position.offset in wanted]
+
     def producer(self) -> "MemoryProducer":
         """Return a producer that writes here."""
         return MemoryProducer(self)

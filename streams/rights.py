@@ -12,7 +12,9 @@ from .topics import LAYOUTS, STATE_TOPICS
 Operation = Literal["READ", "WRITE", "DESCRIBE", "CREATE", "ALTER"]
 
 ALL = tuple(layout.name for layout in LAYOUTS)
-STORED = tuple(name for name in ALL if name not in {"job-logs", "node-logs", "node-stays", *STATE_TOPICS})
+STORED = tuple(
+    name for name in ALL if name not in {"job-logs", "node-logs", "node-stays", "model-questions", *STATE_TOPICS}
+)
 
 
 @dataclass(frozen=True)
@@ -79,11 +81,18 @@ _ROLES = (
             *STATE_TOPICS,
         ),
         writes=(
-            *("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "model-answers", "job-events"),
-            *("node-stays", "node-findings", "dead-letters", *STATE_TOPICS),
+            *("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "model-questions"),
+            *("job-events", "node-stays", "node-findings", "dead-letters", *STATE_TOPICS),
         ),
         sees=ALL,
         group="-worker",
+    ),
+    Role(
+        "model-worker",
+        "`model-worker`, beside a GPU",
+        reads=("model-questions", "job-logs"),
+        writes=("model-answers", "dead-letters"),
+        group="-model-worker",
     ),
     Role("sink", "`sink`", reads=STORED, writes=("dead-letters",), group="-sink"),
     Role(

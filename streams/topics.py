@@ -42,9 +42,16 @@ _STATE = {
 
 # Decisions are few and their order counts; one partition means that one bridge acts and any other stands by.
 _SINGLE = {"decisions", "decision-results"}
-_DAYS = {"job-logs": 3, "node-logs": 3, "gpu-metrics": 1}
+_KEEP_DAYS = 14
+"""Results, decisions and events are few: ClickHouse may be away for two weeks before any of them is lost."""
+_DAYS = {"job-logs": 3, "node-logs": 3, "gpu-metrics": 1, "model-questions": 1}
+"""Lines and samples are many. Workers may be away for a weekend; samples that are a day old explain no failure any more, and questions are
+worth an answer for minutes."""
 
 LAYOUTS: tuple[Layout, ...] = (
-    *(Layout(topic.name, 1 if topic.name in _SINGLE else None, _plain(_DAYS.get(topic.name, 14))) for topic in TOPICS),
+    *(
+        Layout(topic.name, 1 if topic.name in _SINGLE else None, _plain(_DAYS.get(topic.name, _KEEP_DAYS)))
+        for topic in TOPICS
+    ),
     *(Layout(name, None, _STATE) for name in STATE_TOPICS),
 )

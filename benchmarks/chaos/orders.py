@@ -34,31 +34,39 @@ class OrderSearch:
 
     def __init__(self, processor: JobProcessor, wanted: Mapping[str, bytes], topics: Sequence[Sequence[Input]]) -> None:
         self._processor, self._wanted, self._topics = processor, wanted, topics
-        self._steps = 0
 
     def found(self, job: str) -> bool:
         """Return whether some order leads to exactly what was made of `job`."""
+        topics = range(len(self._topics))
+        return any(self._search(job, prefer) for prefer in (topics, topics[::-1]))
+
+    def _search(self, job: str, prefer: Sequence[int]) -> bool:
+        """Search from a fresh state, trying the next record of the first topic of `prefer` first."""
         pending = [(_encode(self._processor.fresh(job)), tuple(0 for _ in self._topics), frozenset[str]())]
-        reached = set(pending)
-        while pending and self._steps < MOST_STEPS:
+        reached, steps = set(pending), 0
+        while pending and steps < MOST_STEPS:
             state, at, made = pending.pop()
-            ahead = [index for index, topic in enumerate(self._topics) if at[index] < len(topic)]
+            ahead = [index for index in prefer if at[index] < len(self._topics[index])]
             if not ahead and made == self._wanted.keys():
                 return True
-            for index in reversed(ahead):  # the first topic is tried first
+            ways = []
+            for index in ahead:
+                steps += 1
                 after = _decoder.decode(state)
                 ids = self._process(after, *self._topics[index][at[index]])
                 if ids is None:
                     continue
-                step = (_encode(after), (*at[:index], at[index] + 1, *at[index + 1 :]), made | ids)
-                if step not in reached:  # most orders lead to the same state
-                    reached.add(step)
-                    pending.append(step)
+                way = (_encode(after), (*at[:index], at[index] + 1, *at[index + 1 :]), made | ids)
+                if (way[0], way[2]) == (state, made):  # it says nothing new: when it is taken does not matter
+                    ways = [way]
+                    break
+                ways.append(way)
+            pending += [way for way in reversed(ways) if way not in reached]
+            reached.update(ways)
         return False
 
     def _process(self, state: JobState, position: Position, record: Record) -> set[str] | None:
         """Return the ids of what follows from a record; None where that was not made."""
-        self._steps += 1
         made = [outgoing(each) for each in self._processor.process(state, position, record)]
         values = {identity(each.value): each.value for each in made if each.topic in MADE and each.value is not None}
         return set(values) if all(self._wanted.get(key) == value for key, value in values.items()) else None

@@ -18,7 +18,7 @@ from processors.classify.context import OTHER
 from processors.classify.fallback import THRESHOLD
 from processors.classify.kinds import kind_of
 from processors.classify.linear import LETTERS
-from processors.models.onnx import OnnxEmbedder
+from processors.classify.onnx import OnnxEmbedder
 
 from .data import Example, examples
 from .train import ALWAYS, asked_of, classes_of, folds_of, left_out, rows_of

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,15 +68,13 @@ def stream_chunks(folder: Path, limits: Limits = SHIPPED) -> Iterator[LogChunk]:
     """Yield a log's chunks as `schedmate pipe` would have shipped them."""
     captured = capture.read(folder)
     splitter, name = PieceSplitter(), str(folder.name)
-    chunker = Chunker(LogChunk(job=name, producer=name, lines=[], time=0.0), limits=limits)
+    chunker = Chunker(partial(LogChunk, job=name, producer=name), limits=limits)
     arrived = captured.start
     for piece, after in captured.pieces:
         arrived = captured.start + after
         for ready in [*chunker.due(after), *chunker.add(splitter.feed(piece, arrived), after)]:
-            assert isinstance(ready.record, LogChunk)
             yield ready.record
     for ready in [*chunker.add(splitter.finish(arrived), arrived), *chunker.flush()]:
-        assert isinstance(ready.record, LogChunk)
         yield ready.record
 
 

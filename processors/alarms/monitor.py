@@ -1,10 +1,11 @@
 """The alarms of one job: a loss that is no number, a loss spike, a hang, steps that became slower, a straggler."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 import msgspec
+from prometheus_client import Counter
 
 from processors.stage import Stage
 from processors.view import PROGRESS, ChunkView
@@ -57,14 +58,12 @@ class AlarmState(msgspec.Struct):
     silence: Silence = msgspec.field(default_factory=Silence)
 
 
-@dataclass
-class AlarmCounters:
+class AlarmMetrics:
     """What the monitor has said."""
 
-    raised: int = 0
-    """Alarms raised."""
-    over: int = 0
-    """Alarms that were over."""
+    def __init__(self) -> None:
+        self.raised = Counter("schedmate_alarm_monitor_raised", "Alarms raised.", registry=None)
+        self.over = Counter("schedmate_alarm_monitor_over", "Alarms that were over.", registry=None)
 
 
 @dataclass(frozen=True)
@@ -102,11 +101,11 @@ class AlarmMonitor(Stage[AlarmState]):
         self.hang_s = hang_s
         self.slower = slower
         self.straggler = straggler
-        self.counters = AlarmCounters()
+        self.metrics = AlarmMetrics()
 
-    def components(self) -> Mapping[str, object]:
-        """Return its counters, by the name that metrics are served under."""
-        return {"alarm_monitor": self.counters}
+    def metric_groups(self) -> Sequence[object]:
+        """Return its metrics."""
+        return (self.metrics,)
 
     def on_metric(self, metric: JobMetric, position: Position, state: AlarmState) -> list[Alarm]:
         """Return what begins or is over with a metric."""
@@ -249,14 +248,14 @@ class AlarmMonitor(Stage[AlarmState]):
             return None
         state.raised[kind] = since
         state.told += 1
-        self.counters.raised += 1
+        self.metrics.raised.inc()
         return _alarm(kind, since, seen, position, state, raised=True)
 
     def _over(self, kind: AlarmKind, seen: _Seen, position: Position, state: AlarmState) -> Alarm | None:
         since = state.raised.pop(kind, None)
         if since is None:
             return None
-        self.counters.over += 1
+        self.metrics.over.inc()
         return _alarm(kind, since, seen, position, state, raised=False)
 
 

@@ -1,6 +1,6 @@
 """What a job's log tells of the checkpoints that it saves: when, where, and whether they are complete."""
 
 from .saves import CheckpointsState
-from .stage import CheckpointCounters, Checkpoints
+from .stage import CheckpointMetrics, Checkpoints
 
-__all__ = ["CheckpointCounters", "Checkpoints", "CheckpointsState"]
+__all__ = ["CheckpointMetrics", "Checkpoints", "CheckpointsState"]

@@ -68,6 +68,6 @@ class Reader:
             yield SaveLine(index, *one, path, places.step(text, path), places.seconds(text))
 
     def _learn(self, template: str) -> Said:
-        said = language.read(peel(template).body) if _WORDS.may_match(template) else None
+        said = language.read(peel(template).body) if _WORDS.likely(template) else None
         self._known.put(template, said or _NOTHING)
         return said or _NOTHING

@@ -5,9 +5,10 @@ file that names the newest was written, when the next one begins, or when the jo
 and then goes on, that shows it too; but not in a job whose own lines say when a save is complete, or that it saves in the background.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import compress
+
+from prometheus_client import Counter
 
 from processors.stage import Stage
 from processors.view import PROGRESS, ChunkView
@@ -28,16 +29,12 @@ PART_S = 60.0
 _IS_PROGRESS = bytes(letter == ord(PROGRESS) for letter in range(256))
 
 
-@dataclass
-class CheckpointCounters:
-    """What was told of checkpoints."""
+class CheckpointMetrics:
+    """What was told of saves."""
 
-    started: int = 0
-    """Saves that jobs said to begin."""
-    durable: int = 0
-    """Saves that were complete."""
-    failed: int = 0
-    """Saves that failed."""
+    def __init__(self) -> None:
+        about = "Saves of checkpoints that began (started), were complete (durable) or failed."
+        self.saves = Counter("schedmate_checkpoints_saves", about, ["state"], registry=None)
 
 
 class Checkpoints(Stage[CheckpointsState]):
@@ -47,11 +44,11 @@ class Checkpoints(Stage[CheckpointsState]):
 
     def __init__(self, reader: Reader | None = None) -> None:
         self.reader = reader or Reader()
-        self.counters = CheckpointCounters()
+        self.metrics = CheckpointMetrics()
 
-    def components(self) -> Mapping[str, object]:
-        """Return its counters, by the name that metrics are served under."""
-        return {"checkpoints": self.counters}
+    def metric_groups(self) -> Sequence[object]:
+        """Return its metrics."""
+        return (self.metrics,)
 
     def on_chunk(self, chunk: ChunkView, position: Position, state: CheckpointsState) -> list[Checkpoint]:
         """Return what lines and progress tell of saves, line by line: where the chunk was cut makes no difference."""
@@ -75,7 +72,7 @@ class Checkpoints(Stage[CheckpointsState]):
 
     def _counted(self, told: list[Checkpoint]) -> list[Checkpoint]:
         for one in told:
-            setattr(self.counters, one.state, getattr(self.counters, one.state) + 1)
+            self.metrics.saves.labels(one.state).inc()
         return told
 
 

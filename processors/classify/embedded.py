@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from processors.models.embedder import Embedder
-
 from .calibration import curves, likely
+from .embedder import Embedder
 from .linear import LETTERS, LinearModel
 
 Floats = NDArray[np.float64]

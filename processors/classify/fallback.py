@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from processors.models.embedder import Embedder
-
 from .context import OTHER
 from .embedded import EmbeddedModel
+from .embedder import Embedder
 from .linear import LETTERS, LinearModel
 
 THRESHOLD = 0.6

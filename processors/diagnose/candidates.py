@@ -6,7 +6,7 @@ from math import inf
 import msgspec
 
 from processors.view import PROGRESS, ChunkView
-from records import Component, ErrorType, Evidence
+from records import Component, ErrorType, Evidence, FailureSource
 
 from .faults import merged, of_one_card, origins
 from .kinds import CERTAIN, CHILD, EXIT, FAULT, HINT, LAUNCHER, PASSING, STARVED, THREAD, VAGUE, WEAK, explained
@@ -52,7 +52,7 @@ class Candidate(msgspec.Struct):
     component: Component
     restartable: bool | None
     confidence: float
-    source: str
+    source: FailureSource
     message: str
     time: float
     node: str

@@ -3,7 +3,7 @@
 import signal as signals
 from typing import NamedTuple
 
-from records import Component, ErrorType, Position
+from records import Component, ErrorType, FailureSource, Position
 
 from . import kinds
 from .candidates import Candidate
@@ -99,7 +99,7 @@ def by_ending(ending: Ending) -> Candidate | None:
         component=meaning.component,
         restartable=meaning.restartable,
         confidence=meaning.confidence,
-        source="exit",
+        source=FailureSource.EXIT,
         message=text,
         time=ending.time,
         node=ending.nodes[0] if len(ending.nodes) == 1 else "",

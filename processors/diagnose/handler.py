@@ -12,9 +12,9 @@ on it is taken back.
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
+from prometheus_client import Counter
 
 from processors.view import PROGRESS, ChunkView
 from records import ErrorType, Failure, ModelAnswer, Position
@@ -50,14 +50,16 @@ class DiagnoseState(msgspec.Struct):
     """Answers that came before the verdict that they are about."""
 
 
-@dataclass
-class DiagnoseCounters:
+class HandlerMetrics:
     """What the handler has said."""
 
-    verdicts: int = 0
-    """Verdicts, revisions included."""
-    taken_back: int = 0
-    """Verdicts taken back because the job went on or ended well."""
+    def __init__(self) -> None:
+        self.verdicts = Counter("schedmate_failure_handler_verdicts", "Verdicts, revisions included.", registry=None)
+        self.taken_back = Counter(
+            "schedmate_failure_handler_taken_back",
+            "Verdicts taken back because the job went on or ended well.",
+            registry=None,
+        )
 
 
 class FailureHandler:
@@ -69,7 +71,7 @@ class FailureHandler:
 
     def __init__(self, signatures: Sequence[Signature] | None = None) -> None:
         self.signatures = tuple(load() if signatures is None else signatures)
-        self.counters = DiagnoseCounters()
+        self.metrics = HandlerMetrics()
         self._reader = Reader(self.signatures)
 
     def quiet(self, lines: Sequence[str], classes: str) -> bool:
@@ -130,13 +132,13 @@ class FailureHandler:
         return [self._say(verdict(ranked, view.job, view.attempt, state.revision + 1, None), root, state)]
 
     def _say(self, said: Failure, root: Candidate, state: DiagnoseState) -> Failure:
-        self.counters.verdicts += 1
+        self.metrics.verdicts.inc()
         state.revision = said.revision
         state.said = Said.of(root, said.id)
         return said
 
     def _take_back(self, state: DiagnoseState, job: str, attempt: int, time: float, ending: Ending | None) -> Failure:
-        self.counters.taken_back += 1
+        self.metrics.taken_back.inc()
         state.revision += 1
         said = taken_back(job, time, attempt, state.revision, ending)
         state.said = Said("", ErrorType.NONE, 0, None, said.id)

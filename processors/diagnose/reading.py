@@ -7,7 +7,7 @@ import msgspec
 
 from processors.grammar.prefix import peel
 from processors.view import ERROR, OTHER, PROGRESS, ChunkView
-from records import Component, ErrorType, Evidence
+from records import Component, ErrorType, Evidence, FailureSource
 
 from . import kinds, launch
 from . import traceback as tracebacks
@@ -171,7 +171,9 @@ class Reader:
         if raised is None and (inside or _SOURCE.match(line)):
             return None
         if self._header + 2 in found and (accused := _accused(line, feed, name, kept)):
-            return _from(_REPORT, "first_observed_failure", "signature", place, view.times[index], name, accused)
+            return _from(
+                _REPORT, "first_observed_failure", FailureSource.SIGNATURE, place, view.times[index], name, accused
+            )
         signature = self._signature(found, line, raised, view.classes[index])
         if signature is not None and _harmless(signature, line, raised):
             if raised is None:
@@ -208,10 +210,15 @@ def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
         add(kept, _candidate(None, tracebacks.give_up(one), one.header, one.time, name))
     if feed.nan.suspect and feed.nan.first is not None:
         verdict = Meaning(kinds.EXCEPTION, ErrorType.USER_SCRIPT, Component.NONE, restartable=False, confidence=0.5)
-        add(kept, _from(verdict, "nan_loss", "signature", feed.nan.first, feed.nan.time, name))
+        add(kept, _from(verdict, "nan_loss", FailureSource.SIGNATURE, feed.nan.first, feed.nan.time, name))
     if feed.corrected.flood and feed.corrected.first is not None:
         wear = Meaning(kinds.HINT, ErrorType.INFRASTRUCTURE, Component.NODE, restartable=True, confidence=0.4)
-        add(kept, _from(wear, "memory_corrected_flood", "signature", feed.corrected.first, feed.corrected.time, name))
+        add(
+            kept,
+            _from(
+                wear, "memory_corrected_flood", FailureSource.SIGNATURE, feed.corrected.first, feed.corrected.time, name
+            ),
+        )
 
 
 def _pass_over(  # noqa: PLR0917  # a line, what it means, and where it stands
@@ -267,22 +274,28 @@ def _candidate(
             verdict = verdict._replace(kind=meaning(raised).kind)
         if raised is not None and raised.side and signature.kind not in kinds.CERTAIN:
             verdict = verdict._replace(kind=kinds.THREAD if raised.thread else kinds.CHILD)
-        made = _from(verdict, signature.name, "signature", place, time, name)
+        made = _from(verdict, signature.name, FailureSource.SIGNATURE, place, time, name)
         made.warned = raised is None and _WARNED.search(place.text) is not None
     elif raised is not None:
         cause = raised.name.rsplit(".", 1)[-1] or "traceback"
-        made = _from(meaning(raised), cause, "traceback", place, time, name)
+        made = _from(meaning(raised), cause, FailureSource.TRACEBACK, place, time, name)
     else:
         hint = Meaning(kinds.HINT, ErrorType.UNKNOWN, Component.NONE, restartable=None, confidence=0.2)
         cause = "error_line" if is_error(place.text) else WORDS
-        made = _from(hint, cause, "signature", place, time, name)
+        made = _from(hint, cause, FailureSource.SIGNATURE, place, time, name)
     if raised is not None and raised.name:
         made.message = f"{raised.name}: {raised.message}".strip(": ")[:300]
     return made
 
 
 def _from(  # noqa: PLR0917
-    verdict: Meaning, cause: str, source: str, place: Evidence, time: float, name: str, accuses: Sequence[int] = ()
+    verdict: Meaning,
+    cause: str,
+    source: FailureSource,
+    place: Evidence,
+    time: float,
+    name: str,
+    accuses: Sequence[int] = (),
 ) -> Candidate:
     return Candidate(
         cause=cause,

@@ -1,18 +1,17 @@
 """The failure diagnosis of a job: what its own lines and its end say, weighed against what its nodes say, then against a language model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from processors.diagnose.nodes import NodeWitness, WitnessState
-from processors.models.inquirer import Inquirer
-from processors.models.reviewer import FailureReviewer
 from processors.stage import Stage
 from processors.view import ChunkView
-from records import EventKind, Failure, JobEvent, ModelAnswer, NodeFinding, Position
+from records import EventKind, Failure, JobEvent, ModelAnswer, NodeFinding, Position, Record
 
 from .ending import Ending
 from .handler import DiagnoseState, FailureHandler
+from .review import FailureReviewer, review_question
 
 
 class DiagnosisState(msgspec.Struct):
@@ -32,31 +31,27 @@ class Diagnosis(Stage[DiagnosisState]):
 
     Args:
         handler: Reads lines and ends; with the catalogue that ships where not given.
-        inquirer: Collects what a language model is to be asked.
+        ask_models: Whether language models are asked for a second look.
     """
 
     name = "diagnosis"
     inputs = ("model-answers", "node-findings")
 
-    def __init__(self, handler: FailureHandler | None = None, inquirer: Inquirer | None = None) -> None:
+    def __init__(self, handler: FailureHandler | None = None, *, ask_models: bool = False) -> None:
         self.handler = handler or FailureHandler()
         self.witness = NodeWitness(self.handler.signatures)
         self.reviewer = FailureReviewer()
-        self.inquirer = inquirer
+        self.ask_models = ask_models
 
-    def components(self) -> Mapping[str, object]:
-        """Return the counters of what it is made of, by the name that metrics are served under."""
-        return {
-            "failure_handler": self.handler.counters,
-            "node_witness": self.witness.counters,
-            "reviewer": self.reviewer.counters,
-        }
+    def metric_groups(self) -> Sequence[object]:
+        """Return the metrics of what it is made of, a group for each part."""
+        return (self.handler.metrics, self.witness.metrics, self.reviewer.metrics)
 
-    def on_chunk(self, chunk: ChunkView, position: Position, state: DiagnosisState) -> list[Failure]:
+    def on_chunk(self, chunk: ChunkView, position: Position, state: DiagnosisState) -> list[Record]:
         """Return the verdict that a line makes, or one that takes it back where the job went on."""
-        return self._weighed(self.handler.observe(chunk, state.handler), position, state)
+        return self._weighed(self.handler.observe(chunk, state.handler), state)
 
-    def on_event(self, event: JobEvent, position: Position, state: DiagnosisState) -> list[Failure]:
+    def on_event(self, event: JobEvent, position: Position, state: DiagnosisState) -> list[Record]:
         """Return the final verdict at the end of the attempt."""
         if event.kind is not EventKind.ENDED:
             return []
@@ -70,26 +65,26 @@ class Diagnosis(Stage[DiagnosisState]):
             state=event.state,
             nodes=event.nodes,
         )
-        return self._weighed(self.handler.conclude(ending, state.handler), position, state)
+        return self._weighed(self.handler.conclude(ending, state.handler), state)
 
-    def on_finding(self, finding: NodeFinding, position: Position, state: DiagnosisState) -> list[Failure]:
+    def on_finding(self, finding: NodeFinding, position: Position, state: DiagnosisState) -> list[Record]:
         """Return the verdict that a node's finding changes."""
-        return self._reviewed(_revision(self.witness.heard(finding, state.nodes), state), position, state)
+        return self._reviewed(_revision(self.witness.heard(finding, state.nodes), state), state)
 
     def on_answer(self, answer: ModelAnswer, position: Position, state: DiagnosisState) -> list[Failure]:
         """Return the verdict that a language model's answer changes."""
-        return self.reviewer.answered(answer, position, state.handler)
+        return self.reviewer.on_answer(answer, position, state.handler)
 
-    def _weighed(self, verdicts: Sequence[Failure], position: Position, state: DiagnosisState) -> list[Failure]:
+    def _weighed(self, verdicts: Sequence[Failure], state: DiagnosisState) -> list[Record]:
         """Return the verdicts. What the nodes make of the last takes its place: one that is not in force would undo a decision."""
         weighed = _revision(self.witness.said(verdicts, state.nodes), state)
-        return self._reviewed([*verdicts[:-1], *weighed] if weighed else verdicts, position, state)
+        return self._reviewed([*verdicts[:-1], *weighed] if weighed else verdicts, state)
 
-    def _reviewed(self, verdicts: Sequence[Failure], position: Position, state: DiagnosisState) -> list[Failure]:
-        """Return the verdicts and what models answered already; a review is asked for of the last."""
-        if verdicts and self.inquirer is not None:
-            self.inquirer.said(verdicts[-1], position.partition)
-        return self.reviewer.said(verdicts, state.handler)
+    def _reviewed(self, verdicts: Sequence[Failure], state: DiagnosisState) -> list[Record]:
+        """Return the verdicts, what models answered already, and the question for a second look at the last."""
+        question = review_question(verdicts[-1]) if verdicts and self.ask_models else None
+        reviewed: list[Record] = [*self.reviewer.on_verdicts(verdicts, state.handler)]
+        return [*reviewed, question] if question else reviewed
 
 
 def _revision(verdict: Failure | None, state: DiagnosisState) -> list[Failure]:

@@ -9,6 +9,7 @@ Python, Java and DeepSpeed loggers.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _PLAIN = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(map(ord, "│┃║"), "|")
 """The wide marks that stand between Chinese words, and the lines that tables are drawn with, as ASCII has them."""
@@ -75,6 +76,8 @@ _NEWS = re.compile(
     r"|memory|\boom\b|signal|dumped|cancel|nccl|subset of ranks|stalled|deadlock|\bnan\b|panic|segv|refused|unable|cannot|could not"
 )
 """What makes the message tell more than the bar."""
+_REMEMBERED, _LONGEST_REMEMBERED = 1024, 1000
+"""Lines whose prefix is remembered, two chunks of them, and the characters that such a line has at most."""
 _LETTERS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
 
 
@@ -138,8 +141,12 @@ def _last_of(line: str) -> str:
     return line[place:] if key and key in line[:place] else line
 
 
-def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
-    """Return the message of `line`, with what stood before it."""
+def peel(line: str) -> Peeled:
+    """Return the message of `line`, with what stood before it. Several readers of a new template ask for it one after the other."""
+    return _remembered(line) if len(line) <= _LONGEST_REMEMBERED else _peel(line)
+
+
+def _peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
     line = clean(line)
     place, level, stamp, cell, tag = 0, "", "", False, ""
     rank: tuple[int, int] | None = None
@@ -172,3 +179,6 @@ def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
             if found := named.match(body):
                 body = body[found.end() :]
     return Peeled(body, "WARNING" if level == "WARN" else level, stamp, rank, cell, tag[:_TAG], text)
+
+
+_remembered = lru_cache(maxsize=_REMEMBERED)(_peel)

@@ -1,6 +1,7 @@
 """What reports say of speed where grammar leaves it open and a language model explained their template.
 
-A model's word is not enough: numbers are given once the clock confirms them (`template_check`), and only where the tracker gives none.
+A model's word is not enough: numbers are given once the clock confirms them (`template_reading.check`), and only where the tracker
+gives none.
 """
 
 from collections.abc import Sequence
@@ -8,8 +9,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from processors.models.template_check import Confirmed, Template, confirmed
-from processors.models.template_reading import texts_of
 from processors.view import ChunkView
 from records import Evidence, JobMetric, ModelAnswer, Position, derived_id
 
@@ -19,6 +18,8 @@ from .readings import THRESHOLD, of_model
 from .reports import Report
 from .state import LINES, Followed, TrackState
 from .summary import Summary, summarise
+from .template_reading.check import Confirmed, Template, confirmed
+from .template_reading.prompt import texts_of
 
 TEMPLATES = 3
 """Templates that are remembered of a job."""

@@ -2,12 +2,11 @@
 
 import msgspec
 
-from processors.models.template_check import Point, Template, point
-
 from .events import EventState
 from .headings import Loop
 from .namesakes import Bar
 from .reports import Report
+from .template_reading.check import Point, Template, point
 
 LINES = 40
 """Newest lines of a template that numbers rest on; more than reports elsewhere, since they may arrive many at a time."""

@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import msgspec
+from prometheus_client import Counter
 
 from processors.grammar.extractor import Extractor
 from processors.grammar.names import Meaning
 from processors.grammar.units import SAMPLES
-from processors.models.template_check import Template
 from processors.view import PROGRESS, ChunkView
 from records import Evidence, JobMetric, Position, derived_id
 
@@ -23,6 +22,7 @@ from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
 from .state import TrackState
 from .summary import Summary, agree, summarise
+from .template_reading.check import Template
 
 REPORTS = 20
 """Newest reports that numbers rest on."""
@@ -39,14 +39,12 @@ SPACED_S = 1.9
 _SAYS = re.compile(r"[^\W\d_]|%")
 
 
-@dataclass
-class TrackCounters:
+class TrackerMetrics:
     """What the tracker has done."""
 
-    parsed: int = 0
-    """Lines whose fields were read."""
-    metrics: int = 0
-    """Records made."""
+    def __init__(self) -> None:
+        self.parsed = Counter("schedmate_tracker_parsed", "Lines whose fields were read.", registry=None)
+        self.records = Counter("schedmate_tracker_records", "Records of progress made.", registry=None)
 
 
 class Printed(msgspec.Struct, frozen=True):
@@ -79,7 +77,8 @@ class MetricTracker:
             raise ValueError(f"expected at least 1 report to rest on, got {reports}")
         self._reports = reports
         self._extractor = Extractor()
-        self.counters = TrackCounters()
+        self.metrics = TrackerMetrics()
+        self._parsed = 0
 
     def observe(
         self, view: ChunkView, state: TrackState, templates: Sequence[Template] = (), *, may_wait: bool = False
@@ -93,6 +92,9 @@ class MetricTracker:
             may_wait: Reports less than `SPACED_S` after the newest metric may wait; `waiting` says so, `catch_up` makes the metric.
         """
         metric = self._observe(view, state, may_wait=may_wait)
+        if self._parsed:  # counted once a chunk: an increment takes a lock
+            self.metrics.parsed.inc(self._parsed)
+            self._parsed = 0
         return completed(metric, follow(view, templates, state.followed), state) if templates else metric
 
     @staticmethod
@@ -102,7 +104,7 @@ class MetricTracker:
 
     def catch_up(self, printed: Printed, state: TrackState) -> JobMetric:
         """Return the metric of the reports that wait; `state` does not move."""
-        self.counters.metrics += 1
+        self.metrics.records.inc()
         return self._metric(printed, state, summarise(state.window))
 
     @staticmethod
@@ -147,7 +149,7 @@ class MetricTracker:
         self._remember_loss(view, state, [report for report, _ in lines])
         if may_wait and not state.loss_not_finite and 0 < state.window[-1].time - state.reported_at < SPACED_S:
             return None
-        self.counters.metrics += 1
+        self.metrics.records.inc()
         metric = self._metric(Printed.of(view), state, summarise(state.window))
         if metric.step_time_s is not None or metric.throughput is not None:
             state.reported_at = state.window[-1].time
@@ -193,7 +195,7 @@ class MetricTracker:
         self, view: ChunkView, state: TrackState, place: int, headers: tables.Headers | None = None
     ) -> tuple[Report | None, bool]:
         line = view.lines[place]
-        self.counters.parsed += 1
+        self._parsed += 1
         reading = self._extractor.read(line, view.templates[place])
         if reading.row:
             reading = tables.row(line, state.header, reading.stamp)
@@ -240,7 +242,7 @@ class MetricTracker:
             evidence=[view.evidence(ended)] if ended is not None else [],
         )
         if reported is None:
-            self.counters.metrics += 1
+            self.metrics.records.inc()
         return msgspec.structs.replace(
             reported or measured,
             step_time_s=seconds,

@@ -1,5 +1,6 @@
 """The command line. One module a command; a module is loaded when its command is called, so that `pipe` starts at once."""
 
+import difflib
 import importlib
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typer.core import TyperGroup
 import schedmate
 from records import Explained
 from schedmate.cli.console import say, warn
+from schedmate.extras import missing_extra
 from schedmate.settings import SettingsError, load
 
 COMMANDS = {
@@ -24,6 +26,7 @@ COMMANDS = {
     "gpu-agent": "Sample this host's GPUs, and ship the samples to Kafka.",
     "watch-scheduler": "Ship what a scheduler does with its jobs to Kafka.",
     "worker": "Run the processors on Kafka (Faust).",
+    "model-worker": "Answer the workers' questions with a language model.",
     "sink": "Write results from Kafka to ClickHouse and Redis.",
     "bridge": "Turn verdicts into decisions, and decisions into a scheduler's actions.",
     "models": "Serve a language model, and check those that are configured.",
@@ -52,6 +55,12 @@ class _Commands(TyperGroup):
         command = typer.main.get_command(module.app)
         command.name, command.short_help = cmd_name, COMMANDS[cmd_name]
         return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        near = difflib.get_close_matches(args[0], COMMANDS, n=1) if args and args[0] not in COMMANDS else []
+        if near:
+            fail(f"no command {args[0]!r}; did you mean {near[0]}?")
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(cls=_Commands, no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
@@ -96,6 +105,11 @@ def main() -> None:
         app()
     except Explained as error:
         fail(str(error))
+    except ImportError as error:
+        missing = missing_extra(error)
+        if missing is None:
+            raise
+        fail(str(missing))
 
 
 def fail(message: str) -> None:

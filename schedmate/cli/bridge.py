@@ -36,7 +36,6 @@ def command(context: typer.Context) -> None:
         with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s) as consumer:
             pump = Pump(consumer, producer, bridging.handle)
             running.telemetry.health = lambda: [*connection.problems(), *bridging.problems()]
-            running.telemetry.watch("bridge", bridging.bridge.counters)
-            running.telemetry.watch("pump", pump.counters)
+            running.telemetry.export(bridging.bridge.metrics, pump.metrics)
             pump.run(running.stop)
         producer.close()

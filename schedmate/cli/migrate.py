@@ -26,8 +26,9 @@ def command(
     """
     import threading
 
+    from resilience import Outage, retry
     from schedmate.sinking import clickhouse_opener
-    from sinks import Hold
+    from sinks import SinkUnavailable
     from sinks.clickhouse import check_schema, migrate
 
     loaded: Loaded = context.obj
@@ -36,7 +37,7 @@ def command(
     timer = threading.Timer(wait, given_up.set)
     timer.start()
     try:
-        client = Hold("ClickHouse", stop=given_up).run(clickhouse_opener(settings))
+        client = retry(clickhouse_opener(settings), Outage("ClickHouse"), on=SinkUnavailable, stop=given_up)
     finally:
         timer.cancel()
     try:

@@ -36,7 +36,7 @@ def command(context: typer.Context) -> None:
             pump = Pump(
                 consumer, producer, sinks.write, settings.clickhouse.batch_rows, settings.clickhouse.batch_seconds
             )
-            running.telemetry.watch("pump", pump.counters)
+            running.telemetry.export(pump.metrics)
             try:
                 pump.run(running.stop)
             except SinkUnavailable:

@@ -15,41 +15,27 @@ def command(context: typer.Context) -> None:
     """
     from functools import partial
 
-    from schedmate.assembly import job_processor, node_processor, producer_factory
+    from schedmate.assembly import job_processor, node_processor
     from schedmate.connections import kafka_connection, permitted
-    from schedmate.language_models import inquirer as questions
-    from schedmate.language_models import language_model
     from schedmate.service import service
     from streams.kafka import list_topics
-    from streams.runtimes.asking import Asking
     from streams.runtimes.engine import Engine
     from streams.runtimes.faust_worker import FaustWorker
+    from streams.runtimes.metrics import EngineMetrics
 
     loaded: Loaded = context.obj
     settings = loaded.settings
     with service(settings, "worker", signals=False) as running:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "worker", running.stop)
-        model, inquirer = language_model(settings.language_model), questions(settings.language_model)
-        processor = job_processor(settings.processors, inquirer)
+        processor = job_processor(settings.processors)
         nodes = node_processor(settings.processors)
         partitions = list_topics(connection)
-        engine = Engine(processor, partitions["job-logs"], inquirer)
-        node_engine = Engine(nodes, partitions["node-logs"])
-        running.telemetry.watch("worker", engine.counters)
-        running.telemetry.watch("node_worker", node_engine.counters)
-        for component, counters in processor.components().items():
-            running.telemetry.watch(component, counters)
-        running.telemetry.watch("nodes", nodes.counters)
-        asking = None
-        if model is not None and inquirer is not None:
-            asking = Asking(model, producer_factory(settings), settings.language_model.concurrency)
-            running.telemetry.watch("inquirer", inquirer.counters)
-            running.telemetry.watch("asker", asking.counters)
-            running.telemetry.watch("language_model", model.counters)
-            running.telemetry.watch("answers", model.store.counters)
+        engine = Engine(processor, partitions["job-logs"])
+        node_engine = Engine(nodes, partitions["node-logs"], metrics=EngineMetrics("node_worker"))
+        running.telemetry.export(engine.metrics, node_engine.metrics, *processor.metric_groups(), nodes.metrics)
         group, timeout_s = f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s
         makers = (partial(job_processor, settings.processors), partial(node_processor, settings.processors))
-        worker = FaustWorker(connection, [engine, node_engine], group, timeout_s, asking=asking, makers=makers)
+        worker = FaustWorker(connection, [engine, node_engine], group, timeout_s, makers=makers)
         running.telemetry.health = worker.problems
         worker.run()

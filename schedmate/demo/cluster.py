@@ -13,6 +13,7 @@ from schedmate.demo.programs import PROGRAMS, Program
 from scheduler_bridge.actuators.local import LocalScheduler, Output
 
 SLOTS = 4
+"""Jobs at a time: those of the story run beside each other, on whatever machine the demo is tried."""
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 

@@ -7,6 +7,7 @@ from streams.memory import MemoryBroker
 from streams.producers.gpu import GpuAgent, GpuError, GpuSource, NvmlSource, RecordingSource, shipped_recording
 
 INTERVAL_S = 1.0
+"""The screen shows a new sample each second."""
 
 
 class Gpus:

@@ -1,11 +1,13 @@
 """All rooms at work in one process: producers → processors → sink and bridge, on a broker in memory."""
 
+import threading
 import time
 from pathlib import Path
 
 from clickhouse_connect.driver.client import Client
 
 from records import Action, Decision, DecisionResult, EventKind, Failure, JobEvent, Record, Slowdown
+from resilience import Outage
 from schedmate.assembly import job_processor, node_processor
 from schedmate.demo.cluster import Cluster
 from schedmate.demo.gpus import Gpus
@@ -14,7 +16,6 @@ from schedmate.settings import ProcessorSettings
 from schedmate.sinking import Sinks, Store
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators.local import LocalActuator
-from sinks import Hold
 from sinks.clickhouse import STORED_TOPICS, ClickHouseWriter, migrate, open_client
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
@@ -51,7 +52,7 @@ class Pipeline:
         self.cluster = Cluster(directory / "jobs", self._emit, self.shipping.take)
         enabled = frozenset({Action.RESTART, Action.CANCEL_PACKING})
         self._bridge = Bridge(LocalActuator(self.cluster.scheduler), BridgeSettings(enabled=enabled), self._publish)
-        sinks = Sinks([Store("ClickHouse", self.writer.write, Hold("ClickHouse"))])
+        sinks = Sinks([Store("ClickHouse", self.writer.write, Outage("ClickHouse"))], threading.Event())
         producer = self.broker.producer()
         self._acting = Pump(self.broker.consumer("bridge", BRIDGED), producer, self._accept, seconds=POLL_S)
         self._storing = Pump(

@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 
 import structlog
+from prometheus_client import Counter
 from rich.console import Console
 from rich.text import Text
 
@@ -22,9 +23,11 @@ from schedmate.demo.programs import PROGRAMS
 from schedmate.demo.scenario import Scenario
 
 WIDTH = 100
+"""Columns of the story at most: its sentences are written for so many, and longer lines are hard to read."""
 LIMIT_S = 240.0
 """After so many seconds the jobs are ended, whatever is missing."""
 TICK_S = 0.05
+"""Between two steps of the pipeline: verdicts come as fast as in the field, and the processor rests."""
 QUIET_S = 0.6
 """All jobs ended and nothing waits for so long: it is over."""
 LOG = "schedmate.log"
@@ -80,9 +83,9 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
             readings=facts.readings(watcher.board, pipeline.cluster.clocks),
             phases=facts.phases(watcher.board, pipeline.cluster.clocks),
             gpus=pipeline.gpus.label,
-            pieces_shipped=pipeline.shipping.counters.pieces,
-            pieces_read=pipeline.processor.reader.counters.lines,
-            pieces_lost=pipeline.shipping.counters.lost_lines,
+            pieces_shipped=pipeline.shipping.pieces,
+            pieces_read=_total(pipeline.processor.reader.metrics.lines),
+            pieces_lost=pipeline.shipping.counters.lost,
             written=facts.written(pipeline.broker),
             stored=facts.stored(pipeline.client),
         )
@@ -91,6 +94,12 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
         return all(each.kept for each in found)
     finally:
         pipeline.close()
+
+
+def _total(counter: Counter) -> int:
+    return sum(
+        int(sample.value) for family in counter.collect() for sample in family.samples if sample.name.endswith("_total")
+    )
 
 
 def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:

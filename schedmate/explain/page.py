@@ -1,22 +1,26 @@
 """The page: headings, sentences and quoted lines, as plain text or Markdown."""
 
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from processors.diagnose import Signature
+from records import FailureSource
 from schedmate.terminal import one_line
+from schedmate.times import ago, local
 
 from .facts import OWN_MEMORY, Facts, Row
 
-_TOPICS = {"node-logs": "the node's own log", "gpu-metrics": "the samples of its GPUs"}
-_SAYS = {
-    "signature": "a known signature",
-    "traceback": "the program's traceback",
-    "exit": "how the attempt ended",
-    "model": "the language model",
-    **_TOPICS,
+_SOURCES: Mapping[str, str] = {
+    FailureSource.SIGNATURE: "a known signature",
+    FailureSource.TRACEBACK: "the program's traceback",
+    FailureSource.EXIT: "how the attempt ended",
+    FailureSource.MODEL: "the language model",
+    FailureSource.NODE_LOGS: "the node's own log",
+    FailureSource.GPU_METRICS: "the samples of its GPUs",
+    FailureSource.NONE: "nothing that is on record",
 }
 _ON_PURPOSE = frozenset({"cancelled", "keyboard_interrupt", "sigint"})
 """Causes that are a person's decision: nobody asks whether starting again would help."""
@@ -45,13 +49,19 @@ class Section:
         self.parts.append(("quote", f"{one_line(place)} | {one_line(text)}"))
 
 
-def plain(facts: Facts, signatures: Mapping[str, Signature]) -> str:
-    """Return the page as plain text."""
+def plain(facts: Facts, signatures: Mapping[str, Signature], width: int | None = None) -> str:
+    """Return the page as plain text; sentences are folded at `width` columns, quoted lines never."""
     lines: list[str] = []
     for section in _sections(facts, signatures):
         lines += [section.title, "=" * len(section.title) if not lines else "-" * len(section.title)]
-        lines += [f"    {text}" if kind == "quote" else text for kind, text in section.parts] + [""]
+        for kind, text in section.parts:
+            lines += [f"    {text}"] if kind == "quote" else _folded(text, width)
+        lines.append("")
     return "\n".join(lines)
+
+
+def _folded(text: str, width: int | None) -> list[str]:
+    return [text] if width is None else textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def markdown(facts: Facts, signatures: Mapping[str, Signature]) -> str:
@@ -135,7 +145,10 @@ def _verdict(facts: Facts, _: Mapping[str, Signature]) -> Section:
         return section
     component = f" ({row['faulty_component']})" if row["faulty_component"] != "none" else ""
     at = f" on {row['node']}" if row["node"] else ""
-    section.say(f"{row['error_type'].replace('_', ' ')}{component}{at}: {row['message']}")
+    cause = f": {row['signature'].replace('_', ' ')}" if row["signature"] else ""
+    section.say(f"{row['error_type'].replace('_', ' ')}{component}{at}{cause}.")
+    if not (row["root_text"] and row["message"] in row["root_text"]):
+        section.say(f"{row['message']}.")
     again = {True: "should help", False: "will not help", None: "may or may not help"}[row["restartable"]]
     if row["signature"] in _ON_PURPOSE:
         again = "is up to who ended it"
@@ -151,18 +164,16 @@ def _for(facts: Facts, _: Mapping[str, Signature]) -> Section:
     section, row = Section("What speaks for it"), facts.verdict
     if row is None:
         return section
-    first, *more = str(row["source"]).replace("-gpu-metrics", "").replace("-node-logs", "").split("+")
-    section.say(f"It rests on {_says(row['source'], first)}.")
-    for topic in more:
-        section.say(f"Confirmed by {_TOPICS.get(topic, topic)}.")
+    section.say(f"It rests on {_SOURCES.get(row['source'], row['source'])}.")
+    for source in row["confirmed_by"]:
+        section.say(f"Confirmed by {_SOURCES.get(source, source)}.")
     before = [one for one in facts.verdicts[:-1] if one["signature"] == row["signature"]]
     if before:
         section.say(f"Said first {_moment(before[0]['time'])}, and again in {len(before)} later revision(s).")
     if row["final"] and (row["exit_code"] or row["signal"]):
-        section.say(
-            f"The attempt did end badly ({_some('exit code', row['exit_code'])} {_some('signal', row['signal'])})."
-        )
-    for one in facts.looks if row["source"] != "model" else ():
+        how = " ".join(filter(None, (_some("exit code", row["exit_code"]), _some("signal", row["signal"]))))
+        section.say(f"The attempt did end badly ({how}).")
+    for one in facts.looks if row["source"] != FailureSource.MODEL else ():
         if one["error_type"] == row["error_type"]:
             section.say(f"The language model {one['model']} says so too.")
     _found(section, facts, row, "for")
@@ -171,18 +182,12 @@ def _for(facts: Facts, _: Mapping[str, Signature]) -> Section:
     return section
 
 
-def _says(source: object, first: str) -> str:
-    whole = str(source)
-    return _SAYS.get(whole, _SAYS.get(first, first or "nothing that is on record"))
-
-
 def _against(facts: Facts, _: Mapping[str, Signature]) -> Section:
     section, row = Section("What speaks against it"), facts.verdict
     if row is None:
         return section
-    for topic, words in _TOPICS.items():
-        if f"-{topic}" in str(row["source"]):
-            section.say(f"It is not borne out by {words}.")
+    for source in row["contradicted_by"]:
+        section.say(f"It is not borne out by {_SOURCES.get(source, source)}.")
     for one in facts.looks:
         if one["error_type"] != row["error_type"]:
             part = f" ({one['faulty_component']})" if one["faulty_component"] != "none" else ""
@@ -239,7 +244,9 @@ def _done(facts: Facts, _: Mapping[str, Signature]) -> Section:
     for one in reversed(facts.decisions):
         mode = "" if one["mode"] == "act" else " (published only)"
         detail = f": {one['detail']}" if one["detail"] else ""
-        section.say(f"{_moment(one['time'])} {one['action']}{mode}, because {one['reason']}. {one['outcome']}{detail}.")
+        section.say(
+            f"{_moment(one['time'])} {one['action']}{mode}, because {one['reason'].rstrip('.')}: {one['outcome']}{detail}."
+        )
     if not section.parts:
         section.say("Nothing was decided.")
     return section
@@ -266,7 +273,7 @@ def _place(one: Mapping[str, Any]) -> str:
 
 
 def _moment(value: object) -> str:
-    return value.isoformat(" ", "seconds") if isinstance(value, datetime) else str(value)
+    return f"{local(value)} ({ago(value)})" if isinstance(value, datetime) else str(value)
 
 
 def _some(name: str, value: object) -> str:

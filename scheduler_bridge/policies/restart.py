@@ -9,7 +9,7 @@ LOCAL = frozenset({Component.GPU, Component.NVLINK, Component.NODE, Component.NE
 """Components that belong to one node. A shared file system is as ill on every other node: nothing is excluded then."""
 
 MESSAGE, CAUSE = 1000, 200
-"""Characters of what a job printed that a decision repeats."""
+"""Characters of what a job printed that a decision repeats: a line, and a name of a cause. The whole stands in the verdict."""
 
 
 def decide(failure: Failure, settings: BridgeSettings) -> Decision | None:

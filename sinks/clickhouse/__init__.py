@@ -5,7 +5,7 @@ from .migrate import check_schema, migrate
 from .queries import Answer, Parameter, Query, ask, queries, run
 from .retention import KEEP_DAYS, KEPT, set_retention
 from .tables import STORED_TOPICS, TABLE_OF
-from .writer import ClickHouseWriter, WriterCounters
+from .writer import ClickHouseWriter, WriterMetrics
 
 __all__ = [
     "DATABASE",
@@ -17,7 +17,7 @@ __all__ = [
     "ClickHouseWriter",
     "Parameter",
     "Query",
-    "WriterCounters",
+    "WriterMetrics",
     "ask",
     "check_schema",
     "migrate",

@@ -10,7 +10,7 @@ from clickhouse_connect.driver.client import Client
 
 from .faults import speaking
 
-# The driver and its HTTP library log every failed try, with a trace. Ours are raised, and an outage is said once (sinks.hold).
+# The driver and its HTTP library log every failed try, with a trace. Ours are raised, and an outage is said once (resilience.outage).
 logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
 logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 

@@ -14,6 +14,7 @@ from records import Record
 Values = Callable[[Sequence[Record]], Sequence[Any]]
 
 _LOW, _HIGH = -(2**63), 2**63 - 1
+"""What Int64 holds."""
 _LAST_MICROS = 10_382_256_000_000_000
 """The beginning of 2299, the last year of ClickHouse's calendar; a number that a float64 holds exactly."""
 

@@ -1,5 +1,6 @@
 """The canned questions: each a file in `queries/`, with what it asks and which parameters it takes in its leading comment."""
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -80,7 +81,12 @@ def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> An
     """
     query = queries().get(name)
     if query is None:
-        raise SinkRejected(f"expected one of {', '.join(queries())}; got {name!r}")
+        near = difflib.get_close_matches(name, queries(), n=1)
+        raise SinkRejected(
+            f"no query {name!r}; did you mean {near[0]}?"
+            if near
+            else f"expected a query, one of {', '.join(queries())}; got {name!r}"
+        )
     values = dict(given or {})
     unknown = sorted(set(values) - {parameter.name for parameter in query.parameters})
     if unknown:

@@ -15,7 +15,7 @@ from .tables import TABLES
 log = structlog.get_logger(__name__)
 
 KEEP_DAYS = 90
-"""Days, where nothing else is said."""
+"""Days, where nothing else is said: a quarter, over which a cluster's failures are compared."""
 
 KEPT = (*(table.name for table in TABLES), ROLLUP)
 """Names of the tables whose rows can expire."""

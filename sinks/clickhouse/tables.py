@@ -93,6 +93,8 @@ TABLES: tuple[Table, ...] = (
             plain("restartable", "Nullable(Bool)"),
             real("confidence"),
             text("source"),
+            texts("confirmed_by"),
+            texts("contradicted_by"),
             text("signature"),
             plain("final", "Bool"),
             maybe_integer("exit_code"),

@@ -14,6 +14,7 @@ import records
 from records import PIPE, CheckpointState, ErrorType, EventKind, Position, Record, Severity
 
 _LARGEST_RANK = 10**9
+"""Above every rank, so that the lowest rank has the highest position: it alone speaks for the job."""
 _STATES = {
     EventKind.SUBMITTED: "submitted",
     EventKind.STARTED: "running",
@@ -203,7 +204,9 @@ def _failure(_: Position, failure: records.Failure) -> list[Change]:
         verdict_message=failure.message,
         verdict_component=failure.faulty_component.value,
         verdict_signature=failure.signature,
-        verdict_source=failure.source,
+        verdict_source=failure.source.value,
+        verdict_confirmed_by=_json(failure.confirmed_by).decode(),
+        verdict_contradicted_by=_json(failure.contradicted_by).decode(),
         verdict_node=failure.node,
         verdict_restartable=failure.restartable,
         verdict_confidence=failure.confidence,

@@ -39,7 +39,7 @@ def open_redis(url: str, *, password: str = "", ca_cert: str = "", timeout_s: fl
         password=password or None,
         socket_timeout=timeout_s,
         socket_connect_timeout=timeout_s,
-        # Trying again is `sinks.hold`'s work, for every store alike.
+        # Trying again is `resilience.outage`'s work, for every store alike.
         retry=Retry(NoBackoff(), 0),
         decode_responses=True,
         encoding_errors="replace",

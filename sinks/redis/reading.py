@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _Kept = TypeVar("_Kept", bound=Record)
 
-_FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "nodes", "failures"}
+_FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "failures"}
+_LISTS = {"nodes", "verdict_confirmed_by", "verdict_contradicted_by"}
 
 
 def read_job(client: "redis.Redis", job: str, *, prefix: str = PREFIX) -> JobStatus | None:
@@ -85,10 +86,11 @@ def _status(job: str, fields: Mapping[str, str], ranks: Mapping[str, str]) -> Jo
             values.pop(name, None)
     if values.get("verdict") == "none":
         values = {name: value for name, value in values.items() if not name.startswith("verdict")}
+    for name in _LISTS & values.keys():
+        values[name] = msgspec.json.decode(values[name] or "[]", type=list[str])
     told = [text for name, text in fields.items() if name.startswith("failure:") and not name.endswith(":at")]
     failures = [msgspec.json.decode(text, type=FailedAttempt) for text in told]
     values["failures"] = sorted(failures, key=lambda one: one.attempt)
     values["job"] = job
-    values["nodes"] = msgspec.json.decode(fields.get("nodes", "[]"), type=list[str])
     values["ranks"] = sorted((rank for rank in reports if rank.attempt == newest), key=lambda rank: rank.rank)
     return msgspec.convert(values, JobStatus, strict=False)

@@ -66,7 +66,9 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         verdict_message: What to read.
         verdict_component: What is faulty.
         verdict_signature: The cause's name.
-        verdict_source: Who said so.
+        verdict_source: What it rests on.
+        verdict_confirmed_by: Evidence of nodes that confirms it.
+        verdict_contradicted_by: Evidence of nodes that contradicts it.
         verdict_node: The suspect.
         verdict_restartable: Whether to start it again unchanged.
         verdict_confidence: 0 to 1.
@@ -152,6 +154,8 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     verdict_component: str = ""
     verdict_signature: str = ""
     verdict_source: str = ""
+    verdict_confirmed_by: list[str] = []
+    verdict_contradicted_by: list[str] = []
     verdict_node: str = ""
     verdict_restartable: bool | None = None
     verdict_confidence: float | None = None

@@ -4,11 +4,13 @@ from .admin import check_role, check_topics, create_topics, list_topics
 from .connection import Connection
 from .consumer import KafkaConsumer, read_back, read_one
 from .producer import KafkaProducer
+from .reader import KafkaReader
 
 __all__ = [
     "Connection",
     "KafkaConsumer",
     "KafkaProducer",
+    "KafkaReader",
     "check_role",
     "check_topics",
     "create_topics",

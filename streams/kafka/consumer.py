@@ -17,6 +17,7 @@ from kafka.errors import (
 )
 
 from records import Position
+from resilience import Outage
 from streams.transport import Message, TransportError
 
 from .admin import unreadable
@@ -29,24 +30,28 @@ FETCH = {
     "enable_auto_commit": False,
     "auto_offset_reset": "earliest",
     "allow_auto_create_topics": False,
-    "fetch_max_wait_ms": 100,
-    "max_partition_fetch_bytes": 16 << 20,
-    "metadata_max_age_ms": 30_000,
+    "fetch_max_wait_ms": 100,  # a verdict within a second: the broker holds an empty answer back no longer
+    "max_partition_fetch_bytes": 16 << 20,  # the largest message of any topic
+    "metadata_max_age_ms": 30_000,  # partitions that an operator adds are found so soon
 }
-COMMIT_MS = 5000  # without a limit kafka-python waits for a broker for ever, and nobody could stop it
+"""How every consumer of ours reads."""
+COMMIT_MS = 5000
+"""Without a limit kafka-python waits for a broker for ever, and nobody could stop it."""
 
 MEMBERSHIP_ERRORS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError, UnknownMemberIdError)
 """The group changed its members: the next poll joins it again. None of them is retriable for kafka-python."""
 
 
-def _open(connection: Connection, **config: Any) -> Any:
+def open_consumer(connection: Connection, **config: Any) -> Any:
+    """Return a consumer of kafka-python that commits nothing by itself. Raises `TransportError` where no broker answers."""
     try:
-        return kafka.KafkaConsumer(**connection.config(), **FETCH, **config)
+        return kafka.KafkaConsumer(**connection.config() | FETCH | config)
     except KafkaError as error:
         raise unreachable(connection, error) from error
 
 
-def _message(record: Any) -> Message:
+def as_message(record: Any) -> Message:
+    """Return a record of kafka-python as a message."""
     return Message(
         Position(record.topic, record.partition, record.offset),
         record.key,
@@ -66,7 +71,7 @@ class KafkaConsumer:
     ) -> None:
         self._connection = connection
         self._doing = f"read {', '.join(topics)} as a member of the group {group}"
-        self._consumer = _open(
+        self._consumer = open_consumer(
             connection,
             group_id=group,
             session_timeout_ms=int(session_timeout_s * 1000),
@@ -76,7 +81,7 @@ class KafkaConsumer:
         for topic in topics:
             _partitions(connection, self._consumer, topic)
         self._consumer.subscribe(list(topics))
-        self._away = False
+        self._outage = Outage("Kafka")
 
     def poll(self, timeout: float, limit: int = 500) -> Sequence[Message]:
         """Return up to `limit` messages, or none after `timeout` seconds. A broker that is away is waited for."""
@@ -84,17 +89,13 @@ class KafkaConsumer:
             batches = self._consumer.poll(timeout_ms=int(timeout * 1000), max_records=limit)
         except RetriableError as error:
             # kafka-python waits by itself, except while it looks for the group's coordinator.
-            if not self._away:
-                log.warning("the broker is away; asking it again until it answers", error=repr(error))
-            self._away = True
-            time.sleep(timeout)
+            time.sleep(min(timeout, self._outage.failed(repr(error))))
             return ()
         except KafkaError as error:
             raise refused(self._connection, error, self._doing) from error
-        if batches and self._away:
-            self._away = False
-            log.info("the broker is back")
-        return [_message(record) for records in batches.values() for record in records]
+        if batches:  # no messages may mean no broker
+            self._outage.succeeded()
+        return [as_message(record) for records in batches.values() for record in records]
 
     def commit(self) -> None:
         """Commit all that was polled. A partition that went to another member meanwhile is left to it.
@@ -149,7 +150,7 @@ def read_back(
     Raises:
         TransportError: No broker, an unknown topic, or no progress for `timeout` seconds.
     """
-    consumer = _open(connection, group_id=None)
+    consumer = open_consumer(connection, group_id=None)
     try:
         parts = [
             kafka.TopicPartition(topic, number)
@@ -169,7 +170,7 @@ def read_back(
         while waiting:
             batches = consumer.poll(timeout_ms=500)
             for part, records in batches.items():
-                yield from (_message(record) for record in records if record.offset < ends[part])
+                yield from (as_message(record) for record in records if record.offset < ends[part])
             waiting = {part for part in waiting if consumer.position(part) < ends[part]}
             if batches:
                 deadline = time.monotonic() + timeout
@@ -187,7 +188,7 @@ def read_one(connection: Connection, place: Position, timeout: float = 20.0) -> 
     Raises:
         TransportError: No broker, an unknown topic or partition, or no message there.
     """
-    consumer = _open(connection, group_id=None)
+    consumer = open_consumer(connection, group_id=None)
     try:
         part = kafka.TopicPartition(place.topic, place.partition)
         if place.partition not in _partitions(connection, consumer, place.topic):
@@ -200,7 +201,7 @@ def read_one(connection: Connection, place: Position, timeout: float = 20.0) -> 
         deadline = time.monotonic() + timeout
         while consumer.position(part) < end and time.monotonic() < deadline:
             for records in consumer.poll(timeout_ms=500, max_records=1).values():
-                return _message(records[0])
+                return as_message(records[0])
     except KafkaError as error:
         raise refused(connection, error, f"read {place.topic}") from error
     finally:

@@ -11,6 +11,7 @@ from .connection import Connection
 from .errors import refused, unreachable
 
 MAX_REQUEST = 16 << 20
+"""The largest message that any topic takes (`streams/topics.py`)."""
 
 
 class KafkaProducer:

@@ -8,6 +8,7 @@ from typing import Self
 import msgspec
 
 from records import Explained
+from resilience import replace_file
 
 
 class InvalidCheckpoint(Explained, ValueError):
@@ -91,15 +92,8 @@ class Checkpoint:
 
     def save(self) -> None:
         """Write everything, so that it survives a power cut. Raises `OSError`; the old file then stays."""
-        new = self._path.with_name(self._path.name + ".new")
-        # It names files and users: for its owner alone, whatever an earlier release or the umask made of it.
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "wb") as out:  # noqa: PTH123
-            os.fchmod(descriptor, 0o600)
-            out.write(msgspec.json.encode(self._content))
-            out.flush()
-            os.fsync(out.fileno())
-        new.replace(self._path)
+        # It names files and users: for its owner alone.
+        replace_file(self._path, msgspec.json.encode(self._content), mode=0o600)
 
     def close(self) -> None:
         """Let another collector use it."""

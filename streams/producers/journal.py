@@ -20,12 +20,13 @@ COMMAND = (
     "--quiet",
 )
 AGAIN_S = 10.0
-"""Seconds between two starts of a program that ended."""
+"""Seconds between two starts of a program that ended: one that fails at once costs next to nothing."""
 READ = 64 * 1024
+"""Bytes of one read: what a pipe holds."""
 LONGEST = 1 << 20
-"""Bytes of an entry; what is longer is left out."""
+"""Bytes of an entry; what is longer is left out: a core dump that a program put there, not a line."""
 ROUNDS = 20
-"""Reads before the caller gets its turn."""
+"""Reads before the caller gets its turn: a loud journal does not hold up the job logs that the same thread reads."""
 
 
 class _Entry(msgspec.Struct):

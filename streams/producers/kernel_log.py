@@ -18,11 +18,11 @@ from records import NodeLogChunk
 log = structlog.get_logger(__name__)
 
 RECORD = 16 * 1024
-"""Bytes that a read must have room for."""
+"""Bytes that a read must have room for: the kernel refuses to give a part of a record, of which it makes up to 8 KB."""
 LINES = 500
-"""Lines of a chunk."""
+"""Lines of a chunk, as in chunks of job logs."""
 ROUNDS = 20
-"""Chunks made before the caller gets its turn."""
+"""Chunks made before the caller gets its turn: a flood in the kernel does not hold up job logs."""
 
 _RECORD = re.compile(rb"(\d+),(\d+),(\d+),[^;]*;([^\n]*)")
 _ESCAPED = re.compile(rb"\\x([0-9a-f]{2})")

@@ -8,11 +8,11 @@ the messages must be of many keys, and most of all that came.
 from records import Explained
 
 WINDOW = 1000
-"""Messages that are looked at together."""
+"""Messages that are looked at together: a few seconds of a busy worker."""
 SHARE = 0.5
-"""Share of them that must have failed."""
+"""Share of them that must have failed: input of one hostile user among many is less."""
 KEYS = 20
-"""Keys that they must be of at least."""
+"""Keys that they must be of at least: more jobs than one user has in a moment."""
 
 
 class FailingOften(Explained):

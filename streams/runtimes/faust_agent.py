@@ -12,13 +12,11 @@ import structlog
 from faust.types import TP, EventT
 
 from processors.keyed import KeyedProcessor
-from processors.models.inquiry import Inquiry
 from records import Position
 from streams.accept import CUT, refuse
 from streams.kafka import Connection
 from streams.transport import Message, Outgoing, outgoing
 
-from .asking import Asking
 from .engine import Engine, Restored, Results
 from .state_reader import read_committed, read_messages
 from .trial import Trial
@@ -27,13 +25,13 @@ from .writer import TooLarge, Writer
 log = structlog.get_logger(__name__)
 
 BATCH = 500
-"""Messages taken at a time."""
+"""Messages taken at a time: what each costs beside its lines (a commit, a write) is shared by so many."""
 BATCH_BYTES = 4 << 20
 """Bytes of them that are handled at a time: whoever stops the worker waits for no more."""
 WAIT_S = 0.05
-"""A batch is not waited for longer than this."""
+"""A batch is not waited for longer than this: a small part of the second in which a verdict should be there."""
 STUCK_S = 60.0
-"""A backlog of which nothing was handled for so long stands."""
+"""A backlog of which nothing was handled for so long stands: as long as one message may take on trial."""
 
 
 class FaustAgent:
@@ -43,7 +41,6 @@ class FaustAgent:
         app: The application; its id is the group.
         connection: The brokers.
         engine: What is fed.
-        asking: Takes questions to a language model; None where nobody is asked.
         make: Makes the engine's processor anew, in another process; None: no message is tried.
 
     Attributes:
@@ -55,10 +52,9 @@ class FaustAgent:
         app: faust.App,
         connection: Connection,
         engine: Engine[Any],
-        asking: Asking | None = None,
         make: Callable[[], KeyedProcessor[Any]] | None = None,
     ) -> None:
-        self._app, self._connection, self._engine, self._asking, self._make = app, connection, engine, asking, make
+        self._app, self._connection, self._engine, self._make = app, connection, engine, make
         self._writer = Writer(connection)
         self.failed = ""
         self._stale: set[int] = set()
@@ -72,12 +68,12 @@ class FaustAgent:
         """Yield what is wrong, a sentence each, for the health check."""
         if self.failed:
             yield self.failed
-        if self._writer.away:
+        if self._writer.outage.ongoing:
             yield "the broker does not take what is written: it is away, or refuses"
         if (waiting := self._count_behind()) and time.monotonic() > self._handled_at + STUCK_S:
             yield f"{waiting} messages wait, and none was handled for {time.monotonic() - self._handled_at:.0f} s"
-        if self._engine.counters.trimmed:
-            yield f"{self._engine.counters.trimmed} states grew too large and lost their largest part: see the log for the keys"
+        if self._engine.trimmed:
+            yield f"{self._engine.trimmed} states grew too large and lost their largest part: see the log for the keys"
 
     def revoked(self, parts: set[TP]) -> None:
         """Note that `parts` went away: the states of those that come again are read anew."""
@@ -107,18 +103,16 @@ class FaustAgent:
         events = [event for event in fetched if event.message.generation_id == self._app.consumer_generation_id]
         if not events:
             return
-        questions = await self._handle([_message(event) for event in events])
+        await self._handle([_message(event) for event in events])
         for event in events:
             await stream.ack(event)
-        if self._asking is not None:
-            self._asking.offer(questions)
         for event in events:
             self._next[event.message.tp] = event.message.offset + 1
         self._handled_at = time.monotonic()
         self._count_behind()
 
-    async def _handle(self, messages: Sequence[Message]) -> list[Inquiry]:
-        """Process a batch and write what follows; return the questions that it raised."""
+    async def _handle(self, messages: Sequence[Message]) -> None:
+        """Process a batch and write what follows."""
         stale, self._stale = self._stale, set()
         for partition in stale:
             self._engine.forget(partition)
@@ -128,7 +122,7 @@ class FaustAgent:
             await self._try(partition, [each for each in messages if each.position.partition == partition])
         results = await asyncio.to_thread(self._engine.handle, messages)
         await self._write(results)
-        return results.questions
+        self._engine.acknowledged(results)
 
     async def _restore(self, partitions: set[int]) -> None:
         """Make the states of `partitions` what they were when the worker before committed."""
@@ -182,7 +176,7 @@ class FaustAgent:
         """Return how many messages wait, as far as they were seen by the newest fetch."""
         consumer = self._app.consumer
         behind = sum(max((consumer.highwater(part) or 0) - at, 0) for part, at in list(self._next.items()))
-        self._engine.counters.behind = behind
+        self._engine.metrics.lag.set(behind)
         return behind
 
     async def _write(self, results: Results) -> None:
@@ -194,7 +188,7 @@ class FaustAgent:
                 await self._bury(refused.messages)
 
     async def _bury(self, messages: Sequence[Outgoing]) -> None:
-        self._engine.counters.dead_letters += len(messages)
+        self._engine.metrics.dead_letters.inc(len(messages))
         letters = []
         for each in messages:
             log.error("too_large", topic=each.topic, bytes=len(each.value or b""))

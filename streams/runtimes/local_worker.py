@@ -3,24 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from processors.models.inquiry import Inquiry
 from streams.memory import MemoryBroker
 from streams.transport import Message, Outgoing
 
-from .asking import Asking
 from .engine import Engine, by_topic
 
 GROUP = "schedmate-worker"
 
 
 class LocalWorker:
-    """Reads the inputs of `engines` from a broker in this process and writes what follows from them.
+    """Reads the inputs of `engines` from a broker in this process and writes what follows from them."""
 
-    `asking` takes their questions to a language model; None where nobody is asked.
-    """
-
-    def __init__(self, broker: MemoryBroker, engines: Sequence[Engine[Any]], asking: Asking | None = None) -> None:
-        self._asking = asking
+    def __init__(self, broker: MemoryBroker, engines: Sequence[Engine[Any]]) -> None:
         self._engines = by_topic(engines)
         self._broker = broker
         self._consumer = broker.consumer(GROUP, tuple(self._engines))
@@ -31,23 +25,18 @@ class LocalWorker:
         messages = self._consumer.poll(timeout, limit)
         if not messages:
             return 0
-        questions: list[Inquiry] = []
         for engine in dict.fromkeys(self._engines[message.position.topic] for message in messages):
-            questions += self._handle(
-                engine, [each for each in messages if self._engines[each.position.topic] is engine]
-            )
+            self._handle(engine, [each for each in messages if self._engines[each.position.topic] is engine])
         self._consumer.commit()
-        if self._asking is not None:
-            self._asking.offer(questions)
         return len(messages)
 
-    def _handle(self, engine: Engine[Any], messages: Sequence[Message]) -> list[Inquiry]:
+    def _handle(self, engine: Engine[Any], messages: Sequence[Message]) -> None:
         for partition in {message.position.partition for message in messages} - engine.partitions:
             self._restore(engine, partition)
         results = engine.handle(messages)
         for stage in results.stages:
             self._write(stage)
-        return results.questions
+        engine.acknowledged(results)
 
     def _restore(self, engine: Engine[Any], partition: int) -> None:
         engine.load(partition, self._broker.read(engine.processor.state_topic, partition))

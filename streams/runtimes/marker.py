@@ -7,7 +7,7 @@ import msgspec
 from records import Position
 
 STARTS = 3
-"""Workers in a row that begin at one place, of which the last one is careful."""
+"""Workers in a row that begin at one place, of which the last one is careful: two in a row may have been killed by an operator."""
 
 
 class Marker(msgspec.Struct):

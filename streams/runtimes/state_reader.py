@@ -5,19 +5,15 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
-import structlog
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 
 from records import Position
+from resilience import Outage
 from streams.kafka import Connection
 from streams.kafka.aio import REFUSED, aiokafka_config
 from streams.transport import Message
-
-log = structlog.get_logger(__name__)
-
-_PAUSE_S = 1.0
 
 
 async def read_committed(
@@ -30,14 +26,17 @@ async def read_committed(
     A broker that is away is waited for.
     """
     wanted = [TopicPartition(*part) for part in parts]
+    outage = Outage("Kafka", consequence="the committed offsets are read again")
     while True:
         try:
-            return await _read_committed(connection, group, wanted)
+            committed = await _read_committed(connection, group, wanted)
         except REFUSED:
             raise
         except KafkaError as error:
-            log.warning("offsets_not_read", error=repr(error), then="trying again")
-            await asyncio.sleep(_PAUSE_S)
+            await asyncio.sleep(outage.failed(repr(error)))
+        else:
+            outage.succeeded()
+            return committed
 
 
 async def _read_committed(
@@ -63,6 +62,7 @@ async def read_messages(
     A broker that is away is waited for.
     """
     part, at = TopicPartition(topic, partition), begin
+    outage = Outage("Kafka", consequence=f"the rest of {topic}/{partition} is read again")
     while True:
         try:
             async with _consumer(connection) as consumer:
@@ -73,12 +73,12 @@ async def read_messages(
                 while (at := await consumer.position(part)) < end:
                     for records in (await consumer.getmany(part, timeout_ms=500, max_records=500)).values():
                         yield [_message(record) for record in records if record.offset < end]
+                outage.succeeded()
                 return
         except REFUSED:
             raise
         except KafkaError as error:
-            log.warning("input_not_read", topic=topic, error=repr(error), then="trying again")
-            await asyncio.sleep(_PAUSE_S)
+            await asyncio.sleep(outage.failed(repr(error)))
 
 
 @asynccontextmanager

@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 OPEN_PARTS = 16_384
 """Decoded parts that stay in memory, shared out among the keys that are decoded: all ranks of one large job, or a few of each of many."""
 FEW = 64
-"""Those that every key may keep."""
+"""Those that every key may keep, however many keys there are: the ranks of most jobs."""
 
 
 @dataclass

@@ -17,8 +17,10 @@ LARGEST = 1 << 20
 """Bytes of a message. A state that comes out larger is trimmed."""
 
 _FORMAT = 1
+"""The layout of a stored state; another number is another release's."""
 _HEADER = struct.Struct(">B?Qdq")
 _MOST = 64 << 20
+"""Bytes of a state, decompressed: far above what `LARGEST` holds, and a bound for a message that would expand without end."""
 _compress = zstandard.ZstdCompressor(level=3).compress
 _decompress = zstandard.ZstdDecompressor().decompress
 

@@ -23,6 +23,7 @@ log = structlog.get_logger(__name__)
 LIMIT_S = 60.0
 """Seconds that one message may take; a worker that takes longer is not better than a dead one."""
 _BEGIN_S = 120.0
+"""Seconds in which the process must have started: it loads the models and compiles the signatures, on a busy host."""
 
 
 @dataclass(frozen=True)

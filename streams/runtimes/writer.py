@@ -4,20 +4,19 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-import structlog
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
+from resilience import Outage
 from streams.kafka import Connection
 from streams.kafka.aio import REFUSED, TOO_LARGE, aiokafka_config
 from streams.partition import partition_of
 from streams.transport import Outgoing
 
-log = structlog.get_logger(__name__)
-
 _BATCH = 1 << 20
+"""Bytes of a batch of messages: Kafka's own limit for one, unless a topic allows more."""
 _REQUEST = 16 << 20
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 10.0
+"""The largest message that any topic takes (`streams/topics.py`)."""
 
 
 class TooLarge(Exception):
@@ -42,7 +41,7 @@ class Writer:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._producer: Any = None
-        self.away = False
+        self.outage = Outage("Kafka", consequence="nothing is committed; writing is tried again until it answers")
 
     async def write(self, messages: Sequence[Outgoing]) -> None:
         """Write `messages`, in order within each partition, and wait until all are acknowledged, however long the broker is away.
@@ -51,7 +50,7 @@ class Writer:
             TooLarge: Some are larger than their topic allows; all others are written.
             KafkaError: The broker refuses for good, for want of a right or a topic.
         """
-        left, refused, pause = list(messages), list[Outgoing](), _FIRST_PAUSE_S
+        left, refused = list(messages), list[Outgoing]()
         while left:
             try:
                 left, error = await self._try(left, refused)
@@ -63,16 +62,8 @@ class Writer:
                 continue
             if not error.retriable:  # of the producer's own: begin with a new one
                 await self.close()
-            if not self.away:
-                log.warning(
-                    "broker_away", waiting=len(left), error=repr(error), then="writing is tried again until it answers"
-                )
-            self.away = True
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE_S)
-        if self.away:
-            log.info("broker_back")
-        self.away = False
+            await asyncio.sleep(self.outage.failed(repr(error)))
+        self.outage.succeeded()
         if refused:
             raise TooLarge(refused)
 

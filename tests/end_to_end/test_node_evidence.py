@@ -17,7 +17,8 @@ from scheduler_bridge.policies import propose
 from streams.kafka import list_topics, read_back
 from streams.memory import MemoryBroker
 from streams.partition import partition_of
-from streams.producers.collector import Collector, CollectorSettings
+from streams.producers.collector import Collector
+from streams.producers.collector_settings import CollectorSettings
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import Message, outgoing

@@ -22,11 +22,14 @@ from schedmate.bridging import READ
 from sinks.clickhouse import STORED_TOPICS, open_client
 from streams.kafka import Connection, KafkaConsumer, KafkaProducer, check_role, read_back
 from streams.kafka.acls import grant, granted, revoke
+from streams.model_worker.chunks import TOPIC
 from streams.rights import ALL, ROLES, Role
 from streams.transport import Outgoing, TransportError, outgoing
 from tests.servers.clickhouse import ClickHouseServer
 from tests.servers.redis import RedisServer
 from tests.servers.secure_kafka import ADMIN, SecureKafka, secure_kafka, settings_of
+from tests.streams.model_worker.misbehaving_server import misbehaving
+from tests.streams.model_worker.sensible import sensible_server
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.clickhouse, pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -170,6 +173,7 @@ def test_the_table_is_what_the_code_reads_and_writes() -> None:
     worker, inputs = ROLES["worker"], {*JobProcessor.inputs, *NodeProcessor.inputs}
     assert set(worker.reads) == inputs | {JobProcessor.state_topic, NodeProcessor.state_topic}
     assert set(ROLES["sink"].reads) == set(STORED_TOPICS)
+    assert set(ROLES["model-worker"].reads) == {"model-questions", TOPIC}
     assert set(ROLES["bridge"].reads) == set(READ)
     producers = [ROLES[name] for name in ("pipe", "collector", "gpu-agent", "watcher")]
     assert not any(role.reads or role.group for role in producers)
@@ -204,6 +208,8 @@ FORGED: list[tuple[str, Record | Outgoing]] = [
     ("gpu-agent", Outgoing("node-logs", b"n1", b"{}")),
     ("watcher", Outgoing("failures", b"8", b"{}")),
     ("worker", Outgoing("decisions", b"8", b"{}")),
+    ("worker", Outgoing("model-answers", b"8", b"{}")),
+    ("model-worker", Outgoing("failures", b"8", b"{}")),
     ("sink", Outgoing("decisions", b"8", b"{}")),
     ("bridge", Outgoing("failures", b"8", b"{}")),
     ("subscriber", Outgoing("decision-results", b"8", b"{}")),
@@ -241,6 +247,7 @@ def test_commands_without_their_rights_end_with_a_sentence(site: Site) -> None:
         ("pipe", ["worker"]),
         ("pipe", ["sink"]),
         ("pipe", ["bridge"]),
+        ("pipe", ["model-worker"]),
         ("pipe", ["decisions"]),
         ("pipe", ["topics", "create"]),
         ("worker", ["acls", "grant", "administrator", "User:worker"]),
@@ -255,9 +262,17 @@ def test_commands_without_their_rights_end_with_a_sentence(site: Site) -> None:
     assert "may not see" in done.stdout
 
 
-def test_every_command_works_with_its_own_rights(site: Site) -> None:
+@pytest.fixture
+def model_server() -> Iterator[str]:
+    """The address of a model server."""
+    with misbehaving(sensible_server) as server:
+        yield server.url
+
+
+def test_every_command_works_with_its_own_rights(site: Site, model_server: str) -> None:
     site.run("sink", "migrate")
-    site.start("worker", "worker")
+    site.start("worker", "--set", "processors.ask_models=true", "worker")
+    site.start("model-worker", "--set", f"language_model.servers={model_server}", "model-worker")
     site.start("sink", "sink")
     site.start("bridge", "bridge")
     kernel = site.scratch / "kern.txt"
@@ -291,6 +306,7 @@ def test_every_command_works_with_its_own_rights(site: Site) -> None:
     failures = site.until("a verdict", lambda: [decode(Failure, value) for value in site.read("failures")])
     assert {failure.job for failure in failures} == {"77"}
     site.until("the state", lambda: site.read("job-state"))
+    site.until("a second look", lambda: site.read("model-answers"))
 
     site.until("rows", lambda: _stored(site))
     status = site.until("the state in Redis", lambda: site.run("reader", "status", "77", "--json", check=False).stdout)

@@ -9,12 +9,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
-PACKAGES = ("records", "streams", "processors", "sinks", "scheduler_bridge", "schedmate")
+PACKAGES = (
+    "records",
+    "resilience",
+    "scheduler_clients",
+    "streams",
+    "processors",
+    "sinks",
+    "scheduler_bridge",
+    "schedmate",
+)
 _METHODS = frozenset({"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"})
 _ANYWHERE = frozenset({"search", "sub", "subn", "split", "findall", "finditer"})
 _PLACES: dict[int, dict[str, re.Pattern[str]]] = {}
 """Under which names each expression is held."""
-OF_OPERATORS = frozenset({"streams.producers.paths", "scheduler_bridge.actuators.slurm.jobs"})
+OF_OPERATORS = frozenset({"streams.producers.paths", "scheduler_clients.slurm.job"})
 """Modules with expressions that operators configure, or that hold numbers of jobs: no stranger's."""
 
 

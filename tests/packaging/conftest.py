@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,36 @@ import yaml
 from tests.servers import require
 
 ROOT = Path(__file__).resolve().parents[2]
+ROOMS = (
+    "records",
+    "resilience",
+    "scheduler_clients",
+    "streams",
+    "processors",
+    "sinks",
+    "scheduler_bridge",
+    "schedmate",
+)
+
+
+def pip(*arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=170,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What users install."""
+    directory = tmp_path_factory.mktemp("wheel")
+    pip("wheel", "--no-deps", "--wheel-dir", str(directory), str(ROOT))
+    [built] = directory.glob("*.whl")
+    return built
 
 
 def compose_tool() -> list[str]:
@@ -23,15 +54,16 @@ def compose_tool() -> list[str]:
     return ["docker-compose"]
 
 
-def resolve(secrets: Path, file: Path = ROOT / "docker-compose.yml", **changes: str) -> dict[str, Any]:
-    """What Compose makes of the file. Raises `CalledProcessError` where Compose refuses it."""
+def resolve(secrets: Path, *files: Path, **changes: str) -> dict[str, Any]:
+    """What Compose makes of the files, of docker-compose.yml where none is named. Raises `CalledProcessError` where it refuses."""
     tool = compose_tool()
     require(
         shutil.which(tool[0]) is not None, "docker-compose", "apt-get install docker-compose, or run make test as root."
     )
+    named = [part for file in files or [ROOT / "docker-compose.yml"] for part in ("--file", file)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SCHEDMATE_", "COMPOSE_"))}
     done = subprocess.run(
-        [*tool, "--file", file, "--profile", "gpu", "config"],
+        [*tool, *named, "--profile", "gpu", "config"],
         env=environment | {"SCHEDMATE_SECRETS": str(secrets), **changes},
         capture_output=True,
         text=True,

@@ -14,7 +14,7 @@ from schedmate.settings import Settings, load
 
 from .conftest import ROOT, resolve
 
-OURS = {"topics", "migrate", "worker", "sink", "bridge"}
+OURS = {"topics", "migrate", "worker", "model-worker", "sink", "bridge"}
 ONCE = {"topics", "migrate"}
 THEIRS = {"kafka", "clickhouse", "redis", "vllm"}
 
@@ -103,6 +103,7 @@ def test_services_wait_for_what_they_need(stack: Stack) -> None:
             assert condition == expected, f"{name} waits for {other}"
     assert set(waits["sink"]) == {"topics", "migrate", "redis"}
     assert set(waits["worker"]) == set(waits["bridge"]) == {"topics"}
+    assert set(waits["model-worker"]) == {"topics", "vllm"}
     assert (set(waits["topics"]), set(waits["migrate"])) == ({"kafka"}, {"clickhouse"})
 
 
@@ -140,6 +141,26 @@ def test_no_password_stands_in_the_file(stack: Stack, secrets: Path) -> None:
         assert (secrets / name).read_text() not in str(stack)
     for secret in stack["secrets"].values():
         assert Path(secret["file"]).is_file()
+
+
+def test_the_gpu_profile_wires_itself(stack: Stack, secrets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    services = stack["services"]
+    assert services["model-worker"]["profiles"] == ["gpu"]
+    asked = settings_of(services["model-worker"], secrets, monkeypatch).language_model.servers
+    port = next(part for part in services["vllm"]["command"] if part.startswith("--port=")).removeprefix("--port=")
+    assert asked == (f"http://vllm:{port}/v1",)
+    assert settings_of(services["worker"], secrets, monkeypatch).processors.ask_models
+    assert not settings_of(services["sink"], secrets, monkeypatch).processors.ask_models
+
+
+def test_one_more_file_gives_the_workers_an_embedder(secrets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = resolve(secrets, ROOT / "docker-compose.yml", ROOT / "docker-compose.gpu.yml")["services"]["worker"]
+    settings = settings_of({"environment": dict(worker["environment"])}, secrets, monkeypatch)
+    assert (settings.processors.embedder, settings.processors.ask_models) == ("flag", True)
+    assert worker["build"]["args"]["EXTRAS"] == "[gpu]"
+    assert worker["command"] == ["worker"]
+    assert worker["environment"]["HF_HOME"] in str(worker["volumes"])
+    assert "/models" in (ROOT / "Dockerfile").read_text(), "the image's user owns it"
 
 
 def test_the_model_is_asked_for_by_name(stack: Stack, secrets: Path) -> None:

@@ -2,12 +2,13 @@
 
 import pytest
 
-from processors.carried import printed
+from processors.container_log import container_text
 from processors.diagnose.envelope import spoken
 from processors.grammar import mllog
 from processors.job import JobProcessor
 from processors.state import JobState
 from records import LogChunk, Position
+from tests.metric_values import value
 
 DEEP = 100_000
 
@@ -16,7 +17,7 @@ DEEP = 100_000
 @pytest.mark.parametrize("depth", [1_200, DEEP])
 def test_a_container_line_with_nested_brackets_is_left_as_it_is(opening: str, depth: int) -> None:
     line = f'{{"log":"hello","stream":"stdout","time":"2026-11-02T10:00:00Z","more":{opening * depth}'
-    assert printed([line]) == [line]
+    assert container_text([line]) == [line]
 
 
 @pytest.mark.parametrize(
@@ -44,4 +45,4 @@ def test_a_chunk_of_such_lines_is_processed() -> None:
     chunk = LogChunk(job="7", producer="p", lines=[*lines, "step 1 loss 2.0"], time=100.0)
     processor = JobProcessor()
     processor.process(JobState(job="7"), Position("job-logs", 0, 0), chunk)
-    assert processor.reader.counters.lines == 5
+    assert value(processor.reader.metrics.lines) == 5

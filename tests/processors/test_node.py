@@ -1,5 +1,6 @@
 """A node's lines, samples and stays: who is told what, whichever comes first."""
 
+import random
 from collections.abc import Iterable, Sequence
 from itertools import permutations
 
@@ -20,6 +21,7 @@ from records import (
     Record,
     Severity,
 )
+from tests.metric_values import value
 
 XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python, GPU has fallen off the bus."
 OOM = "oom-kill:constraint=CONSTRAINT_MEMCG,task_memcg=/slurm/uid_1000/job_17/step_0,task=python,pid=4242,uid=1000"
@@ -163,3 +165,14 @@ def test_a_nodes_state_is_bounded() -> None:
     assert len(state.findings) == FINDINGS
     run([stay(str(number)) for number in range(STAYS + 50)], state)
     assert len(state.stays) == STAYS
+
+
+def test_new_text_beyond_the_nodes_budget_is_passed_over_and_a_sign_of_trouble_is_not() -> None:
+    chance, processor, state = random.Random(0), NodeProcessor(), NodeState(node="n1")
+    lines = ["".join(chance.choices("bdghjqvwz ", k=60)) for _ in range(5000)]
+    chunks = [kernel(*lines[first : first + 500], first=first + 1) for first in range(0, 5000, 500)]
+    for offset, chunk in enumerate([*chunks, kernel(XID, first=5001)]):
+        found = processor.process(state, Position("node-logs", 0, offset), chunk)
+    assert [one.signature for one in found if isinstance(one, NodeFinding)] == ["xid_fallen_off_bus"]
+    assert 1900 < value(processor.metrics.passed_over) <= 2000
+    assert len(msgspec.json.encode(state)) < 4000

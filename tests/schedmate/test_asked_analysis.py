@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.processors.models import misbehaving_server as bad
-from tests.processors.models.sensible import sensible_server
+from tests.streams.model_worker import misbehaving_server as bad
+from tests.streams.model_worker.sensible import sensible_server
 
 ODD = [f"2027-01-15 08:{i // 30:02d}:{2 * i % 60:02d},000 zug {i} obj {3 / i:.4f} tick 2000" for i in range(1, 101)]
 UNSTAMPED = [line[24:] for line in ODD]

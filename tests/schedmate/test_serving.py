@@ -1,6 +1,6 @@
 """Starting a model server: flags, readiness, signals and early ends.
 
-vLLM is too large to be everywhere, so a small module of the same name stands in for it here; tests/processors/models/test_vllm.py
+vLLM is too large to be everywhere, so a small module of the same name stands in for it here; tests/streams/model_worker/test_vllm.py
 starts the real one.
 """
 

@@ -9,6 +9,7 @@ import pytest
 from records import Action, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import JobState
+from tests.metric_values import value
 from tests.scheduler_bridge.actuators.test_local import SLEEP, Cluster
 from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
 
@@ -62,7 +63,7 @@ def test_a_failed_job_is_restarted_elsewhere_and_the_effect_is_written_down(stan
     assert (done.actuator, done.seen["excluded"], done.seen["attempt"]) == ("local", "slot-0", "1")
     assert done.node == "", "the job alone spoke against it"
     assert stand.cluster.wait(job, JobState.COMPLETED, attempt=1).nodes == ("slot-1",)
-    assert stand.bridge.counters.done == 1
+    assert value(stand.bridge.metrics.outcomes, outcome="done") == 1
 
 
 def test_shadow_by_default() -> None:
@@ -124,7 +125,7 @@ def test_another_suspect_replaces_the_decision_and_the_same_one_does_not(stand: 
     assert "replaced" in stand.written.results[0].detail
     stand.bridge.accept(failure(job=job, revision=2, error_type=ErrorType.NONE))  # an old revision, seen again
     assert stand.written.outcomes == [Outcome.REFUSED]
-    assert stand.bridge.counters.repeats == 2
+    assert value(stand.bridge.metrics.repeats) == 2
 
 
 def test_another_node_for_the_same_cause_replaces_the_decision(stand: Stand) -> None:

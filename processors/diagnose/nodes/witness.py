@@ -1,9 +1,9 @@
 """What a job's nodes say, held against its verdicts as both come in, in any order."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
+from prometheus_client import Counter
 
 from processors.diagnose.catalogue import Signature
 from records import Failure, NodeFinding, Severity
@@ -28,16 +28,17 @@ class WitnessState(msgspec.Struct):
     weighed: Failure | None = None
 
 
-@dataclass
-class WitnessCounters:
+class WitnessMetrics:
     """What nodes' evidence did to verdicts."""
 
-    confirmed: int = 0
-    """Verdicts that the evidence confirms."""
-    contradicted: int = 0
-    """Verdicts that the evidence speaks against."""
-    alone: int = 0
-    """Verdicts that the evidence alone makes."""
+    def __init__(self) -> None:
+        self.confirmed = Counter(
+            "schedmate_node_witness_confirmed", "Verdicts that the evidence confirms.", registry=None
+        )
+        self.contradicted = Counter(
+            "schedmate_node_witness_contradicted", "Verdicts that the evidence speaks against.", registry=None
+        )
+        self.alone = Counter("schedmate_node_witness_alone", "Verdicts that the evidence alone makes.", registry=None)
 
 
 class NodeWitness:
@@ -45,7 +46,7 @@ class NodeWitness:
 
     def __init__(self, signatures: Iterable[Signature]) -> None:
         self._signatures: Mapping[str, Signature] = {one.name: one for one in signatures}
-        self.counters = WitnessCounters()
+        self.metrics = WitnessMetrics()
 
     def said(self, verdicts: Sequence[Failure], state: WitnessState) -> Failure | None:
         """Note the verdicts that the job's own words make; return what the nodes' findings make of the last."""
@@ -72,16 +73,16 @@ class NodeWitness:
         if state.weighed is not None and outcome.id == state.weighed.id:
             return None
         state.weighed = outcome
-        self._count(state.own, outcome)
+        self._count(outcome)
         return outcome
 
-    def _count(self, own: Failure, outcome: Failure) -> None:
-        if outcome.source.startswith(f"{own.source}+"):
-            self.counters.confirmed += 1
-        elif outcome.source.startswith(f"{own.source}-"):
-            self.counters.contradicted += 1
+    def _count(self, outcome: Failure) -> None:
+        if outcome.confirmed_by:
+            self.metrics.confirmed.inc()
+        elif outcome.contradicted_by:
+            self.metrics.contradicted.inc()
         else:
-            self.counters.alone += 1
+            self.metrics.alone.inc()
 
 
 def _known(one: NodeFinding, finding: NodeFinding) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO
 
 READ = 65536
+"""Bytes of one read: what a pipe holds."""
 
 
 class Task:

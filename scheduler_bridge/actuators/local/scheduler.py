@@ -21,7 +21,7 @@ from .process import Task
 log = structlog.get_logger(__name__)
 
 TICK = 0.05
-"""Seconds between two looks at the processes."""
+"""Seconds between two looks at the processes: as good as at once for a person, at no cost."""
 
 _ENDED = (JobState.FAILED, JobState.COMPLETED, JobState.CANCELLED)
 

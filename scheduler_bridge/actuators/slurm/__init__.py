@@ -1,6 +1,6 @@
-"""Slurm, through its own command line: the only complete interface to it (slurmrestd cannot requeue)."""
+"""Slurm as an actuator of the bridge."""
 
 from .actuator import SlurmActuator
-from .commands import SlurmSettings
+from .settings import SlurmSettings
 
 __all__ = ["SlurmActuator", "SlurmSettings"]

@@ -4,8 +4,8 @@
 -- param limit UInt32 = 100: rows at most
 
 SELECT
-    job, attempt, revision, time, error_type, faulty_component, node, rank, restartable, confidence, source, signature, final,
-    exit_code, signal, message, root_topic, root_partition, root_offset, root_line, root_text, evidence
+    job, attempt, revision, time, error_type, faulty_component, node, rank, restartable, confidence, source,
+    confirmed_by, contradicted_by, signature, final, exit_code, signal, message, root_topic, root_partition, root_offset, root_line, root_text, evidence
 FROM failures
 WHERE {job:String} = '' OR job = {job:String}
 ORDER BY job, attempt DESC, revision, id

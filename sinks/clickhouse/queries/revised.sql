@@ -6,7 +6,8 @@
 
 SELECT
     job, attempt, revisions, first_error_type, first_signature, first_source,
-    last_error_type, last_signature, last_source, last_message, last_time
+    last_error_type, last_signature, last_source, last_confirmed_by, last_contradicted_by, last_message,
+    last_time
 FROM revised_verdicts
 WHERE last_time > now() - toIntervalDay({days:UInt32}) AND ({job:String} = '' OR job = {job:String})
 ORDER BY last_time DESC, job, attempt

@@ -5,7 +5,7 @@
 
 SELECT
     job, attempt, revision, time, error_type, faulty_component, node, restartable, round(confidence, 2) AS confidence,
-    source, signature, final, message,
+    source, confirmed_by, contradicted_by, signature, final, message,
     root_topic, root_partition, root_offset, root_line, root_text
 FROM (SELECT * FROM verdicts WHERE {job:String} = '' OR job = {job:String} ORDER BY job, attempt DESC LIMIT 1 BY job)
 ORDER BY time DESC, job

@@ -10,15 +10,14 @@ from typing import Any
 import pynvml as nvml
 import structlog
 
+from resilience import Outage
+
 from .reading import Handle, address
 
 log = structlog.get_logger(__name__)
 
 WAIT_MS = 500
 """How long one call into NVML may wait, and so how long `close` may take."""
-
-RETRY_S = 5.0
-"""Pause after NVML refused to wait. A lost GPU makes the call fail at once, again and again."""
 
 
 class XidWatch:
@@ -34,7 +33,7 @@ class XidWatch:
         self._lock = threading.Lock()
         self._changed = threading.Event()
         self._stop = threading.Event()
-        self._failing = False
+        self._outage = Outage("Xid events of NVML", consequence="they are asked for again")
         self._thread = threading.Thread(target=self._run, name="xid-events", daemon=True)
 
     def start(self) -> None:
@@ -96,9 +95,9 @@ class XidWatch:
             try:
                 event = nvml.nvmlEventSetWait_v2(events, WAIT_MS)
             except nvml.NVMLError_Timeout:
-                self._recover()
+                self._outage.succeeded()
                 continue
-            self._recover()
+            self._outage.succeeded()
             if event.eventType & nvml.nvmlEventTypeXidCriticalError:
                 self._note(event)
 
@@ -113,12 +112,5 @@ class XidWatch:
         log.warning("xid", gpu=gpu, xid=xid)
 
     def _fail(self, failure: nvml.NVMLError) -> None:
-        if not self._failing:
-            log.warning("xid_events_interrupted", error=str(failure), retry_s=RETRY_S)
-        self._failing = True
-        self._stop.wait(RETRY_S)
-
-    def _recover(self) -> None:
-        if self._failing:
-            log.info("xid_events_resumed")
-        self._failing = False
+        # A lost GPU makes the call fail at once, again and again.
+        self._stop.wait(self._outage.failed(failure))

@@ -1,6 +1,5 @@
 """Job events from Slurm, by looking at its list of jobs again and again (24 ms for 200 jobs)."""
 
-from .listing import Listing, SlurmAway
-from .watcher import SlurmWatcher, SlurmWatcherCounters
+from .watcher import SlurmWatcher, SlurmWatcherMetrics
 
-__all__ = ["Listing", "SlurmAway", "SlurmWatcher", "SlurmWatcherCounters"]
+__all__ = ["SlurmWatcher", "SlurmWatcherMetrics"]

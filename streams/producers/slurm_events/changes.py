@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 
 from records import EventKind, JobEvent
-
-from .record import ENDED, SlurmJob
+from scheduler_clients.slurm import ENDED, SlurmJob
 
 SCHEDULER = "slurm"
 

@@ -48,6 +48,7 @@ def conclusion(said: Sequence[Failure]) -> tuple[object, ...] | None:
     return last.signature, last.error_type, last.rank, last.root and last.root.line, last.message, last.restartable
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(ENDS), st.floats(0, 600)), min_size=1, max_size=5),

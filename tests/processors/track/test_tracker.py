@@ -11,6 +11,7 @@ from processors.classify.template import templates
 from processors.track import MetricTracker, TrackState
 from processors.view import ChunkView
 from records import JobMetric, Position
+from tests.metric_values import value
 
 from .expecting import clock, expect, track
 
@@ -141,7 +142,7 @@ def test_only_the_newest_reports_are_read() -> None:
     tracker = MetricTracker()
     track([line for i in range(20) for line in (f"step {i} loss 1.0",)] * 1, tracker=MetricTracker())
     track([f"step {i} loss 1.5 dt: 5.0ms" for i in range(500)], tracker=tracker)
-    assert tracker.counters.parsed <= 30
+    assert value(tracker.metrics.parsed) <= 30
 
 
 def test_a_new_run_in_the_same_file_starts_anew() -> None:

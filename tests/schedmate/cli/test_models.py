@@ -1,4 +1,4 @@
-"""`models` as a person starts it; with a real vLLM in tests/processors/models/test_vllm.py."""
+"""`models` as a person starts it; with a real vLLM in tests/streams/model_worker/test_vllm.py."""
 
 import importlib.util
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processors.models import misbehaving_server as bad
+from tests.streams.model_worker import misbehaving_server as bad
 
 VLLM = importlib.util.find_spec("vllm") is not None
 

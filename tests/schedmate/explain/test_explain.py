@@ -92,7 +92,7 @@ RECORDS: list[Record] = [
     failed("17", 1, signature="nccl_watchdog_timeout", faulty_component="network", message="a time-out", confidence=0.6),
     failed("17", 2),
     failed(
-        "17", 3, source="signature+node-logs", confidence=0.99, final=True, exit_code=1,
+        "17", 3, source="signature", confirmed_by=["node-logs"], confidence=0.99, final=True, exit_code=1,
         evidence=[quoted(XID, 77), quoted("NVRM: Xid 79", 5, "node-logs")],
     ),
     event("17", "ended", 60, state="FAILED", exit_code=1),
@@ -106,8 +106,8 @@ RECORDS: list[Record] = [
         )
     ),
     failed("16", 1, message="lost as well"),
-    failed("18", 1, error_type="user_script", faulty_component="none", signature="KeyError", source="traceback-node-logs",
-           confidence=0.5, restartable=False, node="n5"),
+    failed("18", 1, error_type="user_script", faulty_component="none", signature="KeyError", source="traceback",
+           contradicted_by=["node-logs"], confidence=0.5, restartable=False, node="n5"),
     failed("19", 1), failed("19", 2, error_type="none", faulty_component="none", signature="", message="the job went on after it"),
     event("20", "started", 10, nodes=["n3"]),
     failed("21", 1, message="lost in its first attempt", node="n8"),
@@ -129,12 +129,12 @@ def test_the_whole_story_of_a_lost_gpu(site: Embedded) -> None:
     page = plain(facts, SIGNATURES)
     for words in (
         "Job 17, attempt 0", "on n1, n2, of ada; ended", "(FAILED, exit code 1)", "step 4200, 0.31 s a step, loss 2.5",
-        "infrastructure (gpu) on n1: the GPU is gone", "confidence 0.99. Starting again should help",
+        "infrastructure (gpu) on n1: xid fallen off bus.", "the GPU is gone.", "confidence 0.99. Starting again should help",
         "    job-logs/1@9 rank 3 line 77 | NVRM: Xid", "    node-logs/1@9 line 5 | NVRM: Xid 79",
         "It rests on a known signature.", "The language model m says so too.",
         "Confirmed by the node's own log.", "The same node failed job 16",
         "Revision 1 said infrastructure, nccl_watchdog_timeout: a time-out",
-        "restart, because a lost GPU. done: runs on n7.", SIGNATURES["xid_fallen_off_bus"].action, "Take n1 out",
+        "restart, because a lost GPU: done: runs on n7.", SIGNATURES["xid_fallen_off_bus"].action, "Take n1 out",
     ):  # fmt: skip
         assert words in page
     assert "\x1b" not in page
@@ -144,7 +144,7 @@ def test_where_it_could_be_started_again_from(site: Embedded) -> None:
     facts = gather(site.client, "17")
     assert facts is not None
     page = plain(facts, SIGNATURES)
-    assert re.search(r"Last durable checkpoint \S+ \S+, step 3000, /run/\S*`3000`\.", page)
+    assert re.search(r"Last durable checkpoint .+, step 3000, /run/\S*`3000`\.", page)
     assert "1 save(s) of a checkpoint failed." in page
     assert "\x1b" not in page
     later = gather(site.client, "21", 1)

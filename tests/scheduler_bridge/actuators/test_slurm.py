@@ -1,16 +1,17 @@
 """What the bridge asks of a real Slurm."""
 
 import time
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from records import Action, EventKind, JobEvent, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import ActuatorError, JobState, SchedulerAway
-from scheduler_bridge.actuators.slurm import SlurmActuator, SlurmSettings
-from scheduler_bridge.actuators.slurm.jobs import parse
+from scheduler_bridge.actuators.slurm import SlurmActuator
+from scheduler_bridge.actuators.slurm.jobs import view
+from scheduler_clients.slurm import SlurmClient, SlurmCommands
+from scheduler_clients.slurm.text import parse
 from tests.scheduler_bridge.findings import Written, failure, slowdown
 from tests.servers.slurm import Slurm
 
@@ -25,34 +26,26 @@ RECORD = (
 
 @pytest.fixture
 def actuator(slurm: Slurm) -> SlurmActuator:
-    return SlurmActuator(SlurmSettings(environment={"SLURM_CONF": str(slurm.configuration)}))
+    return SlurmActuator(SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)})))
 
 
 class TestReading:
-    def test_fields(self) -> None:
-        found = parse("7", "JobId=7 JobName=x" + RECORD + " TresPerNode=gres:shard:2,gres:nic:1")
-        assert found
-        assert (found.state, found.restarts, found.excluded, found.required) == (JobState.FAILED, 2, "n7", "")
-        assert (found.shards, found.user) == (2, "ada")
-        assert found.with_shards(4) == "gres:shard:4,gres:nic:1"
-
-    @given(st.text())
-    def test_no_name_changes_what_is_believed(self, name: str) -> None:
-        found = parse("7", f"JobId=7 JobName={name}{RECORD}")
-        assert found is None or (found.state, found.restarts, found.user) == (JobState.FAILED, 2, "ada")
-
     @pytest.mark.parametrize(
-        "text",
+        ("state", "held", "expected"),
         [
-            "",
-            "JobId=8 JobName=x" + RECORD,
-            "JobId=7 ArrayJobId=7 ArrayTaskId=1 JobName=x" + RECORD,
-            "JobId=7 JobName=x UserId=r(0) JobState=COMPLETED" + RECORD,
-            "JobId=7 JobName=x\n" + RECORD,
+            ("FAILED", False, JobState.FAILED),
+            ("PENDING", False, JobState.PENDING),
+            ("PENDING", True, JobState.HELD),
+            ("REQUEUE_HOLD", False, JobState.HELD),
+            ("COMPLETING", False, JobState.STOPPING),
+            ("SUSPENDED", False, JobState.OTHER),
         ],
     )
-    def test_what_is_not_beyond_doubt_is_not_read(self, text: str) -> None:
-        assert parse("7", text) is None
+    def test_states(self, state: str, held: bool, expected: JobState) -> None:
+        found = parse("JobId=7 JobName=x" + RECORD.replace("FAILED", state) + " TresPerNode=gres:shard:2,gres:nic:1")
+        assert found
+        seen = view("7", replace(found, held=held), 2)
+        assert (seen.state, seen.attempt, seen.excluded, seen.alone, seen.user) == (expected, 2, ("n7",), True, "ada")
 
 
 @pytest.mark.slurm
@@ -132,16 +125,16 @@ class TestActuator:
         slurm.run("scancel", job)
 
     def test_a_controller_that_is_away_is_told_apart_from_a_refusal(self, slurm: Slurm) -> None:
-        settings = SlurmSettings(environment={"SLURM_CONF": str(slurm.configuration)}, command_timeout=1)
+        client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}, timeout_s=1))
         job = slurm.submit("exit 0")
         slurm.wait(job, "COMPLETED")
         slurm.stop_controller()
         try:
             with pytest.raises(SchedulerAway):
-                SlurmActuator(settings).job(job)
+                SlurmActuator(client).job(job)
         finally:
             slurm.start_controller()
-        seen = SlurmActuator(settings).job(job)
+        seen = SlurmActuator(client).job(job)
         assert seen
         assert seen.state is JobState.COMPLETED
 

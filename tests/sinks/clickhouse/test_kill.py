@@ -3,14 +3,17 @@
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import OperationalError
 
-from sinks import Hold, SinkUnavailable
+from resilience import Outage, retry
+from sinks import SinkUnavailable
 from sinks.clickhouse import ClickHouseWriter, migrate, open_client
+from tests.metric_values import value
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.sinks.made import Row, cut, metric
 
@@ -29,6 +32,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> "ClickHouseServer":
 @pytest.fixture
 def connect(server: ClickHouseServer) -> Callable[[], Client]:
     return lambda: open_client(server.url, connect_timeout_s=1)
+
+
+def persist(outage: Outage, write: Callable[[], None]) -> None:
+    retry(write, outage, on=SinkUnavailable, stop=threading.Event())
 
 
 def held(client: Client, job: str) -> tuple[list[int], list[tuple[object, ...]]]:
@@ -83,8 +90,8 @@ def test_killed_between_insert_and_answer_then_replayed_by_another_process(
     for batch in cut(rows[100:], 70):
         second.write(batch)
     assert held(connect(), job) == implied(rows)
-    assert second.counters.rows == 100
-    assert second.counters.repeats == 200
+    assert value(second.metrics.rows) == 100
+    assert value(second.metrics.repeats) == 200
 
 
 def test_killed_between_the_name_of_a_block_and_the_block_itself(tmp_path: Path) -> None:
@@ -101,7 +108,7 @@ def test_killed_between_the_name_of_a_block_and_the_block_itself(tmp_path: Path)
         second = ClickHouseWriter(lambda: client)
         second.write(rows)
         assert held(client, "named") == implied(rows)
-        assert (second.counters.swallowed, second.counters.rows) == (1, 200)
+        assert (value(second.metrics.swallowed), value(second.metrics.rows)) == (1, 200)
 
 
 def test_a_writer_that_lives_on_writes_the_same_batch_again(
@@ -109,22 +116,22 @@ def test_a_writer_that_lives_on_writes_the_same_batch_again(
 ) -> None:
     rows = [metric(step, "lives-on") for step in range(300)]
     writer = ClickHouseWriter(connect)
-    hold = Hold("clickhouse", first_s=0.05, limit_s=0.2)
+    outage = Outage("ClickHouse", first_s=0.05, limit_s=0.2)
     writer.write(rows[:100])
     server.die_after_insert("job_metrics", before_views=True)
     back = threading.Thread(target=lambda: (server.wait_dead(), server.start()))
     back.start()
-    hold.run(lambda: writer.write(rows[100:200]))
+    persist(outage, lambda: writer.write(rows[100:200]))
     back.join()
-    hold.run(lambda: writer.write(rows[200:]))
+    persist(outage, lambda: writer.write(rows[200:]))
     assert held(connect(), "lives-on") == implied(rows)
-    assert (hold.counters.outages, hold.away) == (1, False)
-    assert hold.counters.retries >= 1
+    assert (value(outage.metrics.outages), outage.ongoing) == (1, False)
+    assert value(outage.metrics.retries) >= 1
 
 
 def test_many_kills_at_random_moments(server: ClickHouseServer, connect: Callable[[], Client]) -> None:
     rows = [metric(step, f"many-{step % 5}", partition=step % 2) for step in range(3000)]
-    hold = Hold("clickhouse", first_s=0.05, limit_s=0.2)
+    outage = Outage("ClickHouse", first_s=0.05, limit_s=0.2)
     done = threading.Event()
     kills = 0
 
@@ -144,7 +151,7 @@ def test_many_kills_at_random_moments(server: ClickHouseServer, connect: Callabl
         for size in (97, 211, 53, 160):  # Each a process of its own, that begins again at what was last committed.
             writer = ClickHouseWriter(connect)
             for batch in cut(rows[committed : committed + 1000], size):
-                hold.run(lambda writer=writer, batch=batch: writer.write(batch))
+                persist(outage, partial(writer.write, batch))
             committed += 700
     finally:
         done.set()

@@ -46,6 +46,34 @@ def test_a_half_migrated_database_is_named(fresh_database: Fresh) -> None:
     assert migrate(client) == [migration.name for migration in migrations()[1:]]
 
 
+def test_sources_of_older_verdicts_are_taken_apart(fresh_database: Fresh) -> None:
+    client = fresh_database("sources")
+    known = migrations()
+    before = [migration for migration in known if migration.version < 11]
+    migrate(client, known=before)
+    written = [
+        "signature",
+        "signature+node-logs",
+        "traceback-gpu-metrics",
+        "node-logs",
+        "gpu-metrics",
+        "model-node-logs",
+        "",
+    ]
+    rows = [[source, str(number), source] for number, source in enumerate(written)]
+    client.insert("failures", rows, column_names=["id", "job", "source"])
+    migrate(client)
+    assert client.query("SELECT source, confirmed_by, contradicted_by FROM failures ORDER BY job").result_rows == [
+        ("signature", [], []),
+        ("signature", ["node-logs"], []),
+        ("traceback", [], ["gpu-metrics"]),
+        ("node-logs", [], []),
+        ("gpu-metrics", [], []),
+        ("model", [], ["node-logs"]),
+        ("none", [], []),
+    ]
+
+
 def test_an_edited_migration_is_refused(fresh_database: Fresh) -> None:
     client = fresh_database("edited")
     first, *rest = migrations()

@@ -317,7 +317,7 @@ def test_a_value_never_becomes_sql(asked: Ask) -> None:
 @pytest.mark.parametrize(
     ("name", "given", "says"),
     [
-        ("troughput", {}, "expected one of alarms, bridge, checkpoints, dead_letters"),
+        ("troughput", {}, "did you mean throughput"),
         ("throughput", {}, "needs job"),
         ("throughput", {"job": "x", "day": "1"}, "takes job, hours, limit; got day"),
         ("throughput", {"job": "x", "hours": "many"}, "hours"),

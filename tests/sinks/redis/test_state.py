@@ -1,5 +1,6 @@
 import itertools
 import math
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -32,8 +33,10 @@ from records import (
     decode,
     encode,
 )
-from sinks import Hold, SinkRejected, SinkUnavailable
+from resilience import Outage, retry
+from sinks import SinkRejected, SinkUnavailable
 from sinks.redis import Keys, RedisState, open_redis, read_findings, read_job, read_jobs, read_node
+from tests.metric_values import value
 from tests.servers import free_port
 from tests.servers.redis import RedisServer
 from tests.sinks.made import T0, line
@@ -382,11 +385,11 @@ def test_replays_never_turn_the_state_back(redis_store: RedisServer, replays: li
             store.state.update([message])
         told = store.job()
         assert (told.state, told.nodes, told.step, told.verdict_attempt) == ("running", ["n2"], 5, 1)
-        before = store.state.counters.changes
+        before = value(store.state.metrics.changes)
         for start, size in replays:
             store.state.update(placed[start : start + size])
         assert store.job() == told
-        assert store.state.counters.changes == before
+        assert value(store.state.metrics.changes) == before
 
 
 def test_odd_values_are_kept_as_text_and_read_back(store: Store) -> None:
@@ -418,7 +421,7 @@ def test_records_that_redis_does_not_show_change_nothing(store: Store) -> None:
 
 def test_a_long_batch_needs_few_changes(store: Store) -> None:
     store.update(*(metric(step / 10, step, rank=step % 4) for step in range(4000)))
-    assert store.state.counters.changes == 5  # The job, and its four ranks.
+    assert value(store.state.metrics.changes) == 5  # The job, and its four ranks.
     assert store.job().step == 3996
 
 
@@ -429,7 +432,7 @@ def test_redis_away_holds_back_and_comes_back(redis_store: RedisServer) -> None:
     redis_store.kill()
     with pytest.raises(SinkUnavailable):
         store.update(metric(1, 1))
-    assert store.state.counters.failures == 1
+    assert value(store.state.metrics.failures) == 1
     batch = [store.placed(metric(1, 1))]
     tries = itertools.count()
 
@@ -438,10 +441,10 @@ def test_redis_away_holds_back_and_comes_back(redis_store: RedisServer) -> None:
             redis_store.start()
         store.state.update(batch)
 
-    hold = Hold("redis", first_s=0.01, limit_s=0.02)
-    hold.run(again)
+    outage = Outage("Redis", first_s=0.01, limit_s=0.02)
+    retry(again, outage, on=SinkUnavailable, stop=threading.Event())
     assert store.job().step == 1
-    assert hold.counters.retries == 2
+    assert value(outage.metrics.retries) == 2
 
 
 def test_a_key_that_holds_something_else_is_named(store: Store) -> None:

@@ -1,6 +1,5 @@
 """Job events from a real Slurm, and the reading of its list of jobs."""
 
-import os
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -11,20 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from records import EventKind, JobEvent, decode
-from streams.producers.slurm_events import Listing, SlurmWatcher
+from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmJob
+from streams.producers.slurm_events import SlurmWatcher
 from streams.producers.slurm_events.changes import Known, changes
-from streams.producers.slurm_events.host_list import expand
-from streams.producers.slurm_events.record import SlurmJob, parse
 from streams.transport import Outgoing, TransportError
+from tests.metric_values import value
 from tests.servers.slurm import Slurm
 
-OWN = (
-    " UserId=ada(1000) GroupId=lab(1000) MCS_label=N/A Priority=5 Nice=0 Account=(null) QOS=(null) JobState=FAILED"
-    " Reason=NonZeroExitCode Dependency=(null) Requeue=1 Restarts=2 BatchFlag=1 Reboot=0 ExitCode=3:0 RunTime=00:00:01"
-    " SubmitTime=100 EligibleTime=100 StartTime=101 EndTime=102 NodeList=n[1-2] BatchHost=n1 JOB_GRES=shard:4  "
-    " Nodes=n[1-2] CPU_IDs=0 Mem=0 GRES=shard:2(IDX:0) MinCPUsNode=1 Features=(null)"
-)
-REST = " Command=/home/ada/train.sh --lr 0.1 WorkDir=/home/ada/my dir StdErr=/x StdIn=/dev/null StdOut=/x Power="
+from .switchable import wait_for
 
 
 class Told:
@@ -33,6 +26,9 @@ class Told:
     def __init__(self) -> None:
         self.events: list[JobEvent] = []
         self.away = False
+
+    def connect(self) -> "Told":
+        return self
 
     def send(self, message: Outgoing) -> "Future[None]":
         future: Future[None] = Future()
@@ -82,66 +78,6 @@ def job(name: str, state: str = "RUNNING", **changes: Any) -> SlurmJob:
 
 def step(known: dict[str, Known], *jobs: SlurmJob, now: float = 300.0) -> tuple[list[JobEvent], dict[str, Known]]:
     return changes(known, {each.job: each for each in jobs}, now, lambda each: each.shards / 4)
-
-
-class TestReading:
-    def test_a_record_is_read(self) -> None:
-        found = parse("JobId=7 JobName=a b" + OWN + REST)
-        assert found
-        assert (found.job, found.state, found.restarts, found.user) == ("7", "FAILED", 2, "ada")
-        assert (found.exit_code, found.signal, found.reason) == (3, 0, "NonZeroExitCode")
-        assert (found.submitted, found.started, found.ended) == (100.0, 101.0, 102.0)
-        assert found.nodes == ("n1", "n2")
-        assert (found.devices, found.shards, found.gpus) == ({("n1", 0), ("n2", 0)}, 4, None)
-        assert found.command == "/home/ada/train.sh --lr 0.1"
-        assert found.directory == "/home/ada/my dir"
-
-    def test_ids_are_what_slurm_prints(self) -> None:
-        names = {
-            "JobId=7 JobName=x": "7",
-            "JobId=9 ArrayJobId=7 ArrayTaskId=2 ArrayTaskThrottle=1 JobName=x": "7_2",
-            "JobId=7 ArrayJobId=7 ArrayTaskId=3-9%2 JobName=x": "7_3-9%2",
-            "JobId=8 HetJobId=7 HetJobOffset=1 JobName=x HetJobIdSet=7-8": "7+1",
-        }
-        assert {head: found.job for head in names if (found := parse(head + OWN + REST))} == names
-
-    def test_a_signal_is_no_exit_code(self) -> None:
-        found = parse("JobId=7 JobName=x" + OWN.replace("ExitCode=3:0", "ExitCode=0:9") + REST)
-        assert found
-        assert (found.exit_code, found.signal) == (None, 9)
-
-    @given(st.text(alphabet=st.characters(exclude_characters="\n", exclude_categories=["Cs"])))
-    def test_no_name_and_no_comment_changes_what_is_believed(self, text: str) -> None:
-        for line in (f"JobId=7 JobName={text}{OWN}{REST}", f"JobId=7 JobName=x{OWN}{REST} Comment={text}"):
-            found = parse(line)
-            assert found is None or (found.number, found.state, found.restarts, found.exit_code) == (
-                "7",
-                "FAILED",
-                2,
-                3,
-            )
-
-    @pytest.mark.parametrize(
-        "name", ["x JobState=COMPLETED ExitCode=0:0", "x UserId=root(0) JobState=COMPLETED Restarts=9"]
-    )
-    def test_a_name_that_reads_as_fields_is_not_believed(self, name: str) -> None:
-        found = parse(f"JobId=7 JobName={name}{OWN}{REST}")
-        assert found is None or found.state == "FAILED"
-
-    @given(st.text())
-    def test_anything_can_come(self, text: str) -> None:
-        assert parse(text) is None
-        expand(text)
-
-    def test_host_lists(self) -> None:
-        assert expand("n[1-3,07],login") == ["n1", "n2", "n3", "n07", "login"]
-        assert expand("r[1-2]n[08-10]") == ["r1n08", "r1n09", "r1n10", "r2n08", "r2n09", "r2n10"]
-        assert expand("n[1-999999999]") == ["n1-999999999"]
-        assert expand("") == []
-
-    @given(st.lists(st.integers(0, 50), min_size=1, max_size=5, unique=True))
-    def test_lists_of_numbers_stand_for_their_hosts(self, numbers: list[int]) -> None:
-        assert expand(f"n[{','.join(map(str, numbers))}]") == [f"n{number}" for number in numbers]
 
 
 class TestChanges:
@@ -225,8 +161,8 @@ class TestRealSlurm:
     @pytest.fixture
     def watched(self, slurm: Slurm, tmp_path: Path) -> tuple[Slurm, Told, SlurmWatcher]:
         told = Told()
-        listing = Listing({"SLURM_CONF": str(slurm.configuration)})
-        return slurm, told, SlurmWatcher(told, tmp_path / "checkpoint.json", listing)
+        client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
+        return slurm, told, SlurmWatcher(told.connect, tmp_path / "checkpoint.json", client)
 
     def until(self, told: Told, watcher: SlurmWatcher, name: str, kind: EventKind, attempt: int = 0) -> JobEvent:
         deadline = time.monotonic() + 20
@@ -293,51 +229,87 @@ class TestRealSlurm:
         sly = slurm.submit("sleep 60", f"--comment={text}")
         slyer = slurm.submit("sleep 60", f"--job-name={text}")
         self.until(told, watcher, sly, EventKind.STARTED)
-        watcher.poll()
+        watcher.close()
         assert told.kinds(victim) == [EventKind.SUBMITTED, EventKind.STARTED]
         assert told.of("999999") == []
-        assert watcher.counters.unreadable
+        assert value(watcher.metrics.unreadable) == 0
         slurm.run("scancel", victim, sly, slyer)
 
     def test_goes_on_where_it_stopped(self, watched: tuple[Slurm, Told, SlurmWatcher], tmp_path: Path) -> None:
         slurm, told, watcher = watched
         name = slurm.submit("sleep 1")
         self.until(told, watcher, name, EventKind.STARTED)
+        watcher.close()
         later = Told()
-        listing = Listing({"SLURM_CONF": str(slurm.configuration)})
-        successor = SlurmWatcher(later, tmp_path / "checkpoint.json", listing)
+        client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
+        successor = SlurmWatcher(later.connect, tmp_path / "checkpoint.json", client)
         self.until(later, successor, name, EventKind.ENDED)
         assert later.kinds(name) == [EventKind.ENDED]
+        successor.close()
         (tmp_path / "checkpoint.json").write_text("{")
         again = Told()
-        SlurmWatcher(again, tmp_path / "checkpoint.json", listing).poll()
+        third = SlurmWatcher(again.connect, tmp_path / "checkpoint.json", client)
+        third.poll()
+        third.close()
         assert [event.id for event in again.of(name)] == [event.id for event in told.of(name) + later.of(name)]
 
-    def test_a_broker_that_is_away_loses_nothing(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:
+    def test_a_broker_that_is_away_loses_nothing(
+        self, watched: tuple[Slurm, Told, SlurmWatcher], tmp_path: Path
+    ) -> None:
         slurm, told, watcher = watched
         told.away = True
         name = slurm.submit("exit 0")
         slurm.wait(name, "COMPLETED")
-        assert watcher.poll() == 0
-        assert watcher.counters.broker_away == 1
+        assert watcher.poll() >= 3
+        wait_for(lambda: watcher.shipper.counters.sends_failed)
+        assert not (tmp_path / "checkpoint.json").exists()
         told.away = False
-        watcher.poll()
+        self.until(told, watcher, name, EventKind.ENDED)
+        watcher.close()
+        assert (tmp_path / "checkpoint.json").exists()
         assert told.kinds(name) == [EventKind.SUBMITTED, EventKind.STARTED, EventKind.ENDED]
-
-    @pytest.mark.skipif(os.geteuid() != 0, reason="only root submits for others")
-    def test_the_owner_of_a_job_is_found_by_each_of_its_names(self, slurm: Slurm) -> None:
-        listing = Listing({"SLURM_CONF": str(slurm.configuration)})
-        mine = slurm.submit("exit 0")
-        theirs = slurm.submit("exit 0", "--uid=65534", "--job-name=x\n1 1 1 0")
-        array = slurm.submit("exit 0", "--array=3-4", "--uid=65534")
-        wanted = {mine: 0, theirs: 65534, array: 65534, f"{array}_3": 65534, f"{array}_4": 65534}
-        assert listing.owners([*wanted, "999999", f"{array}_9", "4711; rm", "$(id)", "--me"]) == wanted
-        assert listing.owners([theirs]) == {theirs: 65534}
-        assert listing.owners(["999999"]) == {}
-        assert listing.owners(["notes"]) == {}
 
 
 def test_a_scheduler_that_is_away_is_waited_for(tmp_path: Path) -> None:
-    watcher = SlurmWatcher(Told(), tmp_path / "checkpoint.json", Listing({"PATH": str(tmp_path)}))
+    watcher = SlurmWatcher(
+        Told().connect, tmp_path / "checkpoint.json", SlurmClient(SlurmCommands({"PATH": str(tmp_path)}))
+    )
     assert watcher.poll() == 0
-    assert watcher.counters.slurm_away == 1
+    assert value(watcher.metrics.slurm_away) == 1
+
+
+class Jobs:
+    """A scheduler's list that a test makes up; each look sees one more job."""
+
+    unreadable = 0
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def jobs(self) -> dict[str, SlurmJob]:
+        self.looks += 1
+        return {str(number): job(str(number)) for number in range(1, self.looks + 1)}
+
+    def gpus(self, _: SlurmJob) -> float | None:
+        return None
+
+
+def test_no_event_is_dropped_while_the_broker_is_away_for_long(tmp_path: Path) -> None:
+    """Memory is bounded: once it is full the list is not looked at. All that was seen is told, in order, when the broker is back."""
+    told, jobs = Told(), Jobs()
+    told.away = True
+    watcher = SlurmWatcher(told.connect, tmp_path / "checkpoint.json", jobs, memory=20_000)  # type: ignore[arg-type]
+    for _ in range(50):
+        watcher.poll()
+    assert 2 <= jobs.looks < 50
+    seen = jobs.looks
+    told.away = False
+    deadline = time.monotonic() + 30
+    while len(told.events) < 2 * seen:
+        assert time.monotonic() < deadline
+        watcher._send()
+        time.sleep(0.02)
+    watcher.close()
+    assert {event.job for event in told.events} == {str(number) for number in range(1, seen + 1)}
+    for number in range(1, seen + 1):
+        assert told.kinds(str(number))[:2] == [EventKind.SUBMITTED, EventKind.STARTED]

@@ -184,7 +184,9 @@ def test_killed_workers_tell_every_finding_and_come_to_the_same_verdicts(own_kaf
     assert _told(found) == expected
     verdicts = _verdicts(list(read_back(own_kafka.connection, ["failures"])))
     assert verdicts == _verdicts(broker.read("failures"))
-    assert all(verdict["source"] == "signature+node-logs" for verdict in verdicts.values())
+    assert all(
+        (verdict["source"], verdict["confirmed_by"]) == ("signature", ["node-logs"]) for verdict in verdicts.values()
+    )
 
 
 def _told(messages: list[Message]) -> set[str]:

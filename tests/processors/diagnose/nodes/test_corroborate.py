@@ -6,7 +6,7 @@ import pytest
 from processors.diagnose.catalogue import load
 from processors.diagnose.nodes import NodeLogReader, corroborate
 from processors.source import Fresh
-from records import Component, ErrorType, Evidence, Failure, NodeFinding, Position, Severity
+from records import Component, ErrorType, Evidence, Failure, FailureSource, NodeFinding, Position, Severity
 
 SIGNATURES = load()
 BY_NAME = {one.name: one for one in SIGNATURES}
@@ -26,7 +26,8 @@ def nodes(*lines: str, node: str = "n1", time: float = T - 5) -> list[NodeFindin
 def failure(**fields: object) -> Failure:
     known: dict[str, object] = {
         "id": "f", "job": "17", "revision": 2, "time": T, "node": "n1", "rank": 3, "root": ROOT, "message": ROOT.text,
-        "error_type": ErrorType.UNKNOWN, "confidence": 0.2, "source": "signature", "signature": "error_line", "evidence": [ROOT],
+        "error_type": ErrorType.UNKNOWN, "confidence": 0.2, "source": FailureSource.SIGNATURE, "signature": "error_line",
+        "evidence": [ROOT],
         "final": True, "exit_code": 1,
     }  # fmt: skip
     return Failure(**(known | fields))  # type: ignore[arg-type]
@@ -35,7 +36,7 @@ def failure(**fields: object) -> Failure:
 KILLED = {
     "error_type": ErrorType.OTHER,
     "confidence": 0.4,
-    "source": "exit",
+    "source": FailureSource.EXIT,
     "signature": "sigkill",
     "signal": 9,
     "root": None,
@@ -49,7 +50,7 @@ GPU_TEXT = {
 BUG = {
     "error_type": ErrorType.USER_SCRIPT,
     "confidence": 0.75,
-    "source": "traceback",
+    "source": FailureSource.TRACEBACK,
     "signature": "KeyError",
     "restartable": False,
 }
@@ -58,7 +59,8 @@ BUG = {
 def test_the_log_of_the_node_confirms() -> None:
     (one,) = [corroborate(failure(**GPU_TEXT), nodes(XID), BY_NAME)]
     assert one is not None
-    assert (one.revision, one.source, one.signature) == (3, "signature+node-logs", "cuda_unavailable_device")
+    assert (one.revision, one.source, one.confirmed_by) == (3, "signature", ["node-logs"])
+    assert one.signature == "cuda_unavailable_device"
     assert one.node_evidence
     assert one.confidence > 0.95
     assert one.root == ROOT
@@ -99,7 +101,7 @@ def test_a_confirmed_verdict_blames_the_node_that_is_ill_not_the_one_that_printe
     there = nodes(XID, node="n2")
     one = corroborate(failure(**GPU_TEXT), there, BY_NAME)
     assert one is not None
-    assert (one.node, one.source, one.node_evidence) == ("n2", "signature+node-logs", True)
+    assert (one.node, one.source, one.confirmed_by, one.node_evidence) == ("n2", "signature", ["node-logs"], True)
     both = corroborate(failure(**GPU_TEXT), [*there, *nodes(XID)], BY_NAME)
     assert both is not None
     assert both.node == "n1"
@@ -116,12 +118,18 @@ def test_a_plain_bug_stays_one_and_only_its_confidence_falls() -> None:
     one = corroborate(failure(**BUG), nodes(XID), BY_NAME)
     assert one is not None
     assert not one.node_evidence
-    assert (one.error_type, one.signature, one.source) == (ErrorType.USER_SCRIPT, "KeyError", "traceback-node-logs")
+    assert (one.error_type, one.signature, one.source) == (ErrorType.USER_SCRIPT, "KeyError", "traceback")
+    assert (one.confirmed_by, one.contradicted_by) == ([], ["node-logs"])
     assert one.confidence < 0.75
     assert one.evidence[-1].text == XID
 
 
-CANCELLED = {"error_type": ErrorType.OTHER, "confidence": 0.85, "source": "signature", "signature": "cancelled"}
+CANCELLED = {
+    "error_type": ErrorType.OTHER,
+    "confidence": 0.85,
+    "source": FailureSource.SIGNATURE,
+    "signature": "cancelled",
+}
 CUDA_MEMORY = {
     "error_type": ErrorType.USER_SCRIPT, "confidence": 0.85, "signature": "cuda_out_of_memory", "message": "CUDA out of memory. Tried …",
 }  # fmt: skip
@@ -146,7 +154,7 @@ def test_what_may_be_about_another_job_explains_one_that_says_nothing_itself() -
 def test_the_hosts_memory_does_not_explain_an_error_of_the_gpu() -> None:
     one = corroborate(failure(**CUDA_MEMORY), nodes("Out of memory: Killed process 99 (python)"), BY_NAME)
     assert one is not None
-    assert (one.signature, one.source) == ("cuda_out_of_memory", "signature-node-logs")
+    assert (one.signature, one.source, one.contradicted_by) == ("cuda_out_of_memory", "signature", ["node-logs"])
 
 
 @pytest.mark.parametrize(
@@ -200,7 +208,7 @@ def test_the_schedulers_word_and_withdrawn_verdicts_are_left_alone() -> None:
     timeout = {
         "error_type": ErrorType.OTHER,
         "confidence": 0.95,
-        "source": "exit",
+        "source": FailureSource.EXIT,
         "signature": "timeout",
         "root": None,
     }
@@ -219,7 +227,7 @@ def calm(since: float = T - 100, node: str = "n1") -> NodeFinding:
 def test_gpus_that_were_watched_and_showed_nothing_speak_against_a_verdict_on_one() -> None:
     doubted = corroborate(failure(**GPU_TEXT), [calm()], BY_NAME)
     assert doubted is not None
-    assert (doubted.source, doubted.revision) == ("signature-gpu-metrics", 3)
+    assert (doubted.source, doubted.contradicted_by, doubted.revision) == ("signature", ["gpu-metrics"], 3)
     assert doubted.confidence < 0.75
     assert doubted.evidence[-1].text == "calm"
     assert corroborate(failure(**GPU_TEXT), [calm(since=T - 5)], BY_NAME) is None

@@ -124,13 +124,13 @@ def test_events_that_fail_stop_neither_sampling_nor_later_events(probe: Start) -
     started.set("refuse-wait")
     started.sample()
     log = started.folder / "stderr"
-    started.sample_until(lambda _: "xid_events_interrupted" in log.read_text())
+    started.sample_until(lambda _: "dependency_unavailable" in log.read_text())
     assert started.sample()[0]["error"] == ""
     started.clear("refuse-wait")
     started.set("xid-0", 48)
     samples = started.sample_until(lambda samples: bool(samples[0]["xids"]))
     assert samples[0]["xids"] == [48]
-    assert log.read_text().count("xid_events_interrupted") == 1
+    assert log.read_text().count("dependency_unavailable") == 1
 
 
 def refusal(**environment: str) -> str:

@@ -1,1 +1,0 @@
-"""Models that processors call, behind narrow protocols."""

@@ -1,0 +1,130 @@
+"""Waiting for something that is away: one policy for brokers, stores and schedulers."""
+
+import random
+import re
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import structlog
+from prometheus_client import Counter, Gauge
+
+log = structlog.get_logger(__name__)
+
+Result = TypeVar("Result")
+
+
+class OutageMetrics:
+    """What outages of one dependency cost; its name becomes a part of theirs."""
+
+    def __init__(self, dependency: str) -> None:
+        prefix = f"schedmate_{re.sub('[^a-z0-9]+', '_', dependency.lower())}_hold"
+        self.away = Gauge(f"{prefix}_away", "1 while it is away and what it takes is held back.", registry=None)
+        self.retries = Counter(f"{prefix}_retries", "Tries after a first one that found it away.", registry=None)
+        self.outages = Counter(f"{prefix}_outages", "Times that it went away.", registry=None)
+        self.unavailable = Counter(
+            f"{prefix}_unavailable_seconds",
+            "Time for which it was away, all outages together.",
+            unit="seconds",
+            registry=None,
+        )
+
+
+class Outage:
+    """Whether one dependency is away, and how long to wait before the next try.
+
+    Pauses double from `first_s` to `limit_s`, and each is shortened at random by up to half, so that many clients do not come back
+    in step. The beginning and the end of an outage are logged once each, as `dependency_unavailable` and `dependency_available`.
+    Not safe for threads: a caller with several holds its own lock.
+
+    Args:
+        dependency: What is away, for people: `ClickHouse`, `Kafka`, `Slurm`.
+        first_s: The first pause, in seconds.
+        limit_s: The longest pause.
+        consequence: What happens meanwhile, for the log.
+        clock: Seconds that only grow.
+        chance: Returns a number from 0 to 1 that shortens a pause.
+    """
+
+    def __init__(
+        self,
+        dependency: str,
+        *,
+        first_s: float = 0.2,
+        limit_s: float = 10.0,
+        consequence: str = "tried again until it answers",
+        clock: Callable[[], float] = time.monotonic,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self.metrics = OutageMetrics(dependency)
+        self._began = 0.0
+        self.dependency = dependency
+        self._first_s, self._limit_s = first_s, limit_s
+        self._consequence = consequence
+        self._clock, self._chance = clock, chance
+        self._pause_s = first_s
+        self._counted_until: float | None = None
+
+    @property
+    def ongoing(self) -> bool:
+        """True from the first failure until the next success; for health checks."""
+        return self._counted_until is not None
+
+    def failed(self, error: object) -> float:
+        """Note a try that found the dependency away, and return the seconds to wait before the next one."""
+        if self._counted_until is None:
+            self.metrics.outages.inc()
+            self.metrics.away.set(1)
+            self._counted_until = self._began = self._clock()
+            self._pause_s = self._first_s
+            log.warning(
+                "dependency_unavailable", dependency=self.dependency, error=str(error), consequence=self._consequence
+            )
+        else:
+            self._count_retry(self._counted_until)
+        pause_s = self._pause_s * (1 - 0.5 * self._chance())
+        self._pause_s = min(2 * self._pause_s, self._limit_s)
+        return pause_s
+
+    def succeeded(self) -> None:
+        """Note a try that the dependency answered."""
+        if self._counted_until is None:
+            return
+        self._count_retry(self._counted_until)
+        self._counted_until = None
+        self.metrics.away.set(0)
+        log.info(
+            "dependency_available",
+            dependency=self.dependency,
+            unavailable_s=round(self._clock() - self._began, 3),
+        )
+
+    def _count_retry(self, since: float) -> None:
+        now = self._clock()
+        self.metrics.retries.inc()
+        self.metrics.unavailable.inc(now - since)
+        self._counted_until = now
+
+
+def retry(
+    action: Callable[[], Result],
+    outage: Outage,
+    *,
+    on: type[Exception] | tuple[type[Exception], ...],
+    stop: threading.Event,
+) -> Result:
+    """Return what `action` returns, trying again for as long as it raises `on`. Blocks; every other exception passes at once.
+
+    Raises:
+        on: `stop` was set while the dependency was away; nothing of the action may be taken as done.
+    """
+    while True:
+        try:
+            result = action()
+        except on as error:
+            if stop.wait(outage.failed(error)):
+                raise
+        else:
+            outage.succeeded()
+            return result

@@ -1,0 +1,47 @@
+"""`schedmate model-worker`: answers the workers' questions to a language model."""
+
+import typer
+
+from schedmate.settings import Loaded
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+
+@app.command()
+def command(context: typer.Context) -> None:
+    """Answer the workers' questions with a language model: vLLM in this process, or servers that are reached over HTTP.
+
+    Runs beside the GPUs, as a Faust worker of its own group. Start several to share the questions. Workers ask where
+    `processors.ask_models` is on.
+
+    Examples: `schedmate --set language_model.servers=http://127.0.0.1:8000/v1 model-worker`,
+    `schedmate --set language_model.load=Qwen/Qwen2.5-7B-Instruct model-worker`
+    """
+    from schedmate.connections import kafka_connection, permitted
+    from schedmate.language_models import language_model
+    from schedmate.service import service
+    from schedmate.settings import SettingsError
+    from streams.kafka import KafkaReader, list_topics
+    from streams.model_worker.answering import QuestionAnswerer
+    from streams.model_worker.chunks import chunks_by_offset
+    from streams.model_worker.faust_worker import FaustModelWorker
+
+    loaded: Loaded = context.obj
+    settings = loaded.settings
+    with service(settings, "model-worker", signals=False) as running:
+        running.telemetry.health = kafka_connection(settings.kafka).problems
+        connection = permitted(settings.kafka, "model-worker", running.stop)
+        model = language_model(settings.language_model)
+        if model is None:
+            raise SettingsError(
+                "expected a language model to ask, got none: name servers in language_model.servers, or a model to load in "
+                "language_model.load"
+            )
+        chunks_of = chunks_by_offset(KafkaReader(connection))
+        partitions = list_topics(connection)["model-answers"]
+        answerer = QuestionAnswerer(model, chunks_of, partitions, settings.language_model.answer_seconds)
+        running.telemetry.export(answerer.metrics, model.metrics, model.store.metrics)
+        group, timeout_s = f"{settings.kafka.group}-model-worker", settings.kafka.session_timeout_s
+        worker = FaustModelWorker(connection, answerer, group, timeout_s, settings.language_model.concurrency)
+        running.telemetry.health = worker.problems
+        worker.run()

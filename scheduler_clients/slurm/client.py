@@ -1,0 +1,179 @@
+"""What is asked of Slurm."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+
+import structlog
+
+from . import json_list, text
+from .commands import Run, SlurmCommands
+from .errors import SlurmError, SlurmRefused, UnknownSlurmJob
+from .gres import shards_per_gpu
+from .job import SlurmJob
+
+log = structlog.get_logger(__name__)
+
+_JOB_ID = re.compile(r"[1-9][0-9]{0,17}(?:_[0-9]{1,18})?", re.ASCII)
+"""A job, or one task of an array, as Slurm prints it. Nothing else reaches a command line."""
+_PRINTED_ID = re.compile(rf"{_JOB_ID.pattern}|[1-9][0-9]{{0,17}}\+[0-9]{{1,18}}", re.ASCII)
+"""The same, or a part of a heterogeneous job."""
+_NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", re.ASCII)
+_SINGLE_LIMIT = 20
+"""Jobs in doubt that are asked for one by one in one look, 4 ms each: a user can put any number of them in doubt."""
+
+
+class SlurmClient:
+    """Slurm's jobs and nodes, read so that no user can speak for another's job, and what may be done to them.
+
+    Jobs are read from `scontrol`'s text, which is fast. A user may put a newline and a whole made-up record into a job's name or comment.
+    So a number not seen before must be in a list of `squeue` that prints numbers alone; and a record that is in doubt is taken from
+    `squeue --json`, where a user's text cannot be mistaken for Slurm's. Where that does not work, jobs in doubt are asked for one by one:
+    there a job's own record comes first.
+
+    Args:
+        run: Runs the commands.
+    """
+
+    def __init__(self, run: Run | None = None) -> None:
+        self._run = run or SlurmCommands()
+        self._confirmed: frozenset[str] = frozenset()
+        self._shards_per_gpu: int | None = None
+        self._has_json = True
+        self.unreadable = 0
+
+    def jobs(self) -> dict[str, SlurmJob]:
+        """Return all jobs that Slurm knows, by the id that it prints. Arrays that wait as a whole are left out.
+
+        `unreadable` then says how many have a record that cannot be told from a text of their user.
+
+        Raises:
+            SlurmError: Slurm does not answer, or refuses.
+        """
+        lines = self._run("scontrol", "show", "job", "-d", "-o").split("\n")
+        numbers = Counter(found[1] for line in lines if (found := text.NUMBER.match(line)))
+        real = self._confirm(numbers.keys())
+        read = (text.parse(line) for line in lines)
+        jobs = {job.number: job for job in read if job and job.number in real and numbers[job.number] == 1}
+        jobs |= self._resolve(real - jobs.keys())
+        self.unreadable = len(real - jobs.keys())
+        return {job.job: job for job in jobs.values() if not job.is_array}
+
+    def job(self, name: str) -> SlurmJob:
+        """Return one job, or one task of an array.
+
+        Raises:
+            UnknownSlurmJob: Slurm does not know it, or forgot it (MinJobAge).
+            SlurmRefused: It is no id, an array as a whole, or its record cannot be told from a text of its user.
+            SlurmUnavailable: Slurm does not answer.
+        """
+        # What follows a newline is a user's text, or another task of the array.
+        line = self._run("scontrol", "show", "job", "-d", "-o", _job_id(name)).split("\n", 1)[0]
+        if (job := text.parse(line)) and job.is_called(name):
+            return job
+        if job := next((each for each in self._listed_as_json() if each.is_called(name)), None):
+            return job
+        came = "an array without a task's number, or a job whose name holds text like Slurm's own fields"
+        raise SlurmRefused(f"one readable record of job {name}", came, "nothing was done; act by hand")
+
+    def owners(self, names: Collection[str]) -> dict[str, int]:
+        """Return the user ids of those of `names` that Slurm knows as jobs: a number, an array task, a part of a job.
+
+        What `squeue` is asked to print holds nothing that a user chose.
+
+        Raises:
+            SlurmError: Slurm does not answer, or refuses.
+        """
+        asked = sorted({name for name in names if _PRINTED_ID.fullmatch(name)})
+        # Parts of a heterogeneous job go by the number of the whole.
+        numbers = sorted({name.partition("+")[0] for name in asked})
+        if not numbers:
+            return {}
+        options = ("--noheader", "--states=all", "--array", f"--jobs={','.join(numbers)}", "--format=%A %F %i %U")
+        try:
+            listed = self._run("squeue", *options)
+        except UnknownSlurmJob:
+            return {}
+        found: dict[str, int] = {}
+        for line in listed.splitlines():
+            *called, user = line.split()
+            if user.isdecimal():
+                found |= dict.fromkeys(called, int(user))
+        return {name: found[name] for name in asked if name in found}
+
+    def shards_per_gpu(self) -> int:
+        """Return how many shards make a whole GPU; 0 where there are none. Asked once."""
+        if not self._shards_per_gpu:
+            self._shards_per_gpu = shards_per_gpu(self._run("scontrol", "show", "node", "-o"))
+        return self._shards_per_gpu
+
+    def gpus(self, job: SlurmJob) -> float | None:
+        """Return how many GPUs a job holds, shards as parts of one; None where not known."""
+        if job.gpus or not job.shards:
+            return job.gpus
+        whole = self.shards_per_gpu()
+        return job.shards / whole if whole else None
+
+    def check_node(self, node: str) -> None:
+        """Raise `SlurmRefused` where Slurm has no such node."""
+        if not _NODE_NAME.fullmatch(node):
+            raise SlurmRefused("a node's name", repr(node[:40]), "name nodes as sinfo prints them")
+        self._run("scontrol", "show", "node", node)
+
+    def update_job(self, name: str, changes: Mapping[str, str]) -> None:
+        """Change a job (`scontrol update`, whose manual names the fields)."""
+        self._run("scontrol", "update", f"JobId={_job_id(name)}", *(f"{key}={value}" for key, value in changes.items()))
+
+    def requeue_hold(self, name: str) -> None:
+        """Stop a job where it runs, and put it back in the queue, held. It is not at rest at once."""
+        self._run("scontrol", "requeuehold", _job_id(name))
+
+    def release(self, name: str) -> None:
+        """Let a held job start."""
+        self._run("scontrol", "release", _job_id(name))
+
+    def _resolve(self, doubtful: Collection[str]) -> dict[str, SlurmJob]:
+        """Return those of the jobs in doubt that can be read in another way."""
+        if not doubtful:
+            return {}
+        if listed := self._listed_as_json():
+            return {job.number: job for job in listed if job.number in doubtful}
+        asked = (self._one(number) for number in sorted(doubtful)[:_SINGLE_LIMIT])
+        return {job.number: job for job in asked if job}
+
+    def _one(self, number: str) -> SlurmJob | None:
+        """Ask for one job by its number. Its own record comes first; what follows a newline is not Slurm's."""
+        try:
+            line = self._run("scontrol", "show", "job", "-d", "-o", number).split("\n", 1)[0]
+        except (UnknownSlurmJob, SlurmRefused):
+            return None  # forgotten meanwhile, or never there
+        job = text.parse(line)
+        return job if job and job.number == number else None
+
+    def _listed_as_json(self) -> Iterable[SlurmJob]:
+        """Return all jobs as JSON has them; nothing where Slurm cannot write it."""
+        if not self._has_json:
+            return []
+        try:
+            jobs = json_list.parse(self._run("squeue", "--json"))
+        except (
+            SlurmError
+        ) as error:  # also where so long a list is not written in time: nothing may hang on one user's text
+            self._has_json = False
+            log.info("slurm_without_json", error=str(error))
+            return []
+        return jobs
+
+    def _confirm(self, numbers: Collection[str]) -> frozenset[str]:
+        """Return those numbers that are jobs; asks Slurm only where there are new ones."""
+        if not self._confirmed.issuperset(numbers):
+            self._confirmed = frozenset(self._run("squeue", "--noheader", "--states=all", "--format=%A").split())
+        self._confirmed &= frozenset(numbers)
+        return self._confirmed
+
+
+def _job_id(name: str) -> str:
+    """Return `name` if it is one job's id."""
+    if not _JOB_ID.fullmatch(name):
+        raise SlurmRefused("a Slurm job id such as 4711 or 4711_3", repr(name[:40]), "give the id as squeue prints it")
+    return name

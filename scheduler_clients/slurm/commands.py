@@ -1,0 +1,72 @@
+"""How Slurm's commands are run: as lists, with a time limit, and with their complaints sorted."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from typing import Protocol
+
+from .errors import SlurmRefused, SlurmUnavailable, UnknownSlurmJob
+
+_UNAVAILABLE = ("Unable to contact slurm controller", "Socket timed out", "Connection refused", "Unable to establish")
+"""What Slurm's commands print when the controller is down, restarting or overloaded (slurm_strerror)."""
+_PING = "see whether slurmctld is up (scontrol ping)"
+
+
+class Run(Protocol):
+    """Runs one of Slurm's commands. Tests pass one that answers with recorded output."""
+
+    def __call__(self, *command: str) -> str:
+        """Return what `command` printed. Raises `SlurmError`."""
+
+
+class SlurmCommands:
+    """Runs Slurm's commands on this host.
+
+    Args:
+        environment: Added to the environment of the commands (SLURM_CONF, say).
+        timeout_s: Seconds that one command may take.
+    """
+
+    def __init__(self, environment: Mapping[str, str] | None = None, timeout_s: float = 10.0) -> None:
+        # Times as seconds since 1970, and messages in English.
+        self._environment = {**os.environ, **(environment or {}), "SLURM_TIME_FORMAT": "%s", "LC_ALL": "C"}
+        self._timeout_s = timeout_s
+
+    def __call__(self, *command: str) -> str:
+        """Run `command` and return what it printed.
+
+        Raises:
+            SlurmUnavailable: The controller does not answer in time, or the command is not installed.
+            UnknownSlurmJob: Slurm says that the job id is not valid.
+            SlurmRefused: Slurm refused.
+        """
+        shown = " ".join(command)
+        try:
+            done = subprocess.run(
+                command,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="backslashreplace",
+                timeout=self._timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise SlurmUnavailable(f"an answer within {self._timeout_s:g} s", f"none to `{shown}`", _PING) from error
+        except OSError as error:
+            raise SlurmUnavailable(
+                f"the command {command[0]}", str(error), "install Slurm's client commands"
+            ) from error
+        if done.returncode == 0:
+            return done.stdout
+        complaint = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
+        if any(sign in complaint for sign in _UNAVAILABLE):
+            raise SlurmUnavailable("slurmctld to answer", complaint, _PING)
+        if "Invalid job id" in complaint:
+            raise UnknownSlurmJob(
+                "a job that Slurm still knows", complaint, "it is gone after MinJobAge: submit it again by hand"
+            )
+        raise SlurmRefused(
+            f"`{shown}` to be accepted", complaint, "see slurmctld's log and the rights of the user that runs it"
+        )

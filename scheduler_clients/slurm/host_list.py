@@ -1,0 +1,47 @@
+"""Slurm's shorthand for names of hosts, `n[1-3,07],login`, expanded by ClusterShell within bounds."""
+
+import re
+from functools import lru_cache
+
+from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
+
+LIMIT = 65_536
+"""Hosts of one list. Slurm itself has no more nodes (MAX_SLURM_NODES in its sources)."""
+_TEXT_LIMIT = 1 << 20
+"""Characters of one list: names of so many hosts, written out."""
+_NUMBER = r"[0-9]{1,18}(?![0-9])"
+_RANGES = rf"{_NUMBER}(?:-{_NUMBER})?(?:,{_NUMBER}(?:-{_NUMBER})?)*"
+_PART = re.compile(rf"(?:[A-Za-z_.-]|{_NUMBER}|\[{_RANGES}\])+")
+"""A name, or names that differ in numbers. Other characters name groups for ClusterShell, or add and subtract sets."""
+_LIST = re.compile(rf"{_PART.pattern}(?:,{_PART.pattern})*")
+_BRACKET = re.compile(r"\[([^\]]*)\]")
+_RANGE = re.compile(r"(?<![0-9])([0-9]{1,18})-([0-9]{1,18})")
+
+
+@lru_cache(maxsize=4096)
+def expand(host_list: str) -> tuple[str, ...]:
+    """Return the names that a host list stands for, in its order; what cannot be read, or is too long, stands for itself."""
+    if not host_list:
+        return ()
+    if len(host_list) > _TEXT_LIMIT or not _LIST.fullmatch(host_list):
+        return (host_list,)
+    parts = _PART.findall(host_list)
+    # ClusterShell holds every number of a range in memory: `n[1-999999999]` would take all there is.
+    if not _is_bounded(parts):
+        return (host_list,)
+    try:
+        return tuple(name for part in parts for name in NodeSet(part, resolver=RESOLVER_NOGROUP))
+    except NodeSetException:
+        return (host_list,)
+
+
+def _is_bounded(parts: list[str]) -> bool:
+    total = 0
+    for part in parts:
+        size = 1
+        for bracket in _BRACKET.findall(part):  # ranges multiply: r[1-9]n[1-9]
+            size *= bracket.count(",") + 1 + sum(max(0, int(z) - int(a)) for a, z in _RANGE.findall(bracket))
+            if size > LIMIT:
+                return False
+        total += size
+    return total <= LIMIT

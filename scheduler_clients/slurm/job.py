@@ -1,0 +1,97 @@
+"""A job as Slurm lists it."""
+
+import re
+from dataclasses import dataclass
+
+ENDED = frozenset(
+    {
+        "BOOT_FAIL",
+        "CANCELLED",
+        "COMPLETED",
+        "DEADLINE",
+        "FAILED",
+        "NODE_FAIL",
+        "OUT_OF_MEMORY",
+        "PREEMPTED",
+        "REVOKED",
+        "TIMEOUT",
+    }
+)
+"""Slurm's words for jobs that are over."""
+
+NONE = frozenset({"", "(null)", "None", "N/A", "Unknown"})
+"""What Slurm writes for a field that is not set."""
+
+_SHARDS = re.compile(r"(?:^|,)gres[:/]shard[:=]([0-9]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmJob:
+    """A job as Slurm lists it.
+
+    Attributes:
+        number: Slurm's own number of the job, for commands.
+        job: The id that Slurm prints: `4711`, `4711_3` for a task of an array, `4711+1` for a part of a heterogeneous job.
+        state: Slurm's word.
+        restarts: Restart count.
+        nodes: Where it runs, or ran last; empty while it waits.
+        devices: The GPUs that it holds, whole or in part, as (host, index).
+        gpus: Number of whole GPUs; null where it holds none.
+        shards: Number of shards that it holds.
+        user: Login name.
+        command: Script and arguments, or the job's name where Slurm knows no script.
+        directory: Working directory.
+        submitted: Seconds since 1970; of the last submission, a requeue included.
+        started: Seconds since 1970; null where it never ran.
+        ended: Seconds since 1970; null while it is not over.
+        exit_code: Null while it is not over, or where a signal ended it.
+        signal: The signal that ended it; 0 for none.
+        reason: Slurm's word for why it waits or why it ended; empty for none.
+        held: Someone must release it before it can start.
+        requeue: Slurm may put it back in the queue.
+        required_nodes: Nodes that it asks for by name.
+        excluded_nodes: Nodes that it is kept away from.
+        tres_per_node: What it asks for on each node: `gres:shard:2`.
+    """
+
+    number: str
+    job: str
+    state: str
+    restarts: int
+    nodes: tuple[str, ...]
+    devices: frozenset[tuple[str, int]]
+    gpus: int | None
+    shards: int
+    user: str
+    command: str
+    directory: str
+    submitted: float | None
+    started: float | None
+    ended: float | None
+    exit_code: int | None
+    signal: int
+    reason: str
+    held: bool = False
+    requeue: bool = False
+    required_nodes: tuple[str, ...] = ()
+    excluded_nodes: tuple[str, ...] = ()
+    tres_per_node: str = ""
+
+    @property
+    def shards_per_node(self) -> int:
+        """Shards that the job asks for on each node; 0 where it asks for none."""
+        found = _SHARDS.search(self.tres_per_node)
+        return int(found[1]) if found else 0
+
+    def with_shards(self, shards: int) -> str:
+        """Return `tres_per_node` with another number of shards, and all else as it was."""
+        return _SHARDS.sub(lambda found: found[0][: -len(found[1])] + str(shards), self.tres_per_node)
+
+    def is_called(self, name: str) -> bool:
+        """True where `name` means this job alone: the id that Slurm prints, or its number where that is not an array's, too."""
+        return name == self.job or (name == self.number and not self.job.startswith(f"{name}_"))
+
+    @property
+    def is_array(self) -> bool:
+        """True for an array that waits as a whole (`4711_1-9%2`): its tasks appear one by one."""
+        return "_" in self.job and not self.job.partition("_")[2].isdecimal()

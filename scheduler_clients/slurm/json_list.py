@@ -1,0 +1,100 @@
+"""Jobs as `squeue --json` lists them.
+
+A user's text cannot be mistaken for Slurm's there, but the list takes ten times as long as that of `scontrol` (measured with
+Slurm 22.05: 0.28 s instead of 0.03 s for 700 jobs). Builds without a JSON library cannot write it.
+
+The data parser differs between releases: numbers are plain (22.05) or objects with `set`, `infinite` and `number` (since 23.02);
+the state is a word or a list of words; the exit code is the status of wait(2) or an object.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from .gres import held_devices
+from .host_list import expand
+from .job import ENDED, SlurmJob
+
+_PASSING = ("COMPLETING", "STAGE_OUT", "CONFIGURING", "RESIZING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT")
+"""Words that Slurm's text shows in the place of a job's base state (job_state_string), in this order."""
+
+
+def parse(text: str) -> list[SlurmJob]:
+    """Return the jobs of a list; those that cannot be read are left out. Empty where it is no list of jobs."""
+    try:
+        listed = msgspec.json.decode(text, type=dict[str, Any]).get("jobs")
+    except (msgspec.DecodeError, RecursionError):
+        return []
+    return [job for each in listed if (job := _job(each))] if isinstance(listed, list) else []
+
+
+def _job(fields: Mapping[str, Any]) -> SlurmJob | None:
+    try:
+        state, nodes = _state(fields["job_state"]), expand(fields["nodes"])
+        over = state in ENDED
+        exit_code, signal = _exit(fields["exit_code"])
+        gres = fields.get("gres_detail") or []
+        by_host = zip([(node,) for node in nodes], gres, strict=True) if len(gres) == len(nodes) else ()
+        devices, gpus, shards = held_devices(by_host)
+        reason = str(fields["state_reason"])
+        return SlurmJob(
+            number=str(_number(fields["job_id"])),
+            job=_printed(fields),
+            state=state,
+            restarts=int(fields["restart_cnt"]),
+            nodes=nodes,
+            devices=devices,
+            gpus=gpus,
+            shards=shards,
+            user=str(fields["user_name"]),
+            command=str(fields["command"] or fields["name"]),
+            directory=str(fields["current_working_directory"]),
+            submitted=_time(fields["submit_time"]),
+            started=_time(fields["start_time"]) if nodes else None,
+            ended=_time(fields["end_time"]) if over else None,
+            exit_code=exit_code if over and not signal else None,
+            signal=signal if over else 0,
+            reason="" if reason == "None" else reason,
+            held=state == "PENDING" and (_number(fields["priority"]) == 0 or "Held" in reason),
+            requeue=bool(fields["requeue"]),
+            required_nodes=expand(fields["required_nodes"]),
+            excluded_nodes=expand(fields["excluded_nodes"]),
+            tres_per_node=str(fields["tres_per_node"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _printed(fields: Mapping[str, Any]) -> str:
+    """Return the id that Slurm prints."""
+    if array := _number(fields["array_job_id"]):
+        task = _number(fields["array_task_id"])
+        return f"{array}_{fields['array_task_string'] if task is None else task}"
+    if het := _number(fields["het_job_id"]):
+        return f"{het}+{_number(fields['het_job_offset'])}"
+    return str(_number(fields["job_id"]))
+
+
+def _state(value: str | list[str]) -> str:
+    words = [value] if isinstance(value, str) else value
+    return next((word for word in _PASSING if word in words), words[0] if words else "")
+
+
+def _exit(value: int | Mapping[str, Any]) -> tuple[int, int]:
+    """Return the exit code and the signal."""
+    if isinstance(value, int):
+        return value >> 8 & 0xFF, value & 0x7F
+    signal = value["signal"]
+    return _number(value["return_code"]) or 0, _number(signal.get("id", signal.get("signal_id"))) or 0
+
+
+def _number(value: int | Mapping[str, Any] | None) -> int | None:
+    """Return a number of any release; None where it is not set."""
+    if isinstance(value, Mapping):
+        return int(value["number"]) if value["set"] and not value["infinite"] else None
+    return value
+
+
+def _time(value: int | Mapping[str, Any] | None) -> float | None:
+    return float(seconds) if (seconds := _number(value)) else None

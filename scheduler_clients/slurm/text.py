@@ -1,0 +1,87 @@
+"""One line of `scontrol show job -d -o`.
+
+A user chooses a job's name, its comment and its command line, with blanks and newlines and text that reads as Slurm's own fields.
+What is believed stands between `UserId=` and `Command=`, where nothing of the user's stands.
+"""
+
+import re
+
+from .gres import held_devices
+from .host_list import expand
+from .job import ENDED, NONE, SlurmJob
+
+NUMBER = re.compile(r"JobId=(\d+) ")
+_HEAD = re.compile(
+    r"JobId=(?P<number>\d++)(?: ArrayJobId=(?P<array>\d++) ArrayTaskId=(?P<task>\S++))?(?: ArrayTaskThrottle=\d++)?"
+    r"(?: HetJobId=(?P<het>\d++) HetJobOffset=(?P<offset>\d++))?.*? JobName=(?P<name>.*)",
+    re.DOTALL,
+)
+_FIELD = re.compile(r" ([A-Z][A-Za-z]*)=(\S*)")
+_DETAIL = re.compile(r" Nodes=(\S+) CPU_IDs=\S* Mem=\S* GRES=(\S*)")
+_DIRECTORY_END = re.compile(r" (?:AdminComment|SystemComment|Comment|StdErr)=")
+
+
+def parse(line: str) -> SlurmJob | None:
+    """Read one line, written with SLURM_TIME_FORMAT=%s. None where it is no complete record, or not beyond doubt."""
+    head, user_id, rest = line.partition(" UserId=")
+    found = _HEAD.fullmatch(head)
+    if not found or not user_id or " UserId=" in rest:
+        return None
+    own, _, theirs = (user_id + rest).partition(" Command=")
+    fields: dict[str, str] = {}
+    for name, value in _FIELD.findall(own):
+        fields.setdefault(name, value)
+    try:
+        state, restarts = fields["JobState"], int(fields["Restarts"])
+        exit_code, signal = (int(part) for part in fields["ExitCode"].split(":"))
+    except (KeyError, ValueError):
+        return None
+    over = state in ENDED
+    nodes = _hosts(fields.get("NodeList", ""))
+    devices, gpus, shards = held_devices((expand(hosts), gres) for hosts, gres in _DETAIL.findall(own))
+    command = theirs.partition(" WorkDir=")[0]
+    reason = fields.get("Reason", "")
+    return SlurmJob(
+        number=found["number"],
+        job=_printed(found),
+        state=state,
+        restarts=restarts,
+        nodes=nodes,
+        devices=devices,
+        gpus=gpus,
+        shards=shards,
+        user=fields["UserId"].partition("(")[0],
+        command=command if command not in NONE else _name(found["name"]),
+        directory=_DIRECTORY_END.split(theirs.partition(" WorkDir=")[2], maxsplit=1)[0],
+        submitted=_time(fields.get("SubmitTime")),
+        started=_time(fields.get("StartTime")) if nodes else None,
+        ended=_time(fields.get("EndTime")) if over else None,
+        exit_code=exit_code if over and not signal else None,
+        signal=signal if over else 0,
+        reason="" if reason in NONE else reason,
+        held=state == "PENDING" and (fields.get("Priority") == "0" or "Held" in reason),
+        requeue=fields.get("Requeue") == "1",
+        required_nodes=_hosts(fields.get("ReqNodeList", "")),
+        excluded_nodes=_hosts(fields.get("ExcNodeList", "")),
+        # The only field used that stands behind texts of the user (Comment): the last one is Slurm's.
+        tres_per_node=theirs.rpartition(" TresPerNode=")[2].split(" ", 1)[0] if " TresPerNode=" in theirs else "",
+    )
+
+
+def _hosts(host_list: str) -> tuple[str, ...]:
+    return () if host_list in NONE else expand(host_list)
+
+
+def _name(text: str) -> str:
+    """Return a job's name without what Slurm writes behind it for parts of a heterogeneous job."""
+    return text.partition(" HetJobIdSet=")[0]
+
+
+def _printed(found: re.Match[str]) -> str:
+    if found["array"]:
+        return f"{found['array']}_{found['task']}"
+    return f"{found['het']}+{found['offset']}" if found["het"] else found["number"]
+
+
+def _time(text: str | None) -> float | None:
+    return float(text) if text and text.isdecimal() else None

@@ -1,0 +1,134 @@
+"""From a question to its answer: fetch the lines that it cites, ask a model, make the record.
+
+A question is a help, never a need: one that is too old, whose lines are gone or that nobody answers is dropped and counted.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import structlog
+from prometheus_client import Counter
+
+from processors.model_questions import prepare
+from records import BY_RECORD, InvalidRecord, LogChunk, ModelAnswer, ModelQuestion, encode
+from streams.accept import accept, refuse
+from streams.runtimes.failing import FailingWatch
+from streams.transport import Message, Outgoing, TransportError, outgoing
+
+from .language_model import LanguageModel, ModelUnavailable
+
+log = structlog.get_logger(__name__)
+
+WITHIN_S = 900.0
+"""Seconds within which a question is answered, or dropped: a hint that comes later helps nobody."""
+
+
+class AnsweringMetrics:
+    """What became of questions."""
+
+    def __init__(self) -> None:
+        self.questions = Counter("schedmate_model_worker_questions", "Questions read.", registry=None)
+        self.answered = Counter("schedmate_model_worker_answered", "Answers made.", registry=None)
+        self.expired = Counter(
+            "schedmate_model_worker_expired",
+            "Questions dropped because nobody could answer them in time.",
+            registry=None,
+        )
+        self.lines_gone = Counter(
+            "schedmate_model_worker_lines_gone",
+            "Questions dropped because the lines that they cite are no longer kept.",
+            registry=None,
+        )
+        self.nothing_to_ask = Counter(
+            "schedmate_model_worker_nothing_to_ask",
+            "Questions about templates of which no answer could be confirmed, or all were answered.",
+            registry=None,
+        )
+        self.unanswered = Counter(
+            "schedmate_model_worker_unanswered",
+            "Questions to which a model gave no answer of use, or that were over budget.",
+            registry=None,
+        )
+        self.dead_letters = Counter(
+            "schedmate_model_worker_dead_letters",
+            "Messages that held no question, or one that could not be dealt with.",
+            registry=None,
+        )
+
+
+@dataclass
+class QuestionAnswerer:
+    """Answers questions, one at a time in each thread.
+
+    Attributes:
+        model: Whom to ask.
+        chunks_of: Returns the chunks that a question cites and that are still there, by offset.
+        partitions: Partitions of the jobs' topics.
+        within_s: Seconds within which a question is answered.
+        clock: Seconds since 1970.
+    """
+
+    model: LanguageModel
+    chunks_of: Callable[[ModelQuestion], Mapping[int, LogChunk]]
+    partitions: int = 1
+    within_s: float = WITHIN_S
+    clock: Callable[[], float] = time.time
+    metrics: AnsweringMetrics = field(default_factory=AnsweringMetrics)
+    failing: FailingWatch = field(default_factory=FailingWatch)
+
+    def answer(self, question: ModelQuestion) -> ModelAnswer | None:
+        """Return the answer to `question`; None where there is none to be had.
+
+        Raises:
+            ModelUnavailable: No model can be asked now.
+            TransportError: The chunks cannot be read now.
+        """
+        chunks = self.chunks_of(question)
+        if not chunks:
+            self.metrics.lines_gone.inc()
+            return None
+        prepared = prepare(question, chunks)
+        if prepared is None:
+            self.metrics.nothing_to_ask.inc()
+            return None
+        answer = self.model.ask(prepared.prompt)
+        if answer is None:
+            self.metrics.unanswered.inc()
+            return None
+        self.metrics.answered.inc()
+        return prepared.answer(answer.content, answer.model, self.clock())
+
+    def handle(self, message: Message) -> list[Outgoing]:
+        """Return what is to be written before `message`, which holds a question, is committed: the answer, a dead letter, or nothing.
+
+        Raises:
+            ModelUnavailable: No model can be asked now: handle the message again later.
+            TransportError: The chunks cannot be read now: handle the message again later.
+        """
+        if self.clock() > message.time + self.within_s:
+            self.metrics.expired.inc()
+            return []
+        try:
+            question = accept(message)
+            assert isinstance(question, ModelQuestion)
+            if question.partition not in range(self.partitions):
+                raise InvalidRecord(f"expected a partition from 0 to {self.partitions - 1}, got {question.partition}")
+            answer = self.answer(question)
+        except (ModelUnavailable, TransportError):
+            raise
+        except InvalidRecord as error:
+            return self._refuse(message, str(error), "decode")
+        except Exception as error:
+            log.exception("question_failed", position=message.position)
+            self.failing.failed(str(message.key))
+            reason = f"answering it failed with {str(error)[:300]!r}; please report this"
+            return self._refuse(message, reason, "process")
+        if answer is None:
+            return []
+        topic = BY_RECORD[ModelAnswer]
+        return [Outgoing(topic.name, topic.key_of(answer), encode(answer), question.partition)]
+
+    def _refuse(self, message: Message, reason: str, stage: str) -> list[Outgoing]:
+        self.metrics.dead_letters.inc()
+        return [outgoing(refuse(message, reason, stage))]

@@ -1,0 +1,41 @@
+"""Reads the chunks that a question cites."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from records import InvalidRecord, LogChunk, ModelQuestion
+from streams.accept import accept
+from streams.transport import Message
+
+TOPIC = "job-logs"
+MOST = 80
+"""Chunks of a question that are read; honest ones cite fewer."""
+
+
+class MessageReader(Protocol):
+    """Reads single messages by their places."""
+
+    def read_at(self, topic: str, partition: int, offsets: Sequence[int]) -> list[Message]:
+        """Return the messages at `offsets`, in ascending order; those that are no longer kept are left out.
+
+        Raises:
+            TransportError: They cannot be read now.
+        """
+
+
+def chunks_by_offset(reader: MessageReader) -> Callable[[ModelQuestion], Mapping[int, LogChunk]]:
+    """Return what reads the chunks that a question cites from `job-logs`."""
+
+    def chunks_of(question: ModelQuestion) -> Mapping[int, LogChunk]:
+        offsets = sorted({each.offset for each in question.chunks[:MOST] if each.offset >= 0})
+        found: dict[int, LogChunk] = {}
+        for message in reader.read_at(TOPIC, question.partition, offsets):
+            try:
+                chunk = accept(message)
+            except InvalidRecord:
+                continue  # a dead letter already
+            if isinstance(chunk, LogChunk):
+                found[message.position.offset] = chunk
+        return found
+
+    return chunks_of

@@ -1,0 +1,142 @@
+"""One server that speaks OpenAI's chat protocol (vLLM and its kin), asked within a time limit that holds whatever the server does."""
+
+import contextlib
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from processors.prompts import Prompt
+
+from .language_model import ModelError, PromptRefused, ServerBusy, UselessAnswer, messages_of
+
+LARGEST = 1 << 20
+"""Bytes of an answer that are read; no answer inside a closed schema comes near."""
+
+
+class HttpModelServer:
+    """Asks one server. Safe to be shared by threads; a connection a prompt.
+
+    Args:
+        url: Address of its protocol, `http://host:8000/v1`; with `https` the certificate is checked.
+        model: Name of the model; empty takes the first one that the server serves.
+        api_key: Sent as a bearer token; empty for none.
+
+    Raises:
+        ValueError: `url` is no such address.
+    """
+
+    def __init__(self, url: str, model: str = "", api_key: str = "") -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+            raise ValueError(f"expected the address of a model server such as http://host:8000/v1, got {url!r}")
+        self.url = url.rstrip("/")
+        self._host, self._port, self._secure = parts.hostname, parts.port, parts.scheme == "https"
+        self._path = parts.path.rstrip("/")
+        self._model = model
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
+        if api_key:
+            self._headers["Authorization"] = f"Bearer {api_key}"
+
+    def model(self, timeout: float) -> str:
+        """Return the name of the model. Raises `ModelError` where the server does not say."""
+        if not self._model:
+            listed = self._call("GET", "/models", None, timeout)
+            try:
+                self._model = str(listed["data"][0]["id"])
+            except (KeyError, IndexError, TypeError) as error:
+                raise ModelError(f"{self.url}: expected a list of models, got {str(listed)[:200]}") from error
+        return self._model
+
+    def complete(self, prompt: Prompt, timeout: float) -> Any:
+        """Return what the server answers to `prompt`, parsed but not checked.
+
+        Raises:
+            ServerBusy: Ask later.
+            PromptRefused: Do not ask again.
+            ModelError: Anything else: no connection, no answer within `timeout` seconds, an error, an answer that is not JSON.
+        """
+        request = {
+            "model": self.model(timeout),
+            "messages": messages_of(prompt),
+            "temperature": 0,
+            "seed": 0,
+            "max_tokens": prompt.max_tokens,
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": prompt.kind, "strict": True, "schema": prompt.schema},
+            },
+        }
+        answered = self._call("POST", "/chat/completions", json.dumps(request).encode(), timeout)
+        try:
+            content = answered["choices"][0]["message"]["content"]
+            return json.loads(content)
+        except (KeyError, IndexError, TypeError) as error:
+            raise ModelError(f"{self.url}: expected a chat completion, got {str(answered)[:200]}") from error
+        except (ValueError, RecursionError) as error:
+            raise UselessAnswer(f"{self.url}: expected JSON as the answer, got {content[:200]!r}") from error
+
+    def _call(self, method: str, path: str, body: bytes | None, timeout: float) -> Any:
+        kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+        connection = kind(self._host, self._port, timeout=timeout)
+        try:
+            with _cut_off(connection, timeout) as late:
+                try:
+                    connection.connect()
+                    if late.is_set():  # the cut came before there was a connection
+                        raise TimeoutError
+                    connection.request(method, self._path + path, body, self._headers)
+                    response = connection.getresponse()
+                    content = response.read(LARGEST + 1)
+                except (OSError, http.client.HTTPException, ValueError) as error:
+                    if late.is_set() or isinstance(error, TimeoutError):
+                        raise ModelError(f"{self.url}: no answer within {timeout:g} s") from error
+                    raise ModelError(f"{self.url}: {type(error).__name__}: {error}") from error
+        finally:
+            connection.close()
+        if late.is_set():
+            raise ModelError(f"{self.url}: no answer within {timeout:g} s")
+        return self._read(response, content)
+
+    def _read(self, response: http.client.HTTPResponse, content: bytes) -> Any:
+        said = f"{self.url}: status {response.status}: {content[:200]!r}"
+        if response.status in (429, 503):
+            raise ServerBusy(said, _seconds(response.getheader("Retry-After")))
+        if 400 <= response.status < 500 and response.status != 408:
+            raise PromptRefused(said)
+        if response.status != 200:
+            raise ModelError(said)
+        if len(content) > LARGEST:
+            raise ModelError(f"{self.url}: expected an answer of at most {LARGEST} bytes, got more")
+        try:
+            return json.loads(content)
+        except (ValueError, RecursionError) as error:
+            raise ModelError(f"{self.url}: expected JSON, got {content[:200]!r}") from error
+
+
+def _seconds(text: str | None) -> float:
+    """Return a `Retry-After` in seconds; 0 for none or a date."""
+    return float(text) if text and text.isdecimal() and len(text) < 6 else 0.0
+
+
+@contextlib.contextmanager
+def _cut_off(connection: http.client.HTTPConnection, after: float) -> Iterator[threading.Event]:
+    """Shut the connection down `after` seconds: a socket's own time-out starts anew with every byte that drips in."""
+    late = threading.Event()
+
+    def cut() -> None:
+        late.set()
+        if (sock := connection.sock) is not None:
+            with contextlib.suppress(OSError):
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+    timer = threading.Timer(after, cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield late
+    finally:
+        timer.cancel()

@@ -1,0 +1,33 @@
+"""The model worker in one process, step by step, on a `MemoryBroker`."""
+
+from streams.memory import MemoryBroker
+from streams.transport import Consumer
+
+from .answering import QuestionAnswerer
+from .language_model import ModelUnavailable
+
+GROUP = "schedmate-model-worker"
+
+
+class LocalModelWorker:
+    """Reads questions from a broker in this process, answers them at once and writes the answers."""
+
+    def __init__(self, broker: MemoryBroker, answerer: QuestionAnswerer) -> None:
+        self._answerer = answerer
+        self._consumer: Consumer = broker.consumer(GROUP, ("model-questions",))
+        self._producer = broker.producer()
+
+    def step(self, limit: int = 50) -> int:
+        """Answer up to `limit` questions and return how many there were. One that nobody can answer now is dropped."""
+        messages = self._consumer.poll(0.0, limit)
+        for message in messages:
+            self._answerer.metrics.questions.inc()
+            try:
+                written = self._answerer.handle(message)
+            except ModelUnavailable:
+                self._answerer.metrics.expired.inc()
+                continue
+            for each in written:
+                self._producer.send(each).result()
+        self._consumer.commit()
+        return len(messages)

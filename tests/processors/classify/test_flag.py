@@ -1,0 +1,56 @@
+"""The GPU embedder's library with a real model, on CPU.
+
+Its environment is 6 GB, so it is made on demand (`tests/servers/install-flag.sh`) and not in CI; what needs it skips where it is absent.
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from processors.classify.flag import FlagEmbedder
+
+ROOT = Path(__file__).resolve().parents[3]
+ENVIRONMENT = Path(os.environ.get("SCHEDMATE_TEST_FLAG", ROOT / ".cache" / "flag"))
+PROGRAM = """
+import json, sys
+from processors.classify.embedded import EmbeddedModel, shipped
+from processors.classify.linear import LETTERS, LinearModel
+from processors.classify.flag import FlagEmbedder
+embedder = FlagEmbedder(sys.argv[1], device="cpu", pooling="mean")
+vectors = embedder.embed(["the disk is full", "no space left on the drive", "nice weather"])
+known = [each for each in shipped() if each.asked][::8]
+likely = EmbeddedModel(embedder, LinearModel.load(), known).probabilities([each.template for each in known])
+right = [LETTERS[row.argmax()] == each.letter for row, each in zip(likely, known)]
+print(json.dumps({"likeness": (vectors @ vectors.T).tolist(), "empty": len(embedder.embed([])), "right": sum(right) / len(right)}))
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("FlagEmbedding") is not None, reason="FlagEmbedding is installed")
+def test_without_the_library_the_message_says_how_to_get_it() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'schedmate\[gpu\]'"):
+        FlagEmbedder("any")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_a_real_model_gives_vectors_and_joins_the_grams() -> None:
+    tokenizers = sorted(ENVIRONMENT.glob("model/*/model/tokenizer.json"))
+    if not (ENVIRONMENT / "bin" / "python").exists() or not tokenizers:
+        pytest.skip(
+            f"no FlagEmbedding and model in {ENVIRONMENT}: tests/servers/install-flag.sh makes them (6 GB of disk, minutes; "
+            "not in CI for that reason), or SCHEDMATE_TEST_FLAG names another environment"
+        )
+    command = [str(ENVIRONMENT / "bin" / "python"), "-c", PROGRAM, str(tokenizers[0].parent)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False, timeout=360)
+    assert done.returncode == 0, done.stderr[-2000:]
+    said = json.loads(done.stdout.splitlines()[-1])
+    likeness = said["likeness"]
+    assert all(abs(likeness[place][place] - 1) < 1e-3 for place in range(3))
+    assert likeness[0][1] > likeness[0][2] + 0.2
+    assert said["empty"] == 0
+    assert said["right"] > 0.85

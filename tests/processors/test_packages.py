@@ -1,0 +1,61 @@
+"""The packages of the processors import one another in one direction."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tests.docs.pages import ROOT
+
+ROOM = ROOT / "processors"
+
+
+def package_of(module: str) -> str:
+    """The package or module directly below `processors` that `module`, a dotted name, is in."""
+    return module.split(".")[1]
+
+
+def imported(file: Path) -> Iterator[str]:
+    """Yield the dotted names of our own modules that `file` imports."""
+    own = file.relative_to(ROOT).with_suffix("").parts
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = [*own[: len(own) - node.level], *filter(None, [node.module])] if node.level else [node.module or ""]
+            module = ".".join(base)
+            yield from (f"{module}.{each.name}" for each in node.names) if module == "processors" else [module]
+
+
+def edges() -> Mapping[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for file in ROOM.rglob("*.py"):
+        own = file.relative_to(ROOM).with_suffix("").parts[0]
+        targets = found.setdefault(own, set())
+        targets |= {package_of(name) for name in imported(file) if name.startswith("processors.")} - {own}
+    return found
+
+
+def circle(graph: Mapping[str, set[str]]) -> list[str]:
+    """Return a way that ends where it began; empty where there is none."""
+    done: set[str] = set()
+
+    def walk(name: str, way: list[str]) -> list[str]:
+        if name in way:
+            return [*way[way.index(name) :], name]
+        if name in done:
+            return []
+        found = next(filter(None, (walk(each, [*way, name]) for each in sorted(graph.get(name, ())))), [])
+        done.add(name)
+        return found
+
+    return next(filter(None, (walk(name, []) for name in sorted(graph))), [])
+
+
+def test_no_package_imports_itself_by_a_detour() -> None:
+    graph = edges()
+    assert {"classify", "track", "diagnose"} <= set(graph["state"]), "the imports were read"
+    assert circle(graph) == []
+
+
+def test_a_circle_would_be_found() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]

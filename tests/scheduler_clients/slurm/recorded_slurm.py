@@ -1,0 +1,66 @@
+"""Slurm as it answered once: recorded output of the real commands."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from scheduler_clients.slurm import SlurmRefused, UnknownSlurmJob
+
+_RECORDED = Path(__file__).with_name("recorded")
+SCONTROL = (_RECORDED / "scontrol-22.05.txt").read_text()
+SQUEUE = (_RECORDED / "squeue-22.05.json").read_text()
+
+
+class Recorded:
+    """Answers with what Slurm 22.05 printed of fourteen jobs; one of them has a newline and a number in its name.
+
+    Args:
+        json: What `squeue --json` prints; empty for a build without it.
+    """
+
+    def __init__(self, json: str = SQUEUE) -> None:
+        self.json = json
+        self.commands: list[tuple[str, ...]] = []
+
+    def __call__(self, *command: str) -> str:
+        self.commands.append(command)
+        match command:
+            case ("scontrol", "show", "job", "-d", "-o"):
+                return SCONTROL
+            case ("scontrol", "show", "job", "-d", "-o", number):
+                array, _, task = number.partition("_")
+                head = (
+                    re.escape(f"JobId={number} ") if not task else rf"JobId=\d+ ArrayJobId={array} ArrayTaskId={task} "
+                )
+                if not (found := re.search(rf"^{head}", SCONTROL, re.MULTILINE)):
+                    raise UnknownSlurmJob("a job", "Invalid job id specified", "")
+                return SCONTROL[found.start() :]
+            case ("squeue", "--json"):
+                if not self.json:
+                    raise SlurmRefused("`squeue --json`", "unrecognized option '--json'", "")
+                return self.json
+            case ("squeue", "--noheader", "--states=all", "--format=%A"):
+                return "\n".join(str(job["job_id"]) for job in json.loads(SQUEUE)["jobs"])
+        raise AssertionError(command)
+
+
+def as_in_newer_releases(listed: str) -> str:
+    """Return a list of 22.05 in the shape that the data parser has since 23.11: numbers as objects, states as lists."""
+    jobs = json.loads(listed)["jobs"]
+    numbers = ("array_job_id", "array_task_id", "het_job_id", "het_job_offset", "priority")
+    times = ("submit_time", "start_time", "end_time")
+    for job in jobs:
+        job["job_state"] = [job["job_state"]]
+        code = job["exit_code"]
+        job["exit_code"] = {
+            "status": ["ERROR" if code else "SUCCESS"],
+            "return_code": _number(code >> 8),
+            "signal": {"id": _number(code & 0x7F or None), "name": ""},
+        }
+        job |= {name: _number(job[name]) for name in numbers + times}
+    return json.dumps({"jobs": jobs, "errors": []})
+
+
+def _number(value: int | None) -> dict[str, Any]:
+    return {"set": value is not None, "infinite": False, "number": value or 0}
