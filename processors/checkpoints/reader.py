@@ -21,6 +21,8 @@ _WORDS = Literals(
 _NOTHING = Said(Says.PART)
 """Of a template that tells of none."""
 CACHE_SIZE = 20_000
+READ = 2000
+"""Characters of a line in which step and path are looked for."""
 
 
 class SaveLine(NamedTuple):
@@ -63,7 +65,7 @@ class Reader:
             # A line of an error may quote a program that saves.
             if one is _NOTHING or (chunk.classes[index] == ERROR and one.what is not Says.FAILED):
                 continue
-            text = peel(chunk.lines[index]).body
+            text = peel(_beginning(chunk.lines[index])).body
             path = places.path(text)
             yield SaveLine(index, *one, path, places.step(text, path), places.seconds(text))
 
@@ -71,3 +73,8 @@ class Reader:
         said = language.read(peel(template).body) if _WORDS.likely(template) else None
         self._known.put(template, said or _NOTHING)
         return said or _NOTHING
+
+
+def _beginning(line: str) -> str:
+    """Return `line`, or of a long one the beginning up to a space: half a path names another place."""
+    return line if len(line) <= READ else line[:READ].rpartition(" ")[0]

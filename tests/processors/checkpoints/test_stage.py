@@ -256,6 +256,8 @@ def test_a_replay_tells_the_same_and_a_repeat_nothing() -> None:
 
 
 HOSTILE = [
+    "saved checkpoint to /run/x.pt " + "and /run/" * 20_000,
+    "x " * 400 + "saved checkpoint to /run/" + "y" * 1900 + ".pt",
     "saving " * 300,
     "saved checkpoint to " + "/" * 900,
     "checkpoint" * 100,

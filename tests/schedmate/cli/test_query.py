@@ -136,7 +136,8 @@ def test_status_of_all_jobs_of_one_and_of_none(site: Site, tmp_path: Path) -> No
 def saves(job: str) -> list[tuple[Position, Record]]:
     now = time.time()
     last = Checkpoint(
-        id="c1", job=job, number=1, state=CheckpointState.DURABLE, durable_by=DurableBy.COMPLETION, time=now - 750, since=now - 750, step=6, path="/run/\x1b[2J6",
+        id="c1", job=job, number=1, state=CheckpointState.DURABLE, durable_by=DurableBy.COMPLETION, time=now - 750,
+        since=now - 750, step=6, path="/run/\x1b[2J6",
     )  # fmt: skip
     under_way = Checkpoint(
         id="c2", job=job, number=2, state=CheckpointState.STARTED, time=now - 1, since=now - 1, usual_duration_s=3.2
