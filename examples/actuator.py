@@ -13,7 +13,7 @@ import structlog
 
 from records import Action, Failure, Record, decode, encode
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import Actuator, ActuatorError, JobState, JobView
+from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerJobState
 
 
 class DirectoryActuator:
@@ -36,7 +36,7 @@ class DirectoryActuator:
             return None
         return JobView(
             job=job,
-            state=JobState(found["state"]),
+            state=SchedulerJobState(found["state"]),
             attempt=found["attempt"],
             nodes=tuple(found["nodes"]),
             excluded=tuple(found["excluded"]),
@@ -45,23 +45,23 @@ class DirectoryActuator:
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...]) -> JobView:
         """Put a stopped job back in the queue, away from some nodes."""
-        return self._queue(job, exclude_nodes, (JobState.FAILED, JobState.COMPLETED))
+        return self._queue(job, exclude_nodes, (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED))
 
     def evict(self, job: str) -> JobView:
         """Put a running job back in the queue."""
-        return self._queue(job, (), (JobState.RUNNING,))
+        return self._queue(job, (), (SchedulerJobState.RUNNING,))
 
     def cancel_packing(self, job: str) -> JobView:
         """Refuse: nothing is packed here."""
         raise ActuatorError("a packed job", f"{job} runs alone, as all do here", "nothing was done")
 
-    def _queue(self, job: str, exclude: tuple[str, ...], states: tuple[JobState, ...]) -> JobView:
+    def _queue(self, job: str, exclude: tuple[str, ...], states: tuple[SchedulerJobState, ...]) -> JobView:
         before = self.job(job)
         if before is None or before.state not in states:
             came = f"{job} is {before.state if before else 'unknown'}"
             raise ActuatorError(f"a job that is {' or '.join(states)}", came, "nothing was done")
         wanted = {
-            "state": JobState.PENDING,
+            "state": SchedulerJobState.PENDING,
             "attempt": before.attempt + 1,
             "nodes": [],
             "excluded": [*before.excluded, *exclude],

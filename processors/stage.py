@@ -11,10 +11,10 @@ import msgspec
 
 from records import Failure, JobEvent, JobMetric, ModelAnswer, NodeFinding, Position, Record
 
-from .view import ChunkView
+from .classified_chunk import ClassifiedChunk
 
 S = TypeVar("S", bound=msgspec.Struct)
-Heard = ChunkView | JobEvent | JobMetric | Failure | NodeFinding | ModelAnswer
+Heard = ClassifiedChunk | JobEvent | JobMetric | Failure | NodeFinding | ModelAnswer
 
 
 class Stage(Generic[S]):
@@ -31,7 +31,7 @@ class Stage(Generic[S]):
     name: ClassVar[str]
     inputs: ClassVar[tuple[str, ...]] = ()
 
-    def on_chunk(self, chunk: ChunkView, position: Position, state: S) -> Iterable[Record]:
+    def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: S) -> Iterable[Record]:
         """Take new lines of a stream, with their classes; no lines where a stream says that it is silent."""
         return ()
 
@@ -62,7 +62,7 @@ class Stage(Generic[S]):
     def hear(self, record: Heard | Record, position: Position, state: S) -> Iterable[Record]:
         """Return what follows from `record`, which stands at `position` in the input or follows from what stands there."""
         match record:
-            case ChunkView():
+            case ClassifiedChunk():
                 return self.on_chunk(record, position, state)
             case JobMetric():
                 return self.on_metric(record, position, state)

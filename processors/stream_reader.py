@@ -8,14 +8,14 @@ from prometheus_client import Counter
 from records import JobMetric, LogChunk, Position
 
 from .budget import BudgetState, over_budget
+from .classified_chunk import ClassifiedChunk
 from .classify.classifier import LineClassifier
 from .classify.template import templates
 from .container_log import strip_container_wrapping
-from .source import admit
+from .dedup import deduplicate
 from .state import StreamState
 from .track.template_reading.check import Template
 from .track.tracker import MetricTracker, Printed
-from .view import ChunkView
 
 
 class ReaderMetrics:
@@ -47,7 +47,7 @@ class StreamRead:
         passed_over: New lines that are left unread.
     """
 
-    chunk: ChunkView
+    chunk: ClassifiedChunk
     metrics: Sequence[JobMetric] = ()
     passed_over: int = 0
 
@@ -86,7 +86,7 @@ class StreamReader:
         """
         stream.offset = position.offset
         source = stream.source_of(chunk.producer)
-        fresh = admit(chunk, source)
+        fresh = deduplicate(chunk, source)
         if fresh.repeats:
             self.metrics.repeats.inc(fresh.repeats)
         if not fresh.lines:
@@ -125,8 +125,8 @@ def _view(
     times: Sequence[float] = (),
     classes: str = "",
     masked: Sequence[str] = (),
-) -> ChunkView:
-    return ChunkView(
+) -> ClassifiedChunk:
+    return ClassifiedChunk(
         job=chunk.job,
         attempt=chunk.attempt,
         node=chunk.node,

@@ -9,7 +9,6 @@ from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
 from .estimate import Estimate
-from .explained import Explained
 from .failure import Component, ErrorType, Failure, FailureSource, identified
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
@@ -20,9 +19,10 @@ from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
 from .model_question import ChunkReference, ModelQuestion, QuestionKind
 from .network_error import misconfigured, network_error, untrusted
 from .node_finding import NodeFinding, Severity
-from .node_stay import NodeStay
+from .placement import Placement
 from .slowdown import Slowdown
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
+from .user_error import UserError
 
 __all__ = [
     "BY_NAME",
@@ -49,7 +49,6 @@ __all__ = [
     "Estimate",
     "EventKind",
     "Evidence",
-    "Explained",
     "Failure",
     "FailureSource",
     "GpuProcess",
@@ -64,10 +63,10 @@ __all__ = [
     "ModelQuestion",
     "NodeFinding",
     "NodeLogChunk",
-    "NodeStay",
     "NumberMeaning",
     "Outcome",
     "OverRanks",
+    "Placement",
     "Position",
     "QuestionKind",
     "Record",
@@ -76,6 +75,7 @@ __all__ = [
     "Severity",
     "Slowdown",
     "Topic",
+    "UserError",
     "check",
     "decision_id",
     "decode",

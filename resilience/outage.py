@@ -19,7 +19,7 @@ class OutageMetrics:
     """What outages of one dependency cost; its name becomes a part of theirs."""
 
     def __init__(self, dependency: str) -> None:
-        prefix = f"schedmate_{re.sub('[^a-z0-9]+', '_', dependency.lower())}_hold"
+        prefix = f"schedmate_{re.sub('[^a-z0-9]+', '_', dependency.lower())}"
         self.away = Gauge(f"{prefix}_away", "1 while it is away and what it takes is held back.", registry=None)
         self.retries = Counter(f"{prefix}_retries", "Tries after a first one that found it away.", registry=None)
         self.outages = Counter(f"{prefix}_outages", "Times that it went away.", registry=None)

@@ -8,17 +8,17 @@ from typing import Any
 
 import msgspec
 
+from processors.classified_chunk import CHUNK_LINES
 from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
 from processors.recent_chunks import CHUNKS
 from processors.state import JobState
 from processors.track.learned import METHOD
-from processors.track.reading import Reading
-from processors.track.readings import THRESHOLD, of_model
 from processors.track.series import Point, points, template_of
+from processors.track.step_time_candidate import StepTimeCandidate
+from processors.track.step_time_candidates import THRESHOLD, of_model
 from processors.track.summary import summarise
 from processors.track.template_reading.check import confirmed
-from processors.view import CHUNK_LINES
 from records import (
     Alarm,
     ErrorType,
@@ -36,7 +36,7 @@ from records import (
 )
 from schedmate.language_models import Ask
 from schedmate.node_log import NodeLog, Sign, is_node_log
-from schedmate.tail import Tail
+from schedmate.tail import LogTail
 
 MOST_POINTS, MOST_TEMPLATES = 512, 64
 """Points of a curve, many more than a terminal shows, and templates of reports, of which a log has a handful: a bound on memory."""
@@ -74,7 +74,7 @@ class Analysis:
     chunks_read: int = 0
     points: list[Point] = field(default_factory=list)
     templates: Counter[str] = field(default_factory=Counter)
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[StepTimeCandidate, ...] = ()
     answers: list[ModelAnswer] = field(default_factory=list)
     signs: list[Sign] | None = None
 
@@ -125,7 +125,7 @@ def analyze(
     file: Path,
     chunks: Iterable[LogChunk],
     processor: JobProcessor,
-    tail: Tail | None = None,
+    tail: LogTail | None = None,
     ask: Ask | None = None,
 ) -> Analysis:
     """Run `processor` over the `chunks` of one log, or over its `tail` alone, and conclude; how the job ended is not known.
@@ -209,7 +209,7 @@ class _Consultation:
             _take(self.result, self.processor.process(self.state, position, answer))
 
 
-def _of_model(state: JobState) -> list[Reading]:
+def _of_model(state: JobState) -> list[StepTimeCandidate]:
     """Return the readings that rest on templates which a model explained."""
     followed = [each for source in state.sources() for each in source.track.followed]
     known = [found for each in followed if (found := confirmed(each.points))]

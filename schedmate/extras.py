@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from importlib.util import find_spec
 
-from records import Explained
+from records import UserError
 
 EXTRA_OF: Mapping[str, str] = {
     "FlagEmbedding": "gpu",
@@ -18,7 +18,7 @@ EXTRA_OF: Mapping[str, str] = {
 """The extra that brings a module."""
 
 
-class MissingExtra(Explained):
+class MissingExtra(UserError):
     """A module of an extra is not installed; the message says what to install."""
 
     def __init__(self, module: str) -> None:

@@ -7,7 +7,7 @@ from processors.alarms.monitor import AlarmMetrics
 from processors.checkpoints import CheckpointMetrics
 from processors.classify.classifier import ClassifierMetrics
 from processors.diagnose.handler import HandlerMetrics
-from processors.diagnose.nodes import WitnessMetrics
+from processors.diagnose.nodes import NodeEvidenceMetrics
 from processors.diagnose.review.reviewer import ReviewMetrics
 from processors.interference.monitor import InterferenceMetrics
 from processors.node import NodeMetrics
@@ -36,7 +36,7 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("worker", AlarmMetrics),
     ("worker", CheckpointMetrics),
     ("worker", NodeMetrics),
-    ("worker", WitnessMetrics),
+    ("worker", NodeEvidenceMetrics),
     ("worker", ReviewMetrics),
     ("model-worker", AnsweringMetrics),
     ("model-worker", ModelMetrics),

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from processors.track.reading import Reading
-from processors.track.readings import THRESHOLD
+from processors.track.step_time_candidate import StepTimeCandidate
+from processors.track.step_time_candidates import THRESHOLD
 from records import Alarm, Failure, JobMetric, ModelAnswer, OverRanks, Severity
 from schedmate.analysis import Analysis
 from schedmate.node_log import Sign
@@ -119,7 +119,7 @@ def _progress(metric: JobMetric | None) -> str:
     return ", ".join(said) or "unknown: no line names a step"
 
 
-def _speed(metric: JobMetric | None, readings: Sequence[Reading]) -> str:
+def _speed(metric: JobMetric | None, readings: Sequence[StepTimeCandidate]) -> str:
     if metric is None:
         return f"unknown: {NO_REPORT}"
     if metric.step_time_s is None and metric.throughput is None:
@@ -133,7 +133,7 @@ def _speed(metric: JobMetric | None, readings: Sequence[Reading]) -> str:
     return f"{', '.join(parts)} ({', '.join([*how, f'median of {metric.reports} reports'])})"
 
 
-def _why_unknown(metric: JobMetric, readings: Sequence[Reading]) -> str:
+def _why_unknown(metric: JobMetric, readings: Sequence[StepTimeCandidate]) -> str:
     """Return in one clause why no speed is given."""
     if readings:
         return f"{readings[0].what} was read and not believed: {readings[0].why}"

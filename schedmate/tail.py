@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from processors.classified_chunk import CHUNK_LINES, PROGRESS
 from processors.classify.context import ClassifyContext
 from processors.container_log import container_text
 from processors.diagnose.nan import mentioned
@@ -21,7 +22,6 @@ from processors.job import JobProcessor
 from processors.state import JobState
 from processors.track.state import TrackState
 from processors.track.tracker import REPORTS
-from processors.view import CHUNK_LINES, PROGRESS
 from records import LogChunk, Position
 from streams.producers.pieces import Mark, PieceSplitter
 from streams.producers.stored import GZIP, STANDARD_INPUT, ZSTANDARD, chunker_of
@@ -45,7 +45,7 @@ _NUMBERS_ALONE = re.compile(r"(?=\D*+\d)[^A-Za-z]++")
 
 
 @dataclass(frozen=True)
-class Tail:
+class LogTail:
     """The end of a log that decides.
 
     Attributes:
@@ -59,7 +59,7 @@ class Tail:
 
 def find_tail(
     path: Path, processor: JobProcessor, reports: int = REPORTS, long: int = LONG, block: int = BLOCK
-) -> Tail | None:
+) -> LogTail | None:
     """Return the end of the log at `path` that decides; None where it is short, compressed, or must be read whole.
 
     Args:
@@ -84,7 +84,7 @@ def find_tail(
             read += -(-sum(len(chunk.lines) for chunk in chunks) // CHUNK_LINES)
             if _begins_quietly(chunks, processor) and _known(_track(chunks, processor), reports, stream, start):
                 first = _newlines(stream, start) + 1
-                return Tail(_chunks(path, data, Mark(start, first, first)), read)
+                return LogTail(_chunks(path, data, Mark(start, first, first)), read)
             block *= GROWTH
     return None
 

@@ -32,7 +32,7 @@ from scheduler_bridge.guardrails import (
     limit_reached,
     objection_of_state,
 )
-from scheduler_bridge.ledger import Entry, Ledger
+from scheduler_bridge.ledger import Ledger, LedgerEntry
 from scheduler_bridge.metrics import BridgeMetrics
 from scheduler_bridge.policies import propose, restart
 from scheduler_bridge.settings import BridgeSettings
@@ -156,7 +156,7 @@ class Bridge:
         return max(0.0, min(self._watch(key).due for key in waiting) - self._clock())
 
     def _accept_failure(self, failure: Failure) -> None:
-        """Propose what the newest revision says, and take back what an older one led to."""
+        """Propose what the newest revision says, and retract what an older one led to."""
         if not self._is_newest(failure):
             self.metrics.repeats.inc()
             return
@@ -183,7 +183,7 @@ class Bridge:
             del self._revisions[next(iter(self._revisions))]
         return True
 
-    def _reconsider(self, entry: Entry, proposal: Decision | None, failure: Failure) -> bool:
+    def _reconsider(self, entry: LedgerEntry, proposal: Decision | None, failure: Failure) -> bool:
         """Hold an earlier decision about the same attempt against a new revision. True where it says the same already."""
         earlier = entry.decision
         assert earlier is not None
@@ -193,7 +193,7 @@ class Bridge:
         )
         if entry.untouched:
             if proposal is None:
-                reason = f"the verdict was taken back: revision {failure.revision} says {failure.error_type}"
+                reason = f"the verdict was retracted: revision {failure.revision} says {failure.error_type}"
                 self._conclude(earlier, Objection("verdict", f"{reason} ({failure.message})"))
             elif not same:
                 self._conclude(earlier, Objection("verdict", f"replaced by {proposal.id}"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-from records import Explained, Position, Record, encode, topic_of
+from records import Position, Record, UserError, encode, topic_of
 
 from .producer import Outgoing, Producer, Refused
 
@@ -40,7 +40,7 @@ def outgoing(record: Record) -> Outgoing:
     return Outgoing(topic.name, topic.key_of(record), encode(record))
 
 
-class TransportError(Explained):
+class TransportError(UserError):
     """The broker is away, slow, or refused a message; the message says what to do."""
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from processors.budget import BudgetState
 from processors.checkpoints.reader import Reader, SaveLine
+from processors.classified_chunk import ClassifiedChunk
 from processors.classify.classifier import LineClassifier
 from processors.state import StreamState
 from processors.stream_reader import StreamReader
-from processors.view import ChunkView
 from records import Position
 
 from .plan import LOGS
@@ -67,7 +67,7 @@ def labels() -> dict[str, dict[int, Label]]:
     return found
 
 
-def views(folder: Path) -> Iterator[ChunkView]:
+def views(folder: Path) -> Iterator[ClassifiedChunk]:
     """Yield the chunks of a log with their classes, as the stage gets them."""
     reader, stream, budget = StreamReader(LineClassifier()), StreamState(), BudgetState()
     for offset, chunk in enumerate(stream_chunks(folder)):

@@ -22,7 +22,7 @@ from schedmate.analysis import Analysis, analyze
 from schedmate.assembly import job_processor
 from schedmate.classes import classes
 from schedmate.settings import Settings
-from streams.producers.chunker import Chunker, Limits
+from streams.producers.chunker import Chunker, ChunkLimits
 from streams.producers.pieces import PieceSplitter
 from streams.producers.stored import read_chunks
 
@@ -32,7 +32,7 @@ from .plan import BLIND, SPLITS, load
 SPEED_TOLERANCE = 0.10
 """Of a step time or a rate: what a report averages over and what the clock averages over are never quite the same steps."""
 LOSS_TOLERANCE = 0.02
-SHIPPED = Limits()
+SHIPPED = ChunkLimits()
 """As producers ship."""
 LETTERS = {"progress": "p", "warning": "w", "error": "e", "other": "o"}
 
@@ -64,7 +64,7 @@ class Scored:
     first: int | None = None
 
 
-def stream_chunks(folder: Path, limits: Limits = SHIPPED) -> Iterator[LogChunk]:
+def stream_chunks(folder: Path, limits: ChunkLimits = SHIPPED) -> Iterator[LogChunk]:
     """Yield a log's chunks as `schedmate pipe` would have shipped them."""
     captured = capture.read(folder)
     splitter, name = PieceSplitter(), str(folder.name)
@@ -86,7 +86,7 @@ def log_file(folder: Path) -> Path:
 def first_speed(folder: Path, processor: JobProcessor) -> int | None:
     """Return on how many reports the first speed rests, where every piece is looked at as it comes; None where none is ever given."""
     state = JobState(job=folder.name)
-    for offset, chunk in enumerate(stream_chunks(folder, Limits(pieces=1))):
+    for offset, chunk in enumerate(stream_chunks(folder, ChunkLimits(pieces=1))):
         for record in processor.process(state, Position(folder.name, 0, offset), chunk):
             if isinstance(record, JobMetric) and (record.step_time_s or record.throughput):
                 return record.reports

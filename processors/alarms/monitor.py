@@ -7,11 +7,11 @@ from statistics import median
 import msgspec
 from prometheus_client import Counter
 
+from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from processors.stage import Stage
-from processors.view import PROGRESS, ChunkView
 from records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, Position, derived_id
 
-from .level import Change, Level, deviations
+from .level import Crossing, Level, deviations
 from .silence import Silence
 
 SPACED_S = 10.0
@@ -120,7 +120,7 @@ class AlarmMonitor(Stage[AlarmState]):
         ]
         return [alarm for alarm in said if alarm is not None]
 
-    def on_chunk(self, chunk: ChunkView, position: Position, state: AlarmState) -> list[Alarm]:
+    def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: AlarmState) -> list[Alarm]:
         """Return a hang where the job is heard of, but its reports have stayed away for too long.
 
         Progress of any kind, such as that of an evaluation, shows that it works.
@@ -178,12 +178,12 @@ class AlarmMonitor(Stage[AlarmState]):
         state.loss_rank, state.newest_loss = metric.rank, metric.loss
         level, usual, before = state.loss, state.loss.usual, state.loss.evidence
         change = level.take(metric.loss, metric.time, _first(metric), _loss_limit, least=20, row=3)
-        if change is Change.ABOVE:
+        if change is Crossing.ABOVE:
             limit = _loss_limit(level.kept)
             detail = f"the loss is {metric.loss:.4g}{_at(metric)}, where it was about {usual:.4g}"
             seen = _of(metric, detail, metric.loss, usual, limit, evidence=(_first(metric), before))
             return self._raise(AlarmKind.LOSS_SPIKE, level.since, seen, position, state)
-        if change is Change.BACK:
+        if change is Crossing.BACK:
             seen = _of(metric, f"the loss is {metric.loss:.4g}{_at(metric)}", metric.loss, usual)
             return self._over(AlarmKind.LOSS_SPIKE, seen, position, state)
         return None
@@ -197,11 +197,11 @@ class AlarmMonitor(Stage[AlarmState]):
         state.pace_rank, state.pace_time = metric.rank, metric.time
         level, usual, before = state.pace, state.pace.usual, state.pace.evidence
         change = level.take(seconds, metric.time, _first(metric), self._pace_limit, least=5, row=3)
-        if change is Change.ABOVE:
+        if change is Crossing.ABOVE:
             detail = f"a step takes {seconds:.4g} s, where it took {usual:.4g} s"
             seen = _of(metric, detail, seconds, usual, self._pace_limit(level.kept), evidence=(_first(metric), before))
             return self._raise(AlarmKind.SLOWER, level.since, seen, position, state)
-        if change is Change.BACK:
+        if change is Crossing.BACK:
             seen = _of(metric, f"a step takes {seconds:.4g} s", seconds, usual)
             return self._over(AlarmKind.SLOWER, seen, position, state)
         return None

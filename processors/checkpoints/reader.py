@@ -6,10 +6,10 @@ What a line tells is worked out once a template. Most templates lack every word 
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from processors.classified_chunk import ERROR, ClassifiedChunk
 from processors.grammar.cache import GenerationCache
 from processors.grammar.literals import Literals
-from processors.grammar.prefix import peel
-from processors.view import ERROR, ChunkView
+from processors.grammar.prefix import strip_prefix
 
 from . import language, places
 from .language import Said, Says
@@ -51,7 +51,7 @@ class Reader:
     def __init__(self, size: int = CACHE_SIZE) -> None:
         self._known: GenerationCache[Said] = GenerationCache(size)
 
-    def find(self, chunk: ChunkView) -> Iterator[SaveLine]:
+    def find(self, chunk: ClassifiedChunk) -> Iterator[SaveLine]:
         """Yield the lines of `chunk` that tell of a save."""
         young = self._known.young
         said = list(map(young.get, chunk.templates))
@@ -65,12 +65,12 @@ class Reader:
             # A line of an error may quote a program that saves.
             if one is _NOTHING or (chunk.classes[index] == ERROR and one.what is not Says.FAILED):
                 continue
-            text = peel(_beginning(chunk.lines[index])).body
+            text = strip_prefix(_beginning(chunk.lines[index])).body
             path = places.path(text)
             yield SaveLine(index, *one, path, places.step(text, path), places.seconds(text))
 
     def _learn(self, template: str) -> Said:
-        said = language.read(peel(template).body) if _WORDS.likely(template) else None
+        said = language.read(strip_prefix(template).body) if _WORDS.likely(template) else None
         self._known.put(template, said or _NOTHING)
         return said or _NOTHING
 

@@ -10,8 +10,8 @@ from itertools import compress
 
 from prometheus_client import Counter
 
+from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from processors.stage import Stage
-from processors.view import PROGRESS, ChunkView
 from records import Checkpoint, CheckpointState, DurableBy, EventKind, JobEvent, Position
 
 from . import places
@@ -50,7 +50,7 @@ class Checkpoints(Stage[CheckpointsState]):
         """Return its metrics."""
         return (self.metrics,)
 
-    def on_chunk(self, chunk: ChunkView, position: Position, state: CheckpointsState) -> list[Checkpoint]:
+    def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: CheckpointsState) -> list[Checkpoint]:
         """Return what lines and progress tell of saves, line by line: where the chunk was cut makes no difference."""
         told: list[Checkpoint] = []
         read = 0
@@ -83,7 +83,9 @@ def _ended(job: str, attempt: int, position: Position, state: CheckpointsState) 
     return [durable(DurableBy.ENDED, Shown(job, attempt, position, state.ended), state, save)]
 
 
-def _progress(chunk: ChunkView, start: int, stop: int, position: Position, state: CheckpointsState) -> list[Checkpoint]:
+def _progress(
+    chunk: ClassifiedChunk, start: int, stop: int, position: Position, state: CheckpointsState
+) -> list[Checkpoint]:
     """Take the progress among the pieces from `start` to `stop`: where training stood still before it, a save is complete."""
     first = chunk.classes.find(PROGRESS, start, stop)
     if first < 0 or (state.rank is not None and chunk.rank > state.rank):
@@ -104,7 +106,7 @@ def _progress(chunk: ChunkView, start: int, stop: int, position: Position, state
     return told
 
 
-def _moments(chunk: ChunkView, first: int, last: int) -> set[float]:
+def _moments(chunk: ClassifiedChunk, first: int, last: int) -> set[float]:
     """Return when the progress among the pieces from `first` to `last`, both progress, arrived."""
     if chunk.times[first] == chunk.times[last]:
         return {chunk.times[last]}
@@ -112,7 +114,7 @@ def _moments(chunk: ChunkView, first: int, last: int) -> set[float]:
     return set(compress(chunk.times[first : last + 1], flags))
 
 
-def _line(chunk: ChunkView, line: SaveLine, position: Position, state: CheckpointsState) -> list[Checkpoint]:
+def _line(chunk: ClassifiedChunk, line: SaveLine, position: Position, state: CheckpointsState) -> list[Checkpoint]:
     """Take a line that tells of a save."""
     shown, says = _shown(chunk, line.at, position), line.says
     if says is Says.FAILED:
@@ -143,7 +145,9 @@ def _line(chunk: ChunkView, line: SaveLine, position: Position, state: Checkpoin
     return told
 
 
-def _begin(chunk: ChunkView, line: SaveLine, shown: Shown, state: CheckpointsState) -> tuple[list[Checkpoint], Save]:
+def _begin(
+    chunk: ClassifiedChunk, line: SaveLine, shown: Shown, state: CheckpointsState
+) -> tuple[list[Checkpoint], Save]:
     """Return the save that begins with a line, and what follows; the save before it is complete then."""
     told, before, save = [], state.save, _new(chunk, line, shown, state)
     if before is not None and not before.over:
@@ -154,7 +158,7 @@ def _begin(chunk: ChunkView, line: SaveLine, shown: Shown, state: CheckpointsSta
     return told, save
 
 
-def _failed(chunk: ChunkView, line: SaveLine, shown: Shown, state: CheckpointsState) -> list[Checkpoint]:
+def _failed(chunk: ClassifiedChunk, line: SaveLine, shown: Shown, state: CheckpointsState) -> list[Checkpoint]:
     """Take a line that says that a save failed, of whatever rank: the one under way, or one that no line told of before."""
     save = state.save
     if save is not None and save.state is CheckpointState.FAILED and not save.progressed:
@@ -180,12 +184,12 @@ def _same(save: Save, line: SaveLine, time: float, state: CheckpointsState) -> b
     return places.within(line.path, save.path) and (line.says is not Says.BEGINS or line.path != save.path)
 
 
-def _new(chunk: ChunkView, line: SaveLine, shown: Shown, state: CheckpointsState) -> Save:
+def _new(chunk: ClassifiedChunk, line: SaveLine, shown: Shown, state: CheckpointsState) -> Save:
     place = chunk.evidence(line.at)
     save = Save(state.count + 1, shown.time, shown.time, place, chunk.node, chunk.rank, line.step, line.path)
     save.asynchronous = line.asynchronous
     return save
 
 
-def _shown(chunk: ChunkView, index: int, position: Position) -> Shown:
+def _shown(chunk: ClassifiedChunk, index: int, position: Position) -> Shown:
     return Shown(chunk.job, chunk.attempt, position, chunk.times[index], chunk.evidence(index))

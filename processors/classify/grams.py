@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from processors.grammar.extractor import LONGEST
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import strip_prefix
 
 ORDER = 5
 """Characters of the longest n-gram; the shortest is one."""
@@ -39,7 +39,7 @@ def normal(template: str) -> str:
 
     Prefix, letter case, folders of a path, and the length of numbers, rules, bars and gaps tell nothing of a line's class.
     """
-    return _normal(peel(template[:LONGEST]).body)
+    return _normal(strip_prefix(template[:LONGEST]).body)
 
 
 class Buckets(NamedTuple):
@@ -82,7 +82,7 @@ def words(texts: Sequence[str], quiet: Sequence[bool]) -> Buckets:
 
 def features(templates: Sequence[str]) -> tuple[tuple[Buckets, float], ...]:
     """Return the buckets of `templates`, below 2 ** (BITS + 1): n-grams, then words; with each part the length of its vectors."""
-    lines = [peel(template[:LONGEST]) for template in templates]
+    lines = [strip_prefix(template[:LONGEST]) for template in templates]
     texts = [_normal(line.body) for line in lines]
     return (grams(texts), 1.0), (words(texts, [line.level in _QUIET for line in lines]), SHARE)
 

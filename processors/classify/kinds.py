@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from processors.grammar.extractor import read_plan
 from processors.grammar.literals import Prescan
-from processors.grammar.prefix import Peeled, peel
+from processors.grammar.prefix import LogPrefix, strip_prefix
 from processors.grammar.table import cells, is_header, is_row, part
 
 from . import signatures
@@ -41,17 +41,17 @@ _FAILING = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
 
 def kind_of(line: str) -> tuple[str, bool]:  # noqa: PLR0911  # a decision list
     """Return the kind of `line` (see `context`) by its text alone, and whether a signature says so (False: nothing is known)."""
-    peeled = peel(line)
-    body = peeled.body
+    prefixed = strip_prefix(line)
+    body = prefixed.body
     if not body.strip():
-        return (WARNING, True) if peeled.level == "WARNING" else (BLANK, True)
+        return (WARNING, True) if prefixed.level == "WARNING" else (BLANK, True)
     likely = _TELLING.likely(body)
-    if kind := (_certain(body, likely) if likely else "") or _levelled(peeled):
+    if kind := (_certain(body, likely) if likely else "") or _levelled(prefixed):
         return kind, True
     if signatures.EXIT in likely and signatures.EXIT.search(body):
         return BY_DIGITS, True
-    if is_row(inner := part(peeled)):
-        return row(len(cells(inner)) + peeled.cell), True
+    if is_row(inner := part(prefixed)):
+        return row(len(cells(inner)) + prefixed.cell), True
     if signatures.WARNED in likely and signatures.WARNED.search(body):
         return (WARNED if signatures.PLACE.search(body) else WARNING), True
     if signatures.PACKAGE.match(line):
@@ -59,7 +59,7 @@ def kind_of(line: str) -> tuple[str, bool]:  # noqa: PLR0911  # a decision list
     reports = is_report(body, read_plan(body))
     if reports:
         return _last_word(body) or PROGRESS, True
-    if likely and (kind := _worded(peeled, likely)):
+    if likely and (kind := _worded(prefixed, likely)):
         return kind, True
     if is_header(inner):
         named = cells(inner)
@@ -85,10 +85,10 @@ def _certain(body: str, likely: Likely) -> str:
     return ""
 
 
-def _levelled(peeled: Peeled) -> str:
-    if peeled.level in _FAILING:
+def _levelled(prefixed: LogPrefix) -> str:
+    if prefixed.level in _FAILING:
         return ERROR
-    if peeled.level == "WARNING":
+    if prefixed.level == "WARNING":
         return WARNING
     return ""
 
@@ -100,10 +100,10 @@ def _last_word(body: str) -> str:
     return OTHER if ", stopping" in body else ""
 
 
-def _worded(peeled: Peeled, likely: Likely) -> str:
+def _worded(prefixed: LogPrefix, likely: Likely) -> str:
     """Return the kind that single words tell. They count for less where a logger says that the line is informational."""
-    body = peeled.body
-    quiet = peeled.level in ("INFO", "DEBUG", "TRACE", "NOTICE") or " INFO " in body
+    body = prefixed.body
+    quiet = prefixed.level in ("INFO", "DEBUG", "TRACE", "NOTICE") or " INFO " in body
     if (
         not quiet
         and signatures.WEAK in likely

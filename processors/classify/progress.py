@@ -115,7 +115,7 @@ _TELLING = Prescan((*_FORMS, _INFERENCE, _BOOKKEEPING, _NOT_TRAINING_BAR, _EVALU
 
 
 def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a decision list
-    """Return whether `body`, a peeled line with the fields `plan`, reports the training: step, epoch, loss or speed.
+    """Return whether `body`, a prefixed line with the fields `plan`, reports the training: step, epoch, loss or speed.
 
     Returns:
         False for results of evaluation, the keeping of books and bars of other work; None where the fields do not tell.

@@ -14,7 +14,7 @@ import re2
 from processors.classify.template import templates
 from processors.grammar.extractor import DIGITS, LONGEST
 from processors.grammar.literals import Literals
-from processors.grammar.prefix import clean, peel
+from processors.grammar.prefix import clean, strip_prefix
 
 from .catalogue import Signature
 from .envelope import excerpt, spoken
@@ -110,10 +110,10 @@ class Matcher:
 
 def _forms(template: str) -> list[str]:
     """Return `template`, and unless it calls itself information also without what launchers, collectors and loggers put in front."""
-    peeled = peel(template)
-    if peeled.level in MILD:
+    prefixed = strip_prefix(template)
+    if prefixed.level in MILD:
         return [template]
-    forms = [template, peeled.text, peeled.body, f"{peeled.level}: {peeled.text}" if peeled.level else ""]
+    forms = [template, prefixed.text, prefixed.body, f"{prefixed.level}: {prefixed.text}" if prefixed.level else ""]
     carried = _CARRIED.match(template)
     forms += [spoken(template), template[carried.end() :] if carried else ""]
     return [form for form in forms if form]

@@ -34,7 +34,7 @@ class Measure(msgspec.Struct, frozen=True):
     evidence: Evidence | None
 
 
-class Pace(msgspec.Struct):
+class StepTimes(msgspec.Struct):
     """The newest metrics of one rank, oldest first, and how many there were in all."""
 
     rank: int
@@ -63,7 +63,7 @@ class Packing(msgspec.Struct):
 class InterferenceState(msgspec.Struct):
     """What is remembered of one attempt of a job; nothing where nothing was packed beside it but the newest metrics."""
 
-    paces: list[Pace] = []
+    paces: list[StepTimes] = []
     packings: list[Packing] = []
 
 
@@ -215,7 +215,7 @@ class InterferenceMonitor(Stage[InterferenceState]):
         if pace is None:
             if len(state.paces) >= RANKS:
                 return
-            pace = Pace(metric.rank)
+            pace = StepTimes(metric.rank)
             state.paces.append(pace)
         pace.reports += 1
         *older, newest = sorted([*pace.newest, measure], key=lambda one: one.time)

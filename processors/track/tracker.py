@@ -7,19 +7,19 @@ from functools import lru_cache
 import msgspec
 from prometheus_client import Counter
 
+from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from processors.grammar.extractor import Extractor
 from processors.grammar.names import Meaning
 from processors.grammar.units import SAMPLES
-from processors.view import PROGRESS, ChunkView
 from records import Evidence, JobMetric, Position, derived_id
 
 from . import events, tables
-from .headings import Headings
 from .learned import completed, follow
-from .namesakes import Namesakes
+from .nested_bars import NestedBars
 from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
+from .section_scope import SectionScope
 from .state import TrackState
 from .summary import Summary, agree, summarise
 from .template_reading.check import Template
@@ -58,7 +58,7 @@ class Printed(msgspec.Struct, frozen=True):
     position: Position
 
     @classmethod
-    def of(cls, view: ChunkView) -> "Printed":
+    def of(cls, view: ClassifiedChunk) -> "Printed":
         """Return what a chunk says of its lines."""
         return cls(view.job, view.attempt, view.node, view.rank, view.stream, view.position)
 
@@ -81,7 +81,7 @@ class MetricTracker:
         self._parsed = 0
 
     def observe(
-        self, view: ChunkView, state: TrackState, templates: Sequence[Template] = (), *, may_wait: bool = False
+        self, view: ClassifiedChunk, state: TrackState, templates: Sequence[Template] = (), *, may_wait: bool = False
     ) -> JobMetric | None:
         """Take in a chunk; return what is known now, or None where it holds no new report. `state` moves on.
 
@@ -113,14 +113,14 @@ class MetricTracker:
         if state.reported_at and state.window:  # bars without a loss go once a report names its step
             state.reported_at = state.window[-1].time
 
-    def _observe(self, view: ChunkView, state: TrackState, *, may_wait: bool) -> JobMetric | None:
+    def _observe(self, view: ClassifiedChunk, state: TrackState, *, may_wait: bool) -> JobMetric | None:
         headers = tables.Headers(view, state.pending)
-        headings, namesakes = Headings(view, state.loop), Namesakes(view, state.drawn)
+        headings, nested_bars = SectionScope(view, state.loop), NestedBars(view, state.drawn)
         tables.find_header(view, state, headers)
-        state.loop, state.drawn = headings.last(), namesakes.last()
+        state.loop, state.drawn = headings.last(), nested_bars.last()
         ended = events.observe(view, state.events)
         reported = self._observe_reports(
-            view, state, headers, lambda place: headings.foreign(place) or namesakes.second(place), may_wait=may_wait
+            view, state, headers, lambda place: headings.foreign(place) or nested_bars.second(place), may_wait=may_wait
         )
         if reported is not None and (reported.step_time_s is not None or reported.throughput is not None):
             return reported
@@ -128,7 +128,7 @@ class MetricTracker:
 
     def _observe_reports(
         self,
-        view: ChunkView,
+        view: ClassifiedChunk,
         state: TrackState,
         headers: tables.Headers,
         foreign: Callable[[int], bool],
@@ -157,7 +157,7 @@ class MetricTracker:
         state.reported_at = 0.0  # a first speed is worth a look at every report
         return self._of_bar(view, state, metric)
 
-    def _of_bar(self, view: ChunkView, state: TrackState, metric: JobMetric) -> JobMetric:
+    def _of_bar(self, view: ClassifiedChunk, state: TrackState, metric: JobMetric) -> JobMetric:
         """Add the speed of the newest bar that stands where the reports do: they name their step, but no time."""
         place = view.classes.rfind(PROGRESS)
         while place >= 0 and not bare_bar(view.lines[place]):
@@ -170,7 +170,7 @@ class MetricTracker:
         return msgspec.structs.replace(metric, step_time_s=seconds, method="rate", confidence=_OF_BAR)
 
     def _scan(
-        self, view: ChunkView, state: TrackState, headers: tables.Headers, foreign: Callable[[int], bool]
+        self, view: ClassifiedChunk, state: TrackState, headers: tables.Headers, foreign: Callable[[int], bool]
     ) -> tuple[list[tuple[Report, bool]], bool]:
         """Read progress lines from the newest backwards until enough reports are found; not those of other work (`foreign`).
 
@@ -192,7 +192,7 @@ class MetricTracker:
         return scan.lines(), scan.whole and place < 0
 
     def _read(
-        self, view: ChunkView, state: TrackState, place: int, headers: tables.Headers | None = None
+        self, view: ClassifiedChunk, state: TrackState, place: int, headers: tables.Headers | None = None
     ) -> tuple[Report | None, bool]:
         line = view.lines[place]
         self._parsed += 1
@@ -204,7 +204,7 @@ class MetricTracker:
         report = read(reading, view.numbers[place], view.position.offset, view.times[place], line)
         return report, reading.fragment
 
-    def _remember_loss(self, view: ChunkView, state: TrackState, reports: Sequence[Report]) -> None:
+    def _remember_loss(self, view: ClassifiedChunk, state: TrackState, reports: Sequence[Report]) -> None:
         """Keep the newest loss, which may stand further back than the newest reports (a bar redrawn between two of them)."""
         newest = next((report for report in reversed(reports) if report.has_loss), None)
         if newest is not None:
@@ -221,7 +221,7 @@ class MetricTracker:
             place = view.classes.rfind(PROGRESS, 0, place)
 
     def _of_events(
-        self, view: ChunkView, state: TrackState, ended: int | None, reported: JobMetric | None
+        self, view: ClassifiedChunk, state: TrackState, ended: int | None, reported: JobMetric | None
     ) -> JobMetric | None:
         """Return the speed that events tell, where reports tell none."""
         seconds, rate = state.events.speed()

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 import schedmate
-from records import Explained
+from records import UserError
 from schedmate.cli.console import say, warn
 from schedmate.extras import missing_extra
 from schedmate.settings import SettingsError, load
@@ -103,7 +103,7 @@ def main() -> None:
     """Run the command line; errors that a person can mend are one line on standard error and exit code 2."""
     try:
         app()
-    except Explained as error:
+    except UserError as error:
         fail(str(error))
     except ImportError as error:
         missing = missing_extra(error)

@@ -51,7 +51,7 @@ def command(
     from schedmate.analysis import analyze
     from schedmate.assembly import job_processor
     from schedmate.language_models import asked_at_once, language_model
-    from schedmate.reading import LogReader
+    from schedmate.read_log import LogReader
     from schedmate.report import report
     from schedmate.safe_console import SafeConsole
     from schedmate.tail import find_tail

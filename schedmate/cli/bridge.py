@@ -16,9 +16,9 @@ def command(context: typer.Context) -> None:
 
     Example: `schedmate --set bridge.enabled=restart,cancel_packing bridge`
     """
-    from schedmate.bridging import READ, Bridging, History, bridge_settings
     from schedmate.connections import kafka_connection, permitted
     from schedmate.service import service
+    from schedmate.services.bridge import READ, Bridging, History, bridge_settings
     from scheduler_bridge.actuators.slurm import SlurmActuator
     from streams.kafka import KafkaConsumer, KafkaProducer
     from streams.runtimes.pump import Pump

@@ -24,7 +24,7 @@ def command(
     """
     from schedmate.assembly import line_classifier
     from schedmate.classes import classes
-    from schedmate.reading import LogReader
+    from schedmate.read_log import LogReader
     from streams.producers.stored import UnreadableLog
 
     loaded: Loaded = context.obj

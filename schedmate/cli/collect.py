@@ -77,7 +77,7 @@ def command(
     from scheduler_clients.slurm import SlurmClient
     from streams.kafka import KafkaProducer
     from streams.producers.checkpoint import InvalidCheckpoint
-    from streams.producers.chunker import Limits
+    from streams.producers.chunker import ChunkLimits
     from streams.producers.collector import Collector
     from streams.producers.collector_settings import CollectorSettings
     from streams.producers.file_trust import FileTrust, UnknownUser, user_ids
@@ -111,7 +111,7 @@ def command(
         spool=SpoolSettings(settings.producer.directory / "spool", settings.producer.spool_mb << 20),
         ignore_older_s=None if ignore_older is None else ignore_older * 3600,
         close_timeout=settings.producer.close_seconds,
-        limits=Limits(settings.producer.chunk_lines, seconds=settings.producer.chunk_seconds),
+        limits=ChunkLimits(settings.producer.chunk_lines, seconds=settings.producer.chunk_seconds),
     )
 
     def connect() -> Producer:

@@ -24,7 +24,7 @@ def command(
     """
     from schedmate.assembly import signatures
     from schedmate.explain import gather, markdown, plain
-    from schedmate.sinking import clickhouse_opener
+    from schedmate.services.sink import clickhouse_opener
 
     loaded: Loaded = context.obj
     client = clickhouse_opener(loaded.settings.clickhouse)()

@@ -46,7 +46,7 @@ def command(
     Example: `schedmate query throughput job=4711 hours=2`, `schedmate query failures --since 30d --csv`,
     `schedmate query --sql "SELECT count() FROM job_metrics WHERE job = {job:String}" job=4711`
     """
-    from schedmate.sinking import clickhouse_opener
+    from schedmate.services.sink import clickhouse_opener
     from sinks.clickhouse import ask, run
 
     arguments = [*([name] if name and sql else []), *(given or [])]

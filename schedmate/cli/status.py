@@ -33,7 +33,7 @@ def command(
 
     Examples: `schedmate status 4711`, `schedmate status --since 1h --csv`
     """
-    from schedmate.sinking import redis_client
+    from schedmate.services.sink import redis_client
     from sinks.redis import read_job, read_jobs
 
     loaded: Loaded = context.obj

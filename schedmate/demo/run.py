@@ -12,7 +12,7 @@ from prometheus_client import Counter
 from rich.console import Console
 from rich.text import Text
 
-from records import Explained
+from records import UserError
 from schedmate.demo import checks, facts, questions, summary
 from schedmate.demo.board import Watcher
 from schedmate.demo.cluster import cores
@@ -33,7 +33,7 @@ QUIET_S = 0.6
 LOG = "schedmate.log"
 
 
-class CannotRun(Explained):
+class CannotRun(UserError):
     """The demo cannot run so; the message says what was expected and what came."""
 
 
@@ -78,7 +78,7 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
             )
         pipeline.drain()
         watcher.step()
-        known = facts.Facts(
+        known = facts.DemoFacts(
             board=watcher.board,
             readings=facts.readings(watcher.board, pipeline.cluster.clocks),
             phases=facts.phases(watcher.board, pipeline.cluster.clocks),

@@ -11,7 +11,7 @@ from records import FailureSource
 from schedmate.terminal import one_line
 from schedmate.times import ago, local
 
-from .facts import OWN_MEMORY, Facts, Row
+from .facts import OWN_MEMORY, JobFacts, Row
 
 _SOURCES: Mapping[str, str] = {
     FailureSource.SIGNATURE: "a known signature",
@@ -49,7 +49,7 @@ class Section:
         self.parts.append(("quote", f"{one_line(place)} | {one_line(text)}"))
 
 
-def plain(facts: Facts, signatures: Mapping[str, Signature], width: int | None = None) -> str:
+def plain(facts: JobFacts, signatures: Mapping[str, Signature], width: int | None = None) -> str:
     """Return the page as plain text; sentences are folded at `width` columns, quoted lines never."""
     lines: list[str] = []
     for section in _sections(facts, signatures):
@@ -64,7 +64,7 @@ def _folded(text: str, width: int | None) -> list[str]:
     return [text] if width is None else textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
-def markdown(facts: Facts, signatures: Mapping[str, Signature]) -> str:
+def markdown(facts: JobFacts, signatures: Mapping[str, Signature]) -> str:
     """Return the page as Markdown; quoted lines stand as code, and words of a job mark nothing up."""
     lines: list[str] = []
     for section in _sections(facts, signatures):
@@ -82,7 +82,7 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in text)
 
 
-def _sections(facts: Facts, signatures: Mapping[str, Signature]) -> Iterator[Section]:
+def _sections(facts: JobFacts, signatures: Mapping[str, Signature]) -> Iterator[Section]:
     makers: tuple[Callable[..., Section], ...] = (_head, _verdict, _for, _against, _nodes, _done, _todo)
     for make in makers:
         section = make(facts, signatures)
@@ -90,7 +90,7 @@ def _sections(facts: Facts, signatures: Mapping[str, Signature]) -> Iterator[Sec
             yield section
 
 
-def _head(facts: Facts, _: Mapping[str, Signature]) -> Section:
+def _head(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section = Section(one_line(f"Job {facts.job}, attempt {facts.attempt}"))
     if facts.ran:
         ran = facts.ran
@@ -125,7 +125,7 @@ def _head(facts: Facts, _: Mapping[str, Signature]) -> Section:
     return section
 
 
-def _checkpoint(facts: Facts, last: Row) -> str:
+def _checkpoint(facts: JobFacts, last: Row) -> str:
     """Return where the attempt could be started again from."""
     whose = "" if last["attempt"] == facts.attempt else f" (by attempt {last['attempt']})"
     step = f", step {last['step']}" if last["step"] is not None else ""
@@ -133,12 +133,12 @@ def _checkpoint(facts: Facts, last: Row) -> str:
     return f"Last durable checkpoint {_moment(last['since'])}{whose}{step}{where}."
 
 
-def _verdict(facts: Facts, _: Mapping[str, Signature]) -> Section:
+def _verdict(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section, row = Section("Verdict"), facts.verdict
     if row is None:
         taken = bool(facts.verdicts)
         section.say(
-            "None in force: the last one was taken back." if taken else "None: nothing on record shows a failure."
+            "None in force: the last one was retracted." if taken else "None: nothing on record shows a failure."
         )
         if taken:
             section.say(f"{facts.verdicts[-1]['message']}.")
@@ -160,7 +160,7 @@ def _verdict(facts: Facts, _: Mapping[str, Signature]) -> Section:
     return section
 
 
-def _for(facts: Facts, _: Mapping[str, Signature]) -> Section:
+def _for(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section, row = Section("What speaks for it"), facts.verdict
     if row is None:
         return section
@@ -182,7 +182,7 @@ def _for(facts: Facts, _: Mapping[str, Signature]) -> Section:
     return section
 
 
-def _against(facts: Facts, _: Mapping[str, Signature]) -> Section:
+def _against(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section, row = Section("What speaks against it"), facts.verdict
     if row is None:
         return section
@@ -208,13 +208,13 @@ def _against(facts: Facts, _: Mapping[str, Signature]) -> Section:
     return section
 
 
-def _nodes(facts: Facts, _: Mapping[str, Signature]) -> Section:
+def _nodes(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section = Section("What else its nodes said")
     _found(section, facts, facts.verdict, "")
     return section
 
 
-def _found(section: Section, facts: Facts, row: Row | None, bearing: str) -> None:
+def _found(section: Section, facts: JobFacts, row: Row | None, bearing: str) -> None:
     """Quote what the nodes said that bears so on the verdict `row`."""
     for one in facts.findings:
         if _bearing(one, row) == bearing:
@@ -239,7 +239,7 @@ def _bearing(one: Row, row: Row | None) -> str:
     return "against" if one["severity"] == "fatal" else ""
 
 
-def _done(facts: Facts, _: Mapping[str, Signature]) -> Section:
+def _done(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section = Section("What was done")
     for one in reversed(facts.decisions):
         mode = "" if one["mode"] == "act" else " (published only)"
@@ -252,7 +252,7 @@ def _done(facts: Facts, _: Mapping[str, Signature]) -> Section:
     return section
 
 
-def _todo(facts: Facts, signatures: Mapping[str, Signature]) -> Section:
+def _todo(facts: JobFacts, signatures: Mapping[str, Signature]) -> Section:
     section, row = Section("What to do"), facts.verdict
     if row is None:
         return section

@@ -41,7 +41,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryResult:
     """What came back: the names of the columns, and the rows."""
 
     columns: Sequence[str]
@@ -67,7 +67,7 @@ def _read(name: str, text: str) -> Query:
     return Query(name, title.group(1), about.group(1), parameters, sql)
 
 
-def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> Answer:
+def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> QueryResult:
     """Return the answer to the question `name`.
 
     Args:
@@ -100,7 +100,7 @@ def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> An
     return ask(client, query.sql, values)
 
 
-def ask(client: Client, sql: str, values: Mapping[str, str] | None = None) -> Answer:
+def ask(client: Client, sql: str, values: Mapping[str, str] | None = None) -> QueryResult:
     """Return the answer to `sql`, with `values` bound to its `{name:Type}` parameters.
 
     Raises:
@@ -109,4 +109,4 @@ def ask(client: Client, sql: str, values: Mapping[str, str] | None = None) -> An
     """
     with speaking("asking ClickHouse"):
         result = client.query(sql, parameters=dict(values or {}))
-    return Answer(result.column_names, result.result_rows)
+    return QueryResult(result.column_names, result.result_rows)

@@ -2,7 +2,7 @@
 
 from .connect import open_redis
 from .keys import PREFIX, Keys
-from .reading import read_findings, read_job, read_jobs, read_node
+from .read_state import read_findings, read_job, read_jobs, read_node
 from .state import RedisState, StateMetrics
 from .status import FailedAttempt, JobStatus, RankStatus
 

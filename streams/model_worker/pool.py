@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Limits:
+class ModelLimits:
     """How much may be asked, and how patiently.
 
     Attributes:
@@ -110,7 +110,7 @@ class ModelPool:
     """
 
     servers: Sequence[ModelServer]
-    limits: Limits = field(default_factory=Limits)
+    limits: ModelLimits = field(default_factory=ModelLimits)
     store: AnswerStore = field(default_factory=AnswerStore)
     model: str = ""
     clock: Callable[[], float] = time.monotonic

@@ -26,7 +26,7 @@ class Ready(Generic[Chunk]):
         self.record, self.pieces, self.after, self.next_seq = record, pieces, after, next_seq
 
 
-class Limits(NamedTuple):
+class ChunkLimits(NamedTuple):
     """When a chunk is closed: `pieces`, `size` in bytes, `seconds` since its first piece. Whichever comes first.
 
     After `silence` seconds without a piece a heartbeat says that the job is silent: a job that hangs prints nothing.
@@ -38,7 +38,7 @@ class Limits(NamedTuple):
     silence: float = 60.0
 
 
-SHIPPED = Limits()
+SHIPPED = ChunkLimits()
 """How pipes and the collector close chunks unless they are told otherwise."""
 
 
@@ -59,7 +59,7 @@ class Chunker(Generic[Chunk]):
         *,
         seq: int = 0,
         start: Mark = START,
-        limits: Limits = SHIPPED,
+        limits: ChunkLimits = SHIPPED,
         heartbeats: bool = True,
     ) -> None:
         self._make = make

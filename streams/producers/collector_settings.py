@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .chunker import Limits
+from .chunker import ChunkLimits
 from .file_trust import FileTrust
 from .shipper import SpoolSettings
 
@@ -45,7 +45,7 @@ class CollectorSettings:
     search_s: float = 1.0
     close_timeout: float = 5.0
     memory: int = 32 << 20
-    limits: Limits = field(default_factory=Limits)
+    limits: ChunkLimits = field(default_factory=ChunkLimits)
 
 
 @dataclass(slots=True)

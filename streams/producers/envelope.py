@@ -14,7 +14,7 @@ from streams.producer import Outgoing
 from .pipe_records import EVENTS, LINES_LOST, LOGS, PRODUCER, job_event
 
 if TYPE_CHECKING:
-    from .spool import Entry, Spool
+    from .spool import Spool, SpoolEntry
 
 TOPICS = (LOGS, EVENTS)
 """What may stand in a spool: it belongs to the user of a job, and whoever sends what is left in it may have more rights than a pipe."""
@@ -56,7 +56,7 @@ class Envelope:
     ) -> None:
         self.source, self.message, self.lines, self.done = source, message, lines, done
         self.spool: Spool | None = None
-        self.entry: Entry | None = None
+        self.entry: SpoolEntry | None = None
 
     @property
     def size(self) -> int:

@@ -5,12 +5,12 @@ import pwd
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from records import Explained
+from records import UserError
 
 from .job_owners import Unasked
 
 
-class UnknownUser(Explained, ValueError):
+class UnknownUser(UserError, ValueError):
     """A name that no user of this host has."""
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from streams.producer import Outgoing
 
     from .environment import Identity
-    from .shipping_process import Run
+    from .shipping_process import ShippingRun
 
 COMMAND = 1000
 """Characters of a command line that are told: as many as a Slurm event has."""
@@ -31,7 +31,7 @@ class Life:
         producer: A name that no other run has.
     """
 
-    def __init__(self, who: Identity, run: Run, producer: str) -> None:
+    def __init__(self, who: Identity, run: ShippingRun, producer: str) -> None:
         self._who, self._began, self._producer = who, run.began, producer
         try:
             user = pwd.getpwuid(os.geteuid()).pw_name

@@ -33,7 +33,7 @@ class Ended(Enum):
     """It was asked to."""
 
 
-class Pump:
+class Passthrough:
     """Copies `source` to `sink` and shows each block, after it was passed on, to `copy`.
 
     Args:
@@ -146,7 +146,7 @@ def let_go(*descriptors: int) -> None:
 
 
 def step_aside(*keep: int) -> None:
-    """Make this process, a fork, one that nobody notices: it may outlive the job.
+    """Make this process, a fork, one that nobody notices: it may dismiss the job.
 
     It leaves the job's session, so that signals to the job pass it by, and holds no descriptor but `keep`: somebody may wait for
     the last holder of a pipe or a lock to close it.

@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from .passthrough import Ended, Pump, hold_standard_descriptors, let_go, widen
+from .passthrough import Ended, Passthrough, hold_standard_descriptors, let_go, widen
 from .shipping_process import PipeSettings, ShippingProcess
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def filter_through(settings: PipeSettings, connect: Callable[[], Producer]) -> i
             signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     shipping = _start(settings, connect)
-    pump = Pump(0, 1, _copier(shipping, 0))
+    pump = Passthrough(0, 1, _copier(shipping, 0))
     widen(0)
     ended = pump.run()
     _end(shipping, None)
@@ -175,14 +175,14 @@ class _Streams:
         self._sources = list(sources)
         self._shipping = shipping
         self._open = dict(enumerate(sources))
-        self._pumps: dict[int, Pump] = {}
+        self._pumps: dict[int, Passthrough] = {}
         self._threads: list[threading.Thread] = []
         self._stop_out, self._stop_in = os.pipe()
 
     def start(self) -> None:
         """Start a thread for each stream that is open."""
         self._pumps = {
-            number: Pump(source, number + 1, _copier(self._shipping, number), stop=self._stop_out)
+            number: Passthrough(source, number + 1, _copier(self._shipping, number), stop=self._stop_out)
             for number, source in self._open.items()
         }
         self._threads = [

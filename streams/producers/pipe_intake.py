@@ -20,7 +20,7 @@ from pathlib import Path
 
 import structlog
 
-from records import PIPE_KINDS, PIPE_SAYS, Explained, InvalidRecord, JobEvent, LogChunk, decode
+from records import PIPE_KINDS, PIPE_SAYS, InvalidRecord, JobEvent, LogChunk, UserError, decode
 
 from .collector_connection import ANSWER, REFUSED, TAKEN
 from .envelope import Envelope, InvalidEntry, unpack
@@ -40,7 +40,7 @@ RETRY_SECONDS = 0.05
 _PEER = struct.Struct("3i")
 
 
-class SocketInUse(Explained, ValueError):
+class SocketInUse(UserError, ValueError):
     """The socket cannot be opened; the message says what to do."""
 
 

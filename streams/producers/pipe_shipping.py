@@ -18,7 +18,7 @@ from .life import Life
 from .pieces import Pieces, PieceSplitter
 from .pipe_records import log_chunk
 from .shipper import Envelope, Shipper, Source, SpoolSettings, Unsent
-from .shipping_process import Report
+from .shipping_process import ShippingReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 STREAMS = ("stdout", "stderr")
 
 
-def ship(settings: PipeSettings, connect: Callable[[], Producer], data: int, report: Callable[[Report], None]) -> None:
+def ship(
+    settings: PipeSettings, connect: Callable[[], Producer], data: int, report: Callable[[ShippingReport], None]
+) -> None:
     """Ship what the pass-through writes into `data` until that is closed. Reports when nothing can be lost any more, and at its end."""
     spool = SpoolSettings(Path(settings.spool), settings.spool_bytes)
     shipper = Shipper(
@@ -58,8 +60,8 @@ def ship(settings: PipeSettings, connect: Callable[[], Producer], data: int, rep
     report(_report(shipper, shipper.close(settings.close_timeout)))
 
 
-def _report(shipper: Shipper, unsent: Unsent) -> Report:
-    return Report(unsent.kept, unsent.lost, shipper.away, shipper.refused, shipper.refusal)
+def _report(shipper: Shipper, unsent: Unsent) -> ShippingReport:
+    return ShippingReport(unsent.kept, unsent.lost, shipper.away, shipper.refused, shipper.refusal)
 
 
 class _Job:

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
     from streams.producer import Producer
 
-    from .chunker import Limits
+    from .chunker import ChunkLimits
     from .environment import Identity
 
 
-class Run(NamedTuple):
+class ShippingRun(NamedTuple):
     """What runs: since when, in seconds since 1970, and the command (empty where a filter cannot know it)."""
 
     began: float
@@ -60,13 +60,13 @@ class PipeSettings(NamedTuple):
     hold: float = 0.03
     close_timeout: float = 5.0
     memory: int = 16 << 20
-    limits: Limits | None = None
+    limits: ChunkLimits | None = None
     log: str | None = None
-    run: Run | None = None
+    run: ShippingRun | None = None
     receiver: str = "broker"
 
 
-class Report(NamedTuple):
+class ShippingReport(NamedTuple):
     """What the shipping process says once it has read all: when nothing can be lost any more, and again at its end.
 
     Attributes:
@@ -119,7 +119,7 @@ class ShippingProcess:
         tap.start()
         return cls(settings, tap, pid, report_out)
 
-    def finish(self, patience: float) -> Report:
+    def finish(self, patience: float) -> ShippingReport:
         """Hand over the rest and return what the process says, after `patience` seconds at most. It goes on by itself."""
         deadline = time.monotonic() + patience
         left = self.tap.close(patience, linger=self._settings.close_timeout)
@@ -129,28 +129,28 @@ class ShippingProcess:
         while poller.poll(max(0.0, deadline - time.monotonic()) * 1000):
             if not (data := os.read(self._report, 65536)):
                 if not said:
-                    return Report(error="the shipping process ended without a word")
+                    return ShippingReport(error="the shipping process ended without a word")
                 break
             said += data
             if (report := _last(said)) and (report.away or not report.kept):
                 break
-        report = _last(said) or Report()
+        report = _last(said) or ShippingReport()
         if left and not report.error:
             return report._replace(error=f"{left} bytes could not be read in time")
         return report
 
 
-def _last(said: bytes) -> Report | None:
+def _last(said: bytes) -> ShippingReport | None:
     """Return the last report that is complete."""
     lines = said.split(b"\n")[:-1]
     if not lines:
         return None
     import json  # noqa: PLC0415  only here, at the end: the command's start waits for no library
 
-    return Report(*json.loads(lines[-1]))
+    return ShippingReport(*json.loads(lines[-1]))
 
 
-def _tell(descriptor: int, report: Report) -> None:
+def _tell(descriptor: int, report: ShippingReport) -> None:
     with suppress(OSError):  # nobody waits for it any more
         import json  # noqa: PLC0415
 
@@ -172,6 +172,6 @@ def _main(settings: PipeSettings, connect: Callable[[], Producer], data: int, re
         ship(settings, connect, data, partial(_tell, report))
         status = 0
     except BaseException as error:  # noqa: BLE001  the last frame of this process: say it and go
-        _tell(report, Report(error=f"the shipping process failed: {type(error).__name__}: {error}"))
+        _tell(report, ShippingReport(error=f"the shipping process failed: {type(error).__name__}: {error}"))
     finally:
         os._exit(status)

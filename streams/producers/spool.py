@@ -54,7 +54,7 @@ class _Segment:
         self.read = False
 
 
-class Entry(NamedTuple):
+class SpoolEntry(NamedTuple):
     """What `Spool.append` and `Spool.read` return, to be given to `Spool.acknowledge`."""
 
     segment: _Segment
@@ -131,7 +131,7 @@ class Spool:
         os.pwrite(self._reserve, noted.ljust(RESERVED, b"\0"), 0)
         return True
 
-    def append(self, payload: bytes, *, read: bool = False, beyond_budget: bool = False) -> Entry:
+    def append(self, payload: bytes, *, read: bool = False, beyond_budget: bool = False) -> SpoolEntry:
         """Write `payload` behind everything else.
 
         Args:
@@ -163,9 +163,9 @@ class Spool:
         if read:
             segment.unacknowledged += 1
             self._in_offset = segment.size
-        return Entry(segment, payload)
+        return SpoolEntry(segment, payload)
 
-    def read(self) -> Entry | None:
+    def read(self) -> SpoolEntry | None:
         """Return the oldest entry that was not read, or None."""
         while (segment := self._reading()) is not None:
             if self._in is None:
@@ -175,7 +175,7 @@ class Spool:
             if payload is not None:
                 self._in_offset += HEAD.size + len(payload)
                 segment.unacknowledged += 1
-                return Entry(segment, payload)
+                return SpoolEntry(segment, payload)
             if self._writing(segment):
                 return None
             os.close(self._in)
@@ -184,7 +184,7 @@ class Spool:
             self._drop_if_done(segment)
         return None
 
-    def acknowledge(self, entry: Entry) -> None:
+    def acknowledge(self, entry: SpoolEntry) -> None:
         """Give up `entry`: it is where it belongs."""
         entry.segment.unacknowledged -= 1
         self._drop_if_done(entry.segment)

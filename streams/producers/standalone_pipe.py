@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from .environment import UnknownJob, identify
 from .pipe import end_like, filter_through, fresh_name, run_command
-from .shipping_process import PipeSettings, Run
+from .shipping_process import PipeSettings, ShippingRun
 
 if TYPE_CHECKING:
     from streams.producer import Producer
@@ -44,7 +44,7 @@ class UsageError(ValueError):
 
 
 def main() -> None:
-    """Run the pipe and end as the command does."""
+    """ShippingRun the pipe and end as the command does."""
     arguments = sys.argv[1:]
     if arguments[:1] in (["-h"], ["--help"]):
         sys.stdout.write(USAGE)
@@ -65,7 +65,7 @@ def main() -> None:
             spool_bytes=int(_positive("SPOOL_MB", 512)) << 20,
             hold=_positive("HOLD_SECONDS", 0.03),
             close_timeout=_positive("CLOSE_SECONDS", 5),
-            run=Run(time.time(), command) if identity.whole else None,
+            run=ShippingRun(time.time(), command) if identity.whole else None,
             receiver="collector",
         )
     except (UnknownJob, UsageError) as error:

@@ -12,7 +12,7 @@ from typing import IO, BinaryIO, cast
 import msgspec
 import zstandard
 
-from records import Explained, LogChunk
+from records import LogChunk, UserError
 
 from .chunker import Chunker
 from .pieces import START, Mark, PieceSplitter
@@ -23,7 +23,7 @@ STANDARD_INPUT = Path("-")
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
-class UnreadableLog(Explained):
+class UnreadableLog(UserError):
     """A log that cannot be read; the message says what was expected and what came."""
 
 

@@ -15,7 +15,7 @@ import structlog
 from records import LogChunk, NodeLogChunk
 
 from .checkpoint import Place
-from .chunker import Chunker, Limits, Ready
+from .chunker import Chunker, ChunkLimits, Ready
 from .log_files import RefusedFile, open_log
 from .pieces import Mark, PieceSplitter
 
@@ -58,7 +58,7 @@ class Tail:
         file: int,
         *,
         name: Callable[[os.stat_result], str],
-        limits: Limits,
+        limits: ChunkLimits,
     ) -> None:
         self.path = path
         self.ready: deque[Shippable] = deque()

@@ -21,7 +21,7 @@ from streams.transport import Message, Outgoing, outgoing
 
 from .failing import FailingWatch
 from .metrics import EngineMetrics
-from .states import Entry, States
+from .states import StateEntry, States
 
 log = structlog.get_logger(__name__)
 
@@ -273,7 +273,12 @@ class Engine(Generic[State]):
                 return made
 
     def _take(
-        self, states: States[State], entry: Entry[State], place: Position, record: Record, poison: DeadLetter | None
+        self,
+        states: States[State],
+        entry: StateEntry[State],
+        place: Position,
+        record: Record,
+        poison: DeadLetter | None,
     ) -> list[Record] | None:
         """Return what follows from `record`; None where the state includes it already."""
         source = f"{place.topic}/{place.partition}"
@@ -308,7 +313,7 @@ class Engine(Generic[State]):
                 results.markers.append(states.stored_marker())
         self._count_states()
 
-    def _store(self, states: States[State], entry: Entry[State], results: Results) -> None:
+    def _store(self, states: States[State], entry: StateEntry[State], results: Results) -> None:
         own, parts = states.store(entry)
         results.states += own
         results.parts += parts

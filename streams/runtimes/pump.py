@@ -7,7 +7,7 @@ from threading import Event
 
 import structlog
 
-from records import Explained, InvalidRecord, Position, Record
+from records import InvalidRecord, Position, Record, UserError
 from streams.accept import accept, refuse
 from streams.transport import Consumer, Message, Producer, outgoing
 
@@ -27,7 +27,7 @@ class Pump:
         consumer: Where messages come from.
         producer: Where dead letters go.
         handle: Takes a batch and returns once its effects last. It may be given an empty batch when nothing came for `seconds`. An
-            `Explained` error ends the pump; any other is laid to a record, which is found and becomes a dead letter. So
+            `UserError` error ends the pump; any other is laid to a record, which is found and becomes a dead letter. So
             a record may be handed on twice.
         rows: Messages that make a batch full.
         seconds: A batch is not waited for longer than this.
@@ -73,7 +73,7 @@ class Pump:
         """Hand a batch on; where that fails, in halves, until the records are found that make it fail."""
         try:
             self.handle([(message.position, record) for message, record in batch])
-        except Explained:
+        except UserError:
             raise
         except Exception as error:
             if len(batch) > 1:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schedmate.reading import MANY
+from schedmate.read_log import MANY
 
 from .cli.on_terminal import on_terminal
 

@@ -6,7 +6,7 @@ import pytest
 
 from records import Action, Component, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import JobState, JobView
+from scheduler_bridge.actuators import JobView, SchedulerJobState
 from tests.metric_values import by_label, value
 from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
 
@@ -24,7 +24,7 @@ class Cluster:
         self.attempts: dict[str, int] = {}
         self.asked = 0
         self.slow = 0.0
-        self.state = JobState.FAILED
+        self.state = SchedulerJobState.FAILED
 
     def supports(self, action: Action) -> bool:
         return True
@@ -37,7 +37,7 @@ class Cluster:
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...]) -> JobView:
         self.attempts[job] = self.attempts.get(job, 0) + 1
-        return JobView(job, JobState.PENDING, attempt=self.attempts[job])
+        return JobView(job, SchedulerJobState.PENDING, attempt=self.attempts[job])
 
     def cancel_packing(self, job: str) -> JobView:
         return self.restart(job, ())
@@ -143,7 +143,7 @@ def test_the_cluster_has_a_limit_of_its_own() -> None:
 
 def test_the_end_of_a_packing_counts_for_whom_it_favours() -> None:
     stand = Stand()
-    stand.cluster.state = JobState.RUNNING
+    stand.cluster.state = SchedulerJobState.RUNNING
     for number in range(SHARE + 1):
         victim, newcomer = f"mallory/{number}", f"user{number}/0"
         stand.bridge.accept(slowdown(id=victim, job=victim, packed_job=newcomer, time=NOW))

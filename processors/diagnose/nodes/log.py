@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
+from processors.classified_chunk import QUOTE
+from processors.dedup import NewLines
 from processors.diagnose import kinds
 from processors.diagnose.catalogue import Signature
 from processors.diagnose.matcher import READ, Matcher
-from processors.source import Fresh
-from processors.view import QUOTE
 from records import Evidence, NodeFinding, Position
 
 from .finding import of_signature
@@ -29,7 +29,7 @@ class NodeLogReader:
         self._matcher = Matcher([one for one in signatures if one.kind in TOLD | HARMLESS])
 
     def read(
-        self, node: str, source: str, fresh: Fresh, position: Position, masked: Sequence[str] | None = None
+        self, node: str, source: str, fresh: NewLines, position: Position, masked: Sequence[str] | None = None
     ) -> list[NodeFinding]:
         """Return what the lines `fresh` of a chunk at `position` tell; `source` is `kernel` or `system`.
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import structlog
 from prometheus_client import Counter
 
-from processors.diagnose.handler import DiagnoseState
+from processors.diagnose.handler import HandlerState
 from records import ErrorType, Failure, ModelAnswer, Position, Review
 
 from .revision import grounds, revised
@@ -48,7 +48,7 @@ class FailureReviewer:
     def __init__(self) -> None:
         self.metrics = ReviewMetrics()
 
-    def on_verdicts(self, verdicts: Sequence[Failure], state: DiagnoseState) -> list[Failure]:
+    def on_verdicts(self, verdicts: Sequence[Failure], state: HandlerState) -> list[Failure]:
         """Note the verdicts just said; return them and what answers that came before them make of the last."""
         if not verdicts:
             return []
@@ -57,7 +57,7 @@ class FailureReviewer:
         revisions = [one for position, answer in waiting for one in self.on_answer(answer, position, state)]
         return [*verdicts, *revisions]
 
-    def on_answer(self, answer: ModelAnswer, position: Position, state: DiagnoseState) -> list[Failure]:
+    def on_answer(self, answer: ModelAnswer, position: Position, state: HandlerState) -> list[Failure]:
         """Take an answer; return the revision that follows from it.
 
         It counts only while the verdict that it is about is the newest: so a second answer to one question changes nothing.

@@ -3,7 +3,7 @@
 from .agent import GpuAgent, GpuAgentMetrics
 from .nvml import NvmlSource
 from .processes import Owner, owner_of
-from .recording import Header, InvalidRecording, RecordingSource, RecordingWriter, shipped_recording
+from .recording import InvalidRecording, RecordingHeader, RecordingSource, RecordingWriter, shipped_recording
 from .source import GpuError, GpuSource, sample_id
 
 __all__ = [
@@ -11,10 +11,10 @@ __all__ = [
     "GpuAgentMetrics",
     "GpuError",
     "GpuSource",
-    "Header",
     "InvalidRecording",
     "NvmlSource",
     "Owner",
+    "RecordingHeader",
     "RecordingSource",
     "RecordingWriter",
     "owner_of",

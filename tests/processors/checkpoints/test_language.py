@@ -9,7 +9,7 @@ import pytest
 
 from processors.checkpoints import language, places
 from processors.classify.template import templates
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import strip_prefix
 
 LINES = [tuple(line.split("\t", 3)) for line in (Path(__file__).parent / "lines.tsv").read_text("utf-8").splitlines()]
 
@@ -17,10 +17,10 @@ LINES = [tuple(line.split("\t", 3)) for line in (Path(__file__).parent / "lines.
 @pytest.mark.parametrize(("what", "path", "step", "printed"), LINES)
 def test_what_a_line_tells(what: str, path: str, step: str, printed: str) -> None:
     line = printed.replace(r"\t", "\t")
-    said = language.read(peel(templates([line])[0]).body)
+    said = language.read(strip_prefix(templates([line])[0]).body)
     assert (said.what.value + "+" * said.asynchronous if said else "-") == what
     if said:
-        body = peel(line).body
+        body = strip_prefix(line).body
         found = places.path(body)
         assert (found, places.step(body, found)) == (path, int(step) if step else None)
 

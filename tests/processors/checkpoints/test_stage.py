@@ -7,19 +7,19 @@ from collections.abc import Iterable, Sequence
 import pytest
 
 from processors.checkpoints import Checkpoints, CheckpointsState
+from processors.classified_chunk import ClassifiedChunk
 from processors.classify.template import templates
 from processors.job import JobProcessor
 from processors.state import JobState
-from processors.view import ChunkView
 from records import Checkpoint, CheckpointState, DurableBy, EventKind, JobEvent, LogChunk, Position, Record, encode
 
 Printed = tuple[float, str]
 
 
-def view(lines: Sequence[Printed], first: int = 1, offset: int = 0, rank: int = 0) -> ChunkView:
+def view(lines: Sequence[Printed], first: int = 1, offset: int = 0, rank: int = 0) -> ClassifiedChunk:
     texts = [text for _, text in lines]
     letters = "".join("p" if text.startswith("step ") else "e" if text.startswith("Error") else "o" for text in texts)
-    return ChunkView(
+    return ClassifiedChunk(
         job="7", attempt=0, node="n1", rank=rank, stream="stdout", position=Position("job-logs", 0, offset),
         time=lines[0][0], lines=texts, numbers=range(first, first + len(lines)), times=[time for time, _ in lines], classes=letters,
         templates=templates(texts),

@@ -9,7 +9,7 @@ import re2
 from processors.classify.template import templates
 from processors.grammar import plans, telling
 from processors.grammar.extractor import read_plan
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import strip_prefix
 from streams.producers.stored import read_chunks
 
 CORPUS = Path(__file__).parents[3] / "benchmarks" / "corpus"
@@ -49,7 +49,7 @@ def test_no_plan_of_a_real_line_depends_on_the_scan(monkeypatch: pytest.MonkeyPa
     lines = {
         line for file in files for chunk in read_chunks(file) for line in templates(chunk.lines) if len(line) < 300
     }
-    bodies = [peel(line).body for line in lines]
+    bodies = [strip_prefix(line).body for line in lines]
     # Words taken out bring forms that no program prints.
     bodies += [re.sub(r"[A-Za-z]{4,}", "", body) for body in bodies] + [
         re.sub(r"\b[a-z]{1,4}\b", "", body) for body in bodies

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from processors.classified_chunk import ClassifiedChunk
 from processors.classify.template import templates
 from processors.track import MetricTracker, TrackState
-from processors.view import ChunkView
 from records import JobMetric, Position
 from tests.metric_values import value
 
@@ -230,7 +230,7 @@ def test_the_state_stays_small() -> None:
 @given(st.lists(st.text("0123456789 .,:=/%|[]<>steploss\re-+it(){}'\"", max_size=60), min_size=1, max_size=20))
 def test_any_text_is_survived(lines: list[str]) -> None:
     tracker, state = MetricTracker(), TrackState()
-    view = ChunkView(
+    view = ClassifiedChunk(
         "j",
         0,
         "",

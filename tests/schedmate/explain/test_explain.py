@@ -86,7 +86,7 @@ RECORDS: list[Record] = [
     saved("21", 1, "durable", 800, path="/run/1000"), saved("21", 2, "started", 20, path="/run/2000", attempt=1),
     found("17", "xid_fallen_off_bus", device="0000:3b:00"), found("17", "xid_fallen_off_bus", device="0000:3b:00", times=10),
     found("17", "ib_link_down", component="network"), found("17", "aer", component="node", severity="warning"),
-    found("18", "gpus_calm", component="none", severity="info"),
+    found("18", "gpus_healthy", component="none", severity="info"),
     event("17", "started", 3600, nodes=["n1", "n2"], gpus=16.0, user="ada"),
     JobMetric(id="m", job="17", time=NOW - 120, step=4200, step_time_s=0.31, loss=2.5),
     failed("17", 1, signature="nccl_watchdog_timeout", faulty_component="network", message="a time-out", confidence=0.6),
@@ -167,7 +167,7 @@ def test_what_the_nodes_said_for_and_against(site: Embedded) -> None:
     assert "n1: aer (node), warning." in sections["What else its nodes said"]
     calm = gather(site.client, "18")
     assert calm is not None
-    assert "gpus_calm, info." in plain(calm, SIGNATURES)
+    assert "gpus_healthy, info." in plain(calm, SIGNATURES)
 
 
 def test_markdown_is_not_marked_up_by_a_jobs_words(site: Embedded) -> None:
@@ -195,7 +195,7 @@ def test_withdrawn_absent_and_unknown(site: Embedded) -> None:
     withdrawn, healthy = gather(site.client, "19"), gather(site.client, "20")
     assert withdrawn is not None
     assert healthy is not None
-    assert "taken back" in plain(withdrawn, SIGNATURES)
+    assert "retracted" in plain(withdrawn, SIGNATURES)
     assert "the job went on after it" in plain(withdrawn, SIGNATURES)
     assert "nothing on record shows a failure" in plain(healthy, SIGNATURES)
     assert "still running" in plain(healthy, SIGNATURES)

@@ -75,7 +75,7 @@ EVERY_KIND: list[Row] = [
         throttle_reasons=["sw_power_cap"], processes=[records.GpuProcess(pid=1, job="kind", rank=0)])),
     (Position("node-findings", 0, 1), records.NodeFinding(id="k", node="kind", time=5.0, signature="xid", severity="fatal", gpu=3,
         error_type="infrastructure", component="gpu", place=line(9, 8, "Xid 79"), jobs=["7"])),
-    (Position("node-findings", 0, 2), records.NodeFinding(id="l", job="kind", node="kind", time=5.0, since=1.0, signature="gpus_calm",
+    (Position("node-findings", 0, 2), records.NodeFinding(id="l", job="kind", node="kind", time=5.0, since=1.0, signature="gpus_healthy",
         severity="info", error_type="none", place=line(9, 8, "calm"))),
     (Position("job-events", 0, 1), records.JobEvent(id="k", job="kind", kind="started", time=5.0, nodes=["n1", "n2"], gpus=8)),
     (Position("model-answers", 0, 1), records.ModelAnswer(id="k", job="kind", about="f", revision=2, time=5.0, model="m", prompt="1",

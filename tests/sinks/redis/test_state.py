@@ -322,7 +322,7 @@ def test_nodes_show_the_last_finding_of_each_signature(store: Store) -> None:
         )
 
     newest, other = finding("xid_nvlink", 9, job="7"), finding("oom_killer", 5)
-    store.update(finding("xid_nvlink", 2), newest, other, finding("gpus_calm", 20, severity=Severity.INFO))
+    store.update(finding("xid_nvlink", 2), newest, other, finding("gpus_healthy", 20, severity=Severity.INFO))
     store.update(finding("xid_nvlink", 4))
     assert read_findings(store.client, "n1", prefix=store.prefix) == [newest, other]
     again = finding("xid_nvlink", 9, job="7", times=10)

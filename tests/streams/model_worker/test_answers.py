@@ -17,7 +17,7 @@ from records import Component, ErrorType, Failure, JobMetric, ModelAnswer, Recor
 from streams.memory import MemoryBroker
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.language_model import Answer
-from streams.model_worker.pool import Limits, ModelPool
+from streams.model_worker.pool import ModelLimits, ModelPool
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import outgoing
@@ -126,7 +126,7 @@ def test_a_model_that_fails_changes_nothing_but_counters(behaviour: bad.Behaviou
     lines = [*progress(60)[0], "something is wrong: cannot write, no space"]
     records = input_of(lines, progress(61)[1], 3)
     with bad.misbehaving(behaviour) as server:
-        pool = ModelPool([HttpModelServer(server.url, "m")], Limits(timeout_s=1, attempts=2, pause_s=0.001))
+        pool = ModelPool([HttpModelServer(server.url, "m")], ModelLimits(timeout_s=1, attempts=2, pause_s=0.001))
         ran = run(records, pool)
     assert ran.results() == run(records, None).results()
     assert value(pool.metrics.answered) == value(ran.answering.answered) == 0

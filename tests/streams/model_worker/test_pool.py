@@ -12,12 +12,12 @@ from processors.prompts import Prompt
 from streams.model_worker.answers import AnswerStore
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.language_model import ModelUnavailable
-from streams.model_worker.pool import Limits, ModelPool
+from streams.model_worker.pool import ModelLimits, ModelPool
 from tests.metric_values import value
 from tests.streams.model_worker import misbehaving_server as bad
 from tests.streams.model_worker.prompts import PROMPT
 
-QUICK = Limits(concurrency=8, timeout_s=5, total_s=10, attempts=3, pause_s=0.001, per_job_hour=1000, per_hour=1000)
+QUICK = ModelLimits(concurrency=8, timeout_s=5, total_s=10, attempts=3, pause_s=0.001, per_job_hour=1000, per_hour=1000)
 GOOD = bad.answers({"class": "a"})
 
 

@@ -17,7 +17,7 @@ from processors.prompts.quoting import NumberedLine
 from processors.track.template_reading.prompt import prompt as about_template
 from records import ErrorType, Evidence, Failure, Sample
 from streams.model_worker.http_server import HttpModelServer, PromptRefused
-from streams.model_worker.pool import Limits, ModelPool
+from streams.model_worker.pool import ModelLimits, ModelPool
 from tests.metric_values import value
 from tests.servers.vllm import ROOT, VllmServer
 from tests.streams.model_worker.made_up_logs import FAILURES, INSTRUCTIONS, PROGRESS, Progress
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.vllm, pytest.mark.slow, pytest.mark.timeout(600)]
 
 @pytest.fixture
 def pool(vllm_server: VllmServer) -> ModelPool:
-    limits = Limits(timeout_s=120, total_s=240, attempts=1, per_job_hour=1000, per_hour=1000)
+    limits = ModelLimits(timeout_s=120, total_s=240, attempts=1, per_job_hour=1000, per_hour=1000)
     return ModelPool([HttpModelServer(vllm_server.url)], limits)
 
 
@@ -129,7 +129,7 @@ def test_a_question_that_does_not_fit_is_refused_at_once(vllm_server: VllmServer
 
 def test_a_time_limit_holds_and_the_server_serves_on(vllm_server: VllmServer, pool: ModelPool) -> None:
     hasty = ModelPool(
-        [HttpModelServer(vllm_server.url, "random")], Limits(timeout_s=0.01, total_s=5, attempts=2, pause_s=0.01)
+        [HttpModelServer(vllm_server.url, "random")], ModelLimits(timeout_s=0.01, total_s=5, attempts=2, pause_s=0.01)
     )
     assert hasty.ask(PROMPT) is None
     assert value(hasty.metrics.failed) == 1
@@ -143,7 +143,7 @@ def test_the_command_ends_its_server(vllm_server: VllmServer) -> None:
     assert vllm_server.stop() == 0
     deadline = time.monotonic() + 30
     while any(alive(int(child)) for child in children):
-        assert time.monotonic() < deadline, "the server outlived its command"
+        assert time.monotonic() < deadline, "the server dismissed its command"
         time.sleep(0.1)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from streams.producers.environment import Identity
 from streams.producers.pipe import end_like, filter_through, fresh_name, run_command
-from streams.producers.shipping_process import PipeSettings, Run
+from streams.producers.shipping_process import PipeSettings, ShippingRun
 from streams.transport import Outgoing, TransportError
 
 
@@ -52,7 +52,7 @@ def main() -> None:
         spool_bytes=int(os.environ.get("BUDGET", str(1 << 30))),
         close_timeout=float(os.environ.get("CLOSE", "5")),
         hold=float(os.environ.get("HOLD", os.environ.get("CLOSE", "30"))),
-        run=Run(time.time(), command) if "WHOLE" in os.environ else None,
+        run=ShippingRun(time.time(), command) if "WHOLE" in os.environ else None,
         memory=int(os.environ.get("MEMORY", str(16 << 20))),
     )
 

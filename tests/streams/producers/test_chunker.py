@@ -4,14 +4,14 @@ import hypothesis.strategies as st
 from hypothesis import given
 
 from records import LogChunk, encode
-from streams.producers.chunker import Chunker, Limits, Ready
+from streams.producers.chunker import Chunker, ChunkLimits, Ready
 from streams.producers.pieces import LIMIT, PieceSplitter
 
 MAKE = partial(LogChunk, job="1", producer="p")
 
 
 def chunk(data: list[tuple[float, bytes]], **limits: float) -> list[Ready[LogChunk]]:
-    splitter, chunker = PieceSplitter(), Chunker(MAKE, limits=Limits(**limits))  # type: ignore[arg-type]
+    splitter, chunker = PieceSplitter(), Chunker(MAKE, limits=ChunkLimits(**limits))  # type: ignore[arg-type]
     ready = [r for time, block in data for r in chunker.add(splitter.feed(block, time), 0.0)]
     return ready + chunker.flush()
 

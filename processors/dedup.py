@@ -25,7 +25,7 @@ class Numbering(msgspec.Struct):
     updated: float = 0.0
 
 
-class Fresh:
+class NewLines:
     """The pieces of a chunk that were not seen before.
 
     Attributes:
@@ -41,7 +41,7 @@ class Fresh:
         self.lines, self.numbers, self.times, self.repeats = lines, numbers, times, repeats
 
 
-def admit(chunk: Lines, state: Numbering) -> Fresh:
+def deduplicate(chunk: Lines, state: Numbering) -> NewLines:
     """Return the new pieces of `chunk` and note them in `state`.
 
     A producer that starts again sends pieces again: those are left out. One that lost its broker may send a later chunk before an
@@ -49,7 +49,7 @@ def admit(chunk: Lines, state: Numbering) -> Fresh:
     """
     count = len(chunk.lines)
     if not count:  # says that the stream is silent
-        return Fresh([], [], [], 0)
+        return NewLines([], [], [], 0)
     first = chunk.first_piece or state.next_piece
     numbers = _numbers(chunk, chunk.first_line or state.next_line)
     times = _times(chunk)
@@ -67,8 +67,8 @@ def admit(chunk: Lines, state: Numbering) -> Fresh:
         state.next_line = numbers[-1] + (not _continues(chunk, count - 1))
     state.updated = max(state.updated, times[-1])
     if keep == slice(0, count):
-        return Fresh(chunk.lines, numbers, times, 0)
-    return Fresh(chunk.lines[keep], numbers[keep], times[keep], count - len(chunk.lines[keep]))
+        return NewLines(chunk.lines, numbers, times, 0)
+    return NewLines(chunk.lines[keep], numbers[keep], times[keep], count - len(chunk.lines[keep]))
 
 
 def _gap(state: Numbering, first: int, last: int) -> tuple[int, int] | None:

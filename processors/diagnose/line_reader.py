@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from processors.grammar.prefix import peel
-from processors.view import ERROR, OTHER, PROGRESS, ChunkView
+from processors.classified_chunk import ERROR, OTHER, PROGRESS, ClassifiedChunk
+from processors.grammar.prefix import strip_prefix
 from records import Component, ErrorType, Evidence, FailureSource
 
 from . import kinds, launch
@@ -15,11 +15,11 @@ from .candidates import WORDS, Candidate, add, survive, survive_labelled
 from .catalogue import Signature
 from .corrected import CorrectedWatch
 from .envelope import excerpt, spoken
-from .exceptions import Meaning, meaning, on_file
+from .exceptions import ExceptionMeaning, meaning, on_file
 from .matcher import MILD, READ, Matcher
 from .memory import held_by_others
 from .nan import NanWatch, mentioned
-from .outdated import VAGUE, outdate, outlive
+from .superseded import VAGUE, dismiss, supersede
 from .traceback import Raised, TracebackState
 
 FEEDS = 64
@@ -52,7 +52,7 @@ _FIRST_WORD = re.compile(
     r"\W{0,4}(?:[\w.-]{1,30}(?:\[\d+\])?[\]:]? )?(?i:fatal(?: error)?|error|failed|cannot|could not|unable to)"
     r"\b(?!s|(?: \w+)? ?[=:] ?[\d.]+\b)"
 )
-_REPORT = Meaning(kinds.LAUNCHER, ErrorType.UNKNOWN, Component.NONE, restartable=None, confidence=0.3)
+_REPORT = ExceptionMeaning(kinds.LAUNCHER, ErrorType.UNKNOWN, Component.NONE, restartable=None, confidence=0.3)
 
 
 class Feed(msgspec.Struct):
@@ -95,7 +95,7 @@ class Reader:
         self._matcher = Matcher(signatures, (_TRACEBACK, _EXCEPTION, launch.PATTERN))
         self._header = len(signatures)
 
-    def read(self, view: ChunkView, name: str, feeds: dict[str, Feed], kept: list[Candidate]) -> None:
+    def read(self, view: ClassifiedChunk, name: str, feeds: dict[str, Feed], kept: list[Candidate]) -> None:
         """Put the candidates that `view` holds into `kept`, and count its progress for those of the same stream.
 
         `name` is the stream's key in `feeds`.
@@ -120,7 +120,7 @@ class Reader:
         others = [line for line, letter in zip(lines, classes, strict=True) if letter != PROGRESS]
         return not any(self._matcher.find(others))
 
-    def _made(self, view: ChunkView, name: str, feed: Feed, kept: list[Candidate]) -> None:
+    def _made(self, view: ClassifiedChunk, name: str, feed: Feed, kept: list[Candidate]) -> None:
         lines, classes, wanted = view.lines, view.classes, view.others
         matches = self._matcher.find([lines[i] for i in wanted], [view.templates[i] for i in wanted])
         found = {i: one for i, one in zip(wanted, matches, strict=True) if one or classes[i] == ERROR}
@@ -139,7 +139,7 @@ class Reader:
         self._survive(view, name, kept, counted, len(lines))
 
     @staticmethod
-    def _survive(view: ChunkView, name: str, kept: list[Candidate], start: int, stop: int) -> None:
+    def _survive(view: ClassifiedChunk, name: str, kept: list[Candidate], start: int, stop: int) -> None:
         progress, others = view.classes.count(PROGRESS, start, stop), view.classes.count(OTHER, start, stop)
         for one in kept:
             if one.feed != name:
@@ -150,7 +150,7 @@ class Reader:
 
     def _line(  # noqa: PLR0917  # the six are one line and where it stands
         self,
-        view: ChunkView,
+        view: ClassifiedChunk,
         index: int,
         matches: Mapping[int, tuple[int, ...]],
         name: str,
@@ -189,7 +189,7 @@ class Reader:
         if raised is None and signature is None and (view.classes[index] != ERROR or _QUOTATION.fullmatch(line)):
             return None
         headers = [one.header for one in opened if all(one is not other for other in state.open)]
-        outdate(kept, name, place, signature, raised)
+        supersede(kept, name, place, signature, raised)
         if raised is not None and not raised.name and headers:
             place = headers[0]
         candidate = _candidate(signature, raised, place, view.times[index], name)
@@ -209,10 +209,12 @@ def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
     for one in feed.traceback.open:
         add(kept, _candidate(None, tracebacks.give_up(one), one.header, one.time, name))
     if feed.nan.suspect and feed.nan.first is not None:
-        verdict = Meaning(kinds.EXCEPTION, ErrorType.USER_SCRIPT, Component.NONE, restartable=False, confidence=0.5)
+        verdict = ExceptionMeaning(
+            kinds.EXCEPTION, ErrorType.USER_SCRIPT, Component.NONE, restartable=False, confidence=0.5
+        )
         add(kept, _from(verdict, "nan_loss", FailureSource.SIGNATURE, feed.nan.first, feed.nan.time, name))
     if feed.corrected.flood and feed.corrected.first is not None:
-        wear = Meaning(kinds.HINT, ErrorType.INFRASTRUCTURE, Component.NODE, restartable=True, confidence=0.4)
+        wear = ExceptionMeaning(kinds.HINT, ErrorType.INFRASTRUCTURE, Component.NODE, restartable=True, confidence=0.4)
         add(
             kept,
             _from(
@@ -225,7 +227,7 @@ def _pass_over(  # noqa: PLR0917  # a line, what it means, and where it stands
     signature: Signature, feed: Feed, kept: list[Candidate], name: str, place: Evidence, time: float
 ) -> None:
     """Take a line that is no failure: for what it says of those before it, and for how often it came."""
-    outlive(signature, kept, name, place)
+    dismiss(signature, kept, name, place)
     if signature.name == CORRECTED:
         feed.corrected.read(place, time)
 
@@ -240,8 +242,8 @@ def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
 
 
 def _mild(line: str) -> bool:
-    peeled = peel(line[:160])  # without what passed the line on: that said nothing of it
-    return peeled.level in MILD or _MILDLY.search(peeled.text) is not None
+    prefixed = strip_prefix(line[:160])  # without what passed the line on: that said nothing of it
+    return prefixed.level in MILD or _MILDLY.search(prefixed.text) is not None
 
 
 def _accused(line: str, feed: Feed, name: str, kept: list[Candidate]) -> list[int]:
@@ -253,19 +255,19 @@ def _accused(line: str, feed: Feed, name: str, kept: list[Candidate]) -> list[in
 
 def is_error(line: str) -> bool:
     """Return whether `line` is an error by its level or its first word, not just by a word somewhere in it."""
-    peeled = peel(line)
-    return peeled.level in {"ERROR", "CRITICAL", "FATAL", "SEVERE"} or _FIRST_WORD.match(peeled.body) is not None
+    prefixed = strip_prefix(line)
+    return prefixed.level in {"ERROR", "CRITICAL", "FATAL", "SEVERE"} or _FIRST_WORD.match(prefixed.body) is not None
 
 
 def _candidate(
     signature: Signature | None, raised: Raised | None, place: Evidence, time: float, name: str
 ) -> Candidate:
     if signature is not None:
-        verdict = Meaning(
+        verdict = ExceptionMeaning(
             signature.kind, signature.error_type, signature.component, signature.restartable, signature.confidence
         )
         if signature.name == "cuda_out_of_memory" and held_by_others(place.text):
-            verdict = Meaning(
+            verdict = ExceptionMeaning(
                 kinds.EXCEPTION, ErrorType.INFRASTRUCTURE, Component.GPU, restartable=True, confidence=0.7
             )
         if raised is not None and signature.component is Component.NETWORK and on_file(raised):
@@ -280,7 +282,7 @@ def _candidate(
         cause = raised.name.rsplit(".", 1)[-1] or "traceback"
         made = _from(meaning(raised), cause, FailureSource.TRACEBACK, place, time, name)
     else:
-        hint = Meaning(kinds.HINT, ErrorType.UNKNOWN, Component.NONE, restartable=None, confidence=0.2)
+        hint = ExceptionMeaning(kinds.HINT, ErrorType.UNKNOWN, Component.NONE, restartable=None, confidence=0.2)
         cause = "error_line" if is_error(place.text) else WORDS
         made = _from(hint, cause, FailureSource.SIGNATURE, place, time, name)
     if raised is not None and raised.name:
@@ -289,7 +291,7 @@ def _candidate(
 
 
 def _from(  # noqa: PLR0917
-    verdict: Meaning,
+    verdict: ExceptionMeaning,
     cause: str,
     source: FailureSource,
     place: Evidence,

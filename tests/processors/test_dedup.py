@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.source import admit
+from processors.dedup import deduplicate
 from processors.state import SourceState
 from records import LogChunk
 
@@ -22,30 +22,30 @@ def chunk(first: int, lines: list[str], line: int | None = None, cut: list[int] 
 
 def test_a_repeat_is_left_out() -> None:
     state = SourceState()
-    assert list(admit(chunk(1, ["a", "b"]), state).lines) == ["a", "b"]
-    again = admit(chunk(1, ["a", "b"]), state)
+    assert list(deduplicate(chunk(1, ["a", "b"]), state).lines) == ["a", "b"]
+    again = deduplicate(chunk(1, ["a", "b"]), state)
     assert (list(again.lines), again.repeats) == ([], 2)
 
 
 def test_what_overlaps_is_cut_off() -> None:
     state = SourceState()
-    admit(chunk(1, ["a", "b", "c"]), state)
-    fresh = admit(chunk(2, ["b", "c", "d", "e"]), state)
+    deduplicate(chunk(1, ["a", "b", "c"]), state)
+    fresh = deduplicate(chunk(2, ["b", "c", "d", "e"]), state)
     assert (list(fresh.lines), list(fresh.numbers), fresh.repeats) == (["d", "e"], [4, 5], 2)
 
 
 def test_a_chunk_that_was_overtaken_is_still_taken_once() -> None:
     state = SourceState()
-    admit(chunk(1, ["a"]), state)
-    admit(chunk(4, ["d"]), state)
-    assert list(admit(chunk(2, ["b", "c"]), state).lines) == ["b", "c"]
-    assert list(admit(chunk(2, ["b", "c"]), state).lines) == []
+    deduplicate(chunk(1, ["a"]), state)
+    deduplicate(chunk(4, ["d"]), state)
+    assert list(deduplicate(chunk(2, ["b", "c"]), state).lines) == ["b", "c"]
+    assert list(deduplicate(chunk(2, ["b", "c"]), state).lines) == []
     assert state.gaps == []
 
 
 def test_redrawn_and_cut_pieces_stay_on_their_line() -> None:
     state = SourceState()
-    fresh = admit(chunk(1, ["10%\r", "20%\r", "done", "long", "er", "next"], cut=[3]), state)
+    fresh = deduplicate(chunk(1, ["10%\r", "20%\r", "done", "long", "er", "next"], cut=[3]), state)
     assert list(fresh.numbers) == [1, 1, 1, 2, 2, 3]
     assert (state.next_piece, state.next_line) == (7, 4)
 
@@ -53,20 +53,20 @@ def test_redrawn_and_cut_pieces_stay_on_their_line() -> None:
 def test_without_numbers_the_state_counts() -> None:
     state = SourceState()
     bare = LogChunk(job="j", lines=["x"], time=1.0)
-    assert [list(admit(bare, state).numbers) for _ in range(3)] == [[1], [2], [3]]
+    assert [list(deduplicate(bare, state).numbers) for _ in range(3)] == [[1], [2], [3]]
 
 
 def test_a_silence_changes_nothing_even_where_it_overtakes_lines() -> None:
     state = SourceState()
-    admit(chunk(1, ["a"]), state)
-    assert list(admit(chunk(5, []), state).lines) == []
-    assert list(admit(chunk(2, ["b", "c", "d"]), state).lines) == ["b", "c", "d"]
+    deduplicate(chunk(1, ["a"]), state)
+    assert list(deduplicate(chunk(5, []), state).lines) == []
+    assert list(deduplicate(chunk(2, ["b", "c", "d"]), state).lines) == ["b", "c", "d"]
     assert (state.next_piece, state.gaps) == (5, [])
 
 
 def test_arrival_times_follow_the_pieces() -> None:
     timed = LogChunk(job="j", producer="p", lines=["a", "b"], time=5.0, after_ms=[0, 1500], first_piece=1, first_line=1)
-    assert list(admit(timed, SourceState()).times) == [5.0, 6.5]
+    assert list(deduplicate(timed, SourceState()).times) == [5.0, 6.5]
 
 
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 8)), max_size=40), st.randoms(use_true_random=False))
@@ -76,7 +76,7 @@ def test_every_piece_is_taken_once_in_whatever_order_and_cut(parts: list[tuple[i
     sent: set[int] = set()
     for first, count in parts:
         lines = [str(first + index) for index in range(count)]
-        fresh = admit(chunk(first, lines), state)
+        fresh = deduplicate(chunk(first, lines), state)
         assert [str(number) for number in fresh.numbers] == list(fresh.lines)
         taken += [int(line) for line in fresh.lines]
         sent |= set(range(first, first + count))
@@ -89,5 +89,5 @@ def test_nothing_is_lost_however_chunks_are_shuffled(order: list[int]) -> None:
     state, taken = SourceState(), []
     for place in order:
         first = place * 3 + 1
-        taken += list(admit(chunk(first, [str(first), str(first + 1), str(first + 2)]), state).lines)
+        taken += list(deduplicate(chunk(first, [str(first), str(first + 1), str(first + 2)]), state).lines)
     assert sorted(map(int, taken)) == list(range(1, 37))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from .pace import Pace
+from .pace import ObservedStepTime
 from .reports import Report
 
 CLOSE = (0.8, 1.2)
@@ -27,7 +27,7 @@ _MANY = 8
 """Differences from which a steady clock is better than the smoothed rate of a bar that it is only near to."""
 
 
-class Reading(msgspec.Struct, frozen=True):
+class StepTimeCandidate(msgspec.Struct, frozen=True):
     """One way to read seconds per step off the reports.
 
     Attributes:
@@ -57,17 +57,19 @@ class Reading(msgspec.Struct, frozen=True):
         return 1 / report.step_rate if self.method == "rate" and report.step_rate else None
 
 
-def reference(paces: Sequence[Pace]) -> Pace | None:
+def reference(paces: Sequence[ObservedStepTime]) -> ObservedStepTime | None:
     """Return the clock that the others are held against: the first that rests on enough, or on two differences that are alike."""
     found = next((pace for pace in paces if pace.count >= ENOUGH), None)
     return found or next((pace for pace in paces if pace.count == ENOUGH - 1 and _alike(pace)), None)
 
 
-def _alike(pace: Pace) -> bool:
+def _alike(pace: ObservedStepTime) -> bool:
     return pace.method == "timestamps" and not pace.coarse and abs(pace.mean / pace.seconds - 1) < NEAR
 
 
-def against(reading: Reading, clock: Pace | None, interval: bool, mean: float | None = None) -> Reading:
+def against(
+    reading: StepTimeCandidate, clock: ObservedStepTime | None, interval: bool, mean: float | None = None
+) -> StepTimeCandidate:
     """Return `reading` held against a clock.
 
     Args:
@@ -95,7 +97,7 @@ def against(reading: Reading, clock: Pace | None, interval: bool, mean: float | 
     per_step = ratio / clock.stride
     if interval and clock.stride > 1 and _AGREES[0] <= per_step <= _AGREES[1]:
         bonus = 0.25 if CLOSE[0] <= per_step <= CLOSE[1] else 0.05
-        spread_over = Reading(
+        spread_over = StepTimeCandidate(
             f"{reading.what} over {clock.stride:g} steps",
             reading.method,
             reading.seconds / clock.stride,
@@ -116,6 +118,6 @@ def against(reading: Reading, clock: Pace | None, interval: bool, mean: float | 
     )
 
 
-def scored(reading: Reading, score: float, why: str, agrees: bool = True) -> Reading:
+def scored(reading: StepTimeCandidate, score: float, why: str, agrees: bool = True) -> StepTimeCandidate:
     """Return `reading` with another score, and why."""
     return replace(reading, score=score, why=why, agrees=agrees)

@@ -47,7 +47,7 @@ def _progress(metric: JobMetric) -> str:
 
 def _failure(failure: Failure) -> Iterator[str]:
     if failure.error_type is ErrorType.NONE:
-        yield f"{_clock(failure.time)}  taken back: {failure.message}"
+        yield f"{_clock(failure.time)}  retracted: {failure.message}"
         return
     yield f"{_clock(failure.time)}  {verdict(failure)}"
     yield from (f"{'':>8} {each.line:>8} | {each.text}" for each in failure.evidence)

@@ -8,8 +8,8 @@ from functools import lru_cache
 
 import msgspec
 
-from processors.grammar.prefix import peel
-from processors.view import ChunkView
+from processors.classified_chunk import ClassifiedChunk
+from processors.grammar.prefix import strip_prefix
 
 _COUNTS = re.compile(r"\|\s*(\d+)/(\d+)\s\[(?:(\d+):)?(\d+):(\d\d)<")
 _LONGEST, _WIDEST = 80, 200
@@ -43,7 +43,7 @@ _MUCH = 2
 _EVER = 1e9
 
 
-class Namesakes:
+class NestedBars:
     """Which bars of a chunk are of evaluations, by the longer ones that they stand under.
 
     Args:
@@ -51,7 +51,7 @@ class Namesakes:
         before: The bar at the end of the chunk before it.
     """
 
-    def __init__(self, view: ChunkView, before: Bar) -> None:
+    def __init__(self, view: ClassifiedChunk, before: Bar) -> None:
         self._lines = view.lines
         self._before = before
         self._known: tuple[int, int, float] = (0, 0, 0.0)
@@ -119,4 +119,4 @@ def read(line: str) -> Bar:
 @lru_cache(maxsize=4096)
 def _name(before: str) -> str:
     """Return the name in what stands before a bar's `%`: a launcher's rank is no part of it, nor is the share."""
-    return peel(before).body.rstrip("0123456789. ").strip()
+    return strip_prefix(before).body.rstrip("0123456789. ").strip()

@@ -14,11 +14,11 @@ KEPT = 16
 """Findings kept of an attempt: the newest fatal ones, and as many others."""
 
 
-class WitnessState(msgspec.Struct):
+class NodeEvidenceState(msgspec.Struct):
     """What is remembered of an attempt.
 
     Attributes:
-        findings: What was told to it.
+        findings: What was reported to it.
         own: The newest verdict that the job's own words make.
         weighed: What the findings made of that; None where they had nothing to say.
     """
@@ -28,42 +28,42 @@ class WitnessState(msgspec.Struct):
     weighed: Failure | None = None
 
 
-class WitnessMetrics:
+class NodeEvidenceMetrics:
     """What nodes' evidence did to verdicts."""
 
     def __init__(self) -> None:
         self.confirmed = Counter(
-            "schedmate_node_witness_confirmed", "Verdicts that the evidence confirms.", registry=None
+            "schedmate_node_evidence_confirmed", "Verdicts that the evidence confirms.", registry=None
         )
         self.contradicted = Counter(
-            "schedmate_node_witness_contradicted", "Verdicts that the evidence speaks against.", registry=None
+            "schedmate_node_evidence_contradicted", "Verdicts that the evidence speaks against.", registry=None
         )
-        self.alone = Counter("schedmate_node_witness_alone", "Verdicts that the evidence alone makes.", registry=None)
+        self.alone = Counter("schedmate_node_evidence_alone", "Verdicts that the evidence alone makes.", registry=None)
 
 
-class NodeWitness:
+class NodeEvidence:
     """Weighs verdicts. The last outcome follows from the job's last verdict and the findings alone, whichever came first."""
 
     def __init__(self, signatures: Iterable[Signature]) -> None:
         self._signatures: Mapping[str, Signature] = {one.name: one for one in signatures}
-        self.metrics = WitnessMetrics()
+        self.metrics = NodeEvidenceMetrics()
 
-    def said(self, verdicts: Sequence[Failure], state: WitnessState) -> Failure | None:
+    def on_verdicts(self, verdicts: Sequence[Failure], state: NodeEvidenceState) -> Failure | None:
         """Note the verdicts that the job's own words make; return what the nodes' findings make of the last."""
         for verdict in verdicts:
             state.own, state.weighed = verdict, None
         return self._weigh(state) if verdicts else None
 
-    def heard(self, finding: NodeFinding, state: WitnessState) -> Failure | None:
+    def on_finding(self, finding: NodeFinding, state: NodeEvidenceState) -> Failure | None:
         """Take a finding; return the verdict that it changes."""
-        # A finding that came again is told again, with a higher count; so is one whose job has, or lost, company on the node.
+        # A finding that came again is reported again, with a higher count; so is one whose job has, or lost, company on the node.
         again = [one for one in state.findings if (one.place, one.signature) == (finding.place, finding.signature)]
         if any(_known(one, finding) for one in again):
             return None
         state.findings = _newest([*(one for one in state.findings if one not in again), finding])
         return self._weigh(state)
 
-    def _weigh(self, state: WitnessState) -> Failure | None:
+    def _weigh(self, state: NodeEvidenceState) -> Failure | None:
         if state.own is None:
             return None
         outcome = corroborate(state.own, state.findings, self._signatures)
@@ -86,7 +86,7 @@ class NodeWitness:
 
 
 def _known(one: NodeFinding, finding: NodeFinding) -> bool:
-    """Return whether `finding`, which was told before as `one`, says nothing new."""
+    """Return whether `finding`, which was reported before as `one`, says nothing new."""
     return one.times > finding.times or (one.times, one.jobs) == (finding.times, finding.jobs)
 
 

@@ -5,8 +5,8 @@ from functools import lru_cache
 
 import msgspec
 
-from processors.grammar.prefix import peel
-from processors.view import ChunkView
+from processors.classified_chunk import ClassifiedChunk
+from processors.grammar.prefix import strip_prefix
 
 _LOOP = re.compile(r"\s*\d+(?:\.\d+)?%.*?\b\d+(?:/|\s+of\s+)(\d+)")
 _OTHER_WORK = (
@@ -35,7 +35,7 @@ class Loop(msgspec.Struct, array_like=True):
     foreign: bool = False
 
 
-class Headings:
+class SectionScope:
     """Which unnamed bars of a chunk are of other work than training.
 
     Args:
@@ -43,7 +43,7 @@ class Headings:
         before: What stood at the end of the chunk before it.
     """
 
-    def __init__(self, view: ChunkView, before: Loop) -> None:
+    def __init__(self, view: ClassifiedChunk, before: Loop) -> None:
         self._lines = view.lines
         self._templates = view.templates
         self._before = before
@@ -97,7 +97,7 @@ class Headings:
 @lru_cache(maxsize=4096)
 def _message(template: str) -> int:
     """Return where in the lines of `template` the message begins."""
-    return max(template.rfind(peel(template).body), 0)
+    return max(template.rfind(strip_prefix(template).body), 0)
 
 
 @lru_cache(maxsize=4096)

@@ -20,7 +20,7 @@ _NO_PROGRESS = bytes(letter != ord(PROGRESS) for letter in range(256))
 
 
 @dataclass(frozen=True)
-class ChunkView:
+class ClassifiedChunk:
     r"""Consecutive lines of one stream of one rank, with their classes.
 
     Attributes:

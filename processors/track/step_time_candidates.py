@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from processors.grammar.units import SAMPLES
 
-from .pace import GROWING, Pace, growing, pairs
-from .reading import CLOSE, ENOUGH, NEAR, Reading, against, reference, scored
+from .pace import GROWING, ObservedStepTime, growing, pairs
 from .reports import Report
 from .robust import median, robust_median, spread
+from .step_time_candidate import CLOSE, ENOUGH, NEAR, StepTimeCandidate, against, reference, scored
 
 _FEW = 4
 """One report in so many must hold a field before it speaks for all: a summary at the end may call anything a speed."""
@@ -46,7 +46,7 @@ _SHORTER, _FALLEN = 0.9, 0.7
 _PRIOR = {"step": 0.8, "time": 0.6, "clock": 0.6, "span": 0.35}
 
 
-def readings(window: Sequence[Report], paces: Sequence[Pace]) -> list[Reading]:
+def readings(window: Sequence[Report], paces: Sequence[ObservedStepTime]) -> list[StepTimeCandidate]:
     """Return all readings of seconds per step, the most likely first."""
     clock = reference(paces)
     found = [
@@ -60,23 +60,27 @@ def readings(window: Sequence[Report], paces: Sequence[Pace]) -> list[Reading]:
     rates = [1 / report.step_rate for report in window if report.step_rate]
     seconds = robust_median(rates)
     if seconds is not None and len(rates) * _FEW >= len(window):
-        found.append(against(Reading("steps a second", "rate", seconds, 0.75, "printed"), clock, interval=False))
+        found.append(
+            against(StepTimeCandidate("steps a second", "rate", seconds, 0.75, "printed"), clock, interval=False)
+        )
     found += [_of_clock(pace, clock) for pace in paces]
     found += _of_loops(window) if not found else []
     found += _of_rest(window) if all(reading.score < THRESHOLD for reading in found) else []
     return sorted(found, key=lambda reading: -reading.score)
 
 
-def _of_loops(window: Sequence[Report]) -> list[Reading]:
+def _of_loops(window: Sequence[Report]) -> list[StepTimeCandidate]:
     """Return the reading of lines that are printed once a loop, at its end: `235/235 - 12s`."""
     ended = [report for report in window if report.total and report.step == report.total and len(report.times) == 1]
     if len(ended) < 2 or len(ended) * 2 < len(window):
         return []
     seconds = robust_median([next(iter(report.times.values())) / (report.total or 1) for report in ended])
-    return [Reading("the time of a loop over its steps", "stated", seconds, _LOOP, "printed")] if seconds else []
+    return (
+        [StepTimeCandidate("the time of a loop over its steps", "stated", seconds, _LOOP, "printed")] if seconds else []
+    )
 
 
-def _of_rest(window: Sequence[Report]) -> list[Reading]:
+def _of_rest(window: Sequence[Report]) -> list[StepTimeCandidate]:
     """Return the reading of the time that remains, over the steps that remain: where it falls from step to step by as much."""
     expected = [
         (r.left, (r.total or 0) - (r.step or 0)) for r in window if r.left and r.total and r.total > (r.step or 0)
@@ -93,10 +97,14 @@ def _of_rest(window: Sequence[Report]) -> list[Reading]:
     per_step = sum(passed for passed, _ in fallen) / steps
     if not CLOSE[0] <= per_step / seconds <= CLOSE[1]:
         return []  # it remains of more than this loop
-    return [Reading("what remains over the steps that remain", "stated", seconds, _LOOP, "falls by as much a step")]
+    return [
+        StepTimeCandidate(
+            "what remains over the steps that remain", "stated", seconds, _LOOP, "falls by as much a step"
+        )
+    ]
 
 
-def of_model(seconds: float, share: float, clock: Pace | None) -> Reading:
+def of_model(seconds: float, share: float, clock: ObservedStepTime | None) -> StepTimeCandidate:
     """Return the reading of a template that a language model explained, held against the clock like any other.
 
     Args:
@@ -105,7 +113,9 @@ def of_model(seconds: float, share: float, clock: Pace | None) -> Reading:
         clock: The clock of the other reports.
     """
     why = f"its lines agree with the clock in {share:.0%} of the intervals"
-    reading = Reading("a template that a language model explained", "model", seconds, THRESHOLD, why, agrees=True)
+    reading = StepTimeCandidate(
+        "a template that a language model explained", "model", seconds, THRESHOLD, why, agrees=True
+    )
     return reading if clock is None else against(reading, clock, interval=False)
 
 
@@ -117,7 +127,7 @@ def _keys(window: Sequence[Report]) -> list[str]:
     )
 
 
-def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading | None:
+def _stated(window: Sequence[Report], key: str, clock: ObservedStepTime | None) -> StepTimeCandidate | None:
     role, name = key.split(":", 1)
     counted = _counted(window, role)
     values = [report.times[key] for report in counted if report.times.get(key)]
@@ -127,7 +137,7 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
     if role != "step" and (len(values) < ENOUGH or len(values) * 2 < len(counted)):
         return None  # a total, most likely
     if len(values) * _FEW < len(window):
-        once = Reading(f"`{name}`", "stated", seconds, THRESHOLD, "printed in few reports", key=key)
+        once = StepTimeCandidate(f"`{name}`", "stated", seconds, THRESHOLD, "printed in few reports", key=key)
         unit = not name or name.isdigit()  # its unit says so: `50ms/step`
         return once if role == "step" and (unit or _WHOLE.search(name)) and not _PART.search(name) else None
     score, why = _prior(role, counted), "printed"
@@ -140,10 +150,12 @@ def _stated(window: Sequence[Report], key: str, clock: Pace | None) -> Reading |
             score += 0.15
     what = f"`{name}`" if name and not name.isdigit() else "a time without a name"
     if len(values) >= 4 and _counts(values):
-        return Reading(what, "stated", seconds, 0.0, "grows like a counter: no time of a step", key=key)
+        return StepTimeCandidate(what, "stated", seconds, 0.0, "grows like a counter: no time of a step", key=key)
     if role == "span" and _counts_down(values):
-        return Reading(what, "stated", seconds, 0.0, "falls all the time: what remains", key=key)
-    return against(Reading(what, "stated", seconds, score, why, key=key), clock, interval=True, mean=fmean(values))
+        return StepTimeCandidate(what, "stated", seconds, 0.0, "falls all the time: what remains", key=key)
+    return against(
+        StepTimeCandidate(what, "stated", seconds, score, why, key=key), clock, interval=True, mean=fmean(values)
+    )
 
 
 def _counted(window: Sequence[Report], role: str) -> list[Report]:
@@ -162,7 +174,7 @@ def _of_counter(name: str, counted: Sequence[Report]) -> bool:
     return name.lower().partition(" ")[0] in words
 
 
-def _bearable(reading: Reading, window: Sequence[Report]) -> Reading:
+def _bearable(reading: StepTimeCandidate, window: Sequence[Report]) -> StepTimeCandidate:
     """Return `reading`, or that of all steps since the report before, where its name or its length says so."""
     apart = [(later.step or 0) - (earlier.step or 0) for earlier, later in pairs(window)]
     stride = median(apart) if apart and not reading.key.startswith("step:") else 1
@@ -183,7 +195,7 @@ def _fills_batches(seconds: float, steps: float, window: Sequence[Report]) -> bo
     return batch >= 1 - NEAR and abs(batch - round(batch)) < NEAR * batch
 
 
-def _of_interval(window: Sequence[Report], key: str, clock: Pace | None) -> Reading | None:
+def _of_interval(window: Sequence[Report], key: str, clock: ObservedStepTime | None) -> StepTimeCandidate | None:
     """Return the reading of a time that says of itself that it is one of all steps since the report before."""
     seconds = robust_median([report.times[key] for report in window if report.times.get(key)])
     apart = [(later.step or 0) - (earlier.step or 0) for earlier, later in pairs(window)]
@@ -191,7 +203,7 @@ def _of_interval(window: Sequence[Report], key: str, clock: Pace | None) -> Read
         return None
     stride = median(apart)
     what = f"`{key.split(':', 1)[1]}` over {stride:g} steps"
-    reading = Reading(what, "stated", seconds / stride, _PRIOR["step"], "printed", key=key, stride=stride)
+    reading = StepTimeCandidate(what, "stated", seconds / stride, _PRIOR["step"], "printed", key=key, stride=stride)
     return against(reading, clock, interval=False)
 
 
@@ -217,7 +229,7 @@ def _counts(values: Sequence[float]) -> bool:
     return usual > 0 and often * 4 >= 3 * (len(values) - 1)  # it may begin anew at an epoch
 
 
-def _sums(found: list[Reading]) -> list[Reading]:
+def _sums(found: list[StepTimeCandidate]) -> list[StepTimeCandidate]:
     """Give credit to the one time that is the sum of two or more others."""
     stated = [reading for reading in found if reading.method == "stated"]
     if len(stated) < 3:
@@ -232,7 +244,7 @@ def _sums(found: list[Reading]) -> list[Reading]:
     ]
 
 
-def _wholes(found: list[Reading], window: Sequence[Report]) -> list[Reading]:
+def _wholes(found: list[StepTimeCandidate], window: Sequence[Report]) -> list[StepTimeCandidate]:
     """Take credit from times that are shorter than a part of the step: a step lasts as long as its passes at least."""
     passes = {key for key in {key for report in window for key in report.times} if _PASS.search(key)}
     longest = max(
@@ -246,13 +258,13 @@ def _wholes(found: list[Reading], window: Sequence[Report]) -> list[Reading]:
     ]
 
 
-def _of_clock(pace: Pace, clock: Pace | None) -> Reading:
+def _of_clock(pace: ObservedStepTime, clock: ObservedStepTime | None) -> StepTimeCandidate:
     what = {"arrival": "arrival of lines"}.get(
         pace.method, f"`{pace.name.split(':', 1)[-1]}`" if pace.name else "printed timestamps"
     )
     score = {"arrival": 0.55}.get(pace.method, 0.7) - (0.3 if pace.count < 2 else 0.0)
     why = f"{pace.count} differences over {pace.stride:g} steps each"
-    reading = Reading(what, pace.method, pace.seconds, score, why)
+    reading = StepTimeCandidate(what, pace.method, pace.seconds, score, why)
     if clock is None or clock is pace:
         return reading
     held = against(reading, clock, interval=False)

@@ -1,9 +1,9 @@
-"""Topic `node-stays`: which attempts of jobs are on which nodes."""
+"""Topic `placements`: which attempts of jobs are on which nodes."""
 
 from .base import Record
 
 
-class NodeStay(Record, frozen=True, kw_only=True):
+class Placement(Record, frozen=True, kw_only=True):
     """An attempt of a job is on a node. Key: the node. Told when it is first known, every hour while it lasts, and when it ends.
 
     Of two records of one stay the earlier `since`, the later `seen` and a given `until` hold, whichever comes first.

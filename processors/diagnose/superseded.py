@@ -27,7 +27,7 @@ _PROBES = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty"})
 """Exceptions that programs raise on the way to an answer; one raised while they were handled tells more."""
 
 
-def outlive(signature: Signature, kept: list[Candidate], name: str, place: Evidence) -> None:
+def dismiss(signature: Signature, kept: list[Candidate], name: str, place: Evidence) -> None:
     """Take what stream `name` printed before `place` for harmless, where that says that the job ended well or tries once more."""
     if signature.kind == kinds.WELL and _TROUBLE.search(place.text):
         return
@@ -40,7 +40,7 @@ def outlive(signature: Signature, kept: list[Candidate], name: str, place: Evide
             one.retried = True
 
 
-def outdate(
+def supersede(
     kept: list[Candidate], name: str, place: Evidence, signature: Signature | None, raised: Raised | None
 ) -> None:
     """Forget an exception of stream `name` that the candidate to come, at `place`, explains better."""
