@@ -65,14 +65,22 @@ class Reader:
             # A line of an error may quote a program that saves.
             if one is _NOTHING or (chunk.classes[index] == ERROR and one.what is not Says.FAILED):
                 continue
-            text = strip_prefix(_beginning(chunk.lines[index])).body
+            text = _message(_beginning(chunk.lines[index]))
             path = places.path(text)
             yield SaveLine(index, *one, path, places.step(text, path), places.seconds(text))
 
     def _learn(self, template: str) -> Said:
-        said = language.read(strip_prefix(template).body) if _WORDS.likely(template) else None
+        said = language.read(_message(template)) if _WORDS.likely(template) else None
         self._known.put(template, said or _NOTHING)
         return said or _NOTHING
+
+
+def _message(line: str) -> str:
+    """Return what `line` says behind a logger's prefix, and behind a bar that did not end its line: messages are often glued to one."""
+    bar = max(line.rfind("it/s"), line.rfind("s/it"))
+    end = line.find("]", bar) + 1 if bar >= 0 else 0
+    glued = line[end:] if end else ""
+    return strip_prefix(glued if glued.strip() else line).body
 
 
 def _beginning(line: str) -> str:

@@ -74,6 +74,16 @@ def test_a_completion_line_shows_how_long_it_took(job: Job) -> None:
     assert (second.number, second.usual_duration_s, second.interval_s) == (2, 5.0, 10.0)
 
 
+@pytest.mark.parametrize(
+    "bar", [" 10%|█         | 10/100 [00:10<01:30,  1.00it/s]", " 10%|# | 10/100 [00:10<01:30, 1.0s/it, loss=0.2]"]
+)
+def test_a_message_glued_to_a_bar_is_read(job: Job, bar: str) -> None:
+    message = "[INFO|trainer.py:2868] 2026-11-01 10:00:00,123 >> Saving model checkpoint to out/checkpoint-10"
+    (begun,) = job.say(10, f"{bar}{message}")
+    assert (begun.path, begun.step) == ("out/checkpoint-10", 10)
+    assert not job.say(11, bar)
+
+
 def test_a_line_that_it_is_saved_is_enough(job: Job) -> None:
     (done,) = job.say(10, "Saved checkpoint to run/step_10.pt (writing took 2.5 seconds)")
     assert (done.state, done.durable_by, done.duration_s, done.path) == ("durable", "completion", 2.5, "run/step_10.pt")
