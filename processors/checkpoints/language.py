@@ -35,6 +35,7 @@ class Says(Enum):
     TRACKER = "tracker"
     """The newest checkpoint was given its name."""
     FAILED = "failed"
+    NOTHING = "nothing"
 
 
 class Said(NamedTuple):
@@ -44,10 +45,13 @@ class Said(NamedTuple):
     asynchronous: bool = False
 
 
-def read(text: str) -> Said | None:
-    """Return what `text`, a line without what loggers put in front, tells of a save; None where it tells of none."""
+NOTHING = Said(Says.NOTHING)
+
+
+def read(text: str) -> Said:
+    """Return what `text`, a line without what loggers put in front, tells of a save; `NOTHING` where it tells of none."""
     if text.startswith("+"):
-        return None  # a shell that shows its commands
+        return NOTHING  # a shell that shows its commands
     found: Says | None = None
     background = False
     for clause in _clauses(text):
@@ -56,7 +60,7 @@ def read(text: str) -> Said | None:
             found = _clause(clause)
     if found is Says.COMPLETE and background and ("staging" in text or "staged" in text):
         found = Says.PART  # the copy in memory is complete
-    return Said(found, background) if found else None
+    return Said(found, background) if found else NOTHING
 
 
 def _clauses(text: str) -> Iterator[list[str]]:

@@ -12,14 +12,12 @@ from processors.grammar.literals import Literals
 from processors.grammar.prefix import strip_prefix
 
 from . import language, places
-from .language import Said, Says
+from .language import NOTHING, Said, Says
 
 _WORDS = Literals(
     [r"sav(?:e|ing)|writ(?:e|ing|ten)|wrote|dump|stor(?:e|ing)|persist|seriali|snapshot|check-?point|ckpt|renam"]
 )
 """No line tells of a save without one of these."""
-_NOTHING = Said(Says.PART)
-"""Of a template that tells of none."""
 CACHE_SIZE = 20_000
 READ = 2000
 """Characters of a line in which step and path are looked for."""
@@ -55,24 +53,24 @@ class Reader:
         """Yield the lines of `chunk` that tell of a save."""
         young = self._known.young
         said = list(map(young.get, chunk.templates))
-        if said.count(_NOTHING) == len(said):
+        if said.count(NOTHING) == len(said):
             return
         for index, known in enumerate(said):
-            if known is _NOTHING:
+            if known is NOTHING:
                 continue
             template = chunk.templates[index]
             one = known or self._known.get(template) or self._learn(template)
             # A line of an error may quote a program that saves.
-            if one is _NOTHING or (chunk.classes[index] == ERROR and one.what is not Says.FAILED):
+            if one is NOTHING or (chunk.classes[index] == ERROR and one.what is not Says.FAILED):
                 continue
             text = _message(_beginning(chunk.lines[index]))
             path = places.path(text)
             yield SaveLine(index, *one, path, places.step(text, path), places.seconds(text))
 
     def _learn(self, template: str) -> Said:
-        said = language.read(_message(template)) if _WORDS.likely(template) else None
-        self._known.put(template, said or _NOTHING)
-        return said or _NOTHING
+        said = language.read(_message(template)) if _WORDS.likely(template) else NOTHING
+        self._known.put(template, said)
+        return said
 
 
 def _message(line: str) -> str:

@@ -18,8 +18,8 @@ LINES = [tuple(line.split("\t", 3)) for line in (Path(__file__).parent / "lines.
 def test_what_a_line_tells(what: str, path: str, step: str, printed: str) -> None:
     line = printed.replace(r"\t", "\t")
     said = language.read(strip_prefix(templates([line])[0]).body)
-    assert (said.what.value + "+" * said.asynchronous if said else "-") == what
-    if said:
+    assert (said.what.value + "+" * said.asynchronous if said is not language.NOTHING else "-") == what
+    if said is not language.NOTHING:
         body = strip_prefix(line).body
         found = places.path(body)
         assert (found, places.step(body, found)) == (path, int(step) if step else None)

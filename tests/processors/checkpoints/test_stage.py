@@ -220,6 +220,7 @@ LOG: list[Printed] = [
     (20.0, "saving best model"),
     (21.0, "step 13 loss 0.9"),
     (22.0, "Best model saved."),
+    (22.5, "Saved out/step_13/model-00001-of-00002.safetensors"),
     (23.0, "Saving model to out/last.pt"),
     (24.0, "step 14 loss 0.9"),
     (25.0, "Saved checkpoint to out/final.pt"),
