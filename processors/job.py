@@ -25,6 +25,7 @@ from records import (
 )
 
 from .alarms.monitor import AlarmMonitor
+from .checkpoints import Checkpoints
 from .diagnose.stage import Diagnosis
 from .interference.monitor import InterferenceMonitor
 from .job_questions import cited, on_template_answer, speed_is_open
@@ -39,7 +40,7 @@ from .track.template_reading import template_question
 
 T = TypeVar("T")
 
-STAGES: tuple[type[AnyStage], ...] = (Placements, AlarmMonitor, InterferenceMonitor, Diagnosis)
+STAGES: tuple[type[AnyStage], ...] = (Placements, AlarmMonitor, InterferenceMonitor, Checkpoints, Diagnosis)
 """In the order in which they hear of a record."""
 EARLY = 32
 """Findings and answers kept that came before anything else of their attempt."""
