@@ -10,6 +10,7 @@ from .decision_result import DecisionResult, Outcome
 from .estimate import Estimate
 from .explained import Explained
 from .failure import Component, ErrorType, Failure, FailureSource, identified
+from .feedback import Feedback
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
 from .job_event import PIPE, PIPE_KINDS, PIPE_SAYS, PRODUCER, EventKind, JobEvent
@@ -20,6 +21,7 @@ from .model_question import ChunkReference, ModelQuestion, QuestionKind
 from .network_error import network_error, untrusted
 from .node_finding import NodeFinding, Severity
 from .node_stay import NodeStay
+from .operator_command import Command, OperatorCommand
 from .slowdown import Slowdown
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
 
@@ -37,6 +39,7 @@ __all__ = [
     "AlarmKind",
     "Certainty",
     "ChunkReference",
+    "Command",
     "Component",
     "DeadLetter",
     "Decision",
@@ -48,6 +51,7 @@ __all__ = [
     "Explained",
     "Failure",
     "FailureSource",
+    "Feedback",
     "GpuProcess",
     "GpuSample",
     "InvalidRecord",
@@ -62,6 +66,7 @@ __all__ = [
     "NodeLogChunk",
     "NodeStay",
     "NumberMeaning",
+    "OperatorCommand",
     "Outcome",
     "OverRanks",
     "Position",

@@ -30,6 +30,8 @@ GAUGES = frozenset(
             "under_way",
             "broker_up",
             "waiting",
+            "awaiting_approval",
+            "stopped",
             "actions_hour",
             "files",
             "queued",

@@ -11,10 +11,13 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 def command(context: typer.Context) -> None:
     """Turn verdicts and slowdowns into decisions, and decisions into Slurm's actions.
 
-    It only publishes decisions until `bridge.enabled` names an action: `restart`, `cancel_packing`, `evict`. What it does is checked
-    in Slurm and written to the topic `decision-results`. Its user must be an operator of Slurm. Run one for each cluster.
+    It only publishes decisions until `bridge.modes` gives an action (`restart`, `cancel_packing`, `evict`) the mode `act`, or `approve`,
+    in which each decision waits for `schedmate decisions approve`. `schedmate decisions stop` stops all actions.
 
-    Example: `schedmate --set bridge.enabled=restart,cancel_packing bridge`
+    What it does is checked in Slurm and written to the topic `decision-results`. Its user must be an operator of Slurm. Run one for
+    each cluster.
+
+    Example: `schedmate --set bridge.modes=restart=act,cancel_packing=approve bridge`
     """
     from schedmate.bridging import READ, Bridging, History, bridge_settings
     from schedmate.connections import kafka_connection, permitted
@@ -30,7 +33,11 @@ def command(context: typer.Context) -> None:
         connection = permitted(settings.kafka, "bridge", running.stop)
         producer = KafkaProducer(connection, settings.kafka.compression)
         bridging = Bridging(
-            SlurmActuator(), bridge_settings(settings.bridge), producer, History(connection), running.stop
+            SlurmActuator(),
+            bridge_settings(settings.bridge),
+            producer,
+            History(connection),
+            running.stop,
         )
         group = f"{settings.kafka.group}-bridge"
         with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s) as consumer:
@@ -39,4 +46,5 @@ def command(context: typer.Context) -> None:
             running.telemetry.watch("bridge", bridging.bridge.counters)
             running.telemetry.watch("pump", pump.counters)
             pump.run(running.stop)
+        bridging.close()
         producer.close()

@@ -79,7 +79,7 @@ class KafkaConsumer:
         )
         # Joining before the topics' metadata is here would get the group an assignment without them.
         for topic in topics:
-            _partitions(connection, self._consumer, topic)
+            partitions_of(connection, self._consumer, topic)
         self._consumer.subscribe(list(topics))
         self._outage = Outage("Kafka")
 
@@ -155,7 +155,7 @@ def read_back(
         parts = [
             kafka.TopicPartition(topic, number)
             for topic in topics
-            for number in sorted(_partitions(connection, consumer, topic))
+            for number in sorted(partitions_of(connection, consumer, topic))
         ]
         consumer.assign(parts)
         ends = consumer.end_offsets(parts)
@@ -191,7 +191,7 @@ def read_one(connection: Connection, place: Position, timeout: float = 20.0) -> 
     consumer = open_consumer(connection, group_id=None)
     try:
         part = kafka.TopicPartition(place.topic, place.partition)
-        if place.partition not in _partitions(connection, consumer, place.topic):
+        if place.partition not in partitions_of(connection, consumer, place.topic):
             raise TransportError(
                 f"expected a partition of {place.topic}, got {place.partition}: it has none of that number"
             )
@@ -211,7 +211,8 @@ def read_one(connection: Connection, place: Position, timeout: float = 20.0) -> 
     )
 
 
-def _partitions(connection: Connection, consumer: Any, topic: str) -> set[int]:
+def partitions_of(connection: Connection, consumer: Any, topic: str) -> set[int]:
+    """Return the numbers of the partitions of `topic`. Raises `TransportError` where it is not there or may not be seen."""
     found: set[int] | None = consumer.partitions_for_topic(topic)
     if not found:
         raise unreadable(connection, topic)

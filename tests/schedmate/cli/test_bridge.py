@@ -35,7 +35,7 @@ class Site:
             "SCHEDMATE_KAFKA__BROKERS": kafka.address,
             "SCHEDMATE_KAFKA__SESSION_TIMEOUT_S": "3",
             "SCHEDMATE_PRODUCER__DIRECTORY": str(state),
-            "SCHEDMATE_BRIDGE__ENABLED": "restart,cancel_packing",
+            "SCHEDMATE_BRIDGE__MODES": "restart=act,cancel_packing=act",
         }
         self.running: list[subprocess.Popen[str]] = []
         self.producer = KafkaProducer(kafka.connection)
@@ -131,7 +131,7 @@ def test_from_finding_to_action_and_once_across_a_kill(site: Site) -> None:
 
 
 def test_nothing_is_done_where_nothing_is_turned_on(site: Site) -> None:
-    site.environment["SCHEDMATE_BRIDGE__ENABLED"] = ""
+    site.environment["SCHEDMATE_BRIDGE__MODES"] = ""
     site.start("bridge")
     job = site.slurm.submit("exit 1")
     node = site.slurm.wait(job, "FAILED")["NodeList"]
