@@ -1,6 +1,9 @@
 """Topic `approvals`: what people tell every bridge."""
 
 from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta
 
 from .base import Record
 from .decision import DecisionId, Name, Sentence
@@ -38,7 +41,7 @@ class OperatorCommand(Record, frozen=True, kw_only=True):
         reason: Why, in one sentence.
     """
 
-    id: DecisionId
+    id: Annotated[str, Meta(max_length=2048)]
     command: Command
     about: DecisionId = ""
     job: Name = ""

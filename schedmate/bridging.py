@@ -22,23 +22,20 @@ from schedmate.settings import BridgeSettings as Wanted
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import Actuator
 from streams.accept import accept
-from streams.kafka import Connection, KafkaFollower, read_back
+from streams.kafka import Connection, KafkaFollower
 from streams.transport import Producer, TransportError, outgoing
 
 log = structlog.get_logger(__name__)
 
 READ = ("failures", "slowdowns", "decisions", "decision-results", "job-events")
-HISTORY = ("decisions", "decision-results")
-COMMANDS = "approvals"
-"""Every bridge reads it on its own, without the group: a stop reaches those that stand by, too."""
-COMMANDS_S = 0.25
-"""Seconds between two looks for commands of people. They are also looked for right before every action."""
+FOLLOWED = ("decisions", "decision-results", "approvals")
+"""Every bridge reads these on its own, too: one that stands by knows what the other did, and a stop reaches both."""
+FOLLOW_S = 0.25
+"""Seconds between two looks at them. A look also comes right before every action."""
 ACKNOWLEDGED_S = 30.0
 """An acknowledgement that takes longer counts as an outage: Kafka's client itself tries again for so long."""
 RETRY_LIMIT_S = 2.0
 """A decision that waits for the broker waits no longer than this once it is back."""
-OVERLAP_S = 60.0
-"""How far a second reading of the history goes back before the end of the one before: clocks of hosts differ."""
 
 
 def bridge_settings(wanted: Wanted) -> BridgeSettings:
@@ -60,38 +57,22 @@ def bridge_settings(wanted: Wanted) -> BridgeSettings:
 class History:
     """What bridges and people wrote: all of it first, then what came since."""
 
-    def __init__(self, connection: Connection, clock: Callable[[], float] = time.time) -> None:
-        self._connection = connection
-        self._clock = clock
-        self._since: float | None = None
-        self._commands = KafkaFollower(connection, COMMANDS)
+    def __init__(self, connection: Connection) -> None:
+        self._follower = KafkaFollower(connection, FOLLOWED)
 
     def __call__(self) -> Iterator[Decision | DecisionResult | OperatorCommand]:
-        """Yield what was written since the last call, and a little of what came before."""
-        began = self._clock()
-        for message in read_back(self._connection, HISTORY, self._since):
+        """Yield what was written since the last call, up to now."""
+        for message in self._follower.new():
             try:
                 record = accept(message)
             except InvalidRecord:
-                continue  # it becomes a dead letter where the group reads it
-            if isinstance(record, Decision | DecisionResult):
-                yield record
-        self._since = began - OVERLAP_S
-        yield from self.commands()
-
-    def commands(self) -> Iterator[OperatorCommand]:
-        """Yield the commands of people that were not yielded before."""
-        for message in self._commands.new():
-            try:
-                record = accept(message)
-            except InvalidRecord:
-                continue  # the sink makes a dead letter of it
-            if isinstance(record, OperatorCommand):
+                continue  # it becomes a dead letter where a group reads it
+            if isinstance(record, Decision | DecisionResult | OperatorCommand):
                 yield record
 
     def close(self) -> None:
         """Let go of the broker."""
-        self._commands.close()
+        self._follower.close()
 
 
 class Bridging:
@@ -101,8 +82,9 @@ class Bridging:
         actuator: The scheduler.
         settings: What the operator allows.
         producer: Where decisions and results go.
-        history: What was written before, and what people write.
+        history: What was written before, and what others write.
         stop: Ends the waiting for a broker.
+        active: False while this bridge stands by: it carries nothing out then.
     """
 
     def __init__(
@@ -112,13 +94,16 @@ class Bridging:
         producer: Producer,
         history: History,
         stop: Event,
+        *,
+        active: Callable[[], bool],
     ) -> None:
         self._producer = producer
         self._stop = stop
         self._outage = Outage("Kafka", limit_s=RETRY_LIMIT_S, consequence="no decision is made or carried out")
         self._next = 0.0
         self._history = history
-        self._commanded = 0.0
+        self._active = active
+        self._followed = 0.0
         self._stopped = False
         self.bridge = Bridge(actuator, settings, self._publish, recall=history)
         for record in history():
@@ -126,12 +111,12 @@ class Bridging:
 
     def handle(self, batch: Sequence[tuple[Position, Record]]) -> None:
         """Take a batch in and let the bridge work. Returns once all that it wrote is acknowledged."""
-        if time.monotonic() >= self._commanded + COMMANDS_S:
-            self._insist(self._obey)
+        if time.monotonic() >= self._followed + FOLLOW_S:
+            self._insist(self._follow)
         for _, record in batch:
             if isinstance(record, Failure | Slowdown | Decision | DecisionResult | JobEvent):
                 self._insist(lambda record=record: self.bridge.accept(record))  # type: ignore[misc]
-        if batch or time.monotonic() >= self._next:
+        if self._active() and (batch or time.monotonic() >= self._next):
             self._insist(self._advance)
 
     def problems(self) -> list[str]:
@@ -147,13 +132,12 @@ class Bridging:
         """Let go of the broker."""
         self._history.close()
 
-    def _obey(self) -> None:
-        """Take in what people wrote, and let the bridge look at once at what it concerns."""
-        commands = list(self._history.commands())
-        for command in commands:
-            self.bridge.accept(command)
-        self._next = 0.0 if commands else self._next
-        self._commanded = time.monotonic()
+    def _follow(self) -> None:
+        """Take in what bridges and people wrote meanwhile, and let this bridge look at once at what it concerns."""
+        for record in self._history():
+            self.bridge.remember(record)
+            self._next = 0.0
+        self._followed = time.monotonic()
         if self._stopped != bool(self.bridge.stops):
             self._stopped = not self._stopped
             log.warning("actions_stopped" if self._stopped else "actions_resumed", problems=self.problems())

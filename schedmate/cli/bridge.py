@@ -32,15 +32,16 @@ def command(context: typer.Context) -> None:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "bridge", running.stop)
         producer = KafkaProducer(connection, settings.kafka.compression)
-        bridging = Bridging(
-            SlurmActuator(),
-            bridge_settings(settings.bridge),
-            producer,
-            History(connection),
-            running.stop,
-        )
         group = f"{settings.kafka.group}-bridge"
-        with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s) as consumer:
+        with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s, standby=True) as consumer:
+            bridging = Bridging(
+                SlurmActuator(),
+                bridge_settings(settings.bridge),
+                producer,
+                History(connection),
+                running.stop,
+                active=lambda: consumer.active,
+            )
             pump = Pump(consumer, producer, bridging.handle)
             running.telemetry.health = lambda: [*connection.problems(), *bridging.problems()]
             running.telemetry.watch("bridge", bridging.bridge.counters)

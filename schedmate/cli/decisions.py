@@ -1,35 +1,43 @@
 """`schedmate decisions`: what was decided, and what became of it."""
 
+import time
 import uuid
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from records import Decision, DecisionResult, InvalidRecord, encode
-from schedmate.cli.console import say, say_json, warn
+from records import Command, Decision, DecisionResult, InvalidRecord, OperatorCommand, encode
+from schedmate.cli.console import console, say, say_json, warn
 from schedmate.settings import Loaded
 from schedmate.terminal import one_line
 from streams.transport import Message
 
+if TYPE_CHECKING:
+    from schedmate.approvals import Approvals
+
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
-TOPICS = ("decisions", "decision-results")
+TOPICS = ("decisions", "decision-results", "approvals")
+Shown = Decision | DecisionResult | OperatorCommand
+Reason = Annotated[str, typer.Option(help="Why, for those who read it later.")]
 
 
-@app.command()
-def command(
+@app.callback(invoke_without_command=True)
+def decisions(
     context: typer.Context,
     *,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes.")] = False,
     job: Annotated[str | None, typer.Option(help="Only those about this job.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON record a line.")] = False,
 ) -> None:
-    """Show decisions and what became of them, in the order in which they were written. It takes part in nothing.
+    """Show decisions, what people said of them and what became of them, as they were written; approve, reject or stop them.
 
     Example: `schedmate decisions --follow --job 4711`
     """
+    if context.invoked_subcommand:
+        return
     loaded: Loaded = context.obj
     try:
         for record in _records(loaded, follow):
@@ -42,9 +50,111 @@ def command(
         raise typer.Exit from None
 
 
-def line(record: Decision | DecisionResult) -> str:
+@app.command()
+def waiting(
+    context: typer.Context, *, json: Annotated[bool, typer.Option("--json", help="One JSON record a line.")] = False
+) -> None:
+    """List the decisions that wait for a person, with the ids that `approve` and `reject` take.
+
+    Example: `schedmate decisions waiting`
+    """
+    from rich.table import Table
+
+    from schedmate.cli.cells import cell, moment
+
+    found = _approvals(context).waiting(time.time())
+    if json:
+        for decision in found:
+            say_json(encode(decision))
+        return
+    if not found:
+        say("no decision waits for approval")
+        return
+    table = Table("id", "action", "job", "until", "reason", box=None, pad_edge=False)
+    for one in found:
+        table.add_row(*map(cell, (one.id, one.action, one.job, moment(one.expires), one.reason)))
+    console().print(table)
+
+
+@app.command()
+def approve(
+    context: typer.Context,
+    decision_id: Annotated[str, typer.Argument(metavar="ID", help="An id that `waiting` lists, or how it begins.")],
+    *,
+    reason: Reason,
+) -> None:
+    """Let the bridge carry out a decision that waits. Guardrails still hold.
+
+    Example: `schedmate decisions approve restart/4711/0/xid_79 --reason "the node is drained"`
+    """
+    _decide(context, Command.APPROVE, decision_id, reason)
+
+
+@app.command()
+def reject(
+    context: typer.Context,
+    decision_id: Annotated[str, typer.Argument(metavar="ID", help="An id that `waiting` lists, or how it begins.")],
+    *,
+    reason: Reason,
+) -> None:
+    """Refuse a decision that waits.
+
+    Example: `schedmate decisions reject restart/4711/0/xid_79 --reason "the user wants to look at it first"`
+    """
+    _decide(context, Command.REJECT, decision_id, reason)
+
+
+@app.command()
+def stop(context: typer.Context, *, reason: Reason) -> None:
+    """Stop all actions of all bridges at once, until `resume`. What has begun is finished.
+
+    Example: `schedmate decisions stop --reason "maintenance of the file system"`
+    """
+    _write(context, Command.STOP, str(uuid.uuid4()), reason)
+    say("stopped: no bridge begins an action until `schedmate decisions resume`")
+
+
+@app.command()
+def resume(context: typer.Context, *, reason: Reason) -> None:
+    """Lift all stops. Decisions that waited and are still in time are looked at again.
+
+    Example: `schedmate decisions resume --reason "maintenance is over"`
+    """
+    stops = _approvals(context).commands.stops
+    for one in stops:
+        _write(context, Command.RESUME, one.id, reason)
+        say(f"lifted: stopped by {one_line(one.author)}: {one_line(one.reason)}")
+    if not stops:
+        say("nothing is stopped")
+
+
+def _decide(context: typer.Context, command: Command, decision_id: str, reason: str) -> None:
+    decision = _approvals(context).find(decision_id, time.time())
+    _write(context, command, decision.id, reason, decision)
+    said = "approved" if command is Command.APPROVE else "rejected"
+    say(f"{said}: {decision.action} {one_line(decision.job)}; see `schedmate decisions --job {one_line(decision.job)}`")
+
+
+def _write(context: typer.Context, command: Command, about: str, reason: str, decision: Decision | None = None) -> None:
+    from schedmate.approvals import write
+
+    loaded: Loaded = context.obj
+    write(loaded.settings, command, about, reason, decision)
+
+
+def _approvals(context: typer.Context) -> "Approvals":
+    from schedmate.approvals import Approvals
+
+    loaded: Loaded = context.obj
+    return Approvals(_records(loaded, follow=False))
+
+
+def line(record: Shown) -> str:
     """Return a record as one line for a person."""
     when = datetime.fromtimestamp(record.time).astimezone().isoformat(" ", "seconds")
+    if isinstance(record, OperatorCommand):
+        said = one_line(f"{record.author}: {record.reason}")
+        return f"{when}  {record.command.upper():10}  {one_line(record.job)}  {said}"
     if isinstance(record, Decision):
         return f"{when}  {record.mode.upper():10}  {record.action} {one_line(record.job)}  {one_line(record.reason)}"
     seen = ", ".join(f"{name} {value}" for name, value in record.seen.items() if value)
@@ -52,7 +162,7 @@ def line(record: Decision | DecisionResult) -> str:
     return f"{when}  {record.outcome:10}  {record.action} {one_line(record.job)}  {about}"
 
 
-def _records(loaded: Loaded, follow: bool) -> Iterator[Decision | DecisionResult]:
+def _records(loaded: Loaded, follow: bool) -> Iterator[Shown]:
     from streams.accept import accept
 
     messages = _follow(loaded) if follow else _stored(loaded)
@@ -62,7 +172,7 @@ def _records(loaded: Loaded, follow: bool) -> Iterator[Decision | DecisionResult
         except InvalidRecord as error:
             warn(str(error))
             continue
-        if isinstance(record, Decision | DecisionResult):
+        if isinstance(record, Decision | DecisionResult | OperatorCommand):
             yield record
 
 

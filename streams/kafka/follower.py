@@ -1,6 +1,7 @@
-"""Reads one topic up to its present end, again and again, without a group."""
+"""Reads topics up to their present ends, again and again, without a group."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import kafka
@@ -17,16 +18,16 @@ POLL_MS = 200
 
 
 class KafkaFollower:
-    """Follows one topic from its beginning. Every follower reads every message, however many there are. Not safe for threads.
+    """Follows topics from their beginnings. Every follower reads every message, however many there are. Not safe for threads.
 
     Args:
         connection: How to reach Kafka.
-        topic: A topic of few messages: all of them are read when it starts.
-        timeout_s: A look that takes longer fails.
+        topics: Topics of few messages: all of them are read first.
+        timeout_s: A look fails where nothing comes for so long.
     """
 
-    def __init__(self, connection: Connection, topic: str, timeout_s: float = 20.0) -> None:
-        self._connection, self._topic, self._timeout_s = connection, topic, timeout_s
+    def __init__(self, connection: Connection, topics: Sequence[str], timeout_s: float = 20.0) -> None:
+        self._connection, self._topics, self._timeout_s = connection, topics, timeout_s
         self._consumer: Any = None
         self._next: dict[Any, int] = {}
 
@@ -40,7 +41,7 @@ class KafkaFollower:
             return self._read()
         except KafkaError as error:
             self.close()
-            raise refused(self._connection, error, f"read {self._topic}") from error
+            raise refused(self._connection, error, f"read {', '.join(self._topics)}") from error
         except TransportError:
             self.close()
             raise
@@ -60,15 +61,19 @@ class KafkaFollower:
         deadline = time.monotonic() + self._timeout_s
         while any(self._consumer.position(part) < end for part, end in ends.items()):
             if time.monotonic() > deadline:
-                raise TransportError(f"no answer for {self._timeout_s:g} s while reading {self._topic}")
+                raise TransportError(f"no answer for {self._timeout_s:g} s while reading {', '.join(self._topics)}")
             for records in self._consumer.poll(timeout_ms=POLL_MS).values():
                 found += map(as_message, records)
+                deadline = time.monotonic() + self._timeout_s
         self._next = {part: self._consumer.position(part) for part in ends}
         return found
 
     def _begin(self) -> None:
-        numbers = sorted(partitions_of(self._connection, self._consumer, self._topic))
-        parts = [kafka.TopicPartition(self._topic, number) for number in numbers]
+        parts = [
+            kafka.TopicPartition(topic, number)
+            for topic in self._topics
+            for number in sorted(partitions_of(self._connection, self._consumer, topic))
+        ]
         self._consumer.assign(parts)
         for part in parts:
             if part in self._next:
