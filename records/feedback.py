@@ -13,7 +13,7 @@ class Feedback(Record, frozen=True, kw_only=True):
     """A person's word on why an attempt failed. It is shown beside the verdict and changes no decision. Key: the job.
 
     Attributes:
-        id: Follows from the attempt and the user: the newest word of a person counts.
+        id: Follows from the attempt, the user and the time. The newest word on an attempt counts.
         job: The job.
         attempt: The attempt.
         time: When it was said, in seconds since 1970.
