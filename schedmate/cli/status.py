@@ -111,6 +111,7 @@ def _one(status: "JobStatus") -> None:
         "slowed by": _some("{}, to {:.0%}", status.slowed_by, status.slowdown_ratio),
         "verdict": _joined(_verdict(status), status.verdict_message),
         "line": _some("{}  [{}]", status.verdict_line, status.verdict_place),
+        "a person says": _some("{} (attempt {}, by {})", status.feedback_cause, status.feedback_attempt, status.feedback_user),
         "failed before": "; ".join(_failed(one) for one in status.failures if one.attempt != status.verdict_attempt),
         "decision": _joined(status.decision, status.decision_mode, status.decision_reason),
         "outcome": _joined(status.outcome, status.outcome_detail),

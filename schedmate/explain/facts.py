@@ -20,6 +20,10 @@ _PROGRESS = (
     "SELECT max(m.step) AS step, argMax(m.step_time_s, m.time) AS step_time_s, argMax(m.loss, m.time) AS loss, max(m.time) AS time "
     "FROM job_metrics AS m WHERE m.job = {job:String} AND m.attempt = {attempt:Int64}"
 )
+_PEOPLE = (
+    "SELECT time, user, cause, error_type, component, line, comment FROM feedback "
+    "WHERE job = {job:String} AND attempt = {attempt:Int64} ORDER BY time DESC LIMIT 5"
+)
 OWN_MEMORY = ("oom_killer", "cgroup_oom", "systemd_oom", "host_memory", "worker_killed", "out_of_memory")
 """Causes that are a job's hunger for memory, on whatever node: no sign that a node is ill."""
 _NEIGHBOURS = (
@@ -56,6 +60,7 @@ class Facts:
         decisions: What the bridge decided on the job, newest first, and what became of it.
         findings: What its nodes' logs and GPUs said while it was there, the worst first.
         looks: What language models said last of the attempt's verdicts.
+        people: What people said was the cause, the last word first.
         neighbours: Failures of other jobs on the node that the verdict names, within a week.
     """
 
@@ -68,6 +73,7 @@ class Facts:
     decisions: Sequence[Row] = field(default_factory=list)
     findings: Sequence[Row] = field(default_factory=list)
     looks: Sequence[Row] = field(default_factory=list)
+    people: Sequence[Row] = field(default_factory=list)
     neighbours: Sequence[Row] = field(default_factory=list)
 
     @property
@@ -104,6 +110,7 @@ def gather(client: Client, job: str, attempt: int | None = None) -> Facts | None
         decisions=[row for row in _rows(run(client, "bridge", {"job": job})) if row["attempt"] == chosen],
         findings=_rows(ask(client, _FINDINGS, values)),
         looks=_rows(ask(client, _LOOKS, values)),
+        people=_rows(ask(client, _PEOPLE, values)),
         neighbours=_rows(ask(client, _NEIGHBOURS, {"node": node, "job": job})) if node else [],
     )
 
