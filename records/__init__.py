@@ -8,7 +8,6 @@ from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
 from .estimate import Estimate
-from .explained import Explained
 from .failure import Component, ErrorType, Failure, FailureSource, identified
 from .feedback import Feedback
 from .gpu_sample import GpuProcess, GpuSample
@@ -18,12 +17,13 @@ from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
 from .model_question import ChunkReference, ModelQuestion, QuestionKind
-from .network_error import network_error, untrusted
+from .network_error import misconfigured, network_error, untrusted
 from .node_finding import NodeFinding, Severity
-from .node_stay import NodeStay
 from .operator_command import Command, OperatorCommand
+from .placement import Placement
 from .slowdown import Slowdown
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
+from .user_error import UserError
 
 __all__ = [
     "BY_NAME",
@@ -48,7 +48,6 @@ __all__ = [
     "Estimate",
     "EventKind",
     "Evidence",
-    "Explained",
     "Failure",
     "FailureSource",
     "Feedback",
@@ -64,11 +63,11 @@ __all__ = [
     "ModelQuestion",
     "NodeFinding",
     "NodeLogChunk",
-    "NodeStay",
     "NumberMeaning",
     "OperatorCommand",
     "Outcome",
     "OverRanks",
+    "Placement",
     "Position",
     "QuestionKind",
     "Record",
@@ -77,12 +76,14 @@ __all__ = [
     "Severity",
     "Slowdown",
     "Topic",
+    "UserError",
     "check",
     "decision_id",
     "decode",
     "derived_id",
     "encode",
     "identified",
+    "misconfigured",
     "network_error",
     "topic_of",
     "untrusted",

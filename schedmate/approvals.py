@@ -6,7 +6,7 @@ import socket
 import time
 from collections.abc import Iterable
 
-from records import Command, Decision, DecisionResult, Explained, OperatorCommand, Outcome
+from records import Command, Decision, DecisionResult, OperatorCommand, Outcome, UserError
 from schedmate.assembly import producer_factory
 from schedmate.settings import Settings
 from scheduler_bridge.commands import Commands
@@ -16,7 +16,7 @@ from streams.transport import TransportError, outgoing
 ACKNOWLEDGED_S = 30.0
 
 
-class NotWaiting(Explained):
+class NotWaiting(UserError):
     """No decision of that name waits for a person; the message says what became of it, or what waits."""
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import msgspec
 
-from records import Component, ErrorType, Explained, Feedback, InvalidRecord, LogChunk, check, decode, encode
+from records import Component, ErrorType, Feedback, InvalidRecord, LogChunk, UserError, check, decode, encode
 from schedmate.approvals import person
 from schedmate.assembly import producer_factory
 from schedmate.connections import kafka_connection
+from schedmate.services.sink import clickhouse_opener
 from schedmate.settings import Settings
-from schedmate.sinking import clickhouse_opener
-from sinks.clickhouse import Answer, ask
+from sinks.clickhouse import QueryResult, ask
 from streams.accept import accept
 from streams.kafka import read_back
 from streams.transport import TransportError, outgoing
@@ -25,7 +25,7 @@ _VERDICT = (
 )
 
 
-class NotCorrected(Explained):
+class NotCorrected(UserError):
     """The feedback cannot be written; the message says what was expected and what came."""
 
 
@@ -109,7 +109,7 @@ def history(settings: Settings, hours: float) -> Iterator[LogChunk]:
             yield record
 
 
-def _ask(settings: Settings, sql: str, values: Mapping[str, str]) -> Answer:
+def _ask(settings: Settings, sql: str, values: Mapping[str, str]) -> QueryResult:
     client = clickhouse_opener(settings.clickhouse)()
     try:
         return ask(client, sql, values)

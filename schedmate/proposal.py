@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import re2
 
 from processors.diagnose.catalogue.entry import Signature, checked, masked
-from processors.grammar.prefix import clean, peel
-from records import Component, ErrorType, Explained, Feedback, LogChunk
+from processors.grammar.prefix import clean, strip_prefix
+from records import Component, ErrorType, Feedback, LogChunk, UserError
 
 KINDS = {
     Component.GPU: "device",
@@ -27,7 +27,7 @@ _VARIABLE = re.compile(r"0x[0-9a-fA-F]+|/[\w./@+-]+|\d+")
 """What differs from one line of a kind to the next: addresses, paths, numbers."""
 
 
-class NoProposal(Explained):
+class NoProposal(UserError):
     """No signature can be made of a line; the message says why."""
 
 
@@ -55,7 +55,7 @@ def pattern_of(line: str) -> str:
     Raises:
         NoProposal: Too little of the line does not vary.
     """
-    text = peel(clean(line[:READ])).text.strip()
+    text = strip_prefix(clean(line[:READ])).text.strip()
     parts, fixed, at = [], [], 0
     for found in _VARIABLE.finditer(text):
         fixed.append(text[at : found.start()])

@@ -32,7 +32,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
 from pydantic_settings import SettingsError as PydanticSettingsError
 
-from records import Action, Explained, Mode
+from records import Action, Mode, UserError
 
 DEFAULT_FILE = Path("/etc/schedmate/schedmate.toml")
 STATE = Path(os.environ.get("XDG_STATE_HOME", Path.home() / ".local" / "state")) / "schedmate"
@@ -61,7 +61,7 @@ REPLACED = {
 """Settings of earlier versions, and what to write instead."""
 
 
-class SettingsError(Explained):
+class SettingsError(UserError):
     """A setting that cannot be used; the message says where it stands, what was expected and what came."""
 
 

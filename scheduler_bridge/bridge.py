@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import structlog
 
@@ -36,7 +36,8 @@ from scheduler_bridge.guardrails import (
     objection_of_state,
     stopped,
 )
-from scheduler_bridge.ledger import Entry, Ledger
+from scheduler_bridge.ledger import Ledger, LedgerEntry
+from scheduler_bridge.metrics import BridgeMetrics
 from scheduler_bridge.policies import propose, restart
 from scheduler_bridge.settings import BridgeSettings
 
@@ -56,42 +57,6 @@ WORK = 5.0
 
 TIDY = 600.0
 """Seconds between two looks for what the ledger may forget: it keeps everything for a day anyway."""
-
-
-@dataclass(slots=True)
-class BridgeCounters:
-    """What the bridge did since it started."""
-
-    proposed: int = 0
-    """Decisions made and published."""
-    repeats: int = 0
-    """Findings and decisions that were known already."""
-    done: int = 0
-    """Decisions carried out and verified."""
-    shadowed: int = 0
-    """Decisions not carried out because their action is not turned on."""
-    refused: int = 0
-    """Decisions that a guardrail refused."""
-    refused_by: dict[str, int] = field(default_factory=dict)
-    """Decisions refused, by the guardrail that refused them."""
-    deferred: dict[str, int] = field(default_factory=dict)
-    """Decisions told to wait for an hourly limit, by the limit."""
-    expired: int = 0
-    """Decisions whose time was over."""
-    failed: int = 0
-    """Actions that the scheduler refused, or whose effect it does not show."""
-    unverified: int = 0
-    """Actions of which nobody knows whether they were carried out."""
-    waiting: int = 0
-    """Decisions that wait now."""
-    awaiting_approval: int = 0
-    """Decisions that wait for a person's approval now."""
-    stopped: int = 0
-    """Stops in force now: while there is one, nothing is carried out."""
-    actions_hour: dict[str, int] = field(default_factory=dict)
-    """Actions of the last hour that count: all (`cluster`), those for the user and against the node that have most."""
-    scheduler_away: int = 0
-    """Questions that the scheduler did not answer."""
 
 
 @dataclass(slots=True)
@@ -137,7 +102,7 @@ class Bridge:
         clock: Callable[[], float] = time.time,
         recall: Callable[[], Iterable[Remembered]] = tuple,
     ) -> None:
-        self.counters = BridgeCounters()
+        self.metrics = BridgeMetrics()
         self._recall = recall
         self._actuator = actuator
         self._settings = settings
@@ -176,7 +141,7 @@ class Bridge:
                 self._adopt(propose(record, self._settings))
             case Decision():
                 if self._ledger.knows(record.id):
-                    self.counters.repeats += 1
+                    self.metrics.repeats.inc()
                 self._ledger.remember(record)
             case DecisionResult() | OperatorCommand():
                 self.remember(record)
@@ -210,15 +175,15 @@ class Bridge:
         """Take in what a person said, and look at once at the decisions that it concerns."""
         if not self._commands.remember(command):
             return
-        self.counters.stopped = len(self._commands.stops)
+        self.metrics.stops.set(len(self._commands.stops))
         concerned = self._ledger.open() & {command.about} if command.job else self._ledger.open()
         for decision_id in concerned:
             self._look_at(decision_id)
 
     def _accept_failure(self, failure: Failure) -> None:
-        """Propose what the newest revision says, and take back what an older one led to."""
+        """Propose what the newest revision says, and retract what an older one led to."""
         if not self._is_newest(failure):
-            self.counters.repeats += 1
+            self.metrics.repeats.inc()
             return
         proposal = propose(failure, self._settings)
         earlier = [
@@ -226,7 +191,7 @@ class Bridge:
         ]
         repeats = [self._reconsider(entry, proposal, failure) for entry in earlier]
         if any(repeats):
-            self.counters.repeats += 1
+            self.metrics.repeats.inc()
             return
         self._adopt(proposal)
         if proposal is not None and failure.final:
@@ -243,7 +208,7 @@ class Bridge:
             del self._revisions[next(iter(self._revisions))]
         return True
 
-    def _reconsider(self, entry: Entry, proposal: Decision | None, failure: Failure) -> bool:
+    def _reconsider(self, entry: LedgerEntry, proposal: Decision | None, failure: Failure) -> bool:
         """Hold an earlier decision about the same attempt against a new revision. True where it says the same already."""
         earlier = entry.decision
         assert earlier is not None
@@ -253,7 +218,7 @@ class Bridge:
         )
         if entry.untouched:
             if proposal is None:
-                reason = f"the verdict was taken back: revision {failure.revision} says {failure.error_type}"
+                reason = f"the verdict was retracted: revision {failure.revision} says {failure.error_type}"
                 self._conclude(earlier, Objection("verdict", f"{reason} ({failure.message})"))
             elif not same:
                 self._conclude(earlier, Objection("verdict", f"replaced by {proposal.id}"))
@@ -273,11 +238,11 @@ class Bridge:
             log.warning("not_decided", error=str(error))
             return
         if self._ledger.knows(decision.id):
-            self.counters.repeats += 1
+            self.metrics.repeats.inc()
             return
         self._publish(decision)
         self._ledger.remember(decision)
-        self.counters.proposed += 1
+        self.metrics.proposed.inc()
         log.info("decided", decision=decision.id, mode=decision.mode.value, reason=decision.reason)
 
     def _consider(self, decision: Decision) -> None:
@@ -352,7 +317,7 @@ class Bridge:
         watch.due = min(limit.until, decision.expires)
         if not self._ledger.result(decision.id, Outcome.DEFERRED):
             self._record(decision, Outcome.DEFERRED, watch.why)
-            self.counters.deferred[limit.guardrail] = self.counters.deferred.get(limit.guardrail, 0) + 1
+            self.metrics.deferred.labels(limit.guardrail).inc()
             log.info("deferred", decision=decision.id, why=watch.why)
 
     def _act(self, decision: Decision) -> None:
@@ -404,8 +369,7 @@ class Bridge:
         detail = f"{objection.guardrail}: {objection.reason}" + (f"; {why}" if why else "")
         self._record(decision, objection.outcome, detail, seen)
         if objection.outcome is Outcome.REFUSED:
-            refused = self.counters.refused_by
-            refused[objection.guardrail] = refused.get(objection.guardrail, 0) + 1
+            self.metrics.refused.labels(objection.guardrail).inc()
 
     def _record(self, decision: Decision, outcome: Outcome, detail: str, seen: JobView | None = None) -> None:
         """Write down one step: acknowledged first, believed second."""
@@ -427,25 +391,25 @@ class Bridge:
         self._publish(result)
         self._ledger.remember(result)
         if outcome.final:
-            setattr(self.counters, outcome.value, getattr(self.counters, outcome.value) + 1)
+            self.metrics.outcomes.labels(outcome.value).inc()
             log.info("concluded", decision=decision.id, outcome=outcome.value, detail=detail, seen=result.seen)
 
     def _count(self, waiting: int) -> None:
         """Bring the numbers that go up and down to what is so now."""
-        self.counters.waiting = waiting
+        self.metrics.waiting.set(waiting)
         context = self._context()
-        self.counters.awaiting_approval = sum(
-            self._ledger.result(decision.id, Outcome.AWAITING_APPROVAL) is not None
-            and awaits_approval(decision, context) is not None
-            for decision in self._ledger.pending()
+        self.metrics.awaiting_approval.set(
+            sum(
+                self._ledger.result(decision.id, Outcome.AWAITING_APPROVAL) is not None
+                and awaits_approval(decision, context) is not None
+                for decision in self._ledger.pending()
+            )
         )
         recent = self._ledger.recent(self._clock())
         users, nodes = Counter(tried.user for tried in recent), Counter(tried.node for tried in recent if tried.node)
-        self.counters.actions_hour = {
-            "cluster": len(recent),
-            "user": max(users.values(), default=0),
-            "node": max(nodes.values(), default=0),
-        }
+        self.metrics.actions_last_hour.labels("cluster").set(len(recent))
+        self.metrics.actions_last_hour.labels("user").set(max(users.values(), default=0))
+        self.metrics.actions_last_hour.labels("node").set(max(nodes.values(), default=0))
 
     def _watch(self, decision_id: str) -> _Watch:
         if decision_id not in self._watches:
@@ -483,5 +447,5 @@ class Bridge:
         return self._watch(decision.id).why or next((result.detail for result in noted if result), "")
 
     def _note_outage(self, error: SchedulerAway) -> None:
-        self.counters.scheduler_away += 1
+        self.metrics.scheduler_away.inc()
         self._outage.failed(error)

@@ -2,16 +2,19 @@
 
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from records import Command, Decision, DecisionResult, InvalidRecord, OperatorCommand, encode
-from schedmate.cli.console import console, say, say_json, warn
+from schedmate.cli.console import say, say_json, warn
+from schedmate.cli.listing import Csv, Json, Since, print_rows
 from schedmate.settings import Loaded
 from schedmate.terminal import one_line
+from schedmate.times import ago, at, local
+from schedmate.times import since as since_when
 from streams.transport import Message
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 TOPICS = ("decisions", "decision-results", "approvals")
 Shown = Decision | DecisionResult | OperatorCommand
 Reason = Annotated[str, typer.Option(help="Why, for those who read it later.")]
+COLUMNS = ("time", "outcome", "action", "job", "why", "decision")
 
 
 @app.callback(invoke_without_command=True)
@@ -30,7 +34,9 @@ def decisions(
     *,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes.")] = False,
     job: Annotated[str | None, typer.Option(help="Only those about this job.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON record a line.")] = False,
+    since: Since = "",
+    as_json: Json = False,
+    as_csv: Csv = False,
 ) -> None:
     """Show decisions, what people said of them and what became of them, as they were written; approve, reject or stop them.
 
@@ -39,41 +45,36 @@ def decisions(
     if context.invoked_subcommand:
         return
     loaded: Loaded = context.obj
+    records = (
+        each for each in _records(loaded, follow, since_when(since) if since else None) if job in (None, each.job)
+    )
+    if as_csv and follow:
+        raise typer.BadParameter("--csv and --follow exclude each other: CSV is written at the end")
+    if as_csv:
+        print_rows(COLUMNS, [_row(record) for record in records], as_csv=True)
+        return
     try:
-        for record in _records(loaded, follow):
-            if job in (None, record.job):
-                if json:
-                    say_json(encode(record))
-                else:
-                    say(line(record))
+        for record in records:
+            if as_json:
+                say_json(encode(record))
+            else:
+                say(line(record, local if follow else ago))
     except KeyboardInterrupt:
         raise typer.Exit from None
 
 
 @app.command()
-def waiting(
-    context: typer.Context, *, json: Annotated[bool, typer.Option("--json", help="One JSON record a line.")] = False
-) -> None:
+def waiting(context: typer.Context, *, as_json: Json = False, as_csv: Csv = False) -> None:
     """List the decisions that wait for a person, with the ids that `approve` and `reject` take.
 
     Example: `schedmate decisions waiting`
     """
-    from rich.table import Table
-
-    from schedmate.cli.cells import cell, moment
-
-    found = _approvals(context).waiting(time.time())
-    if json:
-        for decision in found:
-            say_json(encode(decision))
-        return
-    if not found:
-        say("no decision waits for approval")
-        return
-    table = Table("id", "action", "job", "until", "reason", box=None, pad_edge=False)
-    for one in found:
-        table.add_row(*map(cell, (one.id, one.action, one.job, moment(one.expires), one.reason)))
-    console().print(table)
+    rows = [
+        (one.id, one.action.value, one.job, at(one.expires), one.reason)
+        for one in _approvals(context).waiting(time.time())
+    ]
+    columns = ("decision", "action", "job", "expires", "reason")
+    print_rows(columns, rows, as_json=as_json, as_csv=as_csv, empty="no decision waits for approval")
 
 
 @app.command()
@@ -146,12 +147,20 @@ def _approvals(context: typer.Context) -> "Approvals":
     from schedmate.approvals import Approvals
 
     loaded: Loaded = context.obj
-    return Approvals(_records(loaded, follow=False))
+    return Approvals(_records(loaded, follow=False, since=None))
 
 
-def line(record: Shown) -> str:
-    """Return a record as one line for a person."""
-    when = datetime.fromtimestamp(record.time).astimezone().isoformat(" ", "seconds")
+def _row(record: Shown) -> tuple[object, ...]:
+    if isinstance(record, OperatorCommand):
+        return (at(record.time), record.command, "", record.job, f"{record.author}: {record.reason}", record.about)
+    if isinstance(record, Decision):
+        return (at(record.time), record.mode, record.action, record.job, record.reason, record.id)
+    return (at(record.time), record.outcome, record.action, record.job, record.detail, record.decision_id)
+
+
+def line(record: Shown, worded: Callable[[datetime], str] = ago) -> str:
+    """Return a record as one line for a person; `worded` says its time."""
+    when = f"{worded(moment):<15}" if (moment := at(record.time)) else f"{record.time}"
     if isinstance(record, OperatorCommand):
         said = one_line(f"{record.author}: {record.reason}")
         return f"{when}  {record.command.upper():10}  {one_line(record.job)}  {said}"
@@ -162,10 +171,10 @@ def line(record: Shown) -> str:
     return f"{when}  {record.outcome:10}  {record.action} {one_line(record.job)}  {about}"
 
 
-def _records(loaded: Loaded, follow: bool) -> Iterator[Shown]:
+def _records(loaded: Loaded, follow: bool, since: float | None) -> Iterator[Shown]:
     from streams.accept import accept
 
-    messages = _follow(loaded) if follow else _stored(loaded)
+    messages = _follow(loaded, since) if follow else _stored(loaded, since)
     for message in messages:
         try:
             record = accept(message)
@@ -176,21 +185,21 @@ def _records(loaded: Loaded, follow: bool) -> Iterator[Shown]:
             yield record
 
 
-def _stored(loaded: Loaded) -> Iterator[Message]:
+def _stored(loaded: Loaded, since: float | None) -> Iterator[Message]:
     from schedmate.connections import kafka_connection
     from streams.kafka import read_back
 
-    stored = list(read_back(kafka_connection(loaded.settings.kafka), TOPICS))
+    stored = list(read_back(kafka_connection(loaded.settings.kafka), TOPICS, since))
     yield from sorted(stored, key=lambda message: message.time)
 
 
-def _follow(loaded: Loaded) -> Iterator[Message]:
+def _follow(loaded: Loaded, since: float | None) -> Iterator[Message]:
     """Yield what is stored, then what comes. The group never commits, so nothing is left of it."""
     from schedmate.connections import kafka_connection
     from streams.kafka import KafkaConsumer
 
     shown: dict[tuple[str, int], int] = {}
-    for message in _stored(loaded):
+    for message in _stored(loaded, since):
         place = message.position
         shown[place.topic, place.partition] = max(place.offset, shown.get((place.topic, place.partition), -1))
         yield message

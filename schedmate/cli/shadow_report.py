@@ -4,11 +4,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.cli.console import console, say, say_json
+from schedmate.cli.console import say
+from schedmate.cli.listing import Csv, Json, print_rows
 from schedmate.settings import Loaded
 
 if TYPE_CHECKING:
     from schedmate.shadow import Row
+
+SUMMARY = ("action", "cause", "decisions", "right", "wrong", "not known", "GPU hours saved", "wasted", "instead")
+DECISION = (
+    *("id", "action", "job", "attempt", "cause", "cause_id", "time", "beneficiary", "exclude_nodes"),
+    *("instead", "hours_saved", "hours_wasted", "corrected"),
+)
+EXPLANATION = (
+    "right: somebody did the same and it helped, or a slowdown went on. wrong: it would have been useless, or a person named another "
+    "cause. GPU hours count only where the GPUs and both ends of a time are known; `+ n` stands for n decisions whose hours are not."
+)
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -18,7 +29,8 @@ def command(
     context: typer.Context,
     *,
     days: Annotated[int, typer.Option(min=1, help="Decisions of so many days.")] = 7,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object a decision.")] = False,
+    as_json: Json = False,
+    as_csv: Csv = False,
 ) -> None:
     """Show what decisions in shadow mode would have done, what happened to their jobs instead, and the GPU hours saved or wasted.
 
@@ -26,10 +38,8 @@ def command(
 
     Example: `schedmate shadow-report --days 7`
     """
-    import msgspec
-
-    from schedmate.shadow import as_json, gather, judge, summarise
-    from schedmate.sinking import clickhouse_opener
+    from schedmate.services.sink import clickhouse_opener
+    from schedmate.shadow import as_row, gather, judge, summarise
 
     loaded: Loaded = context.obj
     client = clickhouse_opener(loaded.settings.clickhouse)()
@@ -37,36 +47,21 @@ def command(
         judged = judge(gather(client, days))
     finally:
         client.close()
-    if json:
-        for one in judged:
-            say_json(msgspec.json.encode(as_json(one)))
+    if as_json or as_csv:
+        rows = [as_row(one) for one in judged]
+        print_rows(DECISION, [[row[name] for name in DECISION] for row in rows], as_json=as_json, as_csv=as_csv)
         return
-    if not judged:
-        say(f"no decision of the last {days} days was left in shadow mode")
-        return
-    _table(summarise(judged))
-    say("")
-    say(
-        "right: somebody did the same and it helped, or a slowdown went on. wrong: it would have been useless, or a person named another "
-        "cause. GPU hours count only where the GPUs and both ends of a time are known; `+ n` stands for n decisions whose hours are not."
-    )
+    empty = f"no decision of the last {days} days was left in shadow mode"
+    print_rows(SUMMARY, [_summary(row) for row in summarise(judged)], empty=empty)
+    if judged:
+        say("")
+        say(EXPLANATION)
 
 
-def _table(rows: "list[Row]") -> None:
-    from rich.table import Table
-
-    from schedmate.cli.cells import cell
-
-    columns = ("action", "cause", "decisions", "right", "wrong", "not known", "GPU hours saved", "wasted", "instead")
-    table = Table(*columns, box=None, pad_edge=False)
-    for row in rows:
-        instead = "; ".join(
-            f"{count} {what}" for what, count in sorted(row.instead.items(), key=lambda item: (-item[1], item[0]))
-        )
-        corrected = f" ({row.corrected} corrected)" if row.corrected else ""
-        unknown = f" + {row.hours_unknown}" if row.hours_unknown else ""
-        table.add_row(
-            *map(cell, (row.action, row.cause, row.decisions, row.right, f"{row.wrong}{corrected}", row.unknown)),
-            *map(cell, (f"{row.hours_saved:.1f}{unknown}", f"{row.hours_wasted:.1f}", instead)),
-        )
-    console().print(table)
+def _summary(row: "Row") -> tuple[object, ...]:
+    order = sorted(row.instead.items(), key=lambda item: (-item[1], item[0]))
+    instead = "; ".join(f"{count} {what}" for what, count in order)
+    corrected = f" ({row.corrected} corrected)" if row.corrected else ""
+    unknown = f" + {row.hours_unknown}" if row.hours_unknown else ""
+    verdicts = (row.decisions, row.right, f"{row.wrong}{corrected}", row.unknown)
+    return (row.action, row.cause, *verdicts, f"{row.hours_saved:.1f}{unknown}", f"{row.hours_wasted:.1f}", instead)

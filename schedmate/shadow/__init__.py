@@ -1,6 +1,6 @@
 """What decisions that were not carried out would have done, and what happened to their jobs instead."""
 
 from .facts import Facts, gather
-from .report import Row, as_json, judge, summarise
+from .report import Row, as_row, judge, summarise
 
-__all__ = ["Facts", "Row", "as_json", "gather", "judge", "summarise"]
+__all__ = ["Facts", "Row", "as_row", "gather", "judge", "summarise"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import Answer, ask
+from sinks.clickhouse import QueryResult, ask
 
 _SHADOWS = (
     "SELECT d.id AS id, d.action AS action, d.job AS job, d.attempt AS attempt, d.cause AS cause, d.cause_id AS cause_id, "
@@ -109,7 +109,7 @@ def gather(client: Client, days: int) -> Facts:
     """
 
     def rows(sql: str) -> list[dict[str, Any]]:
-        answer: Answer = ask(client, sql, {"days": str(days)} if "{days" in sql else {})
+        answer: QueryResult = ask(client, sql, {"days": str(days)} if "{days" in sql else {})
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
     shadows = [Shadow(**row) for row in rows(_SHADOWS)]

@@ -102,16 +102,10 @@ def summarise(judged: Iterable[Judged]) -> list[Row]:
     return sorted(rows.values(), key=lambda row: (-row.decisions, row.action, row.cause))
 
 
-def as_json(one: Judged) -> dict[str, object]:
-    """Return one decision as JSON holds it."""
-    return {
-        **asdict(one.shadow),
-        "time": one.shadow.time.isoformat(),
-        "instead": one.instead.value,
-        "hours_saved": one.hours_saved,
-        "hours_wasted": one.hours_wasted,
-        "corrected": one.corrected,
-    }
+def as_row(one: Judged) -> dict[str, object]:
+    """Return one decision and what happened instead, by column."""
+    more = {"instead": one.instead.value, "hours_saved": one.hours_saved, "hours_wasted": one.hours_wasted}
+    return {**asdict(one.shadow), **more, "corrected": one.corrected}
 
 
 def _restart(shadow: Shadow, facts: Facts) -> Judged:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from records import Action, Explained
+from records import Action, UserError
 
 
-class JobState(StrEnum):
+class SchedulerJobState(StrEnum):
     """The state of a job, in the few words that the bridge needs."""
 
     PENDING = "pending"
@@ -43,7 +43,7 @@ class JobView:
     """
 
     job: str
-    state: JobState
+    state: SchedulerJobState
     attempt: int = 0
     nodes: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class JobView:
         }
 
 
-class ActuatorError(Explained):
+class ActuatorError(UserError):
     """The scheduler refused, or does not show the effect; the text says what was expected, what came, and what to do."""
 
     def __init__(self, expected: str, came: str, remedy: str) -> None:

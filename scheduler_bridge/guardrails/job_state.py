@@ -1,7 +1,7 @@
 """What the scheduler must show before anything is done to a job."""
 
 from records import Action, Decision
-from scheduler_bridge.actuators import JobState, JobView
+from scheduler_bridge.actuators import JobView, SchedulerJobState
 
 from .base import Objection, Wait
 
@@ -23,7 +23,7 @@ def objection_of_state(
         return Objection(NAME, f"the scheduler does not know job {decision.job} (any more): submit it again by hand")
     if decision.action is Action.RESTART:
         return _restart(decision, job, confirmed)
-    if job.state is not JobState.RUNNING:
+    if job.state is not SchedulerJobState.RUNNING:
         return Objection(NAME, f"job {job.job} does not run ({job.word or job.state})")
     if decision.action is Action.CANCEL_PACKING:
         return _cancel_packing(decision, job, beneficiary)
@@ -42,13 +42,13 @@ def _restart(decision: Decision, job: JobView, confirmed: bool) -> Objection | W
     word = job.word or job.state.value
     if moved_on := _moved_on(decision, job):
         return moved_on
-    if job.state is JobState.FAILED:
+    if job.state is SchedulerJobState.FAILED:
         return None
-    if job.state is JobState.CANCELLED:
+    if job.state is SchedulerJobState.CANCELLED:
         return Objection(NAME, f"job {job.job} was cancelled by a person ({word})")
-    if job.state is JobState.HELD:
+    if job.state is SchedulerJobState.HELD:
         return Objection(NAME, f"job {job.job} is held in the queue by a person ({word})")
-    if job.state is JobState.COMPLETED:
+    if job.state is SchedulerJobState.COMPLETED:
         # Exit code 0 of a script may hide the failure of a pipe's first part; the verdict after the end decides.
         return (
             None
@@ -64,7 +64,7 @@ def _cancel_packing(decision: Decision, job: JobView, beneficiary: JobView | Non
         return Objection(NAME, f"job {job.job} has its GPUs to itself")
     if not decision.beneficiary:
         return None
-    if beneficiary is None or beneficiary.state is not JobState.RUNNING:
+    if beneficiary is None or beneficiary.state is not SchedulerJobState.RUNNING:
         return Objection(NAME, f"job {decision.beneficiary}, which would gain, does not run")
     if beneficiary.attempt != decision.attempt:
         return Objection(NAME, f"job {decision.beneficiary}, which would gain, was restarted since")

@@ -29,7 +29,7 @@ from records import (
     Record,
     decode,
 )
-from schedmate.bridging import FOLLOWED, READ
+from schedmate.services.bridge import FOLLOWED, READ
 from sinks.clickhouse import STORED_TOPICS, open_client
 from streams.kafka import Connection, KafkaConsumer, KafkaProducer, check_role, read_back
 from streams.kafka.acls import grant, granted, revoke

@@ -9,6 +9,7 @@ import pytest
 from records import Action, Command, Decision, Mode, OperatorCommand, Outcome, Record
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.commands import Commands
+from tests.metric_values import value
 from tests.scheduler_bridge.findings import NOW, failure
 from tests.scheduler_bridge.guardrails.test_guardrails import decision
 from tests.scheduler_bridge.test_bridge import ON, Stand
@@ -58,13 +59,13 @@ def attempts(stand: Stand, about: Decision) -> int:
 def test_a_decision_waits_until_a_person_approves_and_says_who_did(stand: Stand) -> None:
     about = waiting(stand)
     stand.bridge.advance()
-    assert stand.bridge.counters.awaiting_approval == 1
+    assert value(stand.bridge.metrics.awaiting_approval) == 1
     stand.bridge.accept(word(Command.APPROVE, about))
     assert stand.bridge.advance() is None
     assert stand.written.outcomes == [*WAITING, Outcome.STARTED, Outcome.DONE]
     assert stand.written.results[-1].detail == "approved by alice: the node is being mended"
     assert attempts(stand, about) == 1
-    assert stand.bridge.counters.awaiting_approval == 0
+    assert value(stand.bridge.metrics.awaiting_approval) == 0
 
 
 def test_an_approval_holds_across_restarts_and_acts_once_however_often_it_is_read(stand: Stand) -> None:
@@ -147,7 +148,7 @@ def test_a_stop_holds_everything_back_until_it_is_lifted(stand: Stand) -> None:
     stand.bridge.advance()
     assert stand.written.outcomes == [Outcome.STOPPED]
     assert "stopped by alice: the node is being mended" in stand.written.results[0].detail
-    assert stand.bridge.counters.stopped == 1
+    assert value(stand.bridge.metrics.stops) == 1
     stand.bridge = stand.new_bridge()
     stand.bridge.remember(stop)
     stand.bridge.advance()
@@ -156,7 +157,7 @@ def test_a_stop_holds_everything_back_until_it_is_lifted(stand: Stand) -> None:
     stand.bridge.accept(stop)  # the same stop, read again, stops nothing
     stand.bridge.advance()
     assert stand.written.outcomes == [Outcome.STOPPED, Outcome.STARTED, Outcome.DONE]
-    assert stand.bridge.counters.stopped == 0
+    assert value(stand.bridge.metrics.stops) == 0
 
 
 def test_a_stop_that_stands_in_the_topic_is_seen_before_an_action(stand: Stand) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from records import Action
-from scheduler_bridge.actuators.base import ActuatorError, JobState, JobView
+from scheduler_bridge.actuators.base import ActuatorError, JobView, SchedulerJobState
 
 from .scheduler import LocalScheduler
 
@@ -53,7 +53,9 @@ class LocalActuator:
         """Wait until the scheduler shows the effect, and return what it shows."""
 
         def shown(jobs: list[JobView]) -> bool:
-            return any(seen.job == job and seen.state is not JobState.STOPPING and reached(seen) for seen in jobs)
+            return any(
+                seen.job == job and seen.state is not SchedulerJobState.STOPPING and reached(seen) for seen in jobs
+            )
 
         done = self._scheduler.wait(shown, self._patience)
         seen = self._scheduler.job(job)

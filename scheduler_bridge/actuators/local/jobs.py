@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from scheduler_bridge.actuators.base import JobState, JobView
+from scheduler_bridge.actuators.base import JobView, SchedulerJobState
 
 from .process import Task
 
@@ -60,13 +60,13 @@ class LocalJob:
     environment: Mapping[str, str] = field(default_factory=dict)
     directory: str = ""
     pack_with: str = ""
-    state: JobState = JobState.PENDING
+    state: SchedulerJobState = SchedulerJobState.PENDING
     attempt: int = 0
     slot: int | None = None
     excluded: frozenset[str] = frozenset()
     alone: bool = False
     tasks: list[Task] = field(default_factory=list)
-    next: JobState | None = None
+    next: SchedulerJobState | None = None
     beside: set[str] = field(default_factory=set)
     exit_code: int | None = None
     signal: int = 0
@@ -78,7 +78,7 @@ class LocalJob:
 
     def view(self) -> JobView:
         """Return the job as the bridge sees it."""
-        waits = self.state is JobState.PENDING
+        waits = self.state is SchedulerJobState.PENDING
         return JobView(
             job=self.job,
             state=self.state,

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from records import Action
-from scheduler_bridge.actuators.base import ActuatorError, JobState, JobView, SchedulerAway
+from scheduler_bridge.actuators.base import ActuatorError, JobView, SchedulerAway, SchedulerJobState
 from scheduler_clients.slurm import SlurmClient, SlurmError, SlurmJob, SlurmUnavailable, UnknownSlurmJob
 
 from .jobs import state_of, view
 from .settings import SlurmSettings
 
-_STOPPED = (JobState.FAILED, JobState.COMPLETED, JobState.CANCELLED)
+_STOPPED = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED)
 
 
 class SlurmActuator:
@@ -79,7 +79,7 @@ class SlurmActuator:
         """Requeue a running job that asks for shards, asking for all shards of a GPU from now on."""
         before = self._look(job)
         whole = self._shards_of_a_gpu()
-        if state_of(before) is not JobState.RUNNING:
+        if state_of(before) is not SchedulerJobState.RUNNING:
             raise ActuatorError("a running job", f"{job} is {before.state}", "nothing was done")
         if not before.shards_per_node or not whole:
             came = f"{job} asks for {before.tres_per_node or 'no GPU'}, a GPU has {whole} shards"
@@ -93,7 +93,7 @@ class SlurmActuator:
     def evict(self, job: str) -> JobView:
         """Requeue a running job."""
         before = self._look(job)
-        if state_of(before) is not JobState.RUNNING:
+        if state_of(before) is not SchedulerJobState.RUNNING:
             raise ActuatorError("a running job", f"{job} is {before.state}", "nothing was done")
         return self._requeue(job, before, {})
 
@@ -107,8 +107,8 @@ class SlurmActuator:
             ):  # submitted with --no-requeue, or JobRequeue=0: Slurm would refuse, and the job be lost
                 self._client.update_job(job, {"Requeue": "1"})
             self._client.requeue_hold(job)
-            held = self._watch(job, lambda seen: state_of(seen) is JobState.HELD, limit)
-            if state_of(held) is not JobState.HELD:
+            held = self._watch(job, lambda seen: state_of(seen) is SchedulerJobState.HELD, limit)
+            if state_of(held) is not SchedulerJobState.HELD:
                 raise ActuatorError(f"{job} queued and held within {limit:g} s", held.state, _look_at(job))
             # Requeueing sets a start time some two minutes ahead; the update must come after the job is at rest.
             self._client.update_job(job, {"StartTime": f"now+{pause}", **changes})
@@ -154,7 +154,7 @@ def _translated() -> Iterator[None]:
 
 def _has_settled(seen: SlurmJob) -> bool:
     """True once the job runs (or ran already), or never will."""
-    return state_of(seen) not in (JobState.PENDING, JobState.HELD) or seen.reason == "BadConstraints"
+    return state_of(seen) not in (SchedulerJobState.PENDING, SchedulerJobState.HELD) or seen.reason == "BadConstraints"
 
 
 def _look_at(job: str) -> str:

@@ -174,11 +174,11 @@ def test_a_person_approves_while_the_bridge_is_down_and_it_acts_once(site: Site)
     bridge.wait()
 
     (shown,) = [json.loads(line) for line in site.say("decisions", "waiting", "--json").splitlines()]
-    forged = command(Command.APPROVE, shown["id"], job="another", user="mallory", time=time.time())
+    forged = command(Command.APPROVE, shown["decision"], job="another", user="mallory", time=time.time())
     site.tell(forged)
     assert "expected the id of one decision" in site.run("decisions", "approve", "restart/x", "--reason", "x").stderr
-    assert "approved" in site.say("decisions", "approve", shown["id"], "--reason", "the node is drained")
-    again = site.run("decisions", "approve", shown["id"], "--reason", "once more")
+    assert "approved" in site.say("decisions", "approve", shown["decision"], "--reason", "the node is drained")
+    again = site.run("decisions", "approve", shown["decision"], "--reason", "once more")
     assert (again.returncode, "was approved by" in again.stderr) == (2, True)
     assert "no decision waits" in site.say("decisions", "waiting")
     (approval,) = [record for record in site.read("approvals") if record.user != "mallory"]
@@ -230,7 +230,7 @@ def test_a_stop_reaches_every_bridge_and_one_that_stands_by_takes_over(site: Sit
     node = site.slurm.wait(second, "RUNNING")["NodeList"]
     site.tell(verdict(second, node))
     site.until(lambda: [one for one in site.read("decisions") if one.job == second])
-    working = ["schedmate_bridge_done_total 1.0" in get(port, "metrics") for port in ports]
+    working = ['schedmate_bridge_outcomes_total{outcome="done"} 1.0' in get(port, "metrics") for port in ports]
     assert sorted(working) == [False, True], "one works, the other stands by"
     bridges[working.index(True)].kill()  # while its decision waits for the end of the job
     site.until(lambda: Outcome.DONE in site.results(second), seconds=60)

@@ -7,7 +7,7 @@ import pytest
 
 from records import Action, EventKind, JobEvent, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import ActuatorError, JobState, SchedulerAway
+from scheduler_bridge.actuators import ActuatorError, SchedulerAway, SchedulerJobState
 from scheduler_bridge.actuators.slurm import SlurmActuator
 from scheduler_bridge.actuators.slurm.jobs import view
 from scheduler_clients.slurm import SlurmClient, SlurmCommands
@@ -33,15 +33,15 @@ class TestReading:
     @pytest.mark.parametrize(
         ("state", "held", "expected"),
         [
-            ("FAILED", False, JobState.FAILED),
-            ("PENDING", False, JobState.PENDING),
-            ("PENDING", True, JobState.HELD),
-            ("REQUEUE_HOLD", False, JobState.HELD),
-            ("COMPLETING", False, JobState.STOPPING),
-            ("SUSPENDED", False, JobState.OTHER),
+            ("FAILED", False, SchedulerJobState.FAILED),
+            ("PENDING", False, SchedulerJobState.PENDING),
+            ("PENDING", True, SchedulerJobState.HELD),
+            ("REQUEUE_HOLD", False, SchedulerJobState.HELD),
+            ("COMPLETING", False, SchedulerJobState.STOPPING),
+            ("SUSPENDED", False, SchedulerJobState.OTHER),
         ],
     )
-    def test_states(self, state: str, held: bool, expected: JobState) -> None:
+    def test_states(self, state: str, held: bool, expected: SchedulerJobState) -> None:
         found = parse("JobId=7 JobName=x" + RECORD.replace("FAILED", state) + " TresPerNode=gres:shard:2,gres:nic:1")
         assert found
         seen = view("7", replace(found, held=held), 2)
@@ -87,7 +87,7 @@ class TestActuator:
             slurm.wait(f"{array}_{task}", "FAILED")
         assert actuator.restart(f"{array}_2", ()).attempt == 1
         slurm.wait(f"{array}_2", "COMPLETED")
-        assert slurm.fields(f"{array}_1")["JobState"] == "FAILED"
+        assert slurm.fields(f"{array}_1")["SchedulerJobState"] == "FAILED"
         with pytest.raises(ActuatorError, match="array"):
             actuator.job(array)
 
@@ -113,7 +113,7 @@ class TestActuator:
             actuator.cancel_packing(running)
         assert actuator.job("999999") is None
         for job in (stubborn, here_only):
-            assert slurm.fields(job)["JobState"] == "FAILED"
+            assert slurm.fields(job)["SchedulerJobState"] == "FAILED"
         assert slurm.fields(running)["Restarts"] == "0"
         slurm.run("scancel", running)
 
@@ -136,7 +136,7 @@ class TestActuator:
             slurm.start_controller()
         seen = SlurmActuator(client).job(job)
         assert seen
-        assert seen.state is JobState.COMPLETED
+        assert seen.state is SchedulerJobState.COMPLETED
 
 
 @pytest.mark.slurm
