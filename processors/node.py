@@ -139,7 +139,7 @@ class NodeProcessor:
         return [_report(first, placement, concerned) for placement in concerned]
 
     def _place(self, placement: Placement, state: NodeState) -> list[Record]:
-        """Report to a placement that is new, or changed, what concerns it; and to others what concerns them alone no longer, or only now."""
+        """Report to a placement that is new, or changed, what concerns it; to others what concerns them alone no longer, or now."""
         was = [_concerned(known.finding, state) for known in state.findings]
         now = state.merge(placement).placement
         news = []

@@ -3,6 +3,7 @@
 from .alarm import Alarm, AlarmKind
 from .base import VERSION, Evidence, Position, Record
 from .bounds import check
+from .checkpoint import Checkpoint, CheckpointState, DurableBy
 from .codec import InvalidRecord, decode, encode
 from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
@@ -38,12 +39,15 @@ __all__ = [
     "Alarm",
     "AlarmKind",
     "Certainty",
+    "Checkpoint",
+    "CheckpointState",
     "ChunkReference",
     "Command",
     "Component",
     "DeadLetter",
     "Decision",
     "DecisionResult",
+    "DurableBy",
     "ErrorType",
     "Estimate",
     "EventKind",

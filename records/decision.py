@@ -49,6 +49,8 @@ class Decision(Record, frozen=True, kw_only=True):
         exclude_nodes: Nodes that this job's next attempts keep away from (`restart`). It says nothing to other jobs.
         node_evidence: True where those nodes' own logs or GPU samples speak against them, not the job alone: only then does the
             action count against them.
+        checkpoint: Path of the last durable checkpoint that the job's log named (`restart`); empty where none is known. It is for
+            people to read, and a word of the job's own: never part of a command.
         beneficiary: The job that gains (`cancel_packing`: the victim).
         evidence: The lines that it rests on.
     """
@@ -66,5 +68,6 @@ class Decision(Record, frozen=True, kw_only=True):
     cause_id: DecisionId = ""
     exclude_nodes: list[Name] = []
     node_evidence: bool = False
+    checkpoint: Sentence = ""
     beneficiary: Name = ""
     evidence: list[Evidence] = []

@@ -81,8 +81,8 @@ _ROLES = (
             *STATE_TOPICS,
         ),
         writes=(
-            *("job-metrics", "failures", "slowdowns", "alarms", "model-questions", "job-events", "placements"),
-            *("node-findings", "dead-letters", *STATE_TOPICS),
+            *("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "model-questions"),
+            *("job-events", "placements", "node-findings", "dead-letters", *STATE_TOPICS),
         ),
         sees=ALL,
         group="-worker",
