@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from processors.budget import BudgetState
-from processors.checkpoints.reader import Reader, SaveLine
+from processors.checkpoints.reader import CheckpointReader, SaveLine
 from processors.classified_chunk import ClassifiedChunk
 from processors.classify.classifier import LineClassifier
 from processors.state import StreamState
@@ -74,7 +74,7 @@ def views(folder: Path) -> Iterator[ClassifiedChunk]:
         yield reader.read(chunk, Position("job-logs", 0, offset), stream, budget).chunk
 
 
-def find(folder: Path, reader: Reader) -> Iterator[tuple[int, str, SaveLine]]:
+def find(folder: Path, reader: CheckpointReader) -> Iterator[tuple[int, str, SaveLine]]:
     """Yield the number, the text and what it tells of each line of a log that tells of a save."""
     for view in views(folder):
         for one in reader.find(view):
@@ -83,7 +83,7 @@ def find(folder: Path, reader: Reader) -> Iterator[tuple[int, str, SaveLine]]:
 
 def score(wanted: str, verbose: bool) -> Counts:
     """Return what was found in one half; tell each mistake where asked."""
-    counts, reader, known = Counts(), Reader(), labels()
+    counts, reader, known = Counts(), CheckpointReader(), labels()
     for folder in sorted(LOGS.glob("*/*")):
         if half(folder.parent.name) != wanted:
             continue

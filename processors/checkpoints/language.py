@@ -38,17 +38,17 @@ class Says(Enum):
     NOTHING = "nothing"
 
 
-class Said(NamedTuple):
+class SaveWords(NamedTuple):
     """What a line tells, and whether training goes on meanwhile."""
 
     what: Says
     asynchronous: bool = False
 
 
-NOTHING = Said(Says.NOTHING)
+NOTHING = SaveWords(Says.NOTHING)
 
 
-def read(text: str) -> Said:
+def read(text: str) -> SaveWords:
     """Return what `text`, a line without what loggers put in front, tells of a save; `NOTHING` where it tells of none."""
     if text.startswith("+"):
         return NOTHING  # a shell that shows its commands
@@ -60,7 +60,7 @@ def read(text: str) -> Said:
             found = _clause(clause)
     if found is Says.COMPLETE and background and ("staging" in text or "staged" in text):
         found = Says.PART  # the copy in memory is complete
-    return Said(found, background) if found else NOTHING
+    return SaveWords(found, background) if found else NOTHING
 
 
 def _clauses(text: str) -> Iterator[list[str]]:

@@ -12,7 +12,7 @@ from processors.grammar.literals import Literals
 from processors.grammar.prefix import strip_prefix
 
 from . import language, places
-from .language import NOTHING, Said, Says
+from .language import NOTHING, SaveWords, Says
 
 _WORDS = Literals(
     [r"sav(?:e|ing)|writ(?:e|ing|ten)|wrote|dump|stor(?:e|ing)|persist|seriali|snapshot|check-?point|ckpt|renam"]
@@ -43,11 +43,11 @@ class SaveLine(NamedTuple):
     seconds: float | None
 
 
-class Reader:
+class CheckpointReader:
     """Finds the lines that tell of saves. Holds what follows from templates, nothing of any job."""
 
     def __init__(self, size: int = CACHE_SIZE) -> None:
-        self._known: GenerationCache[Said] = GenerationCache(size)
+        self._known: GenerationCache[SaveWords] = GenerationCache(size)
 
     def find(self, chunk: ClassifiedChunk) -> Iterator[SaveLine]:
         """Yield the lines of `chunk` that tell of a save."""
@@ -67,7 +67,7 @@ class Reader:
             path = places.path(text)
             yield SaveLine(index, *one, path, places.step(text, path), places.seconds(text))
 
-    def _learn(self, template: str) -> Said:
+    def _learn(self, template: str) -> SaveWords:
         said = language.read(_message(template)) if _WORDS.likely(template) else NOTHING
         self._known.put(template, said)
         return said

@@ -16,7 +16,7 @@ from records import Checkpoint, CheckpointState, DurableBy, EventKind, JobEvent,
 
 from . import places
 from .language import Says
-from .reader import Reader, SaveLine
+from .reader import CheckpointReader, SaveLine
 from .saves import CheckpointsState, Save, Shown, durable, failed, started
 
 PAUSE_S = 1.0
@@ -42,8 +42,8 @@ class Checkpoints(Stage[CheckpointsState]):
 
     name = "checkpoints"
 
-    def __init__(self, reader: Reader | None = None) -> None:
-        self.reader = reader or Reader()
+    def __init__(self, reader: CheckpointReader | None = None) -> None:
+        self.reader = reader or CheckpointReader()
         self.metrics = CheckpointMetrics()
 
     def metric_groups(self) -> Sequence[object]:
