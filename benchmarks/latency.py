@@ -37,7 +37,7 @@ def measure(kafka: Kafka, scratch: Path) -> list[tuple[str, str]]:
             **slurm.environment,
             "SCHEDMATE_KAFKA__BROKERS": kafka.address,
             "SCHEDMATE_PRODUCER__DIRECTORY": str(slurm.directory),
-            "SCHEDMATE_BRIDGE__ENABLED": "restart",
+            "SCHEDMATE_BRIDGE__MODES": "restart=act",
             "SCHEDMATE_BRIDGE__ACTIONS_PER_HOUR": "1000",
             "SCHEDMATE_BRIDGE__ACTIONS_PER_NODE_HOUR": "1000",
             "SCHEDMATE_BRIDGE__USER_SHARE": "1",

@@ -10,6 +10,7 @@ from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
 from .estimate import Estimate
 from .failure import Component, ErrorType, Failure, FailureSource, identified
+from .feedback import Feedback
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
 from .job_event import PIPE, PIPE_KINDS, PIPE_SAYS, PRODUCER, EventKind, JobEvent
@@ -19,6 +20,7 @@ from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
 from .model_question import ChunkReference, ModelQuestion, QuestionKind
 from .network_error import misconfigured, network_error, untrusted
 from .node_finding import NodeFinding, Severity
+from .operator_command import Command, OperatorCommand
 from .placement import Placement
 from .slowdown import Slowdown
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
@@ -40,6 +42,7 @@ __all__ = [
     "Checkpoint",
     "CheckpointState",
     "ChunkReference",
+    "Command",
     "Component",
     "DeadLetter",
     "Decision",
@@ -51,6 +54,7 @@ __all__ = [
     "Evidence",
     "Failure",
     "FailureSource",
+    "Feedback",
     "GpuProcess",
     "GpuSample",
     "InvalidRecord",
@@ -64,6 +68,7 @@ __all__ = [
     "NodeFinding",
     "NodeLogChunk",
     "NumberMeaning",
+    "OperatorCommand",
     "Outcome",
     "OverRanks",
     "Placement",

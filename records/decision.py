@@ -21,10 +21,14 @@ class Action(StrEnum):
 
 
 class Mode(StrEnum):
-    """`shadow`: published for people and other schedulers to see, never carried out by the bridge. `act`: to be carried out."""
+    """How far an action may go."""
 
     SHADOW = "shadow"
+    """Published for people and other schedulers to see, never carried out by the bridge."""
+    APPROVE = "approve"
+    """Carried out once a person has approved the decision."""
     ACT = "act"
+    """Carried out."""
 
 
 class Decision(Record, frozen=True, kw_only=True):
@@ -37,7 +41,7 @@ class Decision(Record, frozen=True, kw_only=True):
         attempt: The attempt that the decision is about; a job that has moved on is left alone.
         time: When the cause arose, in seconds since 1970.
         expires: Not to be carried out after this time.
-        mode: Shadow or act.
+        mode: How far it may go.
         policy: Name of the rule that decided.
         reason: One sentence for a person.
         cause: What counts as one root cause for budgets (a signature's name; the victim of a packing).

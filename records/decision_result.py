@@ -7,10 +7,14 @@ from .decision import Action
 
 
 class Outcome(StrEnum):
-    """What became of a decision. All but `deferred` and `started` are final."""
+    """What became of a decision. All are final but `deferred`, `stopped`, `awaiting_approval` and `started`."""
 
     DEFERRED = "deferred"
     """Not yet: an hourly limit is reached. It is looked at again until it expires. Written once."""
+    STOPPED = "stopped"
+    """Not yet: a person has stopped all actions. It is looked at again until it expires. Written once."""
+    AWAITING_APPROVAL = "awaiting_approval"
+    """Not yet: a person must approve it before it expires. Written once."""
 
     STARTED = "started"
     """About to be carried out. Written before anything is done, so that a crash in between is seen."""
@@ -30,7 +34,7 @@ class Outcome(StrEnum):
     @property
     def final(self) -> bool:
         """True where nothing more will be done about the decision."""
-        return self not in {Outcome.DEFERRED, Outcome.STARTED}
+        return self not in {Outcome.DEFERRED, Outcome.STOPPED, Outcome.AWAITING_APPROVAL, Outcome.STARTED}
 
 
 class DecisionResult(Record, frozen=True, kw_only=True):

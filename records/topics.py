@@ -10,6 +10,7 @@ from .decision import Decision
 from .decision_result import DecisionResult
 from .estimate import Estimate
 from .failure import Failure
+from .feedback import Feedback
 from .gpu_sample import GpuSample
 from .job_event import PIPE_KINDS, PIPE_SAYS, JobEvent
 from .job_metric import JobMetric
@@ -17,6 +18,7 @@ from .log_chunk import LogChunk, NodeLogChunk
 from .model_answer import ModelAnswer
 from .model_question import ModelQuestion
 from .node_finding import NodeFinding
+from .operator_command import OperatorCommand
 from .placement import Placement
 from .slowdown import Slowdown
 
@@ -53,6 +55,8 @@ TOPICS: tuple[Topic, ...] = (
     Topic("estimates", Estimate, "job", "What jobs will probably take."),
     Topic("decisions", Decision, "job", "What the scheduler should do."),
     Topic("decision-results", DecisionResult, "job", "What became of each decision."),
+    Topic("approvals", OperatorCommand, "job", "What people tell the bridges: approve, reject, stop, resume."),
+    Topic("feedback", Feedback, "job", "What people say about verdicts."),
     Topic("dead-letters", DeadLetter, "topic", "What could not be read, whole, with the reason."),
 )
 

@@ -32,7 +32,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
 from pydantic_settings import SettingsError as PydanticSettingsError
 
-from records import Action, UserError
+from records import Action, Mode, UserError
 
 DEFAULT_FILE = Path("/etc/schedmate/schedmate.toml")
 STATE = Path(os.environ.get("XDG_STATE_HOME", Path.home() / ".local" / "state")) / "schedmate"
@@ -49,6 +49,16 @@ OTHER_VARIABLES = frozenset(
 """Variables that are no settings: whose lines a producer ships, and what docker-compose.yml is told."""
 _OF_KUBERNETES = re.compile(r"_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_|$)|$)")
 """What Kubernetes tells every container of services: of one named `schedmate-kafka` too."""
+
+
+REPLACED = {
+    (
+        "bridge",
+        "enabled",
+    ): 'give each action a mode in bridge.modes instead, such as [bridge.modes] restart = "act" in the file, or '
+    "restart=act,cancel_packing=approve in the environment or a flag"
+}
+"""Settings of earlier versions, and what to write instead."""
 
 
 class SettingsError(UserError):
@@ -190,12 +200,23 @@ def _object(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
 
+def _pairs(value: Any) -> Any:
+    """Split `name=value,name=value`, which the environment or a flag gives as text."""
+    if not isinstance(value, str):
+        return value
+    return {
+        name.strip(): to.strip() for name, _, to in (part.partition("=") for part in value.split(",") if part.strip())
+    }
+
+
 class BridgeSettings(_Section):
-    """What may act on the cluster. Nothing may, until `enabled` names it."""
+    """What may act on the cluster. Nothing may, until `modes` names it."""
 
     scheduler: Literal["slurm"] = Field("slurm", description="Which scheduler carries decisions out.")
-    enabled: Annotated[tuple[Action, ...], NoDecode, BeforeValidator(_listed)] = Field(
-        (), description="Actions that are carried out, separated by commas; all others are published only."
+    modes: Annotated[dict[Action, Mode], NoDecode, BeforeValidator(_pairs)] = Field(
+        {},
+        description="How far each action may go, such as restart=act,cancel_packing=approve: shadow publishes decisions only, "
+        "approve waits for a person, act carries them out. Shadow where an action is not named.",
     )
     ttl_seconds: PositiveFloat = Field(7200.0, description="A decision older than this is not carried out.")
     min_confidence: Annotated[float, Field(ge=0, le=1)] = Field(
@@ -310,6 +331,8 @@ def load(file: Path | None = None, flags: Mapping[str, str] | None = None) -> Lo
             model = Settings.model_fields[section].annotation
             assert model is not None
             for name, value in values.items() if isinstance(values, Mapping) else []:
+                if (section, name) in REPLACED:
+                    raise SettingsError(f"{origin}: {section}.{name} is no setting any more: {REPLACED[section, name]}")
                 _known(name, model.model_fields, origin, f"setting of [{section}]")
                 merged.setdefault(section, {})[name] = value
                 origins[section, name] = origin
@@ -368,11 +391,7 @@ def _flags(flags: Mapping[str, str]) -> Mapping[str, Any]:
         if not dot:
             raise SettingsError(f"expected --set section.name=value, got --set {key}=…")
         _refuse_secrets({name: value}, f"--set {key}")
-        nested.setdefault(section, {})[name] = (
-            value.split(",") if (section, name) == ("bridge", "enabled") and value else value or ()
-        )
-        if value == "" and (section, name) != ("bridge", "enabled"):
-            nested[section][name] = ""
+        nested.setdefault(section, {})[name] = value
     return nested
 
 

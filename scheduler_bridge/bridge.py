@@ -14,6 +14,7 @@ from records import (
     Failure,
     InvalidRecord,
     JobEvent,
+    OperatorCommand,
     Outcome,
     Record,
     Slowdown,
@@ -23,14 +24,17 @@ from records import (
 from resilience import Outage
 from scheduler_bridge import effects
 from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerAway
+from scheduler_bridge.commands import Commands
 from scheduler_bridge.guardrails import (
     Context,
     LimitReached,
     Objection,
     Wait,
+    awaits_approval,
     first_objection,
     limit_reached,
     objection_of_state,
+    stopped,
 )
 from scheduler_bridge.ledger import Ledger, LedgerEntry
 from scheduler_bridge.metrics import BridgeMetrics
@@ -39,9 +43,11 @@ from scheduler_bridge.settings import BridgeSettings
 
 log = structlog.get_logger(__name__)
 
-Accepted = Failure | Slowdown | Decision | DecisionResult | JobEvent
-"""What the bridge reads."""
+Remembered = Decision | DecisionResult | OperatorCommand
+"""What the bridge reads back when it starts, and right before an action."""
 
+Accepted = Remembered | Failure | Slowdown | JobEvent
+"""What the bridge reads."""
 
 REVISIONS_KEPT = 10_000
 """Attempts whose newest revision is known; the oldest have ended long ago."""
@@ -75,7 +81,7 @@ class _Watch:
 class Bridge:
     """Decides, checks, acts, verifies. Not safe for threads: one loop calls it.
 
-    Start it by giving it the whole history of `decisions` and `decision-results` (`remember`); then feed it (`accept`)
+    Start it by giving it the whole history of `decisions`, `decision-results` and `approvals` (`remember`); then feed it (`accept`)
     and let it work (`advance`). A record may be given any number of times.
 
     Args:
@@ -84,8 +90,8 @@ class Bridge:
         publish: Writes a record to its topic, and returns once it is acknowledged. What it raises goes through to the
             caller; the bridge then stands as if it had not been asked, and nothing is done twice.
         clock: Seconds since 1970.
-        recall: Asked right before an action for what other bridges wrote meanwhile, should there be any: where two divide
-            the work, or one follows on another, a decision may have changed hands.
+        recall: Asked right before an action for what other bridges and people wrote meanwhile, should there be any: where two
+            bridges divide the work, or one follows on another, a decision may have changed hands.
     """
 
     def __init__(
@@ -94,7 +100,7 @@ class Bridge:
         settings: BridgeSettings,
         publish: Callable[[Record], None],
         clock: Callable[[], float] = time.time,
-        recall: Callable[[], Iterable[Decision | DecisionResult]] = tuple,
+        recall: Callable[[], Iterable[Remembered]] = tuple,
     ) -> None:
         self.metrics = BridgeMetrics()
         self._recall = recall
@@ -103,6 +109,7 @@ class Bridge:
         self._publish = publish
         self._clock = clock
         self._ledger = Ledger()
+        self._commands = Commands()
         self._watches: dict[str, _Watch] = {}
         self._revisions: dict[tuple[str, int], int] = {}
         self._outage = Outage(actuator.name, consequence="decisions wait until it answers or they expire")
@@ -113,9 +120,17 @@ class Bridge:
         """True from the first question that the scheduler did not answer until the next that it does."""
         return self._outage.ongoing
 
-    def remember(self, record: Decision | DecisionResult) -> None:
+    @property
+    def stops(self) -> list[OperatorCommand]:
+        """The stops in force: while there is one, nothing is carried out."""
+        return self._commands.stops
+
+    def remember(self, record: Remembered) -> None:
         """Take in one record of the history, in any order."""
-        self._ledger.remember(record)
+        if isinstance(record, OperatorCommand):
+            self._obey(record)
+        else:
+            self._ledger.remember(record)
 
     def accept(self, record: Accepted) -> None:
         """Take in one new record. May publish; never asks the scheduler."""
@@ -128,8 +143,8 @@ class Bridge:
                 if self._ledger.knows(record.id):
                     self.metrics.repeats.inc()
                 self._ledger.remember(record)
-            case DecisionResult():
-                self._ledger.remember(record)
+            case DecisionResult() | OperatorCommand():
+                self.remember(record)
             case JobEvent():
                 self._look_soon(record.job)
 
@@ -149,11 +164,21 @@ class Bridge:
         self._watches = {key: watch for key, watch in self._watches.items() if key in waiting}
         if abs(self._clock() - self._tidied) > TIDY:
             self._ledger.forget(self._clock())
+            self._commands.forget(self._clock())
             self._tidied = self._clock()
         self._count(len(waiting))
         if not waiting:
             return None
         return max(0.0, min(self._watch(key).due for key in waiting) - self._clock())
+
+    def _obey(self, command: OperatorCommand) -> None:
+        """Take in what a person said, and look at once at the decisions that it concerns."""
+        if not self._commands.remember(command):
+            return
+        self.metrics.stops.set(len(self._commands.stops))
+        concerned = self._ledger.open() & {command.about} if command.job else self._ledger.open()
+        for decision_id in concerned:
+            self._look_at(decision_id)
 
     def _accept_failure(self, failure: Failure) -> None:
         """Propose what the newest revision says, and retract what an older one led to."""
@@ -222,22 +247,15 @@ class Bridge:
 
     def _consider(self, decision: Decision) -> None:
         """Ask every guardrail, then the scheduler; act, wait, or write down why not."""
+        if not self._is_worth_asking(decision):
+            return
         watch = self._watch(decision.id)
-        objection = first_objection(decision, self._context())
-        if objection is None and not self._actuator.supports(decision.action):
-            objection = Objection("actuator", f"{self._actuator.name} cannot {decision.action}")
-        if objection is not None:
-            self._conclude(decision, objection, watch.why if objection.outcome is Outcome.EXPIRED else "")
-            return
-        if watch.user is not None and (limit := limit_reached(decision, self._context(), watch.user)):
-            self._defer(decision, limit)
-            return
         try:
             job = self._actuator.job(decision.job)
             beneficiary = self._actuator.job(decision.beneficiary) if decision.beneficiary else None
         except SchedulerAway as error:
             self._note_outage(error)
-            self._wait(decision, f"the scheduler could not be asked: {error}")
+            self._wait(decision, Wait(f"the scheduler could not be asked: {error}"))
             return
         except ActuatorError as error:
             self._conclude(decision, Objection("job-state", str(error)))
@@ -247,23 +265,45 @@ class Bridge:
         # What a job prints leads to an action in its own favour, or in that of the job that was slowed.
         favoured = beneficiary or job
         watch.user = favoured.user if favoured else ""
-        if isinstance(verdict, Wait):
-            self._wait(decision, verdict.reason)
-        elif verdict is not None:
+        if isinstance(verdict, Objection):
             self._conclude(decision, verdict, seen=job)
+        elif wait := awaits_approval(decision, self._context()) or verdict:
+            self._wait(decision, wait)
         elif limit := limit_reached(decision, self._context(), watch.user):
             self._defer(decision, limit)
         elif self._is_still_open(decision, watch.user):
             self._act(decision)
 
+    def _is_worth_asking(self, decision: Decision) -> bool:
+        """False where guardrails, people or limits forbid the decision or hold it back, whatever the scheduler would say."""
+        watch = self._watch(decision.id)
+        objection = first_objection(decision, self._context())
+        if objection is None and not self._actuator.supports(decision.action):
+            objection = Objection("actuator", f"{self._actuator.name} cannot {decision.action}")
+        if objection is not None:
+            self._conclude(
+                decision, objection, self._waited_for(decision) if objection.outcome is Outcome.EXPIRED else ""
+            )
+            return False
+        if wait := stopped(self._context()):
+            self._wait(decision, wait)
+            return False
+        if watch.user is not None and (limit := limit_reached(decision, self._context(), watch.user)):
+            self._defer(decision, limit)
+            return False
+        return True
+
     def _is_still_open(self, decision: Decision, user: str) -> bool:
         """Take in what others wrote meanwhile. False where they dealt with the decision, or left no room for it."""
         for record in self._recall():
-            self._ledger.remember(record)
+            self.remember(record)
         if not self._ledger.is_pending(decision.id):
             return False
         if objection := first_objection(decision, self._context()):
             self._conclude(decision, objection)
+            return False
+        if wait := stopped(self._context()):
+            self._wait(decision, wait)
             return False
         if limit := limit_reached(decision, self._context(), user):
             self._defer(decision, limit)
@@ -275,13 +315,15 @@ class Bridge:
         watch = self._watch(decision.id)
         watch.why = f"{limit.guardrail}: {limit.reason}"
         watch.due = min(limit.until, decision.expires)
-        if not self._ledger.deferred(decision.id):
+        if not self._ledger.result(decision.id, Outcome.DEFERRED):
             self._record(decision, Outcome.DEFERRED, watch.why)
             self.metrics.deferred.labels(limit.guardrail).inc()
             log.info("deferred", decision=decision.id, why=watch.why)
 
     def _act(self, decision: Decision) -> None:
-        self._record(decision, Outcome.STARTED, "")
+        approval = self._commands.approval(decision, self._clock())
+        why = f"approved by {approval.author}: {approval.reason}" if approval else ""
+        self._record(decision, Outcome.STARTED, why)
         nodes = tuple(decision.exclude_nodes)
         try:
             match decision.action:
@@ -297,7 +339,7 @@ class Bridge:
         except ActuatorError as error:
             self._record(decision, Outcome.FAILED, str(error))
         else:
-            self._record(decision, Outcome.DONE, "", seen)
+            self._record(decision, Outcome.DONE, why, seen)
 
     def _settle(self, decision: Decision) -> None:
         """Find out what became of an action whose result is missing. It is never tried again."""
@@ -306,7 +348,7 @@ class Bridge:
         except SchedulerAway as error:
             self._note_outage(error)
             if self._clock() <= decision.expires:
-                self._wait(decision, str(error))
+                self._wait(decision, Wait(str(error)))
             else:
                 self._record(decision, Outcome.UNVERIFIED, f"started; the scheduler could not be asked: {error}")
             return
@@ -321,7 +363,7 @@ class Bridge:
             self._record(decision, Outcome.UNVERIFIED, detail, job)
 
     def _context(self) -> Context:
-        return Context(self._ledger, self._settings, self._clock())
+        return Context(self._ledger, self._settings, self._clock(), self._commands)
 
     def _conclude(self, decision: Decision, objection: Objection, why: str = "", seen: JobView | None = None) -> None:
         detail = f"{objection.guardrail}: {objection.reason}" + (f"; {why}" if why else "")
@@ -355,6 +397,14 @@ class Bridge:
     def _count(self, waiting: int) -> None:
         """Bring the numbers that go up and down to what is so now."""
         self.metrics.waiting.set(waiting)
+        context = self._context()
+        self.metrics.awaiting_approval.set(
+            sum(
+                self._ledger.result(decision.id, Outcome.AWAITING_APPROVAL) is not None
+                and awaits_approval(decision, context) is not None
+                for decision in self._ledger.pending()
+            )
+        )
         recent = self._ledger.recent(self._clock())
         users, nodes = Counter(tried.user for tried in recent), Counter(tried.node for tried in recent if tried.node)
         self.metrics.actions_last_hour.labels("cluster").set(len(recent))
@@ -363,7 +413,7 @@ class Bridge:
 
     def _watch(self, decision_id: str) -> _Watch:
         if decision_id not in self._watches:
-            deferred = self._ledger.deferred(decision_id)
+            deferred = self._ledger.result(decision_id, Outcome.DEFERRED)
             user = deferred.user if deferred else None
             self._watches[decision_id] = _Watch(due=0.0, pause=self._settings.first_look, user=user)
         return self._watches[decision_id]
@@ -371,18 +421,30 @@ class Bridge:
     def _is_due(self, decision: Decision) -> bool:
         return self._watch(decision.id).due <= self._clock()
 
-    def _wait(self, decision: Decision, why: str) -> None:
+    def _wait(self, decision: Decision, wait: Wait) -> None:
+        """Look at a decision again later. What is to be written down of that is written the first time."""
+        if wait.outcome and not self._ledger.result(decision.id, wait.outcome):
+            self._record(decision, wait.outcome, wait.reason)
         watch = self._watch(decision.id)
-        if watch.why != why:
-            log.info("waiting", decision=decision.id, why=why)
-        watch.why = why
+        if watch.why != wait.reason:
+            log.info("waiting", decision=decision.id, why=wait.reason)
+        watch.why = wait.reason
         watch.due = self._clock() + watch.pause
         watch.pause = min(2 * watch.pause, self._settings.longest_look)
 
     def _look_soon(self, job: str) -> None:
         for decision_id in self._ledger.open_about(job):
-            watch = self._watch(decision_id)
-            watch.due, watch.pause = 0.0, self._settings.first_look
+            self._look_at(decision_id)
+
+    def _look_at(self, decision_id: str) -> None:
+        watch = self._watch(decision_id)
+        watch.due, watch.pause = 0.0, self._settings.first_look
+
+    def _waited_for(self, decision: Decision) -> str:
+        """Return what a decision waited for last; what stands in the history where this bridge has not looked yet."""
+        waited = (Outcome.AWAITING_APPROVAL, Outcome.STOPPED, Outcome.DEFERRED)
+        noted = (self._ledger.result(decision.id, outcome) for outcome in waited)
+        return self._watch(decision.id).why or next((result.detail for result in noted if result), "")
 
     def _note_outage(self, error: SchedulerAway) -> None:
         self.metrics.scheduler_away.inc()

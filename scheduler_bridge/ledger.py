@@ -85,10 +85,10 @@ class Ledger:
         """Was the decision seen before?"""
         return decision_id in self._entries
 
-    def deferred(self, decision_id: str) -> DecisionResult | None:
-        """Return the record that the decision waits for an hourly limit; None where it was never told to."""
+    def result(self, decision_id: str, outcome: Outcome) -> DecisionResult | None:
+        """Return the record that says `outcome` of a decision; None where none was written."""
         entry = self._entries.get(decision_id)
-        return entry.results.get(Outcome.DEFERRED) if entry else None
+        return entry.results.get(outcome) if entry else None
 
     def about(self, job: str, attempt: int) -> list[LedgerEntry]:
         """Return the lives of the decisions about one attempt of a job."""

@@ -4,7 +4,7 @@ from prometheus_client import Counter, Gauge
 
 from records import Outcome
 
-_REFUSING = ("actuator", "bounds", "budget", "job-state", "once", "verdict")
+_REFUSING = ("actuator", "approval", "bounds", "budget", "job-state", "once", "verdict")
 _LIMITS = ("cluster-limit", "node-limit", "user-limit")
 _SCOPES = ("cluster", "node", "user")
 
@@ -33,6 +33,14 @@ class BridgeMetrics:
             registry=None,
         )
         self.waiting = Gauge("schedmate_bridge_waiting", "Decisions that wait now.", registry=None)
+        self.awaiting_approval = Gauge(
+            "schedmate_bridge_awaiting_approval", "Decisions that wait for a person's approval now.", registry=None
+        )
+        self.stops = Gauge(
+            "schedmate_bridge_stops",
+            "Stops in force now: while there is one, nothing is carried out.",
+            registry=None,
+        )
         self.actions_last_hour = Gauge(
             "schedmate_bridge_actions_last_hour",
             "Actions of the last hour that count: all (cluster), and those of the user and against the node that have most.",

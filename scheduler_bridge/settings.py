@@ -1,8 +1,9 @@
-"""What an operator sets: which actions are turned on, and how far the bridge may go."""
+"""What an operator sets: the mode of each action, and how far the bridge may go."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from records import Action
+from records import Action, Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,7 +11,7 @@ class BridgeSettings:
     """Limits of policies and guardrails. The defaults do nothing but publish decisions.
 
     Attributes:
-        enabled: Actions that are carried out; all others are published in shadow mode.
+        modes: The mode of each action; `shadow` for those that it leaves out.
         min_confidence: Least confidence of a verdict that leads to a restart, 0 to 1.
         ttl: Seconds after its cause in which a decision may be carried out.
         actions_per_cause: Actions for one job and one root cause, ever.
@@ -24,7 +25,7 @@ class BridgeSettings:
         longest_look: The most that it grows to. A job event makes the bridge look at once.
     """
 
-    enabled: frozenset[Action] = field(default_factory=frozenset)
+    modes: Mapping[Action, Mode] = field(default_factory=dict)
     min_confidence: float = 0.8
     ttl: float = 7200.0
     actions_per_cause: int = 2
@@ -36,6 +37,10 @@ class BridgeSettings:
     max_lifetime: float = 86400.0
     first_look: float = 0.25
     longest_look: float = 2.0
+
+    def mode(self, action: Action) -> Mode:
+        """Return how far decisions of this action may go."""
+        return self.modes.get(action, Mode.SHADOW)
 
     @property
     def actions_per_user(self) -> int:

@@ -98,7 +98,7 @@ _ROLES = (
     Role(
         "bridge",
         "`bridge`",
-        reads=("failures", "slowdowns", "decisions", "decision-results", "job-events"),
+        reads=("failures", "slowdowns", "decisions", "decision-results", "job-events", "approvals"),
         writes=("decisions", "decision-results", "dead-letters"),
         group="-bridge",
     ),
@@ -106,13 +106,13 @@ _ROLES = (
     Role(
         "reader",
         "a person: `decisions`",
-        reads=("decisions", "decision-results"),
+        reads=("decisions", "decision-results", "approvals"),
         group="-decisions-",
         groups_below=True,
     ),
     Role(
         "operator",
-        "a person: `dead-letters`, `topics check`",
+        "a person: `decisions approve`, `decisions stop`, `feedback`, `dead-letters`, `topics check`",
         reads=ALL,
         writes=tuple(name for name in ALL if name not in STATE_TOPICS),
         group="-",

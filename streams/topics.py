@@ -40,13 +40,14 @@ _STATE = {
     "delete.retention.ms": str(3600 * 1000),
 }
 
-# Decisions are few and their order counts; one partition means that one bridge acts and any other stands by.
-_SINGLE = {"decisions", "decision-results"}
+# Decisions are few and their order counts; one partition means that one bridge acts and any other stands by. People's commands are
+# fewer, and every bridge reads them all.
+_SINGLE = {"decisions", "decision-results", "approvals"}
 _KEEP_DAYS = 14
 """Results, decisions and events are few: ClickHouse may be away for two weeks before any of them is lost."""
-_DAYS = {"job-logs": 3, "node-logs": 3, "gpu-metrics": 1, "model-questions": 1}
+_DAYS = {"job-logs": 3, "node-logs": 3, "gpu-metrics": 1, "model-questions": 1, "approvals": 3650}
 """Lines and samples are many. Workers may be away for a weekend; samples that are a day old explain no failure any more, and questions are
-worth an answer for minutes."""
+worth an answer for minutes. A stop holds until a person lifts it, so that it must not be forgotten."""
 
 LAYOUTS: tuple[TopicLayout, ...] = (
     *(

@@ -37,7 +37,9 @@ COMMANDS = {
     "query": "Ask ClickHouse one of the usual questions, or any other.",
     "explain": "Explain why a job failed, on a page for a colleague.",
     "status": "Show the present state of a job, or of all.",
-    "decisions": "Show decisions and what became of them.",
+    "decisions": "Show decisions and what became of them; approve, reject, stop.",
+    "shadow-report": "Show what decisions in shadow mode would have done.",
+    "feedback": "Correct a verdict.",
     "config": "Show the settings in force and where each came from.",
 }
 

@@ -11,10 +11,13 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 def command(context: typer.Context) -> None:
     """Turn verdicts and slowdowns into decisions, and decisions into Slurm's actions.
 
-    It only publishes decisions until `bridge.enabled` names an action: `restart`, `cancel_packing`, `evict`. What it does is checked
-    in Slurm and written to the topic `decision-results`. Its user must be an operator of Slurm. Run one for each cluster.
+    It only publishes decisions until `bridge.modes` gives an action (`restart`, `cancel_packing`, `evict`) the mode `act`, or `approve`,
+    in which each decision waits for `schedmate decisions approve`. `schedmate decisions stop` stops all actions.
 
-    Example: `schedmate --set bridge.enabled=restart,cancel_packing bridge`
+    What it does is checked in Slurm and written to the topic `decision-results`. Its user must be an operator of Slurm. Run one for
+    each cluster.
+
+    Example: `schedmate --set bridge.modes=restart=act,cancel_packing=approve bridge`
     """
     from schedmate.connections import kafka_connection, permitted
     from schedmate.service import service
@@ -29,13 +32,19 @@ def command(context: typer.Context) -> None:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "bridge", running.stop)
         producer = KafkaProducer(connection, settings.kafka.compression)
-        bridging = Bridging(
-            SlurmActuator(), bridge_settings(settings.bridge), producer, History(connection), running.stop
-        )
         group = f"{settings.kafka.group}-bridge"
-        with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s) as consumer:
+        with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s, standby=True) as consumer:
+            bridging = Bridging(
+                SlurmActuator(),
+                bridge_settings(settings.bridge),
+                producer,
+                History(connection),
+                running.stop,
+                active=lambda: consumer.active,
+            )
             pump = Pump(consumer, producer, bridging.handle)
             running.telemetry.health = lambda: [*connection.problems(), *bridging.problems()]
             running.telemetry.export(bridging.bridge.metrics, pump.metrics)
             pump.run(running.stop)
+        bridging.close()
         producer.close()

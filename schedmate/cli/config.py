@@ -49,4 +49,6 @@ def _shown(value: object) -> str:
         return "(set)" if value.get_secret_value() else "(not set)"
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "(none)"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={to}" for name, to in value.items()) or "(none)"
     return "(none)" if value in (None, "") else str(value)

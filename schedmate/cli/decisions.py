@@ -1,29 +1,35 @@
 """`schedmate decisions`: what was decided, and what became of it."""
 
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from records import Decision, DecisionResult, InvalidRecord, encode
+from records import Command, Decision, DecisionResult, InvalidRecord, OperatorCommand, encode
 from schedmate.cli.console import say, say_json, warn
 from schedmate.cli.listing import Csv, Json, Since, print_rows
 from schedmate.settings import Loaded
 from schedmate.terminal import one_line
 from schedmate.times import ago, at, local
-from schedmate.times import since as moment
+from schedmate.times import since as since_when
 from streams.transport import Message
+
+if TYPE_CHECKING:
+    from schedmate.approvals import Approvals
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
-TOPICS = ("decisions", "decision-results")
+TOPICS = ("decisions", "decision-results", "approvals")
+Shown = Decision | DecisionResult | OperatorCommand
+Reason = Annotated[str, typer.Option(help="Why, for those who read it later.")]
 COLUMNS = ("time", "outcome", "action", "job", "why", "decision")
 
 
-@app.command()
-def command(
+@app.callback(invoke_without_command=True)
+def decisions(
     context: typer.Context,
     *,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes.")] = False,
@@ -32,12 +38,16 @@ def command(
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Show decisions and what became of them, in the order in which they were written. It takes part in nothing.
+    """Show decisions, what people said of them and what became of them, as they were written; approve, reject or stop them.
 
     Example: `schedmate decisions --follow --job 4711`
     """
+    if context.invoked_subcommand:
+        return
     loaded: Loaded = context.obj
-    records = (each for each in _records(loaded, follow, moment(since) if since else None) if job in (None, each.job))
+    records = (
+        each for each in _records(loaded, follow, since_when(since) if since else None) if job in (None, each.job)
+    )
     if as_csv and follow:
         raise typer.BadParameter("--csv and --follow exclude each other: CSV is written at the end")
     if as_csv:
@@ -53,15 +63,107 @@ def command(
         raise typer.Exit from None
 
 
-def _row(record: Decision | DecisionResult) -> tuple[object, ...]:
+@app.command()
+def waiting(context: typer.Context, *, as_json: Json = False, as_csv: Csv = False) -> None:
+    """List the decisions that wait for a person, with the ids that `approve` and `reject` take.
+
+    Example: `schedmate decisions waiting`
+    """
+    rows = [
+        (one.id, one.action.value, one.job, at(one.expires), one.reason)
+        for one in _approvals(context).waiting(time.time())
+    ]
+    columns = ("decision", "action", "job", "expires", "reason")
+    print_rows(columns, rows, as_json=as_json, as_csv=as_csv, empty="no decision waits for approval")
+
+
+@app.command()
+def approve(
+    context: typer.Context,
+    decision_id: Annotated[str, typer.Argument(metavar="ID", help="An id that `waiting` lists, or how it begins.")],
+    *,
+    reason: Reason,
+) -> None:
+    """Let the bridge carry out a decision that waits. Guardrails still hold.
+
+    Example: `schedmate decisions approve restart/4711/0/xid_79 --reason "the node is drained"`
+    """
+    _decide(context, Command.APPROVE, decision_id, reason)
+
+
+@app.command()
+def reject(
+    context: typer.Context,
+    decision_id: Annotated[str, typer.Argument(metavar="ID", help="An id that `waiting` lists, or how it begins.")],
+    *,
+    reason: Reason,
+) -> None:
+    """Refuse a decision that waits.
+
+    Example: `schedmate decisions reject restart/4711/0/xid_79 --reason "the user wants to look at it first"`
+    """
+    _decide(context, Command.REJECT, decision_id, reason)
+
+
+@app.command()
+def stop(context: typer.Context, *, reason: Reason) -> None:
+    """Stop all actions of all bridges at once, until `resume`. What has begun is finished.
+
+    Example: `schedmate decisions stop --reason "maintenance of the file system"`
+    """
+    _write(context, Command.STOP, str(uuid.uuid4()), reason)
+    say("stopped: no bridge begins an action until `schedmate decisions resume`")
+
+
+@app.command()
+def resume(context: typer.Context, *, reason: Reason) -> None:
+    """Lift all stops. Decisions that waited and are still in time are looked at again.
+
+    Example: `schedmate decisions resume --reason "maintenance is over"`
+    """
+    stops = _approvals(context).commands.stops
+    for one in stops:
+        _write(context, Command.RESUME, one.id, reason)
+        say(f"lifted: stopped by {one_line(one.author)}: {one_line(one.reason)}")
+    if not stops:
+        say("nothing is stopped")
+
+
+def _decide(context: typer.Context, command: Command, decision_id: str, reason: str) -> None:
+    decision = _approvals(context).find(decision_id, time.time())
+    _write(context, command, decision.id, reason, decision)
+    said = "approved" if command is Command.APPROVE else "rejected"
+    say(f"{said}: {decision.action} {one_line(decision.job)}; see `schedmate decisions --job {one_line(decision.job)}`")
+
+
+def _write(context: typer.Context, command: Command, about: str, reason: str, decision: Decision | None = None) -> None:
+    from schedmate.approvals import write
+
+    loaded: Loaded = context.obj
+    write(loaded.settings, command, about, reason, decision)
+
+
+def _approvals(context: typer.Context) -> "Approvals":
+    from schedmate.approvals import Approvals
+
+    loaded: Loaded = context.obj
+    return Approvals(_records(loaded, follow=False, since=None))
+
+
+def _row(record: Shown) -> tuple[object, ...]:
+    if isinstance(record, OperatorCommand):
+        return (at(record.time), record.command, "", record.job, f"{record.author}: {record.reason}", record.about)
     if isinstance(record, Decision):
         return (at(record.time), record.mode, record.action, record.job, record.reason, record.id)
     return (at(record.time), record.outcome, record.action, record.job, record.detail, record.decision_id)
 
 
-def line(record: Decision | DecisionResult, worded: Callable[[datetime], str] = ago) -> str:
+def line(record: Shown, worded: Callable[[datetime], str] = ago) -> str:
     """Return a record as one line for a person; `worded` says its time."""
-    when = f"{worded(time):<15}" if (time := at(record.time)) else f"{record.time}"
+    when = f"{worded(moment):<15}" if (moment := at(record.time)) else f"{record.time}"
+    if isinstance(record, OperatorCommand):
+        said = one_line(f"{record.author}: {record.reason}")
+        return f"{when}  {record.command.upper():10}  {one_line(record.job)}  {said}"
     if isinstance(record, Decision):
         return f"{when}  {record.mode.upper():10}  {record.action} {one_line(record.job)}  {one_line(record.reason)}"
     seen = ", ".join(f"{name} {value}" for name, value in record.seen.items() if value)
@@ -69,7 +171,7 @@ def line(record: Decision | DecisionResult, worded: Callable[[datetime], str] = 
     return f"{when}  {record.outcome:10}  {record.action} {one_line(record.job)}  {about}"
 
 
-def _records(loaded: Loaded, follow: bool, since: float | None) -> Iterator[Decision | DecisionResult]:
+def _records(loaded: Loaded, follow: bool, since: float | None) -> Iterator[Shown]:
     from streams.accept import accept
 
     messages = _follow(loaded, since) if follow else _stored(loaded, since)
@@ -79,7 +181,7 @@ def _records(loaded: Loaded, follow: bool, since: float | None) -> Iterator[Deci
         except InvalidRecord as error:
             warn(str(error))
             continue
-        if isinstance(record, Decision | DecisionResult):
+        if isinstance(record, Decision | DecisionResult | OperatorCommand):
             yield record
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from processors.diagnose import Signature
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
-"""Its commands: `list`, `show`, `test`."""
+"""Its commands: `list`, `show`, `test`, `propose`."""
 
 
 @app.command("list")
@@ -98,6 +98,41 @@ def test(
     if not matched:
         warn("no line matches a signature")
         raise typer.Exit(1)
+
+
+@app.command()
+def propose(
+    context: typer.Context,
+    job: Annotated[str, typer.Argument(help="Only what was said about this job.", show_default="all")] = "",
+    *,
+    hours: Annotated[
+        float, typer.Option(min=0, help="Lines of so many hours are searched, as far as Kafka keeps them.")
+    ] = 24.0,
+) -> None:
+    """Make a signature of what people said with `schedmate feedback`, and say how often it would have fired.
+
+    It prints a catalogue file. Look it over, and put what is right into a file of your own that `processors.signatures` names.
+
+    Example: `schedmate signatures propose 4711 > mine.toml`
+    """
+    from processors.diagnose import InvalidSignature
+    from schedmate.feedback import ends, history, said
+    from schedmate.proposal import NoProposal, as_toml, fire, pattern_of
+    from schedmate.proposal import propose as make
+
+    settings = context.obj.settings
+    words = said(settings, job)
+    if not words:
+        warn("nobody has said anything: see `schedmate feedback --help`")
+        raise typer.Exit(1)
+    ended_well = ends(settings)
+    for one in words:
+        try:
+            fired = fire(pattern_of(one.line), history(settings, hours), ended_well)
+            for line in as_toml(make(one, fired), fired):
+                say(line)
+        except (NoProposal, InvalidSignature) as error:
+            warn(f"job {one_line(one.job)}, attempt {one.attempt}: {error}")
 
 
 def _known(context: typer.Context) -> "list[Signature]":

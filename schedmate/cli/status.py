@@ -123,6 +123,7 @@ def _one(status: "JobStatus") -> None:
         "message": status.verdict_message if status.verdict_message not in status.verdict_line else "",
         "line": status.verdict_line,
         "stands at": status.verdict_place,
+        "a person says": _some("{} (attempt {}, by {})", status.feedback_cause, status.feedback_attempt, status.feedback_user),
         "failed before": "; ".join(_failed(one) for one in status.failures if one.attempt != status.verdict_attempt),
         "decision": _joined(status.decision, status.decision_mode, status.decision_reason),
         "outcome": _joined(status.outcome, status.outcome_detail),

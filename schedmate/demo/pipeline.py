@@ -6,7 +6,7 @@ from pathlib import Path
 
 from clickhouse_connect.driver.client import Client
 
-from records import Action, Decision, DecisionResult, EventKind, Failure, JobEvent, Record, Slowdown
+from records import Action, Decision, DecisionResult, EventKind, Failure, JobEvent, Mode, Record, Slowdown
 from resilience import Outage
 from schedmate.assembly import job_processor, node_processor
 from schedmate.demo.cluster import Cluster
@@ -50,8 +50,8 @@ class Pipeline:
         nodes = Engine(node_processor(ProcessorSettings()))
         self._worker = LocalWorker(self.broker, [Engine(self.processor), nodes])
         self.cluster = Cluster(directory / "jobs", self._emit, self.shipping.take)
-        enabled = frozenset({Action.RESTART, Action.CANCEL_PACKING})
-        self._bridge = Bridge(LocalActuator(self.cluster.scheduler), BridgeSettings(enabled=enabled), self._publish)
+        modes = {Action.RESTART: Mode.ACT, Action.CANCEL_PACKING: Mode.ACT}
+        self._bridge = Bridge(LocalActuator(self.cluster.scheduler), BridgeSettings(modes=modes), self._publish)
         sinks = Sinks([Store("ClickHouse", self.writer.write, Outage("ClickHouse"))], threading.Event())
         producer = self.broker.producer()
         self._acting = Pump(self.broker.consumer("bridge", BRIDGED), producer, self._accept, seconds=POLL_S)

@@ -20,6 +20,10 @@ _PROGRESS = (
     "SELECT max(m.step) AS step, argMax(m.step_time_s, m.time) AS step_time_s, argMax(m.loss, m.time) AS loss, max(m.time) AS time "
     "FROM job_metrics AS m WHERE m.job = {job:String} AND m.attempt = {attempt:Int64}"
 )
+_PEOPLE = (
+    "SELECT time, user, cause, error_type, component, line, comment FROM feedback "
+    "WHERE job = {job:String} AND attempt = {attempt:Int64} ORDER BY time DESC LIMIT 5"
+)
 _CHECKPOINT = (
     "SELECT attempt, number, since, durable_by, step, path FROM checkpoint_saves WHERE job = {job:String} "
     "AND attempt <= {attempt:Int64} AND state = 'durable' ORDER BY attempt DESC, since DESC LIMIT 1"
@@ -63,6 +67,7 @@ class JobFacts:
         decisions: What the bridge decided on the job, newest first, and what became of it.
         findings: What its nodes' logs and GPUs said while it was there, the worst first.
         looks: What language models said last of the attempt's verdicts.
+        people: What people said was the cause, the last word first.
         neighbours: Failures of other jobs on the node that the verdict names, within a week.
     """
 
@@ -77,6 +82,7 @@ class JobFacts:
     decisions: Sequence[Row] = field(default_factory=list)
     findings: Sequence[Row] = field(default_factory=list)
     looks: Sequence[Row] = field(default_factory=list)
+    people: Sequence[Row] = field(default_factory=list)
     neighbours: Sequence[Row] = field(default_factory=list)
 
     @property
@@ -115,6 +121,7 @@ def gather(client: Client, job: str, attempt: int | None = None) -> JobFacts | N
         decisions=[row for row in _rows(run(client, "bridge", {"job": job})) if row["attempt"] == chosen],
         findings=_rows(ask(client, _FINDINGS, values)),
         looks=_rows(ask(client, _LOOKS, values)),
+        people=_rows(ask(client, _PEOPLE, values)),
         neighbours=_rows(ask(client, _NEIGHBOURS, {"node": node, "job": job})) if node else [],
     )
 

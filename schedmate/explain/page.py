@@ -83,7 +83,7 @@ def _escaped(text: str) -> str:
 
 
 def _sections(facts: JobFacts, signatures: Mapping[str, Signature]) -> Iterator[Section]:
-    makers: tuple[Callable[..., Section], ...] = (_head, _verdict, _for, _against, _nodes, _done, _todo)
+    makers: tuple[Callable[..., Section], ...] = (_head, _verdict, _people, _for, _against, _nodes, _done, _todo)
     for make in makers:
         section = make(facts, signatures)
         if section.parts:
@@ -157,6 +157,18 @@ def _verdict(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
         section.say("No line explains it.")
     for one in row["evidence"]:
         section.quote(_place(one), one["text"])
+    return section
+
+
+def _people(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
+    section = Section("What people say")
+    for one in facts.people:
+        component = f" ({one['component']})" if one["component"] != "none" else ""
+        kind = "" if one["error_type"] == "unknown" else f", {one['error_type'].replace('_', ' ')}{component}"
+        comment = f": {one['comment']}" if one["comment"] else ""
+        section.say(f"{one['user']}, {_moment(one['time'])}: the cause was {one['cause']}{kind}{comment}.")
+        if one["line"]:
+            section.quote("named by a person", one["line"])
     return section
 
 

@@ -4,29 +4,44 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from threading import Event
 
-from records import Decision, DecisionResult, Failure, InvalidRecord, JobEvent, Position, Record, Slowdown
+import structlog
+
+from records import (
+    Decision,
+    DecisionResult,
+    Failure,
+    InvalidRecord,
+    JobEvent,
+    OperatorCommand,
+    Position,
+    Record,
+    Slowdown,
+)
 from resilience import Outage, retry
 from schedmate.settings import BridgeSettings as Wanted
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import Actuator
 from streams.accept import accept
-from streams.kafka import Connection, read_back
+from streams.kafka import Connection, KafkaFollower
 from streams.transport import Producer, TransportError, outgoing
 
+log = structlog.get_logger(__name__)
+
 READ = ("failures", "slowdowns", "decisions", "decision-results", "job-events")
-HISTORY = ("decisions", "decision-results")
+FOLLOWED = ("decisions", "decision-results", "approvals")
+"""Every bridge reads these on its own, too: one that stands by knows what the other did, and a stop reaches both."""
+FOLLOW_S = 0.25
+"""Seconds between two looks at them. A look also comes right before every action."""
 ACKNOWLEDGED_S = 30.0
 """An acknowledgement that takes longer counts as an outage: Kafka's client itself tries again for so long."""
 RETRY_LIMIT_S = 2.0
 """A decision that waits for the broker waits no longer than this once it is back."""
-OVERLAP_S = 60.0
-"""How far a second reading of the history goes back before the end of the one before: clocks of hosts differ."""
 
 
 def bridge_settings(wanted: Wanted) -> BridgeSettings:
     """Return the operator's settings as the bridge takes them."""
     return BridgeSettings(
-        enabled=frozenset(wanted.enabled),
+        modes=wanted.modes,
         min_confidence=wanted.min_confidence,
         ttl=wanted.ttl_seconds,
         actions_per_cause=wanted.restarts_per_cause,
@@ -40,24 +55,24 @@ def bridge_settings(wanted: Wanted) -> BridgeSettings:
 
 
 class History:
-    """What stands in the topics of decisions and results: all of it first, then what came since."""
+    """What bridges and people wrote: all of it first, then what came since."""
 
-    def __init__(self, connection: Connection, clock: Callable[[], float] = time.time) -> None:
-        self._connection = connection
-        self._clock = clock
-        self._since: float | None = None
+    def __init__(self, connection: Connection) -> None:
+        self._follower = KafkaFollower(connection, FOLLOWED)
 
-    def __call__(self) -> Iterator[Decision | DecisionResult]:
-        """Yield what was written since the last call, and a little of what came before."""
-        began = self._clock()
-        for message in read_back(self._connection, HISTORY, self._since):
+    def __call__(self) -> Iterator[Decision | DecisionResult | OperatorCommand]:
+        """Yield what was written since the last call, up to now."""
+        for message in self._follower.new():
             try:
                 record = accept(message)
             except InvalidRecord:
-                continue  # it becomes a dead letter where the group reads it
-            if isinstance(record, Decision | DecisionResult):
+                continue  # it becomes a dead letter where a group reads it
+            if isinstance(record, Decision | DecisionResult | OperatorCommand):
                 yield record
-        self._since = began - OVERLAP_S
+
+    def close(self) -> None:
+        """Let go of the broker."""
+        self._follower.close()
 
 
 class Bridging:
@@ -67,27 +82,41 @@ class Bridging:
         actuator: The scheduler.
         settings: What the operator allows.
         producer: Where decisions and results go.
-        history: What was written before.
+        history: What was written before, and what others write.
         stop: Ends the waiting for a broker.
+        active: False while this bridge stands by: it carries nothing out then.
     """
 
     def __init__(
-        self, actuator: Actuator, settings: BridgeSettings, producer: Producer, history: History, stop: Event
+        self,
+        actuator: Actuator,
+        settings: BridgeSettings,
+        producer: Producer,
+        history: History,
+        stop: Event,
+        *,
+        active: Callable[[], bool],
     ) -> None:
         self._producer = producer
         self._stop = stop
         self._outage = Outage("Kafka", limit_s=RETRY_LIMIT_S, consequence="no decision is made or carried out")
         self._next = 0.0
+        self._history = history
+        self._active = active
+        self._followed = 0.0
+        self._stopped = False
         self.bridge = Bridge(actuator, settings, self._publish, recall=history)
         for record in history():
             self.bridge.remember(record)
 
     def handle(self, batch: Sequence[tuple[Position, Record]]) -> None:
         """Take a batch in and let the bridge work. Returns once all that it wrote is acknowledged."""
+        if time.monotonic() >= self._followed + FOLLOW_S:
+            self._insist(self._follow)
         for _, record in batch:
             if isinstance(record, Failure | Slowdown | Decision | DecisionResult | JobEvent):
                 self._insist(lambda record=record: self.bridge.accept(record))  # type: ignore[misc]
-        if batch or time.monotonic() >= self._next:
+        if self._active() and (batch or time.monotonic() >= self._next):
             self._insist(self._advance)
 
     def problems(self) -> list[str]:
@@ -96,7 +125,22 @@ class Bridging:
             "Kafka does not acknowledge": self._outage.ongoing,
             "the scheduler does not answer": self.bridge.scheduler_away,
         }
-        return [problem for problem, there in said.items() if there]
+        stops = [f"no action is carried out: stopped by {stop.author}: {stop.reason}" for stop in self.bridge.stops]
+        return [*(problem for problem, there in said.items() if there), *stops]
+
+    def close(self) -> None:
+        """Let go of the broker."""
+        self._history.close()
+
+    def _follow(self) -> None:
+        """Take in what bridges and people wrote meanwhile, and let this bridge look at once at what it concerns."""
+        for record in self._history():
+            self.bridge.remember(record)
+            self._next = 0.0
+        self._followed = time.monotonic()
+        if self._stopped != bool(self.bridge.stops):
+            self._stopped = not self._stopped
+            log.warning("actions_stopped" if self._stopped else "actions_resumed", problems=self.problems())
 
     def _advance(self) -> None:
         wait = self.bridge.advance()

@@ -2,12 +2,13 @@
 
 from records import Decision
 
-from . import bounds, budget, expiry, mode, once
+from . import bounds, budget, expiry, mode, once, people
 from .base import Context, Guardrail, LimitReached, Objection, Wait
 from .job_state import objection_of_state
+from .people import awaits_approval, stopped
 from .rates import limit_reached
 
-GUARDRAILS: tuple[Guardrail, ...] = (mode.check, bounds.check, expiry.check, once.check, budget.check)
+GUARDRAILS: tuple[Guardrail, ...] = (mode.check, people.check, bounds.check, expiry.check, once.check, budget.check)
 """In this order; the first objection is the one that is written down."""
 
 __all__ = [
@@ -17,9 +18,11 @@ __all__ = [
     "LimitReached",
     "Objection",
     "Wait",
+    "awaits_approval",
     "first_objection",
     "limit_reached",
     "objection_of_state",
+    "stopped",
 ]
 
 

@@ -1,9 +1,10 @@
 """What guardrails see and say."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from records import Decision, Outcome
+from scheduler_bridge.commands import Commands
 from scheduler_bridge.ledger import Ledger
 from scheduler_bridge.settings import BridgeSettings
 
@@ -19,9 +20,10 @@ class Objection:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Not now, perhaps later."""
+    """Not now, perhaps later. `outcome` is what is written down of it, once; None: nothing."""
 
     reason: str
+    outcome: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,12 @@ class LimitReached:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What was done so far, what the operator allows, and the time in seconds since 1970."""
+    """What was done so far, what the operator allows, the time in seconds since 1970, and what people said."""
 
     ledger: Ledger
     settings: BridgeSettings
     now: float
+    commands: Commands = field(default_factory=Commands)
 
 
 Guardrail = Callable[[Decision, Context], Objection | None]

@@ -4,11 +4,19 @@ from records import Decision, Mode, Outcome
 
 from .base import Context, Objection
 
+FURTHEST = (Mode.SHADOW, Mode.APPROVE, Mode.ACT)
+"""How far a decision may go, the least first."""
+
+
+def mode_in_force(decision: Decision, context: Context) -> Mode:
+    """Return how far a decision may go: as far as its own mode and the operator's present settings both allow."""
+    return min(decision.mode, context.settings.mode(decision.action), key=FURTHEST.index)
+
 
 def check(decision: Decision, context: Context) -> Objection | None:
     """Object where the decision is a shadow, or its action is not turned on here."""
-    if decision.action not in context.settings.enabled:
+    if context.settings.mode(decision.action) is Mode.SHADOW:
         return Objection("mode", f"the action {decision.action} is not turned on", Outcome.SHADOWED)
-    if decision.mode is not Mode.ACT:
+    if decision.mode is Mode.SHADOW:
         return Objection("mode", "the decision was published in shadow mode", Outcome.SHADOWED)
     return None

@@ -1,6 +1,6 @@
 """A job that another one slows too much → the newcomer goes back to the queue, never to be packed again (SchedMate §4.1)."""
 
-from records import Action, Decision, Mode, Slowdown, decision_id
+from records import Action, Decision, Slowdown, decision_id
 from scheduler_bridge.settings import BridgeSettings
 
 POLICY = "cancel-packing-on-slowdown"
@@ -20,7 +20,7 @@ def decide(slowdown: Slowdown, settings: BridgeSettings) -> Decision | None:
         attempt=slowdown.attempt,
         time=slowdown.time,
         expires=slowdown.time + settings.ttl,
-        mode=Mode.ACT if Action.CANCEL_PACKING in settings.enabled else Mode.SHADOW,
+        mode=settings.mode(Action.CANCEL_PACKING),
         policy=POLICY,
         reason=(
             f"Since job {slowdown.packed_job} came beside it, job {slowdown.job} runs at {slowdown.ratio:.0%} of its speed "

@@ -1,6 +1,6 @@
 """An infrastructure failure that a restart would cure → start the job again, away from the suspect node (SchedMate §3.3)."""
 
-from records import Action, Component, Decision, ErrorType, Failure, Mode, decision_id
+from records import Action, Component, Decision, ErrorType, Failure, decision_id
 from scheduler_bridge.settings import BridgeSettings
 
 POLICY = "restart-on-infrastructure-failure"
@@ -41,7 +41,7 @@ def decide(failure: Failure, settings: BridgeSettings) -> Decision | None:
         attempt=failure.attempt,
         time=failure.time,
         expires=failure.time + settings.ttl,
-        mode=Mode.ACT if Action.RESTART in settings.enabled else Mode.SHADOW,
+        mode=settings.mode(Action.RESTART),
         policy=POLICY,
         reason=f"Infrastructure failure ({failure.faulty_component}): {message}. Start it again{away}.{witness}",
         cause=cause,

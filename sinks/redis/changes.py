@@ -271,6 +271,18 @@ def _result(place: Position, result: records.DecisionResult) -> list[Change]:
     return [Change("job", result.job, "outcome_at", at, fields, newest_only=True)]
 
 
+def _feedback(place: Position, feedback: records.Feedback) -> list[Change]:
+    fields = _fields(
+        feedback_cause=feedback.cause,
+        feedback_attempt=feedback.attempt,
+        feedback_user=feedback.user,
+        feedback_time=feedback.time,
+        feedback_line=feedback.line,
+    )
+    at = _position(feedback.attempt, _micros(feedback.time), place.offset)
+    return [Change("job", feedback.job, "feedback_at", at, fields, newest_only=True)]
+
+
 def _sample(place: Position, sample: records.GpuSample) -> list[Change]:
     at = _position(_micros(sample.time), place.offset)
     fields = {f"gpu:{sample.gpu}": _json(sample).decode()}
@@ -295,6 +307,7 @@ _MAKERS: dict[type[Record], Callable[[Position, Any], list[Change]]] = {
     records.Estimate: _estimate,
     records.Decision: _decision,
     records.DecisionResult: _result,
+    records.Feedback: _feedback,
     records.GpuSample: _sample,
     records.NodeFinding: _finding,
 }

@@ -104,12 +104,17 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         decision: The newest decision's action.
         decision_id: Its id.
         decision_time: When its cause arose.
-        decision_mode: `shadow` or `act`.
+        decision_mode: `shadow`, `approve` or `act`.
         decision_reason: Why.
         outcome: What became of it; empty while nothing has.
         outcome_time: When.
         outcome_detail: Why.
         outcome_actuator: Who did it.
+        feedback_cause: The cause that a person named; empty where nobody did.
+        feedback_attempt: The attempt that it is about.
+        feedback_user: Who said so.
+        feedback_time: When.
+        feedback_line: The line that the person named.
         warning: `lines_lost`, `id_conflict` or `lines_passed_over`, the newest.
         warning_detail: In words.
         warning_time: When.
@@ -197,6 +202,11 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     outcome_time: float | None = None
     outcome_detail: str = ""
     outcome_actuator: str = ""
+    feedback_cause: str = ""
+    feedback_attempt: int | None = None
+    feedback_user: str = ""
+    feedback_time: float | None = None
+    feedback_line: str = ""
     warning: str = ""
     warning_detail: str = ""
     warning_time: float | None = None

@@ -3,12 +3,14 @@
 from .admin import check_role, check_topics, create_topics, list_topics
 from .connection import Connection
 from .consumer import KafkaConsumer, read_back, read_one
+from .follower import KafkaFollower
 from .producer import KafkaProducer
 from .reader import KafkaReader
 
 __all__ = [
     "Connection",
     "KafkaConsumer",
+    "KafkaFollower",
     "KafkaProducer",
     "KafkaReader",
     "check_role",

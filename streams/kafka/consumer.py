@@ -23,6 +23,7 @@ from streams.transport import Message, TransportError
 from .admin import unreadable
 from .connection import Connection
 from .errors import refused, unreachable
+from .standby import OneMemberAssignor
 
 log = structlog.get_logger(__name__)
 
@@ -63,11 +64,18 @@ def as_message(record: Any) -> Message:
 class KafkaConsumer:
     """Reads `topics` as a member of `group`, from the beginning where the group has committed nothing.
 
-    `session_timeout_s` is how long a dead member keeps its partitions.
+    `session_timeout_s` is how long a dead member keeps its partitions. With `standby`, one member has all partitions and the others
+    stand by; all members of a group must be alike in that.
     """
 
     def __init__(
-        self, connection: Connection, group: str, topics: Sequence[str], session_timeout_s: float = 10.0
+        self,
+        connection: Connection,
+        group: str,
+        topics: Sequence[str],
+        session_timeout_s: float = 10.0,
+        *,
+        standby: bool = False,
     ) -> None:
         self._connection = connection
         self._doing = f"read {', '.join(topics)} as a member of the group {group}"
@@ -76,12 +84,18 @@ class KafkaConsumer:
             group_id=group,
             session_timeout_ms=int(session_timeout_s * 1000),
             heartbeat_interval_ms=int(session_timeout_s * 1000 / 4),
+            **({"partition_assignment_strategy": [OneMemberAssignor]} if standby else {}),
         )
         # Joining before the topics' metadata is here would get the group an assignment without them.
         for topic in topics:
-            _partitions(connection, self._consumer, topic)
+            partitions_of(connection, self._consumer, topic)
         self._consumer.subscribe(list(topics))
         self._outage = Outage("Kafka")
+
+    @property
+    def active(self) -> bool:
+        """True while this member has partitions to read."""
+        return bool(self._consumer.assignment())
 
     def poll(self, timeout: float, limit: int = 500) -> Sequence[Message]:
         """Return up to `limit` messages, or none after `timeout` seconds. A broker that is away is waited for."""
@@ -155,7 +169,7 @@ def read_back(
         parts = [
             kafka.TopicPartition(topic, number)
             for topic in topics
-            for number in sorted(_partitions(connection, consumer, topic))
+            for number in sorted(partitions_of(connection, consumer, topic))
         ]
         consumer.assign(parts)
         ends = consumer.end_offsets(parts)
@@ -191,7 +205,7 @@ def read_one(connection: Connection, place: Position, timeout: float = 20.0) -> 
     consumer = open_consumer(connection, group_id=None)
     try:
         part = kafka.TopicPartition(place.topic, place.partition)
-        if place.partition not in _partitions(connection, consumer, place.topic):
+        if place.partition not in partitions_of(connection, consumer, place.topic):
             raise TransportError(
                 f"expected a partition of {place.topic}, got {place.partition}: it has none of that number"
             )
@@ -211,7 +225,8 @@ def read_one(connection: Connection, place: Position, timeout: float = 20.0) -> 
     )
 
 
-def _partitions(connection: Connection, consumer: Any, topic: str) -> set[int]:
+def partitions_of(connection: Connection, consumer: Any, topic: str) -> set[int]:
+    """Return the numbers of the partitions of `topic`. Raises `TransportError` where it is not there or may not be seen."""
     found: set[int] | None = consumer.partitions_for_topic(topic)
     if not found:
         raise unreadable(connection, topic)

@@ -143,7 +143,7 @@ def running(
         "SCHEDMATE_REDIS__URL": redis.url,
         "SCHEDMATE_PRODUCER__DIRECTORY": str(spool),
         "SCHEDMATE_PRODUCER__CHUNK_SECONDS": "0.2",
-        "SCHEDMATE_BRIDGE__ENABLED": "restart,cancel_packing",
+        "SCHEDMATE_BRIDGE__MODES": "restart=act,cancel_packing=act",
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
     }
     stack = Stack(slurm, scratch, environment, clickhouse.url)

@@ -10,7 +10,19 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
-from records import Action, Component, Decision, EventKind, Failure, JobEvent, LogChunk, NodeLogChunk, Outcome, decode
+from records import (
+    Action,
+    Component,
+    Decision,
+    EventKind,
+    Failure,
+    JobEvent,
+    LogChunk,
+    Mode,
+    NodeLogChunk,
+    Outcome,
+    decode,
+)
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import SchedulerJobState
 from scheduler_bridge.policies import propose
@@ -109,7 +121,7 @@ def test_in_one_process_down_to_the_restart(tmp_path: Path) -> None:
     verdicts = failures(broker.read("failures"))
     assert [one.faulty_component for one in verdicts] == [Component.NETWORK, Component.GPU, Component.GPU]
     check(verdicts[-1])
-    bridge = Bridge(cluster.actuator, BridgeSettings(enabled=frozenset(Action)), written)
+    bridge = Bridge(cluster.actuator, BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT)), written)
     for verdict in verdicts:
         bridge.accept(verdict)
     assert bridge.advance() is None

@@ -17,8 +17,19 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
-from records import Decision, EventKind, Failure, JobEvent, LogChunk, NodeLogChunk, Record, decode
-from schedmate.services.bridge import READ
+from records import (
+    Command,
+    Decision,
+    EventKind,
+    Failure,
+    JobEvent,
+    LogChunk,
+    NodeLogChunk,
+    OperatorCommand,
+    Record,
+    decode,
+)
+from schedmate.services.bridge import FOLLOWED, READ
 from sinks.clickhouse import STORED_TOPICS, open_client
 from streams.kafka import Connection, KafkaConsumer, KafkaProducer, check_role, read_back
 from streams.kafka.acls import grant, granted, revoke
@@ -174,7 +185,7 @@ def test_the_table_is_what_the_code_reads_and_writes() -> None:
     assert set(worker.reads) == inputs | {JobProcessor.state_topic, NodeProcessor.state_topic}
     assert set(ROLES["sink"].reads) == set(STORED_TOPICS)
     assert set(ROLES["model-worker"].reads) == {"model-questions", TOPIC}
-    assert set(ROLES["bridge"].reads) == set(READ)
+    assert set(ROLES["bridge"].reads) == {*READ, *FOLLOWED}
     producers = [ROLES[name] for name in ("pipe", "collector", "gpu-agent", "watcher")]
     assert not any(role.reads or role.group for role in producers)
     assert "node-logs" not in ROLES["pipe"].writes
@@ -214,6 +225,11 @@ FORGED: list[tuple[str, Record | Outgoing]] = [
     ("bridge", Outgoing("failures", b"8", b"{}")),
     ("subscriber", Outgoing("decision-results", b"8", b"{}")),
     ("reader", Outgoing("decisions", b"8", b"{}")),
+    *(
+        (role, OperatorCommand(id=role, command=Command.STOP, user="mallory", time=1.0, reason="forged"))
+        for role in ("pipe", "worker", "sink", "bridge", "subscriber", "reader")
+    ),
+    ("reader", Outgoing("feedback", b"8", b"{}")),
 ]
 
 
@@ -250,6 +266,7 @@ def test_commands_without_their_rights_end_with_a_sentence(site: Site) -> None:
         ("pipe", ["model-worker"]),
         ("pipe", ["decisions"]),
         ("pipe", ["topics", "create"]),
+        ("reader", ["decisions", "stop", "--reason", "mine"]),
         ("worker", ["acls", "grant", "administrator", "User:worker"]),
     ):
         done = site.run(role, *arguments, check=False)
@@ -323,6 +340,7 @@ def test_every_command_works_with_its_own_rights(site: Site, model_server: str) 
     consumer.close()
     assert "as they should be" in site.run("operator", "topics", "check").stdout
     told(site, "pipe", Outgoing("job-logs", None, b"nobody's"))
+    _people(site)
     letters = site.until("a dead letter", lambda: _dead_letters(site))
     site.run("operator", "dead-letters", "replay", letters[0])
     refused = site.run("operator", "dead-letters", "skip", "job-logs", "0", "0", "--yes", check=False)
@@ -330,6 +348,19 @@ def test_every_command_works_with_its_own_rights(site: Site, model_server: str) 
     assert not [process.args for process in site.running if process.poll() is not None]
     for log in site.scratch.glob("*.log"):
         assert "Authorization" not in log.read_text(), log.read_text()[-3000:]
+
+
+def _people(site: Site) -> None:
+    """Stop and resume the bridge, and correct a verdict, as an operator."""
+    assert "stopped" in site.run("operator", "decisions", "stop", "--reason", "a test").stdout
+    assert "a test" in site.run("reader", "decisions").stdout
+    assert "lifted" in site.run("operator", "decisions", "resume", "--reason", "it is over").stdout
+    said = site.run(
+        "operator", "feedback", "77", "--cause", "nccl", "--line", "NCCL error: unhandled system error"
+    ).stdout
+    assert "noted for attempt 0 of job 77" in said
+    site.until("the word in Redis", lambda: "nccl (attempt 0" in site.run("reader", "status", "77").stdout)
+    assert "NCCL error" in site.run("operator", "signatures", "propose", "77").stdout
 
 
 def _stored(site: Site) -> int:

@@ -133,7 +133,7 @@ def test_ours_run_commands_that_exist_with_settings_that_exist(
 
 
 def test_the_bridge_only_publishes(stack: Stack, secrets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert settings_of(stack["services"]["bridge"], secrets, monkeypatch).bridge.enabled == ()
+    assert settings_of(stack["services"]["bridge"], secrets, monkeypatch).bridge.modes == {}
 
 
 def test_no_password_stands_in_the_file(stack: Stack, secrets: Path) -> None:

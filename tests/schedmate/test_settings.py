@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from records import Action, Mode
 from schedmate.settings import OTHER_VARIABLES, SettingsError, load
 
 
@@ -33,12 +34,24 @@ def test_later_layers_win_and_are_named(tmp_path: Path, monkeypatch: pytest.Monk
     }
 
 
-def test_enabled_actions_come_in_any_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert load().settings.bridge.enabled == ()
-    assert load(write(tmp_path, '[bridge]\nenabled = ["restart"]\n')).settings.bridge.enabled == ("restart",)
-    monkeypatch.setenv("SCHEDMATE_BRIDGE__ENABLED", "restart, cancel_packing")
-    assert load().settings.bridge.enabled == ("restart", "cancel_packing")
-    assert load(flags={"bridge.enabled": ""}).settings.bridge.enabled == ()
+def test_modes_come_in_any_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load().settings.bridge.modes == {}
+    assert load(write(tmp_path, '[bridge.modes]\nrestart = "act"\n')).settings.bridge.modes == {
+        Action.RESTART: Mode.ACT
+    }
+    monkeypatch.setenv("SCHEDMATE_BRIDGE__MODES", "restart=act, cancel_packing=approve")
+    assert load().settings.bridge.modes == {Action.RESTART: Mode.ACT, Action.CANCEL_PACKING: Mode.APPROVE}
+    assert load(flags={"bridge.modes": ""}).settings.bridge.modes == {}
+
+
+def test_the_setting_before_modes_is_refused_with_what_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SettingsError, match=r"bridge\.enabled is no setting any more: .*bridge\.modes"):
+        load(write(tmp_path, '[bridge]\nenabled = ["restart"]\n'))
+    monkeypatch.setenv("SCHEDMATE_BRIDGE__ENABLED", "restart")
+    with pytest.raises(SettingsError, match=r"environment: bridge\.enabled .*bridge\.modes"):
+        load()
 
 
 @pytest.mark.parametrize(
@@ -50,7 +63,8 @@ def test_enabled_actions_come_in_any_layer(tmp_path: Path, monkeypatch: pytest.M
         ("[kafka\n", ["expected TOML"]),
         ('[kafka]\npassword = "geheim"\n', ["a password may not stand here"]),
         ("[processors]\nslowdown_threshold = 7\n", ["processors.slowdown_threshold", "less than 1", "got 7"]),
-        ('[bridge]\nenabled = ["explode"]\n', ["bridge.enabled", "explode"]),
+        ('[bridge.modes]\nexplode = "act"\n', ["bridge.modes", "explode"]),
+        ('[bridge.modes]\nrestart = "yes"\n', ["bridge.modes", "'act'", "got 'yes'"]),
     ],
 )
 def test_a_wrong_file_says_what_is_wrong(tmp_path: Path, text: str, words: list[str]) -> None:

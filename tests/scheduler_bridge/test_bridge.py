@@ -13,7 +13,7 @@ from tests.metric_values import value
 from tests.scheduler_bridge.actuators.test_local import SLEEP, Cluster
 from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
 
-ON = BridgeSettings(enabled=frozenset(Action))
+ON = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT))
 FAIL = [sys.executable, "-c", "import os, sys; sys.exit(os.environ['LOCAL_RESTART_COUNT'] == '0')"]
 
 

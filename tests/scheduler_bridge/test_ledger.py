@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from records import Action, Decision, DecisionResult, Failure, Outcome, Record
+from records import Action, Decision, DecisionResult, Failure, Mode, Outcome, Record
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import ActuatorError, JobView, SchedulerAway, SchedulerJobState
 from scheduler_bridge.ledger import Ledger
@@ -75,7 +75,7 @@ class Topic:
             raise Died
 
 
-SETTINGS = BridgeSettings(enabled=frozenset(Action), min_confidence=0.5, ttl=1000, actions_per_job=2)
+SETTINGS = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), min_confidence=0.5, ttl=1000, actions_per_job=2)
 FAILURES = st.builds(
     lambda attempt, revision, sure, final: failure(
         job="1", attempt=attempt, revision=revision, confidence=0.9 if sure else 0.1, final=final, node=""

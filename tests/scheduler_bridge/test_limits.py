@@ -11,7 +11,7 @@ from tests.metric_values import by_label, value
 from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
 
 HOUR = 3600.0
-SETTINGS = BridgeSettings(enabled=frozenset(Action))
+SETTINGS = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT))
 SHARE = SETTINGS.actions_per_user
 
 
@@ -111,7 +111,7 @@ def test_what_is_over_a_limit_waits_is_written_down_once_and_carried_out_later()
 
 
 def test_what_waits_too_long_expires_and_says_what_it_waited_for() -> None:
-    stand = Stand(BridgeSettings(enabled=frozenset(Action), ttl=600))
+    stand = Stand(BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), ttl=600))
     stand.fail(*jobs("mallory", SHARE + 1))
     assert stand.bridge.advance() == 600
     stand.now += 601
@@ -164,7 +164,7 @@ def test_a_budget_for_ever_is_final() -> None:
 
 
 def test_a_node_is_blamed_before_others_only_by_its_own_evidence() -> None:
-    stand = Stand(BridgeSettings(enabled=frozenset(Action), actions_per_node=2))
+    stand = Stand(BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), actions_per_node=2))
     stand.fail("a/0", "b/0", "c/0")
     assert [stand.outcomes(job) for job in ("a/0", "b/0", "c/0")] == [DONE] * 3
     stand.fail("d/0", "e/0", "f/0", node_evidence=True)
@@ -210,7 +210,7 @@ def test_a_job_whose_name_fits_no_decision_leads_to_none() -> None:
 
 def test_a_thousand_old_decisions_replayed_after_all_is_forgotten_do_nothing() -> None:
     """The topic of results is lost, or older than what it keeps: only the decisions come again."""
-    stand = Stand(BridgeSettings(enabled=frozenset(Action), actions_per_cluster=10_000, user_share=1.0))
+    stand = Stand(BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), actions_per_cluster=10_000, user_share=1.0))
     for number in range(250):
         stand.fail(f"user{number}/0")
     honest = list(stand.written.decisions)

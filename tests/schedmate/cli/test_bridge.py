@@ -6,16 +6,20 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from records import BY_NAME, Decision, DecisionResult, Failure, JobEvent, Outcome, Record, decode
+from records import BY_NAME, Command, Decision, DecisionResult, Failure, JobEvent, Outcome, Record, decode
 from streams.kafka import KafkaProducer, read_back
 from streams.transport import outgoing
 from tests.scheduler_bridge.findings import failure, slowdown
+from tests.scheduler_bridge.test_people import command
+from tests.servers import free_port
 from tests.servers.kafka import Kafka
 from tests.servers.slurm import Slurm
 
@@ -35,7 +39,7 @@ class Site:
             "SCHEDMATE_KAFKA__BROKERS": kafka.address,
             "SCHEDMATE_KAFKA__SESSION_TIMEOUT_S": "3",
             "SCHEDMATE_PRODUCER__DIRECTORY": str(state),
-            "SCHEDMATE_BRIDGE__ENABLED": "restart,cancel_packing",
+            "SCHEDMATE_BRIDGE__MODES": "restart=act,cancel_packing=act",
         }
         self.running: list[subprocess.Popen[str]] = []
         self.producer = KafkaProducer(kafka.connection)
@@ -47,8 +51,11 @@ class Site:
         self.running.append(process)
         return process
 
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*COMMAND, *arguments], env=self.environment, capture_output=True, text=True, check=False)
+
     def say(self, *arguments: str) -> str:
-        done = subprocess.run([*COMMAND, *arguments], env=self.environment, capture_output=True, text=True, check=False)
+        done = self.run(*arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -131,7 +138,7 @@ def test_from_finding_to_action_and_once_across_a_kill(site: Site) -> None:
 
 
 def test_nothing_is_done_where_nothing_is_turned_on(site: Site) -> None:
-    site.environment["SCHEDMATE_BRIDGE__ENABLED"] = ""
+    site.environment["SCHEDMATE_BRIDGE__MODES"] = ""
     site.start("bridge")
     job = site.slurm.submit("exit 1")
     node = site.slurm.wait(job, "FAILED")["NodeList"]
@@ -155,3 +162,78 @@ def test_what_is_over_a_users_share_waits_and_says_so(site: Site) -> None:
     assert {one.node for one in results} == {""}, "nothing but the job spoke against the node"
     assert "user-limit" in site.say("decisions", "--job", jobs[1])
     assert [site.slurm.fields(job)["Restarts"] for job in jobs] == ["1", "0", "0"]
+
+
+def test_a_person_approves_while_the_bridge_is_down_and_it_acts_once(site: Site) -> None:
+    site.environment["SCHEDMATE_BRIDGE__MODES"] = "restart=approve"
+    bridge = site.start("bridge")
+    job = site.slurm.submit('test -n "$SLURM_RESTART_COUNT"')
+    site.tell(verdict(job, site.slurm.wait(job, "FAILED")["NodeList"]))
+    site.until(lambda: site.results(job) == [Outcome.AWAITING_APPROVAL])
+    bridge.kill()
+    bridge.wait()
+
+    (shown,) = [json.loads(line) for line in site.say("decisions", "waiting", "--json").splitlines()]
+    forged = command(Command.APPROVE, shown["decision"], job="another", user="mallory", time=time.time())
+    site.tell(forged)
+    assert "expected the id of one decision" in site.run("decisions", "approve", "restart/x", "--reason", "x").stderr
+    assert "approved" in site.say("decisions", "approve", shown["decision"], "--reason", "the node is drained")
+    again = site.run("decisions", "approve", shown["decision"], "--reason", "once more")
+    assert (again.returncode, "was approved by" in again.stderr) == (2, True)
+    assert "no decision waits" in site.say("decisions", "waiting")
+    (approval,) = [record for record in site.read("approvals") if record.user != "mallory"]
+    site.tell(approval)
+    site.start("bridge")
+    site.until(lambda: Outcome.DONE in site.results(job))
+    assert site.results(job) == [Outcome.AWAITING_APPROVAL, Outcome.STARTED, Outcome.DONE]
+    assert f"approved by {approval.author}: the node is drained" in site.say("decisions", "--job", job)
+    site.tell(approval)
+    second = site.slurm.submit("exit 1")
+    site.tell(verdict(second, site.slurm.wait(second, "FAILED")["NodeList"]))
+    site.until(lambda: site.results(second) == [Outcome.AWAITING_APPROVAL])
+    site.say("decisions", "reject", f"restart/{second}/", "--reason", "a bug of the user")
+    site.until(lambda: Outcome.REFUSED in site.results(second))
+    assert "rejected by" in site.read("decision-results")[-1].detail
+    assert [site.slurm.fields(each)["Restarts"] for each in (job, second)] == ["1", "0"]
+
+
+def test_a_stop_reaches_every_bridge_and_one_that_stands_by_takes_over(site: Site) -> None:
+    ports = [free_port(), free_port()]
+    bridges = [site.start("--set", f"service.port={port}", "bridge") for port in ports]
+
+    def get(port: int, what: str = "health") -> str:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{what}", timeout=5) as answer:
+                return str(answer.read())
+        except urllib.error.HTTPError as refused:
+            return str(refused.read())
+        except OSError:
+            return ""
+
+    for port in ports:
+        site.until(lambda port=port: '"healthy": true' in get(port))  # type: ignore[misc]
+    job = site.slurm.submit('test -n "$SLURM_RESTART_COUNT"')
+    node = site.slurm.wait(job, "FAILED")["NodeList"]
+    site.say("decisions", "stop", "--reason", "maintenance")
+    (stop,) = site.read("approvals")
+    for port in ports:
+        site.until(lambda port=port: "no action is carried out: stopped by" in get(port))  # type: ignore[misc]
+    late = time.time() - stop.time
+    site.tell(verdict(job, node))
+    site.until(lambda: site.results(job) == [Outcome.STOPPED])
+    assert "nothing is stopped" not in site.say("decisions", "resume", "--reason", "over")
+    site.until(lambda: Outcome.DONE in site.results(job))
+    assert site.results(job) == [Outcome.STOPPED, Outcome.STARTED, Outcome.DONE]
+    assert "nothing is stopped" in site.say("decisions", "resume", "--reason", "over")
+
+    second = site.slurm.submit('test -n "$SLURM_RESTART_COUNT" || sleep 5; test -n "$SLURM_RESTART_COUNT"')
+    node = site.slurm.wait(second, "RUNNING")["NodeList"]
+    site.tell(verdict(second, node))
+    site.until(lambda: [one for one in site.read("decisions") if one.job == second])
+    working = ['schedmate_bridge_outcomes_total{outcome="done"} 1.0' in get(port, "metrics") for port in ports]
+    assert sorted(working) == [False, True], "one works, the other stands by"
+    bridges[working.index(True)].kill()  # while its decision waits for the end of the job
+    site.until(lambda: Outcome.DONE in site.results(second), seconds=60)
+    assert site.results(second) == [Outcome.STARTED, Outcome.DONE]
+    assert late < 5, "and the command line takes some of that"
+    print(f"both bridges said so {late:.2f} s after the stop was written, the command line's own time included")

@@ -9,9 +9,9 @@ from scheduler_bridge.guardrails import Context, Objection, Wait, first_objectio
 from scheduler_bridge.ledger import Ledger
 from tests.scheduler_bridge.findings import NOW
 
-ALL = frozenset(Action)
+ALL = dict.fromkeys(Action, Mode.ACT)
 SETTINGS = BridgeSettings(
-    enabled=ALL, actions_per_cause=2, actions_per_job=3, actions_per_node=4, actions_per_cluster=6, user_share=0.5
+    modes=ALL, actions_per_cause=2, actions_per_job=3, actions_per_node=4, actions_per_cluster=6, user_share=0.5
 )
 
 
@@ -59,7 +59,7 @@ def test_nothing_stands_in_the_way_of_a_first_decision() -> None:
 def test_shadow_unless_turned_on_by_name() -> None:
     assert objection(decision(mode=Mode.SHADOW)) == "mode shadowed"
     assert objection(decision(), settings=BridgeSettings()) == "mode shadowed"
-    assert objection(decision(), settings=BridgeSettings(enabled=frozenset({Action.EVICT}))) == "mode shadowed"
+    assert objection(decision(), settings=BridgeSettings(modes={Action.EVICT: Mode.ACT})) == "mode shadowed"
 
 
 def test_too_late_is_too_late() -> None:

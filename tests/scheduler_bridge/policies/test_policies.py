@@ -92,7 +92,7 @@ def test_revisions_with_the_same_root_make_the_same_decision() -> None:
 
 
 def test_an_action_turned_on_is_published_to_be_carried_out() -> None:
-    settings = BridgeSettings(enabled=frozenset({Action.RESTART}))
+    settings = BridgeSettings(modes={Action.RESTART: Mode.ACT})
     assert propose(failure(), settings).mode is Mode.ACT  # type: ignore[union-attr]
     assert propose(slowdown(), settings).mode is Mode.SHADOW  # type: ignore[union-attr]
 

@@ -1,0 +1,117 @@
+"""Writing down what a person says about a verdict."""
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from records import Component, ErrorType, Feedback, InvalidRecord, LogChunk, UserError, check, decode, encode
+from schedmate.approvals import person
+from schedmate.assembly import producer_factory
+from schedmate.connections import kafka_connection
+from schedmate.services.sink import clickhouse_opener
+from schedmate.settings import Settings
+from sinks.clickhouse import QueryResult, ask
+from streams.accept import accept
+from streams.kafka import read_back
+from streams.transport import TransportError, outgoing
+
+ACKNOWLEDGED_S = 30.0
+
+_VERDICT = (
+    "SELECT attempt, id, signature FROM verdicts WHERE job = {job:String} "
+    "AND ({attempt:Int64} < 0 OR attempt = {attempt:Int64}) ORDER BY attempt DESC LIMIT 1"
+)
+
+
+class NotCorrected(UserError):
+    """The feedback cannot be written; the message says what was expected and what came."""
+
+
+def correct(settings: Settings, job: str, attempt: int | None, words: Mapping[str, Any]) -> Feedback:
+    """Return what a person says about the verdict on an attempt of `job`; None: the last that has a verdict, else the first.
+
+    Raises:
+        NotCorrected: A text is too long, or no text.
+        SinkUnavailable: ClickHouse is away.
+    """
+    found = _ask(settings, _VERDICT, {"job": job, "attempt": str(-1 if attempt is None else attempt)}).rows
+    known, verdict_id, verdict = found[0] if found else (0, "", "")
+    about, now, user = known if attempt is None else attempt, time.time(), person()
+    record = Feedback(
+        id=f"feedback/{job}/{about}/{user}/{now:.3f}",
+        job=job,
+        attempt=about,
+        time=now,
+        user=user,
+        verdict_id=verdict_id,
+        verdict=verdict,
+        **words,
+    )
+    try:
+        whole = decode(Feedback, encode(record))
+        check(whole)
+    except InvalidRecord as error:
+        raise NotCorrected(str(error)) from error
+    if (record.error_type is ErrorType.INFRASTRUCTURE) != (record.component is not Component.NONE):
+        raise NotCorrected(
+            f"expected --component with --error-type infrastructure, and only then; got {record.error_type} and {record.component}"
+        )
+    if "\n" in record.line or not record.line.strip():
+        raise NotCorrected(f"expected one line in --line, got {record.line[:80]!r}")
+    return whole
+
+
+def send(settings: Settings, record: Feedback) -> None:
+    """Write it to its topic, and return once Kafka has it. Raises `TransportError`."""
+    producer = producer_factory(settings)()
+    try:
+        producer.send(outgoing(record)).result(ACKNOWLEDGED_S)
+    except TimeoutError as error:
+        raise TransportError(f"expected an acknowledgement within {ACKNOWLEDGED_S:g} s, got none") from error
+    finally:
+        producer.close()
+
+
+_SAID = (
+    "SELECT id, job, attempt, toUnixTimestamp64Micro(time) / 1e6 AS time, user, cause, error_type, component, line, verdict_id, verdict, "
+    "comment FROM corrections WHERE line != '' AND ({job:String} = '' OR job = {job:String}) ORDER BY time"
+)
+_ENDS = (
+    "SELECT job, argMax(state = 'COMPLETED' OR (state = '' AND exit_code = 0), attempt) FROM attempts "
+    "WHERE ended IS NOT NULL AND ended > now() - toIntervalDay(14) GROUP BY job"
+)
+
+
+def said(settings: Settings, job: str) -> list[Feedback]:
+    """Return the last word of people on each attempt of `job`; of all jobs where it is empty."""
+    return [
+        msgspec.convert(dict(zip(answer.columns, row, strict=True)), Feedback)
+        for answer in [_ask(settings, _SAID, {"job": job})]
+        for row in answer.rows
+    ]
+
+
+def ends(settings: Settings) -> dict[str, bool]:
+    """Return whether each job that ended within two weeks ended well."""
+    return {job: bool(well) for job, well in _ask(settings, _ENDS, {}).rows}
+
+
+def history(settings: Settings, hours: float) -> Iterator[LogChunk]:
+    """Yield what jobs printed within `hours`, as far as Kafka keeps it. Raises `TransportError`."""
+    for message in read_back(kafka_connection(settings.kafka), ["job-logs"], time.time() - hours * 3600):
+        try:
+            record = accept(message)
+        except InvalidRecord:
+            continue
+        if isinstance(record, LogChunk):
+            yield record
+
+
+def _ask(settings: Settings, sql: str, values: Mapping[str, str]) -> QueryResult:
+    client = clickhouse_opener(settings.clickhouse)()
+    try:
+        return ask(client, sql, values)
+    finally:
+        client.close()

@@ -1,0 +1,6 @@
+"""What decisions that were not carried out would have done, and what happened to their jobs instead."""
+
+from .facts import Facts, gather
+from .report import Row, as_row, judge, summarise
+
+__all__ = ["Facts", "Row", "as_row", "gather", "judge", "summarise"]

@@ -1,0 +1,29 @@
+"""What people said: a rejection forbids, a stop holds everything back, and what needs an approval waits for it."""
+
+from records import Decision, Mode, Outcome
+
+from .base import Context, Objection, Wait
+from .mode import mode_in_force
+
+
+def check(decision: Decision, context: Context) -> Objection | None:
+    """Object where a person rejected the decision."""
+    if rejection := context.commands.rejection(decision):
+        return Objection("approval", f"rejected by {rejection.author}: {rejection.reason}")
+    return None
+
+
+def stopped(context: Context) -> Wait | None:
+    """Return that all actions wait, where a person stopped them."""
+    for stop in context.commands.stops:
+        return Wait(f"stopped by {stop.author}: {stop.reason}", Outcome.STOPPED)
+    return None
+
+
+def awaits_approval(decision: Decision, context: Context) -> Wait | None:
+    """Return that the decision waits for a person; None where none is needed, or one has approved it."""
+    if mode_in_force(decision, context) is Mode.ACT or context.commands.approval(decision, context.now):
+        return None
+    return Wait(
+        f"no one has approved it: schedmate decisions approve '{decision.id}' --reason …", Outcome.AWAITING_APPROVAL
+    )

@@ -1,0 +1,82 @@
+"""Reads topics up to their present ends, again and again, without a group."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import kafka
+from kafka.errors import KafkaError
+
+from streams.transport import Message, TransportError
+
+from .connection import Connection
+from .consumer import as_message, open_consumer, partitions_of
+from .errors import refused
+
+POLL_MS = 200
+"""The longest wait for one answer: the end is known beforehand, so a look waits only for what is on its way."""
+
+
+class KafkaFollower:
+    """Follows topics from their beginnings. Every follower reads every message, however many there are. Not safe for threads.
+
+    Args:
+        connection: How to reach Kafka.
+        topics: Topics of few messages: all of them are read first.
+        timeout_s: A look fails where nothing comes for so long.
+    """
+
+    def __init__(self, connection: Connection, topics: Sequence[str], timeout_s: float = 20.0) -> None:
+        self._connection, self._topics, self._timeout_s = connection, topics, timeout_s
+        self._consumer: Any = None
+        self._next: dict[Any, int] = {}
+
+    def new(self) -> list[Message]:
+        """Return what was written since the last call, up to the present end.
+
+        Raises:
+            TransportError: No broker, an unknown topic, a refusal, or no answer in time. The next call reads what this one did not.
+        """
+        try:
+            return self._read()
+        except KafkaError as error:
+            self.close()
+            raise refused(self._connection, error, f"read {', '.join(self._topics)}") from error
+        except TransportError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if self._consumer is not None:
+            self._consumer.close(autocommit=False, timeout_ms=1000)
+        self._consumer = None
+
+    def _read(self) -> list[Message]:
+        if self._consumer is None:
+            self._consumer = open_consumer(self._connection, group_id=None)
+            self._begin()
+        ends = self._consumer.end_offsets(list(self._consumer.assignment()))
+        found: list[Message] = []
+        deadline = time.monotonic() + self._timeout_s
+        while any(self._consumer.position(part) < end for part, end in ends.items()):
+            if time.monotonic() > deadline:
+                raise TransportError(f"no answer for {self._timeout_s:g} s while reading {', '.join(self._topics)}")
+            for records in self._consumer.poll(timeout_ms=POLL_MS).values():
+                found += map(as_message, records)
+                deadline = time.monotonic() + self._timeout_s
+        self._next = {part: self._consumer.position(part) for part in ends}
+        return found
+
+    def _begin(self) -> None:
+        parts = [
+            kafka.TopicPartition(topic, number)
+            for topic in self._topics
+            for number in sorted(partitions_of(self._connection, self._consumer, topic))
+        ]
+        self._consumer.assign(parts)
+        for part in parts:
+            if part in self._next:
+                self._consumer.seek(part, self._next[part])
+            else:
+                self._consumer.seek_to_beginning(part)
