@@ -35,6 +35,12 @@ def bridge_settings(wanted: Wanted) -> BridgeSettings:
         actions_per_cluster=wanted.actions_per_hour,
         user_share=wanted.user_share,
         max_excluded_nodes=wanted.max_excluded_nodes,
+        users_against_node=wanted.users_against_node,
+        max_drained_share=wanted.max_drained_share,
+        min_nodes_left=wanted.min_nodes_left,
+        node_cooldown=wanted.node_cooldown_seconds,
+        max_grace=wanted.max_grace_seconds,
+        checkpoint_signal=wanted.checkpoint_signal,
         max_lifetime=wanted.max_lifetime_seconds,
     )
 

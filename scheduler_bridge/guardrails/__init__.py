@@ -2,12 +2,20 @@
 
 from records import Decision
 
-from . import bounds, budget, expiry, mode, once
+from . import bounds, budget, cooldown, expiry, mode, once
 from .base import Context, Guardrail, LimitReached, Objection, Wait
 from .job_state import objection_of_state
+from .node_state import objection_of_node
 from .rates import limit_reached
 
-GUARDRAILS: tuple[Guardrail, ...] = (mode.check, bounds.check, expiry.check, once.check, budget.check)
+GUARDRAILS: tuple[Guardrail, ...] = (
+    mode.check,
+    bounds.check,
+    expiry.check,
+    once.check,
+    budget.check,
+    cooldown.check,
+)
 """In this order; the first objection is the one that is written down."""
 
 __all__ = [
@@ -19,6 +27,7 @@ __all__ = [
     "Wait",
     "first_objection",
     "limit_reached",
+    "objection_of_node",
     "objection_of_state",
 ]
 

@@ -7,8 +7,10 @@ from .base import Context, Objection
 
 def check(decision: Decision, context: Context) -> Objection | None:
     """Object where the job, or this cause in this job, has had its actions."""
+    if decision.action.on_node:
+        return None
     settings = context.settings
-    mine = [tried for tried in context.ledger.tried() if tried.job == decision.job]
+    mine = [tried for tried in context.ledger.tried() if tried.job == decision.job and not tried.action.on_node]
     same_cause = [tried for tried in mine if tried.cause == decision.cause]
     if len(same_cause) >= settings.actions_per_cause:
         return Objection(
