@@ -159,9 +159,14 @@ class SlurmClient:
         """Change a job (`scontrol update`, whose manual names the fields)."""
         self._run("scontrol", "update", f"JobId={_job_id(name)}", *(f"{key}={value}" for key, value in changes.items()))
 
-    def requeue_hold(self, name: str) -> None:
-        """Stop a job where it runs, and put it back in the queue, held. It is not at rest at once."""
-        self._run("scontrol", "requeuehold", _job_id(name))
+    def requeue_hold(self, name: str, *, running: bool) -> None:
+        """Stop a job where it runs, and put it back in the queue, held. It is not at rest at once.
+
+        Args:
+            name: The job's id.
+            running: Only if it runs still when Slurm takes the command: one that its user cancelled meanwhile must not come back.
+        """
+        self._run("scontrol", "requeuehold", *(["Incomplete"] if running else []), _job_id(name))
 
     def release(self, name: str) -> None:
         """Let a held job start."""

@@ -187,8 +187,12 @@ class SlurmActuator:
                 not before.requeue
             ):  # submitted with --no-requeue, or JobRequeue=0: Slurm would refuse, and the job be lost
                 self._client.update_job(job, {"Requeue": "1"})
-            self._client.requeue_hold(job)
-            held = self._watch(job, lambda seen: state_of(seen) is JobState.HELD, limit)
+            running = state_of(before) is JobState.RUNNING
+            self._client.requeue_hold(job, running=running)
+            rests = (JobState.HELD, *_STOPPED) if running else (JobState.HELD,)
+            held = self._watch(job, lambda seen: state_of(seen) in rests, limit)
+            if state_of(held) in _STOPPED:
+                raise ActuatorError(f"{job} still running", held.state, "it ended meanwhile; nothing was done")
             if state_of(held) is not JobState.HELD:
                 raise ActuatorError(f"{job} queued and held within {limit:g} s", held.state, _look_at(job))
             # Requeueing sets a start time some two minutes ahead; the update must come after the job is at rest.
