@@ -11,8 +11,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 def command(context: typer.Context) -> None:
     """Turn verdicts and slowdowns into decisions, and decisions into Slurm's actions.
 
-    It only publishes decisions until `bridge.enabled` names an action: `restart`, `cancel_packing`, `evict`. What it does is checked
-    in Slurm and written to the topic `decision-results`. Its user must be an operator of Slurm. Run one for each cluster.
+    It only publishes decisions until `bridge.enabled` names an action: `restart`, `cancel_packing`, `drain` and others (docs/decisions.md).
+    What it does is checked in Slurm and written to the topic `decision-results`. Its user must be an operator of Slurm, and an
+    administrator where it drains nodes. Run one for each cluster.
 
     Example: `schedmate --set bridge.enabled=restart,cancel_packing bridge`
     """
