@@ -107,13 +107,14 @@ def test_in_one_process_down_to_the_restart(tmp_path: Path) -> None:
     verdicts = failures(broker.read("failures"))
     assert [one.faulty_component for one in verdicts] == [Component.NETWORK, Component.GPU, Component.GPU]
     check(verdicts[-1])
-    bridge = Bridge(cluster.actuator, BridgeSettings(enabled=frozenset(Action)), written)
+    bridge = Bridge(cluster.actuator, BridgeSettings(enabled=frozenset(Action), min_nodes_left=1), written)
     for verdict in verdicts:
         bridge.accept(verdict)
     assert bridge.advance() is None
-    assert [(result.outcome, result.node) for result in written.results] == [
-        (Outcome.STARTED, BROKEN),
-        (Outcome.DONE, BROKEN),
+    assert [(result.action, result.outcome, result.node) for result in written.results] == [
+        (action, outcome, BROKEN)
+        for action in (Action.DRAIN, Action.RESTART)
+        for outcome in (Outcome.STARTED, Outcome.DONE)
     ]
     assert cluster.wait(job, JobState.COMPLETED, attempt=1).nodes == (SOUND,)
     cluster.scheduler.close()
