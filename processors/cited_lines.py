@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from records import Evidence, LogChunk, ModelQuestion, Sample
 
+from .classified_chunk import QUOTE
 from .container_log import strip_container_wrapping
-from .source import Numbering, admit
-from .view import QUOTE
+from .dedup import Numbering, deduplicate
 
 
 def cited_lines(question: ModelQuestion, chunks: Mapping[int, LogChunk]) -> list[Sample]:
@@ -26,7 +26,7 @@ def cited_lines(question: ModelQuestion, chunks: Mapping[int, LogChunk]) -> list
             continue
         numbering = numberings.setdefault(chunk.producer, Numbering(next_piece=chunk.first_piece or 1))
         numbering.next_line = reference.line or numbering.next_line
-        fresh = admit(chunk, numbering)
+        fresh = deduplicate(chunk, numbering)
         lines, times = strip_container_wrapping(fresh.lines, fresh.times)
         found += [
             Sample(

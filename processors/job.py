@@ -89,12 +89,9 @@ class JobProcessor:
         """Return the stage of a kind."""
         return next(stage for stage in self.stages if isinstance(stage, kind))
 
-    def components(self) -> dict[str, object]:
-        """Return the counters of all that it is made of, by the name that metrics are served under."""
-        found = dict(self.reader.components())
-        for stage in self.stages:
-            found |= stage.components()
-        return found
+    def metric_groups(self) -> list[object]:
+        """Return the metrics of all that it is made of, a group for each part."""
+        return [*self.reader.metric_groups(), *(group for stage in self.stages for group in stage.metric_groups())]
 
     def fresh(self, key: str) -> JobState:
         """Return the state of job `key` before its first record."""

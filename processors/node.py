@@ -1,14 +1,14 @@
-"""What a node's log and GPUs say, told to the jobs that run there: the path of one chunk of a node's log, or of one sample.
+"""What a node's log and GPUs show, reported to the jobs that run there: the path of one chunk of a node's log, or of one sample.
 
 lines or sample → findings → folded where they repeat → one record for each attempt that is on the node then
 
-Stays and findings come in any order; whichever comes second makes the record.
+Placements and findings come in any order; whichever comes second makes the record.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
+from prometheus_client import Counter
 
 from records import (
     Component,
@@ -17,51 +17,62 @@ from records import (
     GpuSample,
     NodeFinding,
     NodeLogChunk,
-    NodeStay,
+    Placement,
     Position,
     Record,
     Severity,
 )
 
+from .budget import over_budget
+from .classify.template import templates
+from .dedup import NewLines, Numbering, deduplicate
 from .diagnose.catalogue import Signature, load
 from .diagnose.nodes.finding import identity
 from .diagnose.nodes.gpu import GpuReader
 from .diagnose.nodes.log import NodeLogReader
 from .diagnose.nodes.window import AFTER_S, BEFORE_S
 from .keyed import Part
-from .node_state import NodeState, StayMemory, Told
-from .source import Numbering, admit
+from .node_state import KnownPlacement, NodeState, ReportedFinding
 
 REPEATED_S = 300.0
 """A finding that comes again within so many seconds of its first time is the same one."""
 GAP_S = 60.0
 """GPUs that were not sampled for so long were not watched."""
-CALM_S = 30.0
+HEALTHY_AFTER_S = 30.0
 """GPUs are judged so long after a job ended: Xids and counters come with the next samples."""
-CALM = "gpus_calm"
+HEALTHY = "gpus_healthy"
 """Signature of the finding that GPUs were watched and showed nothing."""
 PRODUCERS = 64
 """Producers whose numbering is remembered."""
 
 
-@dataclass
-class NodeCounters:
+class NodeMetrics:
     """What was seen on the nodes."""
 
-    findings: int = 0
-    """Signs of trouble on nodes, repeats not counted."""
-    repeats: int = 0
-    """Signs that came again within minutes, and were folded into the first."""
-    told: int = 0
-    """Findings told to a job."""
-    alone: int = 0
-    """Findings that no job known to be on the node could be told of."""
+    def __init__(self) -> None:
+        self.findings = Counter(
+            "schedmate_nodes_findings", "Signs of trouble on nodes, repeats not counted.", registry=None
+        )
+        self.repeats = Counter(
+            "schedmate_nodes_repeats",
+            "Signs that came again within minutes, and were folded into the first.",
+            registry=None,
+        )
+        self.reported = Counter("schedmate_nodes_reported", "Findings reported to a job.", registry=None)
+        self.alone = Counter(
+            "schedmate_nodes_alone", "Findings that no job known to be on the node could be known.", registry=None
+        )
+        self.passed_over = Counter(
+            "schedmate_nodes_passed_over",
+            "Lines of new text beyond their node's budget, taken for blank: a log of root's may carry users' text.",
+            registry=None,
+        )
 
 
 class NodeProcessor:
     """The `KeyedProcessor` of nodes."""
 
-    inputs = ("node-logs", "gpu-metrics", "node-stays")
+    inputs = ("node-logs", "gpu-metrics", "placements")
     replayed = ("node-logs", "gpu-metrics")
     state_topic = "node-state"
     state = NodeState
@@ -71,7 +82,7 @@ class NodeProcessor:
     def __init__(self, signatures: Sequence[Signature] | None = None) -> None:
         known = load() if signatures is None else signatures
         self._log, self._gpus = NodeLogReader(known), GpuReader(known)
-        self.counters = NodeCounters()
+        self.metrics = NodeMetrics()
 
     def fresh(self, key: str) -> NodeState:
         """Return the state of node `key` before its first record."""
@@ -81,16 +92,17 @@ class NodeProcessor:
         """Return the findings that follow from `record`, which stands at `position`; `state` then includes it."""
         match record:
             case NodeLogChunk():
-                fresh = admit(record, _numbering(state, f"{record.source}/{record.producer}"))
-                found = self._log.read(record.node, record.source, fresh, position)
-                return [told for one in found for told in self._found(one, state)]
+                fresh = deduplicate(record, _numbering(state, f"{record.source}/{record.producer}"))
+                masked = self._masked(fresh, record.time, state)
+                found = self._log.read(record.node, record.source, fresh, position, masked)
+                return [each for one in found for each in self._found(one, state)]
             case GpuSample():
                 found = self._gpus.read(record, position, state.gpus)
                 _watch(record.time, state)
-                made = [told for one in found for told in self._found(one, state)]
-                return made + self._calm(record, position, state)
-            case NodeStay():
-                return self._stay(record, state)
+                made = [each for one in found for each in self._found(one, state)]
+                return made + self._healthy(record, position, state)
+            case Placement():
+                return self._place(record, state)
             case _:
                 raise TypeError(f"expected a record of {' or '.join(self.inputs)}, got {type(record).__name__}")
 
@@ -101,55 +113,64 @@ class NodeProcessor:
         """Return False: a node has no end."""
         return False
 
+    def _masked(self, fresh: NewLines, time: float, state: NodeState) -> Sequence[str]:
+        """Return the templates of new lines; those beyond the node's budget for new text are blank."""
+        masked = templates(fresh.lines)
+        beyond = set(over_budget(state.budget, fresh.lines, masked, time))
+        self.metrics.passed_over.inc(len(beyond))
+        return ["" if place in beyond else each for place, each in enumerate(masked)] if beyond else masked
+
     def _found(self, one: NodeFinding, state: NodeState) -> list[Record]:
-        first = next((told for told in state.findings if _same(told.finding, one)), None)
+        first = next((known for known in state.findings if _same(known.finding, one)), None)
         if first is None:
-            self.counters.findings += 1
-            first = Told(one)
+            self.metrics.findings.inc()
+            first = ReportedFinding(one)
             state.keep(first)
         else:
-            self.counters.repeats += 1
+            self.metrics.repeats.inc()
             first.times += 1
             if not _round(first.times):
                 return []
         concerned = _concerned(first.finding, state)
         if not concerned:
-            self.counters.alone += 1
-            return [_tell(first, None, [])]
-        self.counters.told += len(concerned)
-        return [_tell(first, stay, concerned) for stay in concerned]
+            self.metrics.alone.inc()
+            return [_report(first, None, [])]
+        self.metrics.reported.inc(len(concerned))
+        return [_report(first, placement, concerned) for placement in concerned]
 
-    def _stay(self, stay: NodeStay, state: NodeState) -> list[Record]:
-        """Tell a stay that is new, or changed, what concerns it; and another one what concerns it alone no longer, or only now."""
-        was = [_concerned(told.finding, state) for told in state.findings]
-        now = state.merge(stay).stay
+    def _place(self, placement: Placement, state: NodeState) -> list[Record]:
+        """Report to a placement that is new, or changed, what concerns it; to others what concerns them alone no longer, or now."""
+        was = [_concerned(known.finding, state) for known in state.findings]
+        now = state.merge(placement).placement
         news = []
-        for told, before in zip(state.findings, was, strict=True):
-            after = _concerned(told.finding, state)
+        for known, before in zip(state.findings, was, strict=True):
+            after = _concerned(known.finding, state)
             keys = [_attempt(each) for each in before]
             changed = bool(before) and _shared(before) != _shared(after)
             news += [
-                _tell(told, each, after) for each in after if changed or (each is now and _attempt(now) not in keys)
+                _report(known, each, after) for each in after if changed or (each is now and _attempt(now) not in keys)
             ]
-        self.counters.told += len(news)
+        self.metrics.reported.inc(len(news))
         return [*news]
 
-    def _calm(self, sample: GpuSample, position: Position, state: NodeState) -> list[Record]:
-        """Return, once a stay, that the GPUs were watched around its end and showed nothing."""
+    def _healthy(self, sample: GpuSample, position: Position, state: NodeState) -> list[Record]:
+        """Return, once a placement, that the GPUs were watched around its end and showed nothing."""
         made: list[Record] = []
-        for memory in state.stays.values():
-            until = memory.stay.until
-            if until is None or memory.judged or sample.time < until + CALM_S:
+        for memory in state.placements.values():
+            until = memory.placement.until
+            if until is None or memory.judged or sample.time < until + HEALTHY_AFTER_S:
                 continue
             memory.judged = True
             trouble = any(
-                told.finding.place.topic == position.topic
-                and _concerns(told.finding, memory)
-                and told.finding.time >= until - BEFORE_S
-                for told in state.findings
+                known.finding.place.topic == position.topic
+                and _concerns(known.finding, memory)
+                and known.finding.time >= until - BEFORE_S
+                for known in state.findings
             )
             if not trouble and state.watched_since <= until - AFTER_S:
-                made.append(_all_calm(memory.stay, sample, position, max(state.watched_since, memory.stay.since)))
+                made.append(
+                    _all_healthy(memory.placement, sample, position, max(state.watched_since, memory.placement.since))
+                )
         return made
 
 
@@ -177,58 +198,61 @@ def _same(first: NodeFinding, one: NodeFinding) -> bool:
 
 
 def _round(times: int) -> bool:
-    """Return whether `times` is a power of ten: repeats are told so seldom."""
+    """Return whether `times` is a power of ten: repeats are reported so seldom."""
     return str(times).strip("0") == "1"
 
 
-def _concerns(one: NodeFinding, memory: StayMemory) -> bool:
-    return (not one.jobs or memory.stay.job in one.jobs) and memory.holds(one.time)
+def _concerns(one: NodeFinding, memory: KnownPlacement) -> bool:
+    return (not one.jobs or memory.placement.job in one.jobs) and memory.holds(one.time)
 
 
-def _concerned(one: NodeFinding, state: NodeState) -> list[NodeStay]:
-    """Return the stays that `one` concerns."""
-    return [memory.stay for memory in state.stays.values() if _concerns(one, memory)]
+def _concerned(one: NodeFinding, state: NodeState) -> list[Placement]:
+    """Return the placements that `one` concerns."""
+    return [memory.placement for memory in state.placements.values() if _concerns(one, memory)]
 
 
-def _attempt(stay: NodeStay) -> tuple[str, int]:
-    return stay.job, stay.attempt
+def _attempt(placement: Placement) -> tuple[str, int]:
+    return placement.job, placement.attempt
 
 
-def _shared(stays: Sequence[NodeStay]) -> bool:
-    return len({stay.job for stay in stays}) > 1
+def _shared(placements: Sequence[Placement]) -> bool:
+    return len({placement.job for placement in placements}) > 1
 
 
-def _tell(told: Told, stay: NodeStay | None, concerned: Sequence[NodeStay]) -> NodeFinding:
-    """Return the finding as it is told to `stay`; `concerned` are all that it is told to.
+def _report(known: ReportedFinding, placement: Placement | None, concerned: Sequence[Placement]) -> NodeFinding:
+    """Return the finding as it is reported to `placement`; `concerned` are all that it is reported to.
 
-    That it was told to others too is news for the job, not another finding: its id stays.
+    That it was reported to others too is news for the job, not another finding: its id stays.
     """
-    one, times = told.finding, told.times
-    job, attempt = (stay.job, stay.attempt) if stay else ("", 0)
-    whose = f"{one.id}/{job}/{attempt}" if stay else one.id
+    one, times = known.finding, known.times
+    job, attempt = (placement.job, placement.attempt) if placement else ("", 0)
+    whose = f"{one.id}/{job}/{attempt}" if placement else one.id
     jobs = sorted({each.job for each in concerned}) or one.jobs
     return msgspec.structs.replace(
         one, id=whose if times == 1 else f"{whose}/x{times}", job=job, attempt=attempt, jobs=jobs, times=times
     )
 
 
-def _all_calm(stay: NodeStay, sample: GpuSample, position: Position, since: float) -> NodeFinding:
+def _all_healthy(placement: Placement, sample: GpuSample, position: Position, since: float) -> NodeFinding:
     place = Evidence(
         topic=position.topic,
         partition=position.partition,
         offset=position.offset,
         line=1,
-        text=f"the GPUs were sampled without a gap for {sample.time - since:.0f} s, until {CALM_S:.0f} s after the end, and showed nothing",
+        text=(
+            f"the GPUs were sampled without a gap for {sample.time - since:.0f} s, until {HEALTHY_AFTER_S:.0f} s after the end, "
+            "and showed nothing"
+        ),
         stream="gpu",
     )
     return NodeFinding(
-        id=f"{identity(stay.node, place, CALM)}/{stay.job}/{stay.attempt}",
-        job=stay.job,
-        attempt=stay.attempt,
-        node=stay.node,
+        id=f"{identity(placement.node, place, HEALTHY)}/{placement.job}/{placement.attempt}",
+        job=placement.job,
+        attempt=placement.attempt,
+        node=placement.node,
         time=sample.time,
         since=since,
-        signature=CALM,
+        signature=HEALTHY,
         severity=Severity.INFO,
         error_type=ErrorType.NONE,
         component=Component.NONE,

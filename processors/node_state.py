@@ -2,47 +2,48 @@
 
 import msgspec
 
-from records import NodeFinding, NodeStay
+from records import NodeFinding, Placement
 
+from .budget import BudgetState
+from .dedup import Numbering
 from .diagnose.nodes.gpu import GpuMemory
 from .diagnose.nodes.window import AFTER_S, BEFORE_S
 from .keyed import KeyedState
-from .source import Numbering
 
 KEPT_S = 3600.0
-"""Findings are kept so long after they were seen, and stays so long after they ended."""
+"""Findings are kept so long after they were seen, and placements so long after they ended."""
 FINDINGS = 64
 """Findings kept, the newest."""
-STAYS = 256
-"""Stays kept, the newest."""
+PLACEMENTS = 256
+"""Placements kept, the newest."""
 SILENT_S = 24 * 3600.0
-"""A stay whose end nobody told is over so long after it was last heard of."""
+"""A placement whose end nobody reported is over so long after it was last heard of."""
 SLACK_S = 60.0
-"""Stays are told to within so much."""
+"""Times of placements are exact to within so much."""
 
 
-class Told(msgspec.Struct):
+class ReportedFinding(msgspec.Struct):
     """A finding as it was seen first, and how often it was seen since."""
 
     finding: NodeFinding
     times: int = 1
 
 
-class StayMemory(msgspec.Struct):
-    """What is known of a stay, and whether it was said that the GPUs were calm at its end."""
+class KnownPlacement(msgspec.Struct):
+    """What is known of a placement, and whether it was reported that the GPUs were healthy at its end."""
 
-    stay: NodeStay
+    placement: Placement
     judged: bool = False
 
     def holds(self, time: float) -> bool:
-        """Return whether what is seen on the node at `time` may concern the stay."""
-        stay = self.stay
-        end = stay.seen + SILENT_S if stay.until is None else stay.until + AFTER_S
-        return stay.since - BEFORE_S - SLACK_S <= time <= end
+        """Return whether what is seen on the node at `time` may concern the placement."""
+        placement = self.placement
+        end = placement.seen + SILENT_S if placement.until is None else placement.until + AFTER_S
+        return placement.since - BEFORE_S - SLACK_S <= time <= end
 
     def newest(self) -> float:
-        """Return when the stay was last heard of."""
-        return self.stay.seen if self.stay.until is None else self.stay.until
+        """Return when the placement was last heard of."""
+        return self.placement.seen if self.placement.until is None else self.placement.until
 
 
 class NodeState(KeyedState, kw_only=True):
@@ -52,44 +53,46 @@ class NodeState(KeyedState, kw_only=True):
         node: The node.
         sources: How far each producer's log was read.
         findings: Lately seen, oldest first.
-        stays: By job and attempt.
+        placements: By job and attempt.
         gpus: The counters of each GPU as last seen.
         watched_since: From when on the GPUs were sampled without a gap.
         watched: Time of the newest sample.
+        budget: How much new text of its logs is read.
     """
 
     node: str
     sources: dict[str, Numbering] = {}
-    findings: list[Told] = []
-    stays: dict[str, StayMemory] = {}
+    findings: list[ReportedFinding] = []
+    placements: dict[str, KnownPlacement] = {}
     gpus: dict[str, GpuMemory] = {}
     watched_since: float = 0.0
     watched: float = 0.0
+    budget: BudgetState = msgspec.field(default_factory=BudgetState)
 
-    def keep(self, one: Told) -> None:
+    def keep(self, one: ReportedFinding) -> None:
         """Remember a finding; what is too old or too much goes."""
         newest = max([one.finding.time, *(each.finding.time for each in self.findings)])
         kept = [each for each in [*self.findings, one] if each.finding.time > newest - KEPT_S]
         self.findings = sorted(kept, key=lambda each: (each.finding.time, each.finding.id))[-FINDINGS:]
 
-    def merge(self, stay: NodeStay) -> StayMemory:
-        """Take in what is said of a stay; return what is known of it now."""
-        key = f"{stay.job}/{stay.attempt}"
-        before = self.stays.get(key)
+    def merge(self, placement: Placement) -> KnownPlacement:
+        """Take in what is reported of a placement; return what is known of it now."""
+        key = f"{placement.job}/{placement.attempt}"
+        before = self.placements.get(key)
         if before is not None:
-            old = before.stay
-            stay = msgspec.structs.replace(
-                stay,
-                since=min(stay.since, old.since),
-                seen=max(stay.seen, old.seen),
-                until=old.until if stay.until is None else stay.until,
+            old = before.placement
+            placement = msgspec.structs.replace(
+                placement,
+                since=min(placement.since, old.since),
+                seen=max(placement.seen, old.seen),
+                until=old.until if placement.until is None else placement.until,
             )
-        now = self.stays[key] = StayMemory(stay, before is not None and before.judged)
-        newest = max(each.newest() for each in self.stays.values())
-        kept = sorted(self.stays.items(), key=lambda item: (item[1].newest(), item[0]))[-STAYS:]
-        self.stays = {
+        now = self.placements[key] = KnownPlacement(placement, before is not None and before.judged)
+        newest = max(each.newest() for each in self.placements.values())
+        kept = sorted(self.placements.items(), key=lambda item: (item[1].newest(), item[0]))[-PLACEMENTS:]
+        self.placements = {
             name: each
             for name, each in kept
-            if each.newest() > newest - (SILENT_S if each.stay.until is None else KEPT_S)
+            if each.newest() > newest - (SILENT_S if each.placement.until is None else KEPT_S)
         }
         return now

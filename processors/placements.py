@@ -5,10 +5,10 @@ from math import inf
 
 import msgspec
 
-from records import EventKind, JobEvent, NodeStay, Position
+from records import EventKind, JobEvent, Placement, Position
 
+from .classified_chunk import ClassifiedChunk
 from .stage import Stage
-from .view import ChunkView
 
 REPEATED_S = 3600.0
 """A placement that lasts is said again so often: one that nobody ended is forgotten a day after it was last said."""
@@ -37,11 +37,11 @@ class Placements(Stage[PlacementsState]):
 
     name = "placements"
 
-    def on_chunk(self, chunk: ChunkView, position: Position, state: PlacementsState) -> list[NodeStay]:
+    def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: PlacementsState) -> list[Placement]:
         """Return what the node that printed newly tells."""
         return _follow(chunk.job, chunk.attempt, [chunk.node] if chunk.node else [], chunk.time, state)
 
-    def on_event(self, event: JobEvent, position: Position, state: PlacementsState) -> list[NodeStay]:
+    def on_event(self, event: JobEvent, position: Position, state: PlacementsState) -> list[Placement]:
         """Return what the nodes that an event names newly tell, and the end of all placements at the end of the attempt."""
         told = _follow(event.job, event.attempt, event.nodes, event.time, state)
         if event.kind is EventKind.ENDED:
@@ -50,12 +50,12 @@ class Placements(Stage[PlacementsState]):
 
     def on_superseded(
         self, job: str, attempt: int, time: float, position: Position, state: PlacementsState
-    ) -> list[NodeStay]:
+    ) -> list[Placement]:
         """Return the end of all placements: where one attempt begins, the one before is over."""
         return _end(job, attempt, time, state)
 
 
-def _follow(job: str, attempt: int, nodes: Iterable[str], time: float, state: PlacementsState) -> list[NodeStay]:
+def _follow(job: str, attempt: int, nodes: Iterable[str], time: float, state: PlacementsState) -> list[Placement]:
     new = _new(nodes, time, state)
     if state.until is None and time >= state.said + REPEATED_S:
         # One rank may print for all: whoever is heard, the others are there too.
@@ -63,7 +63,7 @@ def _follow(job: str, attempt: int, nodes: Iterable[str], time: float, state: Pl
     return [_stay(job, attempt, node, state) for node in new]
 
 
-def _end(job: str, attempt: int, time: float, state: PlacementsState) -> list[NodeStay]:
+def _end(job: str, attempt: int, time: float, state: PlacementsState) -> list[Placement]:
     if state.until is not None:
         return []
     state.until = time
@@ -81,6 +81,6 @@ def _new(nodes: Iterable[str], time: float, state: PlacementsState) -> list[str]
     return new
 
 
-def _stay(job: str, attempt: int, node: str, state: PlacementsState) -> NodeStay:
+def _stay(job: str, attempt: int, node: str, state: PlacementsState) -> Placement:
     since = state.nodes[node]
-    return NodeStay(job=job, attempt=attempt, node=node, since=since, seen=max(state.said, since), until=state.until)
+    return Placement(job=job, attempt=attempt, node=node, since=since, seen=max(state.said, since), until=state.until)

@@ -4,17 +4,17 @@ One record at a time walks through the stages of a job in their order (`processo
 after it, before the record itself does.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
 from records import Failure, JobEvent, JobMetric, ModelAnswer, NodeFinding, Position, Record
 
-from .view import ChunkView
+from .classified_chunk import ClassifiedChunk
 
 S = TypeVar("S", bound=msgspec.Struct)
-Heard = ChunkView | JobEvent | JobMetric | Failure | NodeFinding | ModelAnswer
+Heard = ClassifiedChunk | JobEvent | JobMetric | Failure | NodeFinding | ModelAnswer
 
 
 class Stage(Generic[S]):
@@ -31,7 +31,7 @@ class Stage(Generic[S]):
     name: ClassVar[str]
     inputs: ClassVar[tuple[str, ...]] = ()
 
-    def on_chunk(self, chunk: ChunkView, position: Position, state: S) -> Iterable[Record]:
+    def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: S) -> Iterable[Record]:
         """Take new lines of a stream, with their classes; no lines where a stream says that it is silent."""
         return ()
 
@@ -55,14 +55,14 @@ class Stage(Generic[S]):
         """Take notice that a newer attempt of `job` began at `time`, in seconds since 1970; `attempt` may still say more."""
         return ()
 
-    def components(self) -> Mapping[str, object]:
-        """Return the counters of what it is made of, by the name that metrics are served under."""
-        return {}
+    def metric_groups(self) -> Sequence[object]:
+        """Return the metrics of what it is made of, a group for each part."""
+        return ()
 
     def hear(self, record: Heard | Record, position: Position, state: S) -> Iterable[Record]:
         """Return what follows from `record`, which stands at `position` in the input or follows from what stands there."""
         match record:
-            case ChunkView():
+            case ClassifiedChunk():
                 return self.on_chunk(record, position, state)
             case JobMetric():
                 return self.on_metric(record, position, state)

@@ -9,12 +9,12 @@ from records import ModelAnswer, NodeFinding, Position
 from .alarms.monitor import AlarmState
 from .budget import BudgetState
 from .classify.context import ClassifyContext
+from .dedup import Numbering
 from .diagnose.stage import DiagnosisState
 from .interference.monitor import InterferenceState
 from .keyed import KeyedState, Part
 from .placements import PlacementsState
 from .recent_chunks import RecentChunks
-from .source import Numbering
 from .track.ranks import RanksState
 from .track.state import TrackState
 from .track.template_reading import TemplateQuestions

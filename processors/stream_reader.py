@@ -1,31 +1,40 @@
 """Reads one stream of a job: which of its lines are new, which class each has, and what its reports say of the training."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from prometheus_client import Counter
 
 from records import JobMetric, LogChunk, Position
 
 from .budget import BudgetState, over_budget
+from .classified_chunk import ClassifiedChunk
 from .classify.classifier import LineClassifier
 from .classify.template import templates
 from .container_log import strip_container_wrapping
-from .source import admit
+from .dedup import deduplicate
 from .state import StreamState
 from .track.template_reading.check import Template
 from .track.tracker import MetricTracker, Printed
-from .view import ChunkView
 
 
-@dataclass
-class Counters:
+class ReaderMetrics:
     """What was read."""
 
-    lines: int = 0
-    """Pieces of text processed: lines, and redraws of progress bars."""
-    repeats: int = 0
-    """Pieces left out because they were seen before."""
-    passed_over: int = 0
-    """Pieces of new text beyond their job's budget (`processors/budget.py`): taken for blank lines."""
+    def __init__(self) -> None:
+        self.lines = Counter(
+            "schedmate_processors_lines",
+            "Pieces of text processed: lines, and redraws of progress bars.",
+            registry=None,
+        )
+        self.repeats = Counter(
+            "schedmate_processors_repeats", "Pieces left out because they were seen before.", registry=None
+        )
+        self.passed_over = Counter(
+            "schedmate_processors_passed_over",
+            "Pieces of new text beyond their job's budget (`processors/budget.py`): taken for blank lines.",
+            registry=None,
+        )
 
 
 @dataclass(frozen=True)
@@ -38,7 +47,7 @@ class StreamRead:
         passed_over: New lines that are left unread.
     """
 
-    chunk: ChunkView
+    chunk: ClassifiedChunk
     metrics: Sequence[JobMetric] = ()
     passed_over: int = 0
 
@@ -49,11 +58,11 @@ class StreamReader:
     def __init__(self, classifier: LineClassifier | None = None, tracker: MetricTracker | None = None) -> None:
         self.classifier = classifier or LineClassifier()
         self.tracker = tracker or MetricTracker()
-        self.counters = Counters()
+        self.metrics = ReaderMetrics()
 
-    def components(self) -> Mapping[str, object]:
-        """Return the counters of what it is made of, by the name that metrics are served under."""
-        return {"processors": self.counters, "classifier": self.classifier.counters, "tracker": self.tracker.counters}
+    def metric_groups(self) -> Sequence[object]:
+        """Return the metrics of what it is made of, a group for each part."""
+        return (self.metrics, self.classifier.metrics, self.tracker.metrics)
 
     def read(
         self,
@@ -77,20 +86,21 @@ class StreamReader:
         """
         stream.offset = position.offset
         source = stream.source_of(chunk.producer)
-        fresh = admit(chunk, source)
-        self.counters.repeats += fresh.repeats
+        fresh = deduplicate(chunk, source)
+        if fresh.repeats:
+            self.metrics.repeats.inc(fresh.repeats)
         if not fresh.lines:
             waited = self.waiting(stream)
             for each in stream.sources.values():
                 self.tracker.told(each.track)
             stream.waiting = None
             return StreamRead(_view(chunk, position), waited)
-        self.counters.lines += len(fresh.lines)
+        self.metrics.lines.inc(len(fresh.lines))
         lines, times = strip_container_wrapping(fresh.lines, fresh.times)
         masked = templates(lines)
         if beyond := over_budget(budget, lines, masked, chunk.time):
             lines, masked = _blanked(lines, beyond), _blanked(masked, beyond)
-            self.counters.passed_over += len(beyond)
+            self.metrics.passed_over.inc(len(beyond))
         classes = self.classifier.classify(lines, source.classify, masked)
         view = _view(chunk, position, lines=lines, numbers=fresh.numbers, times=times, classes=classes, masked=masked)
         metric = self.tracker.observe(view, source.track, known, may_wait=may_wait)
@@ -115,8 +125,8 @@ def _view(
     times: Sequence[float] = (),
     classes: str = "",
     masked: Sequence[str] = (),
-) -> ChunkView:
-    return ChunkView(
+) -> ClassifiedChunk:
+    return ClassifiedChunk(
         job=chunk.job,
         attempt=chunk.attempt,
         node=chunk.node,

@@ -8,7 +8,6 @@ from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
 from .estimate import Estimate
-from .explained import Explained
 from .failure import Component, ErrorType, Failure, FailureSource, identified
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
@@ -17,11 +16,12 @@ from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
 from .model_question import ChunkReference, ModelQuestion, QuestionKind
-from .network_error import network_error, untrusted
+from .network_error import misconfigured, network_error, untrusted
 from .node_finding import NodeFinding, Severity
-from .node_stay import NodeStay
+from .placement import Placement
 from .slowdown import Slowdown
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
+from .user_error import UserError
 
 __all__ = [
     "BY_NAME",
@@ -45,7 +45,6 @@ __all__ = [
     "Estimate",
     "EventKind",
     "Evidence",
-    "Explained",
     "Failure",
     "FailureSource",
     "GpuProcess",
@@ -60,10 +59,10 @@ __all__ = [
     "ModelQuestion",
     "NodeFinding",
     "NodeLogChunk",
-    "NodeStay",
     "NumberMeaning",
     "Outcome",
     "OverRanks",
+    "Placement",
     "Position",
     "QuestionKind",
     "Record",
@@ -72,12 +71,14 @@ __all__ = [
     "Severity",
     "Slowdown",
     "Topic",
+    "UserError",
     "check",
     "decision_id",
     "decode",
     "derived_id",
     "encode",
     "identified",
+    "misconfigured",
     "network_error",
     "topic_of",
     "untrusted",

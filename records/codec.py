@@ -6,14 +6,14 @@ from typing import TypeVar
 import msgspec
 
 from .base import VERSION, Record
-from .explained import Explained
+from .user_error import UserError
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 _encoder = msgspec.json.Encoder()
 
 
-class InvalidRecord(Explained, ValueError):
+class InvalidRecord(UserError, ValueError):
     """Bytes that are not a record of the expected type; the message says what was expected and what came."""
 
 

@@ -33,6 +33,11 @@ def network_error(error: BaseException, where: str) -> str:
     return ""
 
 
+def misconfigured(error: BaseException) -> bool:
+    """Return whether TLS or a name is at fault: waiting does not mend that."""
+    return any(isinstance(cause, ssl.SSLError | socket.gaierror) for cause in _causes(error))
+
+
 def untrusted(error: BaseException) -> bool:
     """Is a server's certificate at fault? Waiting does not mend that."""
     return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error))

@@ -16,7 +16,7 @@ from .log_chunk import LogChunk, NodeLogChunk
 from .model_answer import ModelAnswer
 from .model_question import ModelQuestion
 from .node_finding import NodeFinding
-from .node_stay import NodeStay
+from .placement import Placement
 from .slowdown import Slowdown
 
 
@@ -40,7 +40,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("node-logs", NodeLogChunk, "node", "Chunks of lines of nodes' kernel and system logs."),
     Topic("job-events", JobEvent, "job", "What schedulers did with jobs."),
     Topic("pipe-events", JobEvent, "job", "What pipes tell of their own jobs: start, end, lines given up."),
-    Topic("node-stays", NodeStay, "node", "Which attempts of jobs are on which nodes."),
+    Topic("placements", Placement, "node", "Which attempts of jobs are on which nodes."),
     Topic("node-findings", NodeFinding, "job", "What nodes' logs and GPUs say, told to the jobs that ran there then."),
     Topic("model-questions", ModelQuestion, "job", "What language models are asked about jobs."),
     Topic("model-answers", ModelAnswer, "job", "What language models said about jobs."),

@@ -1,6 +1,6 @@
 """How programs get over outages and crashes: waiting for what is away, and replacing files in one step. Imports nothing of ours."""
 
 from .files import replace_file
-from .outage import Outage, OutageCounters, retry
+from .outage import Outage, OutageMetrics, retry
 
-__all__ = ["Outage", "OutageCounters", "replace_file", "retry"]
+__all__ = ["Outage", "OutageMetrics", "replace_file", "retry"]

@@ -1,29 +1,34 @@
 """Waiting for something that is away: one policy for brokers, stores and schedulers."""
 
 import random
+import re
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 import structlog
+from prometheus_client import Counter, Gauge
 
 log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
 
-@dataclass
-class OutageCounters:
-    """What outages of one dependency cost."""
+class OutageMetrics:
+    """What outages of one dependency cost; its name becomes a part of theirs."""
 
-    retries: int = 0
-    """Tries after the first one that failed."""
-    unavailable_s: float = 0.0
-    """Seconds for which it was away, all outages together."""
-    outages: int = 0
-    """Times that it went away."""
+    def __init__(self, dependency: str) -> None:
+        prefix = f"schedmate_{re.sub('[^a-z0-9]+', '_', dependency.lower())}"
+        self.away = Gauge(f"{prefix}_away", "1 while it is away and what it takes is held back.", registry=None)
+        self.retries = Counter(f"{prefix}_retries", "Tries after a first one that found it away.", registry=None)
+        self.outages = Counter(f"{prefix}_outages", "Times that it went away.", registry=None)
+        self.unavailable = Counter(
+            f"{prefix}_unavailable_seconds",
+            "Time for which it was away, all outages together.",
+            unit="seconds",
+            registry=None,
+        )
 
 
 class Outage:
@@ -52,7 +57,8 @@ class Outage:
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self.counters = OutageCounters()
+        self.metrics = OutageMetrics(dependency)
+        self._began = 0.0
         self.dependency = dependency
         self._first_s, self._limit_s = first_s, limit_s
         self._consequence = consequence
@@ -68,8 +74,9 @@ class Outage:
     def failed(self, error: object) -> float:
         """Note a try that found the dependency away, and return the seconds to wait before the next one."""
         if self._counted_until is None:
-            self.counters.outages += 1
-            self._counted_until = self._clock()
+            self.metrics.outages.inc()
+            self.metrics.away.set(1)
+            self._counted_until = self._began = self._clock()
             self._pause_s = self._first_s
             log.warning(
                 "dependency_unavailable", dependency=self.dependency, error=str(error), consequence=self._consequence
@@ -86,17 +93,17 @@ class Outage:
             return
         self._count_retry(self._counted_until)
         self._counted_until = None
+        self.metrics.away.set(0)
         log.info(
             "dependency_available",
             dependency=self.dependency,
-            unavailable_s=round(self.counters.unavailable_s, 3),
-            outages=self.counters.outages,
+            unavailable_s=round(self._clock() - self._began, 3),
         )
 
     def _count_retry(self, since: float) -> None:
         now = self._clock()
-        self.counters.retries += 1
-        self.counters.unavailable_s += now - since
+        self.metrics.retries.inc()
+        self.metrics.unavailable.inc(now - since)
         self._counted_until = now
 
 

@@ -8,17 +8,17 @@ from typing import Any
 
 import msgspec
 
+from processors.classified_chunk import CHUNK_LINES
 from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
 from processors.recent_chunks import CHUNKS
 from processors.state import JobState
 from processors.track.learned import METHOD
-from processors.track.reading import Reading
-from processors.track.readings import THRESHOLD, of_model
 from processors.track.series import Point, points, template_of
+from processors.track.step_time_candidate import StepTimeCandidate
+from processors.track.step_time_candidates import THRESHOLD, of_model
 from processors.track.summary import summarise
 from processors.track.template_reading.check import confirmed
-from processors.view import CHUNK_LINES
 from records import (
     Alarm,
     ErrorType,
@@ -36,7 +36,7 @@ from records import (
 )
 from schedmate.language_models import Ask
 from schedmate.node_log import NodeLog, Sign, is_node_log
-from schedmate.tail import Tail
+from schedmate.tail import LogTail
 
 MOST_POINTS, MOST_TEMPLATES = 512, 64
 """Points of a curve, many more than a terminal shows, and templates of reports, of which a log has a handful: a bound on memory."""
@@ -53,6 +53,7 @@ class Analysis:
         over_ranks: Step times over the ranks that print into the log, at the newest look.
         alarms: What went wrong on the way: a loss that was no number, a loss spike, a rank behind the others.
         failure: The verdict; null for a run that did not fail.
+        action: What an operator should do about it, where its signature says so.
         located_by: `end` where the end of the log decided; `whole` where it was read from its start.
         chunks_read: Chunks of 20 lines that were read.
         points: Step time and loss by step, thinned: at most a few hundred.
@@ -68,11 +69,12 @@ class Analysis:
     over_ranks: OverRanks | None = None
     alarms: list[Alarm] = field(default_factory=list)
     failure: Failure | None = None
+    action: str = ""
     located_by: str = "whole"
     chunks_read: int = 0
     points: list[Point] = field(default_factory=list)
     templates: Counter[str] = field(default_factory=Counter)
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[StepTimeCandidate, ...] = ()
     answers: list[ModelAnswer] = field(default_factory=list)
     signs: list[Sign] | None = None
 
@@ -123,7 +125,7 @@ def analyze(
     file: Path,
     chunks: Iterable[LogChunk],
     processor: JobProcessor,
-    tail: Tail | None = None,
+    tail: LogTail | None = None,
     ask: Ask | None = None,
 ) -> Analysis:
     """Run `processor` over the `chunks` of one log, or over its `tail` alone, and conclude; how the job ended is not known.
@@ -154,6 +156,9 @@ def analyze(
         result.metric is None or result.metric.step is None
     ):  # numbers beside a step alone are progress
         result.signs, result.metric = node.signs, None
+    if result.failure is not None:
+        known = {each.name: each.action for each in processor.stage(Diagnosis).handler.signatures}
+        result.action = known.get(result.failure.signature, "")
     if result.metric is not None and result.metric.method == METHOD:
         result.readings = (*_of_model(state), *result.readings)
     return result
@@ -204,7 +209,7 @@ class _Consultation:
             _take(self.result, self.processor.process(self.state, position, answer))
 
 
-def _of_model(state: JobState) -> list[Reading]:
+def _of_model(state: JobState) -> list[StepTimeCandidate]:
     """Return the readings that rest on templates which a model explained."""
     followed = [each for source in state.sources() for each in source.track.followed]
     known = [found for each in followed if (found := confirmed(each.points))]

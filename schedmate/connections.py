@@ -6,7 +6,7 @@ from resilience import Outage, retry
 from schedmate.settings import KafkaSettings, SettingsError
 from streams.kafka import Connection, check_role
 from streams.rights import ROLES
-from streams.transport import TransportError
+from streams.transport import BrokerUnavailable, TransportError
 
 RETRY_LIMIT_S = 2.0
 """A service starts so soon after its broker does; a try costs one connection."""
@@ -36,11 +36,11 @@ def permitted(settings: KafkaSettings, role: str, stop: Event) -> Connection:
     """
     connection = kafka_connection(settings)
 
-    def reach() -> None:
-        if problems := connection.problems():
-            raise TransportError(problems[0])
+    def check() -> list[str]:
+        if away := connection.problems():
+            raise BrokerUnavailable(away[0])
+        return check_role(connection, ROLES[role], settings.group)
 
-    retry(reach, Outage("Kafka", limit_s=RETRY_LIMIT_S), on=TransportError, stop=stop)
-    if problems := check_role(connection, ROLES[role], settings.group):
+    if problems := retry(check, Outage("Kafka", limit_s=RETRY_LIMIT_S), on=BrokerUnavailable, stop=stop):
         raise TransportError("; ".join(problems))
     return connection

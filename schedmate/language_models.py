@@ -9,7 +9,7 @@ from streams.model_worker.answering import QuestionAnswerer
 from streams.model_worker.answers import AnswerStore
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.language_model import LanguageModel, ModelError, ModelServer, ModelUnavailable
-from streams.model_worker.pool import Limits, ModelPool
+from streams.model_worker.pool import ModelLimits, ModelPool
 
 PATIENCE = 3
 """A question may take so many times the limit of one attempt, waiting and pauses included."""
@@ -36,7 +36,7 @@ def language_model(settings: LanguageModelSettings) -> ModelPool | None:
     servers: list[ModelServer] = [_loaded(settings)] if settings.load else [*model_servers(settings)]
     if not servers:
         return None
-    limits = Limits(
+    limits = ModelLimits(
         concurrency=settings.concurrency,
         timeout_s=settings.timeout_seconds,
         total_s=PATIENCE * settings.timeout_seconds,

@@ -1,6 +1,7 @@
 """How long-running commands log: one structured entry a line, on standard error."""
 
 import logging
+import os
 import re
 import sys
 import time
@@ -26,7 +27,8 @@ def configure(settings: ServiceSettings) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.StackInfoRenderer(),
     ]
-    console = structlog.dev.ConsoleRenderer(exception_formatter=_traceback)
+    colors = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    console = structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=_traceback)
     renderer: Any = console if text else structlog.processors.JSONRenderer(default=str)
 
     explain = [_harmless] if text else [structlog.processors.format_exc_info]
@@ -39,7 +41,7 @@ def configure(settings: ServiceSettings) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, structlog.stdlib.ExtraAdder(), *shared],
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *explain, renderer],
         )
     )
@@ -47,6 +49,8 @@ def configure(settings: ServiceSettings) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(max(level, logging.WARNING))
+    # What is part of schedmate-pipe.pyz knows the standard library alone.
+    logging.getLogger("streams").setLevel(level)
 
 
 def _harmless(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -1,51 +1,54 @@
-"""Everything that is counted: the counters of each component. The one list behind `/metrics` and docs/metrics.md."""
+"""Every group of metrics, and the commands that serve it: what docs/metrics.md is made of."""
 
-from processors.alarms.monitor import AlarmCounters
-from processors.classify.classifier import ClassifyCounters
-from processors.diagnose.handler import DiagnoseCounters
-from processors.diagnose.nodes import WitnessCounters
-from processors.diagnose.review.reviewer import ReviewCounters
-from processors.interference.monitor import InterferenceCounters
-from processors.node import NodeCounters
-from processors.stream_reader import Counters as ProcessorCounters
-from processors.track.tracker import TrackCounters
-from resilience import OutageCounters
-from scheduler_bridge import BridgeCounters
-from sinks.clickhouse import WriterCounters
-from sinks.redis import StateCounters
-from streams.model_worker.answering import AnsweringCounters
-from streams.model_worker.answers import AnswerCounters
-from streams.model_worker.pool import ModelCounters
-from streams.producers.counters import ShippingCounters
-from streams.producers.gpu import GpuAgentCounters, OutboxCounters
-from streams.producers.slurm_events.watcher import SlurmWatcherCounters
-from streams.runtimes.engine import Counters as WorkerCounters
-from streams.runtimes.pump import Counters as PumpCounters
+from collections.abc import Callable
+from functools import partial
 
-COMPONENTS: dict[str, tuple[type, str]] = {
-    "worker": (WorkerCounters, "worker"),
-    "node_worker": (WorkerCounters, "worker"),
-    "processors": (ProcessorCounters, "worker"),
-    "classifier": (ClassifyCounters, "worker"),
-    "tracker": (TrackCounters, "worker"),
-    "failure_handler": (DiagnoseCounters, "worker"),
-    "interference_monitor": (InterferenceCounters, "worker"),
-    "alarm_monitor": (AlarmCounters, "worker"),
-    "nodes": (NodeCounters, "worker"),
-    "node_witness": (WitnessCounters, "worker"),
-    "reviewer": (ReviewCounters, "worker"),
-    "model_worker": (AnsweringCounters, "model-worker"),
-    "language_model": (ModelCounters, "model-worker"),
-    "answers": (AnswerCounters, "model-worker"),
-    "pump": (PumpCounters, "sink, bridge"),
-    "clickhouse": (WriterCounters, "sink"),
-    "clickhouse_hold": (OutageCounters, "sink"),
-    "redis": (StateCounters, "sink"),
-    "redis_hold": (OutageCounters, "sink"),
-    "bridge": (BridgeCounters, "bridge"),
-    "collector": (ShippingCounters, "collect"),
-    "gpu_agent": (GpuAgentCounters, "gpu-agent"),
-    "gpu_outbox": (OutboxCounters, "gpu-agent"),
-    "slurm_watcher": (SlurmWatcherCounters, "watch-scheduler"),
-}
-"""Counters and the commands that serve them, by component."""
+from processors.alarms.monitor import AlarmMetrics
+from processors.classify.classifier import ClassifierMetrics
+from processors.diagnose.handler import HandlerMetrics
+from processors.diagnose.nodes import NodeEvidenceMetrics
+from processors.diagnose.review.reviewer import ReviewMetrics
+from processors.interference.monitor import InterferenceMetrics
+from processors.node import NodeMetrics
+from processors.stream_reader import ReaderMetrics
+from processors.track.tracker import TrackerMetrics
+from resilience.outage import OutageMetrics
+from scheduler_bridge import BridgeMetrics
+from sinks.clickhouse import WriterMetrics
+from sinks.redis import StateMetrics
+from streams.model_worker.answering import AnsweringMetrics
+from streams.model_worker.answers import AnswerMetrics
+from streams.model_worker.pool import ModelMetrics
+from streams.producers.gpu import GpuAgentMetrics
+from streams.producers.metrics import CollectorMetrics, IntakeMetrics, ShippingMetrics
+from streams.producers.slurm_events.watcher import SlurmWatcherMetrics
+from streams.runtimes.metrics import EngineMetrics, PumpMetrics
+
+GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
+    ("worker", EngineMetrics),
+    ("worker", partial(EngineMetrics, "node_worker")),
+    ("worker", ReaderMetrics),
+    ("worker", ClassifierMetrics),
+    ("worker", TrackerMetrics),
+    ("worker", HandlerMetrics),
+    ("worker", InterferenceMetrics),
+    ("worker", AlarmMetrics),
+    ("worker", NodeMetrics),
+    ("worker", NodeEvidenceMetrics),
+    ("worker", ReviewMetrics),
+    ("model-worker", AnsweringMetrics),
+    ("model-worker", ModelMetrics),
+    ("model-worker", AnswerMetrics),
+    ("sink, bridge", PumpMetrics),
+    ("sink", WriterMetrics),
+    ("sink", partial(OutageMetrics, "ClickHouse")),
+    ("sink", StateMetrics),
+    ("sink", partial(OutageMetrics, "Redis")),
+    ("bridge", BridgeMetrics),
+    ("collect", CollectorMetrics),
+    ("collect, with --socket", IntakeMetrics),
+    ("gpu-agent", GpuAgentMetrics),
+    ("watch-scheduler", SlurmWatcherMetrics),
+    ("collect, gpu-agent, watch-scheduler", ShippingMetrics),
+)
+"""What makes each group, by the commands that serve it."""

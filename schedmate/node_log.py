@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from processors.dedup import Numbering, deduplicate
 from processors.diagnose.catalogue import Signature
 from processors.diagnose.nodes import NodeLogReader
-from processors.source import Numbering, admit
 from records import LogChunk, NodeFinding, Position
 
 _SPEAKERS = (
@@ -76,7 +76,7 @@ class NodeLog:
 
     def read(self, chunk: LogChunk, position: Position) -> None:
         """Take the next chunk of the file."""
-        for one in self._reader.read("", "kernel", admit(chunk, self._numbering), position):
+        for one in self._reader.read("", "kernel", deduplicate(chunk, self._numbering), position):
             key = (one.signature, one.device, tuple(one.jobs))
             known = self._signs.get(key)
             if known is not None:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from processors.track.readings import THRESHOLD
+from processors.track.step_time_candidate import StepTimeCandidate
+from processors.track.step_time_candidates import THRESHOLD
 from records import Alarm, Failure, JobMetric, ModelAnswer, OverRanks, Severity
 from schedmate.analysis import Analysis
 from schedmate.node_log import Sign
@@ -17,6 +18,14 @@ _ALARMS = 5
 """Alarms that are shown."""
 _SIGNS = 50
 """Sorts of trouble of a node that are shown."""
+
+AGAIN = {
+    True: "starting again should help",
+    False: "starting again will not help",
+    None: "starting again may or may not help",
+}
+NO_REPORT = "no line reports progress"
+NO_CLOCK = "no time, rate or clock stands beside a step"
 
 METHODS = {
     "stated": "printed in the log",
@@ -35,7 +44,7 @@ def report(analysis: Analysis, explain: bool = False) -> RenderableType:
     parts: list[RenderableType] = [Text(f"{analysis.file}  {analysis.lines:,} lines", style="bold")]
     if analysis.signs is not None:
         return Group(*parts, *_signs(analysis.signs), Text())
-    parts += [_row("progress", _progress(analysis.metric)), _row("speed", _speed(analysis.metric))]
+    parts += [_row("progress", _progress(analysis.metric)), _row("speed", _speed(analysis.metric, analysis.readings))]
     parts += [*_how(analysis), *_ranks(analysis.over_ranks), *_curves(analysis), *_alarms(analysis.alarms)]
     if explain:
         parts += _explained(analysis)
@@ -44,6 +53,7 @@ def report(analysis: Analysis, explain: bool = False) -> RenderableType:
         parts.append(_row("verdict", "no failure seen"))
     else:
         parts += [_row("verdict", verdict(failure)), *(_quote(each.line, each.text) for each in failure.evidence)]
+        parts += [_row("to do", analysis.action)] if analysis.action else []
     parts += [_row("model", second_look(each)) for each in analysis.answers if each.review]
     return Group(*parts, Text())
 
@@ -64,17 +74,16 @@ def _signs(signs: Sequence[Sign]) -> list[RenderableType]:
 
 
 def verdict(failure: Failure) -> str:
-    """Return the verdict in one sentence."""
+    """Return the verdict in one sentence, the short meaning first; the lines that it rests on are not in it."""
     kind = str(failure.error_type).replace("_", " ")
     where = f" ({failure.faulty_component})" if failure.faulty_component != "none" else ""
-    again = {
-        True: "starting again should help",
-        False: "starting again will not help",
-        None: "starting again may or may not help",
-    }
-    line = f"line {failure.root.line}" if failure.root else "no line explains it"
+    root = failure.root
+    line = f"line {root.line}" if root else "no line explains it"
+    cause = failure.signature.replace("_", " ")
+    told = "" if root and failure.message in root.text else f": {failure.message}"
     return (
-        f"{kind}{where}, {line}: {failure.message}; {again[failure.restartable]} (confidence {failure.confidence:.2f})"
+        f"{kind}{where}{f', {cause}' if cause else ''}, {line}{told}; {AGAIN[failure.restartable]} "
+        f"(confidence {failure.confidence:.2f})"
     )
 
 
@@ -93,28 +102,42 @@ def seconds(value: float) -> str:
     return f"{value * 1000:.3g} ms" if value < 1 else f"{value:.4g} s"
 
 
+def rate(value: float) -> str:
+    """Return a throughput as a person writes it: no powers of ten."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def _progress(metric: JobMetric | None) -> str:
     if metric is None:
-        return "unknown: no progress line found"
+        return f"unknown: {NO_REPORT}"
     known = {"step": metric.step, "epoch": metric.epoch, "loss": metric.loss}
     said = [
         f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in known.items()
         if value is not None
     ]
-    return ", ".join(said) or "unknown"
+    return ", ".join(said) or "unknown: no line names a step"
 
 
-def _speed(metric: JobMetric | None) -> str:
-    if metric is None or (metric.step_time_s is None and metric.throughput is None):
-        return "unknown"
+def _speed(metric: JobMetric | None, readings: Sequence[StepTimeCandidate]) -> str:
+    if metric is None:
+        return f"unknown: {NO_REPORT}"
+    if metric.step_time_s is None and metric.throughput is None:
+        return f"unknown: {_why_unknown(metric, readings)}"
     parts = []
     if metric.step_time_s is not None:
         parts.append(f"{seconds(metric.step_time_s)} a step")
     if metric.throughput is not None:
-        parts.append(f"{metric.throughput:.5g} {metric.throughput_unit or ''}".strip())
+        parts.append(f"{rate(metric.throughput)} {metric.throughput_unit or ''}".strip())
     how = [METHODS.get(metric.method, metric.method)] if metric.method != "unknown" else []
     return f"{', '.join(parts)} ({', '.join([*how, f'median of {metric.reports} reports'])})"
+
+
+def _why_unknown(metric: JobMetric, readings: Sequence[StepTimeCandidate]) -> str:
+    """Return in one clause why no speed is given."""
+    if readings:
+        return f"{readings[0].what} was read and not believed: {readings[0].why}"
+    return "one report alone, and none before to compare it with" if metric.reports == 1 else NO_CLOCK
 
 
 def _how(analysis: Analysis) -> list[RenderableType]:
@@ -135,13 +158,18 @@ def _how(analysis: Analysis) -> list[RenderableType]:
 
 
 def _curves(analysis: Analysis) -> list[RenderableType]:
-    """Draw step time and loss over the reports; nothing where they are fewer than five."""
+    """Draw step time (its range) and loss (first to last) over the reports; no curve of fewer than five."""
     rows: list[RenderableType] = []
     times = [point.seconds for point in analysis.points if point.seconds is not None]
-    losses = [point.loss for point in analysis.points if point.loss is not None]
-    for name, values, shown in (("step time", times, seconds), ("loss", losses, lambda value: f"{value:.4g}")):
-        if curve := sparkline(values):
-            rows.append(_row(name, f"{curve}  {shown(min(values))} to {shown(max(values))}"))
+    losses = [(point.loss, point.line) for point in analysis.points if point.loss is not None]
+    if curve := sparkline(times):
+        rows.append(_row("step time", f"{curve}  {seconds(min(times))} to {seconds(max(times))}"))
+    if len(losses) > 1:
+        curve = sparkline([loss for loss, _ in losses])
+        (first, begin), (last, end) = losses[0], losses[-1]
+        rows.append(
+            _row("loss", f"{f'{curve}  ' if curve else ''}{first:.4g} → {last:.4g} (lines {begin:,} to {end:,})")
+        )
     return rows
 
 
@@ -173,11 +201,7 @@ def _explained(analysis: Analysis) -> list[RenderableType]:
         )
         rows.append(_row("" if place else "readings", text))
     metric = analysis.metric
-    lacking = (
-        "no time beside a step; the rate is printed"
-        if metric and metric.throughput is not None
-        else "no time, rate or clock beside a step"
-    )
+    lacking = "no time beside a step; the rate is printed" if metric and metric.throughput is not None else NO_CLOCK
     return rows or [_row("readings", f"none: {lacking}")]
 
 

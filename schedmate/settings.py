@@ -32,7 +32,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
 from pydantic_settings import SettingsError as PydanticSettingsError
 
-from records import Action, Explained
+from records import Action, UserError
 
 DEFAULT_FILE = Path("/etc/schedmate/schedmate.toml")
 STATE = Path(os.environ.get("XDG_STATE_HOME", Path.home() / ".local" / "state")) / "schedmate"
@@ -51,7 +51,7 @@ _OF_KUBERNETES = re.compile(r"_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT(?:_\d+_(?:TCP|
 """What Kubernetes tells every container of services: of one named `schedmate-kafka` too."""
 
 
-class SettingsError(Explained):
+class SettingsError(UserError):
     """A setting that cannot be used; the message says where it stands, what was expected and what came."""
 
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from statistics import median
 
 BLOCKS = "▁▂▃▄▅▆▇█"
-WIDTH = 60
-"""Characters: it fits a terminal of 80 columns behind a label."""
+WIDTH = 40
 FEWEST = 5
 """Points below which a curve says nothing."""
 

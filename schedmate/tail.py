@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from processors.classified_chunk import CHUNK_LINES, PROGRESS
 from processors.classify.context import ClassifyContext
 from processors.container_log import container_text
 from processors.diagnose.nan import mentioned
@@ -21,11 +22,9 @@ from processors.job import JobProcessor
 from processors.state import JobState
 from processors.track.state import TrackState
 from processors.track.tracker import REPORTS
-from processors.view import CHUNK_LINES, PROGRESS
 from records import LogChunk, Position
-from streams.producers.chunker import Chunker
 from streams.producers.pieces import Mark, PieceSplitter
-from streams.producers.stored import GZIP, STANDARD_INPUT, ZSTANDARD, template
+from streams.producers.stored import GZIP, STANDARD_INPUT, ZSTANDARD, chunker_of
 
 LONG = 4 << 20
 """Bytes from which a log is read from its end: a smaller one is read whole in a fraction of a second."""
@@ -46,7 +45,7 @@ _NUMBERS_ALONE = re.compile(r"(?=\D*+\d)[^A-Za-z]++")
 
 
 @dataclass(frozen=True)
-class Tail:
+class LogTail:
     """The end of a log that decides.
 
     Attributes:
@@ -60,7 +59,7 @@ class Tail:
 
 def find_tail(
     path: Path, processor: JobProcessor, reports: int = REPORTS, long: int = LONG, block: int = BLOCK
-) -> Tail | None:
+) -> LogTail | None:
     """Return the end of the log at `path` that decides; None where it is short, compressed, or must be read whole.
 
     Args:
@@ -85,17 +84,17 @@ def find_tail(
             read += -(-sum(len(chunk.lines) for chunk in chunks) // CHUNK_LINES)
             if _begins_quietly(chunks, processor) and _known(_track(chunks, processor), reports, stream, start):
                 first = _newlines(stream, start) + 1
-                return Tail(_chunks(path, data, Mark(start, first, first)), read)
+                return LogTail(_chunks(path, data, Mark(start, first, first)), read)
             block *= GROWTH
     return None
 
 
 def _chunks(path: Path, data: bytes, start: Mark) -> list[LogChunk]:
     """Return the chunks of `data`, which ends the log at `path`."""
-    splitter, chunker = PieceSplitter(start), Chunker(template(path), start=start)
+    splitter, chunker = PieceSplitter(start), chunker_of(path, start)
     arrived = path.stat().st_mtime
     ready = chunker.add(splitter.feed(data, arrived), 0.0) + chunker.add(splitter.finish(arrived), 0.0)
-    return [chunk for each in ready + chunker.flush() if isinstance(chunk := each.record, LogChunk)]
+    return [each.record for each in ready + chunker.flush()]
 
 
 def _begins_quietly(chunks: Sequence[LogChunk], processor: JobProcessor) -> bool:

@@ -1,72 +1,32 @@
 """Metrics and health of long-running commands, over HTTP.
 
-The rooms count in plain dataclasses and know nothing of Prometheus. A field `lines` of the counters of `worker` becomes the metric
-`schedmate_worker_lines`; what it means is read from the docstring below the field, here and in docs/metrics.md.
+Each room declares its metrics as objects of the Prometheus client, a class of them for each component (`…Metrics`). They belong to no
+registry until a command exports them here, so that components can be made any number of times in one process.
 """
 
-import ast
-import dataclasses
-import inspect
 import json
-import textwrap
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import pairwise
-from typing import Any
 
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Info,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
 from prometheus_client.registry import Collector
 
-GAUGES = frozenset(
-    {
-        *(
-            "behind",
-            "states",
-            "trimmed",
-            "jobs",
-            "spooled_bytes",
-            "under_way",
-            "broker_up",
-            "waiting",
-            "actions_hour",
-            "files",
-            "queued",
-        ),
-        *("gpus", "gpus_failing", "recording_failed", "last_round", "last_look"),
-    }
-)
-"""Fields that go up and down; all others only grow."""
+import schedmate
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # a time series beside every counter, of which Prometheus makes no use
 
 
-def described(counters: Any) -> dict[str, str]:
-    """Return what each field of `counters`, a dataclass, means: the docstring below it."""
-    (body,) = ast.parse(textwrap.dedent(inspect.getsource(counters))).body
-    assert isinstance(body, ast.ClassDef)
-    found = {field.name: "" for field in dataclasses.fields(counters)}
-    for field, below in pairwise(body.body):
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(below, ast.Expr):
-            found[field.target.id] = " ".join(ast.literal_eval(below.value).split())
-    return found
-
-
-class _Counters(Collector):
-    """Reads counters whenever Prometheus asks."""
-
-    def __init__(self) -> None:
-        self.components: list[tuple[str, Any]] = []
-
-    def collect(self) -> Iterator[Metric]:
-        for component, counters in self.components:
-            for name, about in described(type(counters)).items():
-                value = getattr(counters, name)
-                kind = GaugeMetricFamily if name in GAUGES else CounterMetricFamily
-                labelled = isinstance(value, Mapping)
-                family = kind(f"schedmate_{component}_{name}", about, labels=["kind"] if labelled else [])
-                for label, number in dict(value).items() if labelled else [(None, value)]:
-                    family.add_metric([str(label)] if labelled else [], float(number))
-                yield family
+def metrics_of(group: object) -> list[Collector]:
+    """Return the metrics of a group: an object whose attributes are all metrics, or collectors of some."""
+    return list(vars(group).values())
 
 
 class Telemetry:
@@ -78,14 +38,17 @@ class Telemetry:
 
     def __init__(self, health: Callable[[], list[str]] = list) -> None:
         self.health = health
-        self._counters = _Counters()
-        self._registry = CollectorRegistry()
-        self._registry.register(self._counters)
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        build = Info("schedmate_build", "The version that runs.", registry=self.registry)
+        build.info({"version": schedmate.__version__})
         self._server: ThreadingHTTPServer | None = None
 
-    def watch(self, component: str, counters: object) -> None:
-        """Serve every field of `counters` as `schedmate_COMPONENT_FIELD`."""
-        self._counters.components.append((component, counters))
+    def export(self, *groups: object) -> None:
+        """Serve every metric of each group."""
+        for group in groups:
+            for metric in metrics_of(group):
+                self.registry.register(metric)
 
     def serve(self, address: str, port: int) -> int:
         """Serve in the background and return the port (0 asked: one that is free)."""
@@ -94,7 +57,7 @@ class Telemetry:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 if self.path == "/metrics":
-                    self._answer(200, "text/plain; version=0.0.4; charset=utf-8", generate_latest(telemetry._registry))
+                    self._answer(200, CONTENT_TYPE_LATEST, generate_latest(telemetry.registry))
                 elif self.path == "/health":
                     problems = telemetry.health()
                     body = json.dumps({"healthy": not problems, "problems": problems}).encode()

@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import structlog
 
@@ -22,7 +22,7 @@ from records import (
 )
 from resilience import Outage
 from scheduler_bridge import effects
-from scheduler_bridge.actuators import Actuator, ActuatorError, JobState, JobView, NodeView, SchedulerAway
+from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState
 from scheduler_bridge.guardrails import (
     Context,
     LimitReached,
@@ -33,7 +33,8 @@ from scheduler_bridge.guardrails import (
     objection_of_node,
     objection_of_state,
 )
-from scheduler_bridge.ledger import Entry, Ledger
+from scheduler_bridge.ledger import Ledger, LedgerEntry
+from scheduler_bridge.metrics import BridgeMetrics
 from scheduler_bridge.policies import OF_FAILURES, propose
 from scheduler_bridge.settings import BridgeSettings
 
@@ -51,38 +52,6 @@ WORK = 5.0
 
 TIDY = 600.0
 """Seconds between two looks for what the ledger may forget: it keeps everything for a day anyway."""
-
-
-@dataclass(slots=True)
-class BridgeCounters:
-    """What the bridge did since it started."""
-
-    proposed: int = 0
-    """Decisions made and published."""
-    repeats: int = 0
-    """Findings and decisions that were known already."""
-    done: int = 0
-    """Decisions carried out and verified."""
-    shadowed: int = 0
-    """Decisions not carried out because their action is not turned on."""
-    refused: int = 0
-    """Decisions that a guardrail refused."""
-    refused_by: dict[str, int] = field(default_factory=dict)
-    """Decisions refused, by the guardrail that refused them."""
-    deferred: dict[str, int] = field(default_factory=dict)
-    """Decisions told to wait for an hourly limit, by the limit."""
-    expired: int = 0
-    """Decisions whose time was over."""
-    failed: int = 0
-    """Actions that the scheduler refused, or whose effect it does not show."""
-    unverified: int = 0
-    """Actions of which nobody knows whether they were carried out."""
-    waiting: int = 0
-    """Decisions that wait now."""
-    actions_hour: dict[str, int] = field(default_factory=dict)
-    """Actions of the last hour that count: all (`cluster`), those for the user and against the node that have most."""
-    scheduler_away: int = 0
-    """Questions that the scheduler did not answer."""
 
 
 @dataclass(slots=True)
@@ -130,7 +99,7 @@ class Bridge:
         clock: Callable[[], float] = time.time,
         recall: Callable[[], Iterable[Decision | DecisionResult]] = tuple,
     ) -> None:
-        self.counters = BridgeCounters()
+        self.metrics = BridgeMetrics()
         self._recall = recall
         self._actuator = actuator
         self._settings = settings
@@ -161,7 +130,7 @@ class Bridge:
                     self._adopt(decision)
             case Decision():
                 if self._ledger.knows(record.id):
-                    self.counters.repeats += 1
+                    self.metrics.repeats.inc()
                 self._ledger.remember(record)
             case DecisionResult():
                 self._ledger.remember(record)
@@ -197,15 +166,15 @@ class Bridge:
         return max(0.0, min(self._watch(key).due for key in waiting) - self._clock())
 
     def _accept_failure(self, failure: Failure) -> None:
-        """Propose what the newest revision says, and take back what an older one led to."""
+        """Propose what the newest revision says, and retract what an older one led to."""
         if not self._is_newest(failure):
-            self.counters.repeats += 1
+            self.metrics.repeats.inc()
             return
         users = self._ledger.users_against(failure.node, self._clock()) if failure.node else ()
         proposals = {proposal.policy: proposal for proposal in propose(failure, self._settings, users)}
         earlier = [entry for entry in self._ledger.about(failure.job, failure.attempt) if entry.policy in OF_FAILURES]
         repeated = {entry.policy for entry in earlier if self._reconsider(entry, proposals.get(entry.policy), failure)}
-        self.counters.repeats += len(repeated)
+        self.metrics.repeats.inc(len(repeated))
         for policy, proposal in proposals.items():
             if policy not in repeated and not self._is_proposed(proposal):
                 self._adopt(proposal)
@@ -229,7 +198,7 @@ class Bridge:
             del self._revisions[next(iter(self._revisions))]
         return True
 
-    def _reconsider(self, entry: Entry, proposal: Decision | None, failure: Failure) -> bool:
+    def _reconsider(self, entry: LedgerEntry, proposal: Decision | None, failure: Failure) -> bool:
         """Hold an earlier decision about the same attempt against a new revision. True where it says the same already."""
         earlier = entry.decision
         assert earlier is not None
@@ -240,7 +209,7 @@ class Bridge:
         )
         if entry.untouched:
             if proposal is None:
-                reason = f"the verdict was taken back: revision {failure.revision} says {failure.error_type}"
+                reason = f"the verdict was retracted: revision {failure.revision} says {failure.error_type}"
                 self._conclude(earlier, Objection("verdict", f"{reason} ({failure.message})"))
             elif not same:
                 self._conclude(earlier, Objection("verdict", f"replaced by {proposal.id}"))
@@ -258,11 +227,11 @@ class Bridge:
             log.warning("not_decided", error=str(error))
             return
         if self._ledger.knows(decision.id):
-            self.counters.repeats += 1
+            self.metrics.repeats.inc()
             return
         self._publish(decision)
         self._ledger.remember(decision)
-        self.counters.proposed += 1
+        self.metrics.proposed.inc()
         log.info("decided", decision=decision.id, mode=decision.mode.value, reason=decision.reason)
 
     def _consider(self, decision: Decision) -> None:
@@ -339,7 +308,7 @@ class Bridge:
         watch.due = min(limit.until, decision.expires)
         if not self._ledger.deferred(decision.id):
             self._record(decision, Outcome.DEFERRED, watch.why)
-            self.counters.deferred[limit.guardrail] = self.counters.deferred.get(limit.guardrail, 0) + 1
+            self.metrics.deferred.labels(limit.guardrail).inc()
             log.info("deferred", decision=decision.id, why=watch.why)
 
     def _act(self, decision: Decision) -> None:
@@ -400,11 +369,11 @@ class Bridge:
         """Evict a job that was told to save a checkpoint, once it did, or once its time is over."""
         started = self._ledger.started(decision.id)
         assert started is not None
-        if job.state in (JobState.COMPLETED, JobState.CANCELLED):
+        if job.state in (SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED):
             self._record(decision, Outcome.DONE, "the job ended before it was stopped", job)
             return
         waits = self._clock() < started.time + decision.grace_s and self._watch(decision.id).saved <= started.time
-        if job.state is JobState.STOPPING or (job.state is JobState.RUNNING and waits):
+        if job.state is SchedulerJobState.STOPPING or (job.state is SchedulerJobState.RUNNING and waits):
             self._wait(decision, f"job {decision.job} was told to save a checkpoint")
         else:
             self._carry_out(decision)
@@ -425,8 +394,7 @@ class Bridge:
         detail = f"{objection.guardrail}: {objection.reason}" + (f"; {why}" if why else "")
         self._record(decision, objection.outcome, detail, seen)
         if objection.outcome is Outcome.REFUSED:
-            refused = self.counters.refused_by
-            refused[objection.guardrail] = refused.get(objection.guardrail, 0) + 1
+            self.metrics.refused.labels(objection.guardrail).inc()
 
     def _record(
         self, decision: Decision, outcome: Outcome, detail: str, seen: JobView | NodeView | None = None
@@ -451,19 +419,17 @@ class Bridge:
         self._publish(result)
         self._ledger.remember(result)
         if outcome.final:
-            setattr(self.counters, outcome.value, getattr(self.counters, outcome.value) + 1)
+            self.metrics.outcomes.labels(outcome.value).inc()
             log.info("concluded", decision=decision.id, outcome=outcome.value, detail=detail, seen=result.seen)
 
     def _count(self, waiting: int) -> None:
         """Bring the numbers that go up and down to what is so now."""
-        self.counters.waiting = waiting
+        self.metrics.waiting.set(waiting)
         recent = self._ledger.recent(self._clock())
         users, nodes = Counter(tried.user for tried in recent), Counter(tried.node for tried in recent if tried.node)
-        self.counters.actions_hour = {
-            "cluster": len(recent),
-            "user": max(users.values(), default=0),
-            "node": max(nodes.values(), default=0),
-        }
+        self.metrics.actions_last_hour.labels("cluster").set(len(recent))
+        self.metrics.actions_last_hour.labels("user").set(max(users.values(), default=0))
+        self.metrics.actions_last_hour.labels("node").set(max(nodes.values(), default=0))
 
     def _watch(self, decision_id: str) -> _Watch:
         if decision_id not in self._watches:
@@ -489,5 +455,5 @@ class Bridge:
             watch.due, watch.pause = 0.0, self._settings.first_look
 
     def _note_outage(self, error: SchedulerAway) -> None:
-        self.counters.scheduler_away += 1
+        self.metrics.scheduler_away.inc()
         self._outage.failed(error)

@@ -4,7 +4,7 @@ from typing import assert_never
 
 from records import Action, Decision
 from scheduler_bridge.act_keys import act_key
-from scheduler_bridge.actuators import Actuator, JobState, JobView, NodeState, NodeView
+from scheduler_bridge.actuators import Actuator, JobView, NodeState, NodeView, SchedulerJobState
 
 _UNSAFE = frozenset("\n\r\t\"'`$\\=;|&<>")
 
@@ -51,26 +51,30 @@ def drains(decision: Decision, seen: JobView | NodeView | None) -> bool:
 
 def may_be_evicted(decision: Decision, job: JobView) -> bool:
     """True while nothing was done to a job but to tell it to save a checkpoint."""
-    return job.attempt == decision.attempt and job.state is not JobState.HELD and act_key(decision) not in job.acts
+    return (
+        job.attempt == decision.attempt
+        and job.state is not SchedulerJobState.HELD
+        and act_key(decision) not in job.acts
+    )
 
 
 def _evict(actuator: Actuator, decision: Decision, key: str) -> JobView:
     """Stop a job and queue it again. One that does not know the signal to save a checkpoint may have died of it."""
     job = actuator.job(decision.job) if decision.grace_s else None
-    if job and job.attempt == decision.attempt and job.state is JobState.FAILED:
+    if job and job.attempt == decision.attempt and job.state is SchedulerJobState.FAILED:
         return actuator.restart(decision.job, (), key)
     return actuator.evict(decision.job, key)
 
 
 def _job_shows(decision: Decision, job: JobView) -> bool:
-    noted, held = act_key(decision) in job.acts, job.state is JobState.HELD
+    noted, held = act_key(decision) in job.acts, job.state is SchedulerJobState.HELD
     match decision.action:
         case Action.HOLD:
             return held and noted
         case Action.RELEASE:
             return not held and noted
         case Action.CANCEL:
-            return job.state is JobState.CANCELLED and job.attempt == decision.attempt
+            return job.state is SchedulerJobState.CANCELLED and job.attempt == decision.attempt
         case Action.CANCEL_PACKING:
             return not held and job.alone
         case _:

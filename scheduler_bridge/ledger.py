@@ -15,7 +15,7 @@ HOUR = 3600.0
 
 
 @dataclass(slots=True)
-class Entry:
+class LedgerEntry:
     """One decision's life. `decision` is None while only results of it were seen."""
 
     decision: Decision | None = None
@@ -49,7 +49,7 @@ class Ledger:
     """All decisions that are known, by id."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, LedgerEntry] = {}
         self._open: dict[str, None] = {}
         self._tried: dict[str, DecisionResult] = {}
         self._tried_by_time: list[tuple[float, str]] = []
@@ -59,7 +59,7 @@ class Ledger:
     def remember(self, record: Decision | DecisionResult) -> None:
         """Take in one record of the history."""
         if isinstance(record, Decision):
-            entry = self._entries.setdefault(record.id, Entry())
+            entry = self._entries.setdefault(record.id, LedgerEntry())
             entry.decision = entry.decision or record
             key = record.id
             for job in {entry.decision.job, entry.decision.beneficiary} - {""}:
@@ -67,7 +67,7 @@ class Ledger:
             if entry.decision.action is Action.DRAIN:
                 self._drains.setdefault(entry.decision.node, {})[key] = None
         else:
-            entry = self._entries.setdefault(record.decision_id, Entry())
+            entry = self._entries.setdefault(record.decision_id, LedgerEntry())
             entry.results.setdefault(record.outcome, record)
             key = record.decision_id
             self._note_tried(key, entry.tried)
@@ -117,7 +117,7 @@ class Ledger:
                 return key
         return ""
 
-    def about(self, job: str, attempt: int) -> list[Entry]:
+    def about(self, job: str, attempt: int) -> list[LedgerEntry]:
         """Return the lives of the decisions about one attempt of a job."""
         known = [self._entries[key] for key in sorted(self._by_job.get(job, ()))]
         return [one for one in known if one.decision and (one.decision.job, one.decision.attempt) == (job, attempt)]

@@ -25,7 +25,7 @@ from kafka.errors import (
     UnknownMemberIdError,
 )
 
-from records import BY_RECORD, Action, Decision, Explained, InvalidRecord, Mode, Position, decode
+from records import BY_RECORD, Action, Decision, InvalidRecord, Mode, Position, UserError, decode
 from resilience import Outage
 
 from . import dealt_with
@@ -44,7 +44,7 @@ MEMBERSHIP_ERRORS = (CommitFailedError, IllegalGenerationError, RebalanceInProgr
 """The group changed its members: the next poll joins it again. None of them is retriable for kafka-python."""
 
 
-class SubscriptionError(Explained):
+class SubscriptionError(UserError):
     """The decisions cannot be read; the message says what was expected, what came, and what to do."""
 
 
@@ -290,7 +290,7 @@ def subscribe(
 ) -> Subscription:
     """Subscribe to the decisions that are to be carried out: in mode `act`, in time, and not dealt with by the bridge.
 
-    What the bridge has begun, refused or taken back is left out, as `decision-results` says when the decision is handed out.
+    What the bridge has begun, refused or retracted is left out, as `decision-results` says when the decision is handed out.
 
     Every decision is delivered at least once to each group: again after a crash or when members come and go, until it is
     acknowledged. Its `id` tells repeats. A new group starts with the oldest decision that Kafka still has. Members of one group share

@@ -1,13 +1,13 @@
 """The ways in which a sink refuses, with different meanings for the stream."""
 
-from records import Explained
+from records import UserError
 
 
-class SinkUnavailable(Explained):
+class SinkUnavailable(UserError):
     """The store is away or overloaded. Nothing is lost: hold the stream back and write the same batch again."""
 
 
-class SinkRejected(Explained):
+class SinkRejected(UserError):
     """The store will not take this, however often it is tried (schema missing, access denied). The message says what to do."""
 
 

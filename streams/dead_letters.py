@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 
-from records import BY_NAME, DeadLetter, Explained, InvalidRecord, Position, decode
+from records import BY_NAME, DeadLetter, InvalidRecord, Position, UserError, decode
 
 from .accept import refuse
 from .kafka import Connection, read_back, read_one
@@ -15,7 +15,7 @@ WRITTEN_WITHIN_S = 30.0
 """A person waits for the command: a broker that takes longer is said to be away."""
 
 
-class DeadLetterError(Explained):
+class DeadLetterError(UserError):
     """What was asked cannot be done with this dead letter, or at this message; the message says why."""
 
 

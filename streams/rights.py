@@ -13,7 +13,7 @@ Operation = Literal["READ", "WRITE", "DESCRIBE", "CREATE", "ALTER"]
 
 ALL = tuple(layout.name for layout in LAYOUTS)
 STORED = tuple(
-    name for name in ALL if name not in {"job-logs", "node-logs", "node-stays", "model-questions", *STATE_TOPICS}
+    name for name in ALL if name not in {"job-logs", "node-logs", "placements", "model-questions", *STATE_TOPICS}
 )
 
 
@@ -77,11 +77,11 @@ _ROLES = (
         "`worker`",
         reads=(
             *("job-logs", "job-events", "pipe-events", "model-answers", "node-findings"),
-            *("node-logs", "gpu-metrics", "node-stays"),
+            *("node-logs", "gpu-metrics", "placements"),
             *STATE_TOPICS,
         ),
         writes=(
-            *("job-metrics", "failures", "slowdowns", "alarms", "model-questions", "job-events", "node-stays"),
+            *("job-metrics", "failures", "slowdowns", "alarms", "model-questions", "job-events", "placements"),
             *("node-findings", "dead-letters", *STATE_TOPICS),
         ),
         sees=ALL,

@@ -15,7 +15,7 @@ DAY_MS = 24 * 3600 * 1000
 
 
 @dataclass(frozen=True)
-class Layout:
+class TopicLayout:
     """How one topic is created. `partitions` of None: as many as the settings say."""
 
     name: str
@@ -48,10 +48,10 @@ _DAYS = {"job-logs": 3, "node-logs": 3, "gpu-metrics": 1, "model-questions": 1}
 """Lines and samples are many. Workers may be away for a weekend; samples that are a day old explain no failure any more, and questions are
 worth an answer for minutes."""
 
-LAYOUTS: tuple[Layout, ...] = (
+LAYOUTS: tuple[TopicLayout, ...] = (
     *(
-        Layout(topic.name, 1 if topic.name in _SINGLE else None, _plain(_DAYS.get(topic.name, _KEEP_DAYS)))
+        TopicLayout(topic.name, 1 if topic.name in _SINGLE else None, _plain(_DAYS.get(topic.name, _KEEP_DAYS)))
         for topic in TOPICS
     ),
-    *(Layout(name, None, _STATE) for name in STATE_TOPICS),
+    *(TopicLayout(name, None, _STATE) for name in STATE_TOPICS),
 )

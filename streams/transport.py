@@ -4,12 +4,24 @@ Two implementations: `kafka` (Apache Kafka through kafka-python) and `memory` (o
 """
 
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-from records import Explained, Position, Record, encode, topic_of
+from records import Position, Record, UserError, encode, topic_of
+
+from .producer import Outgoing, Producer, Refused
+
+__all__ = [
+    "BrokerUnavailable",
+    "Consumer",
+    "Message",
+    "Outgoing",
+    "Producer",
+    "RefusedMessage",
+    "TransportError",
+    "outgoing",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,40 +34,22 @@ class Message:
     time: float
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """One message to be written. `partition` is chosen from the key where it is None; a value of None deletes a compacted key."""
-
-    topic: str
-    key: bytes | None
-    value: bytes | None
-    partition: int | None = None
-
-
 def outgoing(record: Record) -> Outgoing:
     """Return `record` as a message for its own topic, under its own key."""
     topic = topic_of(record)
     return Outgoing(topic.name, topic.key_of(record), encode(record))
 
 
-class TransportError(Explained):
+class TransportError(UserError):
     """The broker is away, slow, or refused a message; the message says what to do."""
 
 
-class Producer(Protocol):
-    """Writes messages. Messages of one key stay in order."""
+class BrokerUnavailable(TransportError):
+    """The broker is away or slow: the same may succeed later, with nothing changed here."""
 
-    def send(self, message: Outgoing) -> "Future[None]":
-        """Take over `message` and return at once; the future is done once it is acknowledged.
 
-        The future raises `TransportError` where the message was not written. Order within a key is kept.
-        """
-
-    def flush(self, timeout: float) -> None:
-        """Wait until all that was sent is acknowledged. Raises `TransportError` after `timeout` seconds."""
-
-    def close(self) -> None:
-        """Give up what is not acknowledged and let go of all resources."""
+class RefusedMessage(TransportError, Refused):
+    """The broker will never take this message; others it may."""
 
 
 class Consumer(Protocol):

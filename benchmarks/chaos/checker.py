@@ -45,9 +45,11 @@ def check(
     verdict = Verdict()
     chunks = _chunks(observed)
     told = [*observed.topics["job-events"], *observed.topics["pipe-events"]]
-    events = [decode(JobEvent, message.value) for message in told if _honest(message.key)]
+    events = {
+        event.id: event for message in told if _honest(message.key) for event in [decode(JobEvent, message.value)]
+    }
     gone = Counter[str]()
-    for event in events:
+    for event in events.values():
         if event.kind is EventKind.LINES_LOST:
             gone[event.job] += event.lines
     verdict.figures["lines printed"] = sum(len(job.lines) for job in jobs)

@@ -23,7 +23,7 @@ GROUPS = {
             "node-findings",
             "node-logs",
             "gpu-metrics",
-            "node-stays",
+            "placements",
         ),
     ),
     "schedmate-sink": STORED_TOPICS,

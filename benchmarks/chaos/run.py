@@ -50,7 +50,7 @@ class Options:
     hostile_every_s: float = 6.0
     hostile: tuple[str, ...] = tuple(hostile.KINDS)
     longest_s: float = 10.0
-    quiet_s: float = 240.0
+    quiet_s: float = 900.0
     within_s: float = 10.0
 
 

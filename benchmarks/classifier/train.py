@@ -38,10 +38,16 @@ SHIPPED_FOLDS = 5
 
 def rows_of(known: Sequence[Example]) -> csr_matrix:
     """Return what the model sees of each example."""
-    found = [features(each.template) for each in known]
-    starts = np.cumsum([0] + [len(buckets) for buckets, _ in found])
-    buckets, values = (np.concatenate(part) for part in zip(*found, strict=True))
-    return csr_matrix((values, buckets, starts), shape=(len(known), 2 << BITS))
+    shape = (len(known), 2 << BITS)
+    return sum(
+        (
+            csr_matrix(
+                (np.repeat(length / np.sqrt(counts), counts), found, np.concatenate([[0], np.cumsum(counts)])), shape
+            )
+            for (found, counts), length in features([each.template for each in known])
+        ),
+        csr_matrix(shape),
+    )
 
 
 def asked_of(known: Sequence[Example]) -> NDArray[np.bool_]:

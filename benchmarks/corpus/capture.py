@@ -69,7 +69,7 @@ def _reads(source: int, start: float, limit: float, process: subprocess.Popen[by
         while (left := start + limit - time.time()) > 0:
             if not selector.select(min(left, 1.0)):
                 if process.poll() is not None:
-                    return  # a child that outlives the program holds the stream open
+                    return  # a child that dismisses the program holds the stream open
                 continue
             try:
                 data = os.read(source, BLOCK)

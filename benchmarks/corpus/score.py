@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from schedmate.analysis import Analysis, analyze
 from schedmate.assembly import job_processor
 from schedmate.classes import classes
 from schedmate.settings import Settings
-from streams.producers.chunker import Chunker, Limits
+from streams.producers.chunker import Chunker, ChunkLimits
 from streams.producers.pieces import PieceSplitter
 from streams.producers.stored import read_chunks
 
@@ -31,7 +32,7 @@ from .plan import BLIND, SPLITS, load
 SPEED_TOLERANCE = 0.10
 """Of a step time or a rate: what a report averages over and what the clock averages over are never quite the same steps."""
 LOSS_TOLERANCE = 0.02
-SHIPPED = Limits()
+SHIPPED = ChunkLimits()
 """As producers ship."""
 LETTERS = {"progress": "p", "warning": "w", "error": "e", "other": "o"}
 
@@ -63,19 +64,17 @@ class Scored:
     first: int | None = None
 
 
-def stream_chunks(folder: Path, limits: Limits = SHIPPED) -> Iterator[LogChunk]:
+def stream_chunks(folder: Path, limits: ChunkLimits = SHIPPED) -> Iterator[LogChunk]:
     """Yield a log's chunks as `schedmate pipe` would have shipped them."""
     captured = capture.read(folder)
     splitter, name = PieceSplitter(), str(folder.name)
-    chunker = Chunker(LogChunk(job=name, producer=name, lines=[], time=0.0), limits=limits)
+    chunker = Chunker(partial(LogChunk, job=name, producer=name), limits=limits)
     arrived = captured.start
     for piece, after in captured.pieces:
         arrived = captured.start + after
         for ready in [*chunker.due(after), *chunker.add(splitter.feed(piece, arrived), after)]:
-            assert isinstance(ready.record, LogChunk)
             yield ready.record
     for ready in [*chunker.add(splitter.finish(arrived), arrived), *chunker.flush()]:
-        assert isinstance(ready.record, LogChunk)
         yield ready.record
 
 
@@ -87,7 +86,7 @@ def log_file(folder: Path) -> Path:
 def first_speed(folder: Path, processor: JobProcessor) -> int | None:
     """Return on how many reports the first speed rests, where every piece is looked at as it comes; None where none is ever given."""
     state = JobState(job=folder.name)
-    for offset, chunk in enumerate(stream_chunks(folder, Limits(pieces=1))):
+    for offset, chunk in enumerate(stream_chunks(folder, ChunkLimits(pieces=1))):
         for record in processor.process(state, Position(folder.name, 0, offset), chunk):
             if isinstance(record, JobMetric) and (record.step_time_s or record.throughput):
                 return record.reports

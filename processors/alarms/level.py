@@ -14,7 +14,7 @@ _SIGMA = 1.4826
 """Makes the median absolute deviation of normal noise its standard deviation."""
 
 
-class Change(Enum):
+class Crossing(Enum):
     """What a number says of its level."""
 
     NONE = 0
@@ -55,7 +55,7 @@ class Level(msgspec.Struct):
         *,
         least: int,
         row: int,
-    ) -> Change:
+    ) -> Crossing:
         """Take the next number.
 
         Args:
@@ -74,17 +74,17 @@ class Level(msgspec.Struct):
                 self.kept, self.odd, self.evidence = [], 0, evidence
                 return self._back()
             if self.odd < row or self.above:
-                return Change.NONE
+                return Crossing.NONE
             self.above = True
-            return Change.ABOVE
+            return Crossing.ABOVE
         self.odd = 0
         self.kept = [*self.kept, value][-KEPT:]
         self.evidence = evidence
         return self._back()
 
-    def _back(self) -> Change:
+    def _back(self) -> Crossing:
         was, self.above = self.above, False
-        return Change.BACK if was else Change.NONE
+        return Crossing.BACK if was else Crossing.NONE
 
 
 def deviations(values: Sequence[float], count: float) -> float:

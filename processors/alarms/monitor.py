@@ -1,16 +1,17 @@
 """The alarms of one job: a loss that is no number, a loss spike, a hang, steps that became slower, a straggler."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 import msgspec
+from prometheus_client import Counter
 
+from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from processors.stage import Stage
-from processors.view import PROGRESS, ChunkView
 from records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, Position, derived_id
 
-from .level import Change, Level, deviations
+from .level import Crossing, Level, deviations
 from .silence import Silence
 
 SPACED_S = 10.0
@@ -57,14 +58,12 @@ class AlarmState(msgspec.Struct):
     silence: Silence = msgspec.field(default_factory=Silence)
 
 
-@dataclass
-class AlarmCounters:
+class AlarmMetrics:
     """What the monitor has said."""
 
-    raised: int = 0
-    """Alarms raised."""
-    over: int = 0
-    """Alarms that were over."""
+    def __init__(self) -> None:
+        self.raised = Counter("schedmate_alarm_monitor_raised", "Alarms raised.", registry=None)
+        self.over = Counter("schedmate_alarm_monitor_over", "Alarms that were over.", registry=None)
 
 
 @dataclass(frozen=True)
@@ -102,11 +101,11 @@ class AlarmMonitor(Stage[AlarmState]):
         self.hang_s = hang_s
         self.slower = slower
         self.straggler = straggler
-        self.counters = AlarmCounters()
+        self.metrics = AlarmMetrics()
 
-    def components(self) -> Mapping[str, object]:
-        """Return its counters, by the name that metrics are served under."""
-        return {"alarm_monitor": self.counters}
+    def metric_groups(self) -> Sequence[object]:
+        """Return its metrics."""
+        return (self.metrics,)
 
     def on_metric(self, metric: JobMetric, position: Position, state: AlarmState) -> list[Alarm]:
         """Return what begins or is over with a metric."""
@@ -121,7 +120,7 @@ class AlarmMonitor(Stage[AlarmState]):
         ]
         return [alarm for alarm in said if alarm is not None]
 
-    def on_chunk(self, chunk: ChunkView, position: Position, state: AlarmState) -> list[Alarm]:
+    def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: AlarmState) -> list[Alarm]:
         """Return a hang where the job is heard of, but its reports have stayed away for too long.
 
         Progress of any kind, such as that of an evaluation, shows that it works.
@@ -179,12 +178,12 @@ class AlarmMonitor(Stage[AlarmState]):
         state.loss_rank, state.newest_loss = metric.rank, metric.loss
         level, usual, before = state.loss, state.loss.usual, state.loss.evidence
         change = level.take(metric.loss, metric.time, _first(metric), _loss_limit, least=20, row=3)
-        if change is Change.ABOVE:
+        if change is Crossing.ABOVE:
             limit = _loss_limit(level.kept)
             detail = f"the loss is {metric.loss:.4g}{_at(metric)}, where it was about {usual:.4g}"
             seen = _of(metric, detail, metric.loss, usual, limit, evidence=(_first(metric), before))
             return self._raise(AlarmKind.LOSS_SPIKE, level.since, seen, position, state)
-        if change is Change.BACK:
+        if change is Crossing.BACK:
             seen = _of(metric, f"the loss is {metric.loss:.4g}{_at(metric)}", metric.loss, usual)
             return self._over(AlarmKind.LOSS_SPIKE, seen, position, state)
         return None
@@ -198,11 +197,11 @@ class AlarmMonitor(Stage[AlarmState]):
         state.pace_rank, state.pace_time = metric.rank, metric.time
         level, usual, before = state.pace, state.pace.usual, state.pace.evidence
         change = level.take(seconds, metric.time, _first(metric), self._pace_limit, least=5, row=3)
-        if change is Change.ABOVE:
+        if change is Crossing.ABOVE:
             detail = f"a step takes {seconds:.4g} s, where it took {usual:.4g} s"
             seen = _of(metric, detail, seconds, usual, self._pace_limit(level.kept), evidence=(_first(metric), before))
             return self._raise(AlarmKind.SLOWER, level.since, seen, position, state)
-        if change is Change.BACK:
+        if change is Crossing.BACK:
             seen = _of(metric, f"a step takes {seconds:.4g} s", seconds, usual)
             return self._over(AlarmKind.SLOWER, seen, position, state)
         return None
@@ -249,14 +248,14 @@ class AlarmMonitor(Stage[AlarmState]):
             return None
         state.raised[kind] = since
         state.told += 1
-        self.counters.raised += 1
+        self.metrics.raised.inc()
         return _alarm(kind, since, seen, position, state, raised=True)
 
     def _over(self, kind: AlarmKind, seen: _Seen, position: Position, state: AlarmState) -> Alarm | None:
         since = state.raised.pop(kind, None)
         if since is None:
             return None
-        self.counters.over += 1
+        self.metrics.over.inc()
         return _alarm(kind, since, seen, position, state, raised=False)
 
 

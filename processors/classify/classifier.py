@@ -1,7 +1,8 @@
 """The line classifier (SchedMate §3.2): a class for every line, at the cost of a look-up once its template is known."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from prometheus_client import Counter
 
 from processors.grammar.cache import GenerationCache
 from processors.grammar.extractor import CACHE_SIZE, LONGEST
@@ -12,16 +13,17 @@ from .kinds import BY_DIGITS, by_digits, kind_of
 from .template import templates
 
 
-@dataclass
-class ClassifyCounters:
+class ClassifierMetrics:
     """What the classifier has done."""
 
-    lines: int = 0
-    """Lines classified."""
-    templates: int = 0
-    """Templates worked out: cache misses."""
-    asked: int = 0
-    """Templates that no signature knew and the fallback was asked for."""
+    def __init__(self) -> None:
+        self.lines = Counter("schedmate_classifier_lines", "Lines classified.", registry=None)
+        self.templates = Counter("schedmate_classifier_templates", "Templates worked out: cache misses.", registry=None)
+        self.asked = Counter(
+            "schedmate_classifier_asked",
+            "Templates that no signature knew and the fallback was asked for.",
+            registry=None,
+        )
 
 
 class LineClassifier:
@@ -38,7 +40,7 @@ class LineClassifier:
     def __init__(self, fallback: TemplateClassifier | None = None, cache_size: int = CACHE_SIZE) -> None:
         self._fallback = fallback
         self._cache: GenerationCache[str] = GenerationCache(cache_size)
-        self.counters = ClassifyCounters()
+        self.metrics = ClassifierMetrics()
 
     def classify(self, lines: Sequence[str], context: ClassifyContext, masked: Sequence[str] | None = None) -> str:
         """Return one letter a line: e, w, p or o. `context` is the stream's, and moves on.
@@ -58,24 +60,25 @@ class LineClassifier:
                 by_digits(line[:LONGEST]) if kind == BY_DIGITS else kind
                 for kind, line in zip(letters, lines, strict=True)
             )
-        self.counters.lines += len(lines)
+        self.metrics.lines.inc(len(lines))
         return resolve(letters, lines, context)
 
     def _learn(self, masked: Sequence[str]) -> list[str]:
         fresh: dict[str, str] = {}
         unknown: list[str] = []
-        known = self._cache.young
+        known, learnt = self._cache.young, 0
         for template in {template for template in masked if template not in known}:
             kind = self._cache.get(template)
             if kind is None:
                 kind, sure = kind_of(template)
-                self.counters.templates += 1
+                learnt += 1
                 if not sure and self._fallback is not None:
                     unknown.append(template)
             fresh[template] = kind
+        self.metrics.templates.inc(learnt)
         if unknown and self._fallback is not None:
             unknown.sort()
-            self.counters.asked += len(unknown)
+            self.metrics.asked.inc(len(unknown))
             letters = self._fallback.classify(unknown)
             for template, letter in zip(unknown, letters, strict=True):
                 fresh[template] = settled(fresh[template], letter, template)

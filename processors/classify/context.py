@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import msgspec
 
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import strip_prefix
 
 ERROR, WARNING, PROGRESS, OTHER = "ewpo"
 
@@ -123,7 +123,7 @@ def _continued(kind: str, line: str, context: ClassifyContext) -> str:  # noqa: 
     """Return the class of a line that continues what is open; empty where it does not."""
     if context.open == "warning":
         context.open = ""
-        return WARNING if kind in (INDENTED, WARNING, ERROR) and peel(line).body[:1].isspace() else ""
+        return WARNING if kind in (INDENTED, WARNING, ERROR) and strip_prefix(line).body[:1].isspace() else ""
     if kind in (TRACEBACK, FRAME, EXCEPTION):
         return ""
     if context.open == "message":
@@ -135,7 +135,7 @@ def _continued(kind: str, line: str, context: ClassifyContext) -> str:  # noqa: 
         return ""
     if kind == BLANK:
         return ""
-    body = peel(line).body
+    body = strip_prefix(line).body
     if body[:1].isspace():
         context.foreign = 0
         return ERROR

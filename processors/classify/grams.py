@@ -1,14 +1,16 @@
 """Character n-grams and words of a template, hashed: what the linear model sees of a line."""
 
 import re
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import chain, pairwise
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from processors.grammar.extractor import LONGEST
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import strip_prefix
 
 ORDER = 5
 """Characters of the longest n-gram; the shortest is one."""
@@ -37,39 +39,65 @@ def normal(template: str) -> str:
 
     Prefix, letter case, folders of a path, and the length of numbers, rules, bars and gaps tell nothing of a line's class.
     """
-    return _normal(peel(template[:LONGEST]).body)
+    return _normal(strip_prefix(template[:LONGEST]).body)
 
 
-def grams(text: str) -> NDArray[np.int64]:
-    """Return the buckets of the n-grams of a normal `text`, each once, ascending; the hash is FNV's with a multiplicative finish."""
-    points = np.frombuffer(f"\x02{text}\x03".encode("utf-32-le", "surrogatepass"), np.uint32)
+class Buckets(NamedTuple):
+    """Buckets of several texts: those of a text are together, each once and ascending.
+
+    Attributes:
+        found: The buckets of all texts.
+        counts: How many are of each text.
+    """
+
+    found: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+def grams(texts: Sequence[str]) -> Buckets:
+    """Return the buckets of the n-grams of normal `texts`; the hash is FNV's with a multiplicative finish."""
+    points = np.frombuffer("".join(f"\x02{text}\x03" for text in texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+    lengths = np.array([len(text) + 2 for text in texts], np.int64)
+    room = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(points))
+    rows = np.repeat(np.arange(len(texts), dtype=np.int64) << BITS, lengths)
     hashed, found = np.zeros(len(points), np.uint32), []
     for length in range(1, min(ORDER, len(points)) + 1):
         hashed = (hashed[: len(points) - length + 1] ^ points[length - 1 :]) * _FNV
-        found.append(((hashed ^ (hashed >> np.uint32(15))) * _GOLDEN) >> np.uint32(32 - BITS))
-    return np.unique(np.concatenate(found)).astype(np.int64)
+        buckets = ((hashed ^ (hashed >> np.uint32(15))) * _GOLDEN) >> np.uint32(32 - BITS)
+        found.append((rows[: len(buckets)] | buckets)[room[: len(buckets)] >= length])
+    ordered = np.sort(np.concatenate(found))
+    ordered = ordered[np.diff(ordered, prepend=-1) > 0]
+    return Buckets(ordered & ((1 << BITS) - 1), np.bincount(ordered >> BITS, minlength=len(texts)))
 
 
-def words(text: str, quiet: bool = False) -> NDArray[np.int64]:
-    """Return the buckets of the words of a normal `text` and of their pairs, each once, ascending.
+def words(texts: Sequence[str], quiet: Sequence[bool]) -> Buckets:
+    """Return the buckets of the words of normal `texts` and of their pairs.
 
     The first word is that of the logger: whether it says that the line is informational, `quiet`.
     """
-    found = ["\x04" if quiet else "\x02", *_WORDS.findall(text), "\x03"]
-    terms = [*found, *(" ".join(pair) for pair in pairwise(found))]
-    hashed = {crc32(term.encode("utf-8", "surrogatepass")) >> (32 - BITS) for term in terms}
-    return np.array(sorted(hashed), np.int64) + (1 << BITS)
+    found = [_hashed(text, each) for text, each in zip(texts, quiet, strict=True)]
+    buckets = np.fromiter(chain.from_iterable(found), np.int64) + (1 << BITS)
+    return Buckets(buckets, np.array([len(each) for each in found], np.int64))
 
 
-def features(template: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Return the buckets of `template`, below 2 ** (BITS + 1), and the value of each."""
-    line = peel(template[:LONGEST])
-    text = _normal(line.body)
-    parts = ((grams(text), 1.0), (words(text, line.level in _QUIET), SHARE))
-    values = [np.full(len(buckets), share / np.sqrt(len(buckets)), np.float32) for buckets, share in parts]
-    return np.concatenate([buckets for buckets, _ in parts]), np.concatenate(values)
+def features(templates: Sequence[str]) -> tuple[tuple[Buckets, float], ...]:
+    """Return the buckets of `templates`, below 2 ** (BITS + 1): n-grams, then words; with each part the length of its vectors."""
+    lines = [strip_prefix(template[:LONGEST]) for template in templates]
+    texts = [_normal(line.body) for line in lines]
+    return (grams(texts), 1.0), (words(texts, [line.level in _QUIET for line in lines]), SHARE)
+
+
+def _hashed(text: str, quiet: bool) -> list[int]:
+    terms = ["\x04" if quiet else "\x02", *_WORDS.findall(text), "\x03"]
+    known = [term.encode("utf-8", "surrogatepass") for term in terms]
+    hashed = {crc32(term) for term in known}
+    hashed.update(crc32(after, crc32(b" ", crc32(before))) for before, after in pairwise(known))
+    return sorted({each >> (32 - BITS) for each in hashed})
 
 
 def _normal(body: str) -> str:
-    text = _DIGITS.sub("1", _FOLDERS.sub("/", body.lower()))
-    return _GAPS.sub("  ", _RULES.sub(r"\1\1", text))[:CHARACTERS].rstrip()
+    text = body.lower()
+    if text.count("/") > 1:
+        text = _FOLDERS.sub("/", text)
+    text = _RULES.sub(r"\1\1", _DIGITS.sub("1", text))
+    return (_GAPS.sub("  ", text) if "   " in text else text)[:CHARACTERS].rstrip()

@@ -1,15 +1,19 @@
 """What a line is alone, by its signature."""
 
 import re
+from collections.abc import Collection
 
 from processors.grammar.extractor import read_plan
-from processors.grammar.literals import Literals
-from processors.grammar.prefix import Peeled, peel
+from processors.grammar.literals import Prescan
+from processors.grammar.prefix import LogPrefix, strip_prefix
 from processors.grammar.table import cells, is_header, is_row, part
 
 from . import signatures
 from .context import BLANK, ERROR, EXCEPTION, FRAME, INDENTED, OTHER, PROGRESS, TRACEBACK, WARNED, WARNING, header, row
 from .progress import is_report
+
+Likely = Collection[re.Pattern[str]]
+"""The expressions that may match a message."""
 
 BY_DIGITS = "?"
 """The class depends on a digit (an exit code), so a template does not settle it."""
@@ -17,9 +21,8 @@ BY_DIGITS = "?"
 _WORDS = 3
 """Words that the name of a column has at most; what has more may be prose with a comma."""
 _ERROR = re.compile(r"\bERROR\b(?! ?[=_])")
-_TELLING = Literals(
-    one.pattern
-    for one in (
+_TELLING = Prescan(
+    (
         signatures.TRACEBACK,
         signatures.FRAME,
         signatures.EXCEPTION,
@@ -32,31 +35,31 @@ _TELLING = Literals(
         _ERROR,
     )
 )
-"""What a message says of itself where any of these is in it: one scan spares most lines ten."""
+"""What a message says of itself where one of these is in it: one scan spares most lines most of them."""
 _FAILING = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
 
 
 def kind_of(line: str) -> tuple[str, bool]:  # noqa: PLR0911  # a decision list
     """Return the kind of `line` (see `context`) by its text alone, and whether a signature says so (False: nothing is known)."""
-    peeled = peel(line)
-    body = peeled.body
+    prefixed = strip_prefix(line)
+    body = prefixed.body
     if not body.strip():
-        return (WARNING, True) if peeled.level == "WARNING" else (BLANK, True)
-    telling = _TELLING.may_match(body)
-    if kind := (_certain(body) if telling else "") or _levelled(peeled):
+        return (WARNING, True) if prefixed.level == "WARNING" else (BLANK, True)
+    likely = _TELLING.likely(body)
+    if kind := (_certain(body, likely) if likely else "") or _levelled(prefixed):
         return kind, True
-    if telling and signatures.EXIT.search(body):
+    if signatures.EXIT in likely and signatures.EXIT.search(body):
         return BY_DIGITS, True
-    if is_row(inner := part(peeled)):
-        return row(len(cells(inner)) + peeled.cell), True
-    if telling and signatures.WARNED.search(body):
+    if is_row(inner := part(prefixed)):
+        return row(len(cells(inner)) + prefixed.cell), True
+    if signatures.WARNED in likely and signatures.WARNED.search(body):
         return (WARNED if signatures.PLACE.search(body) else WARNING), True
     if signatures.PACKAGE.match(line):
         return WARNING, True
     reports = is_report(body, read_plan(body))
     if reports:
         return _last_word(body) or PROGRESS, True
-    if telling and (kind := _worded(peeled)):
+    if likely and (kind := _worded(prefixed, likely)):
         return kind, True
     if is_header(inner):
         named = cells(inner)
@@ -70,22 +73,22 @@ def by_digits(line: str) -> str:
     return ERROR if found and any(group and int(group) for group in found.groups()) else OTHER
 
 
-def _certain(body: str) -> str:
-    if signatures.TRACEBACK.search(body):
+def _certain(body: str, likely: Likely) -> str:
+    if signatures.TRACEBACK in likely and signatures.TRACEBACK.search(body):
         return TRACEBACK
-    if signatures.FRAME.search(body):
+    if signatures.FRAME in likely and signatures.FRAME.search(body):
         return FRAME
-    if signatures.EXCEPTION.match(body):
+    if signatures.EXCEPTION in likely and signatures.EXCEPTION.match(body):
         return EXCEPTION
-    if signatures.STRONG.search(body) and not signatures.NO_ERROR.search(body):
+    if signatures.STRONG in likely and signatures.STRONG.search(body) and not signatures.NO_ERROR.search(body):
         return ERROR
     return ""
 
 
-def _levelled(peeled: Peeled) -> str:
-    if peeled.level in _FAILING:
+def _levelled(prefixed: LogPrefix) -> str:
+    if prefixed.level in _FAILING:
         return ERROR
-    if peeled.level == "WARNING":
+    if prefixed.level == "WARNING":
         return WARNING
     return ""
 
@@ -97,14 +100,21 @@ def _last_word(body: str) -> str:
     return OTHER if ", stopping" in body else ""
 
 
-def _worded(peeled: Peeled) -> str:
+def _worded(prefixed: LogPrefix, likely: Likely) -> str:
     """Return the kind that single words tell. They count for less where a logger says that the line is informational."""
-    body = peeled.body
-    quiet = peeled.level in ("INFO", "DEBUG", "TRACE", "NOTICE") or " INFO " in body
-    if not quiet and signatures.WEAK.search(body) and not signatures.NO_ERROR.search(body):
+    body = prefixed.body
+    quiet = prefixed.level in ("INFO", "DEBUG", "TRACE", "NOTICE") or " INFO " in body
+    if (
+        not quiet
+        and signatures.WEAK in likely
+        and signatures.WEAK.search(body)
+        and not signatures.NO_ERROR.search(body)
+    ):
         return WARNING if signatures.WARNING.search(body) else ERROR
-    if _ERROR.search(body) and not quiet and not signatures.NO_ERROR.search(body):
+    if not quiet and _ERROR in likely and _ERROR.search(body) and not signatures.NO_ERROR.search(body):
         return ERROR
-    if signatures.LOUD_WARNING.search(body) or (not quiet and signatures.WARNING.search(body)):
+    if signatures.LOUD_WARNING in likely and signatures.LOUD_WARNING.search(body):
+        return WARNING
+    if not quiet and signatures.WARNING in likely and signatures.WARNING.search(body):
         return WARNING
     return ""

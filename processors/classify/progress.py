@@ -1,12 +1,17 @@
 """Is a line a report of the training itself? Decided by its fields."""
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
 from processors.grammar import mllog, names
+from processors.grammar.literals import Prescan
 from processors.grammar.names import Meaning
 from processors.grammar.plans import LEADING
 from processors.grammar.slots import Plan, Slot
+
+Likely = Collection[re.Pattern[str]]
+"""The expressions that may match a line."""
 
 _BOOKKEEPING = re.compile(
     r"(?i)\b(?:sav(?:e|ed|ing)|load(?:ed|ing)?|checkpoint\w*|resum\w+|restor\w+|download\w*|writ(?:e|ing|ten)"
@@ -106,31 +111,33 @@ _ASIDE = 2
 """Words of others that may stand beside a counter that is printed with its name and its end."""
 _SECOND = 2
 """Number of a line up to which the second counter stands: the first may print its end."""
+_TELLING = Prescan((*_FORMS, _INFERENCE, _BOOKKEEPING, _NOT_TRAINING_BAR, _EVALUATING, _PARTS))
 
 
 def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a decision list
-    """Return whether `body`, a peeled line with the fields `plan`, reports the training: step, epoch, loss or speed.
+    """Return whether `body`, a prefixed line with the fields `plan`, reports the training: step, epoch, loss or speed.
 
     Returns:
         False for results of evaluation, the keeping of books and bars of other work; None where the fields do not tell.
     """
     if (event := mllog.read(body)) is not None:
         return bool(event.values)
-    if any(form.search(body) for form in _FORMS) or _tells_time(body, plan):
+    likely = _TELLING.likely(body)
+    if any(form in likely and form.search(body) for form in _FORMS) or _tells_time(body, plan):
         return True
     plan = replace(plan, slots=tuple(slot for slot in plan.slots if slot.meaning not in (Meaning.SPAN, Meaning.LEFT)))
     if plan.slots and plan.slots[0].name == LEADING:
         return True  # a round of boosting: `[12]<tab>train-rmse:0.31`
     if not plan.slots:
         return None
-    if _evaluates(body, plan) or _INFERENCE.search(body):
+    if _evaluates(body, plan, likely) or (_INFERENCE in likely and _INFERENCE.search(body)):
         return False
     if _BOOKKEEPING_FIRST.match(body) and not plan.bar:
         return False
     if _OTHER_WORK.match(body) and not plan.has(Meaning.LOSS):
         return False
     if plan.bar:
-        return _is_training_bar(body, plan)
+        return _is_training_bar(body, plan, likely)
     if _TABLE_CELL.match(body):
         return True
     speed = plan.has(Meaning.STEP_TIME, Meaning.PERIOD) or any(
@@ -140,21 +147,22 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     counter = plan.has(Meaning.STEP, Meaning.EPOCH)
     counted = plan.has(Meaning.MEASURE) and _COUNTED.match(body) is not None
     paced = (speed and _PACE_FIRST.match(body)) or (plan.has(Meaning.STEP) and (loss or speed or counted))
-    if _BOOKKEEPING.search(body) and not paced:
+    if _BOOKKEEPING in likely and _BOOKKEEPING.search(body) and not paced:
         return False
     if speed or (loss and counter) or (plan.has(Meaning.RATE) and counter):
         return True
     if loss:
         return _is_loss(body, plan) or None
-    return _without_loss(body, plan, counter) or None
+    return _without_loss(body, plan, counter, likely) or None
 
 
 def _tells_time(body: str, plan: Plan) -> bool:
     return plan.has(Meaning.LEFT) and plan.has(Meaning.CLOCK) and not plan.bar and _UNTIL.match(body) is not None
 
 
-def _is_training_bar(body: str, plan: Plan) -> bool | None:
-    if _NOT_TRAINING_BAR.search(_TRAINING_BAR.sub("", body)) and not plan.has(Meaning.LOSS):
+def _is_training_bar(body: str, plan: Plan, likely: Likely) -> bool | None:
+    other = _NOT_TRAINING_BAR in likely and _NOT_TRAINING_BAR.search(_TRAINING_BAR.sub("", body))
+    if other and not plan.has(Meaning.LOSS):
         return False
     if not _UNKNOWN_RATE.search(body):
         return True
@@ -163,8 +171,8 @@ def _is_training_bar(body: str, plan: Plan) -> bool | None:
     return _NAMED_BAR.match(body) is not None or None
 
 
-def _without_loss(body: str, plan: Plan, counter: bool) -> bool:
-    if counter and _PARTS.search(body):
+def _without_loss(body: str, plan: Plan, counter: bool, likely: Likely) -> bool:
+    if counter and _PARTS in likely and _PARTS.search(body):
         return True
     if counter and plan.has(Meaning.MEASURE, Meaning.COUNT, Meaning.TIME, Meaning.CLOCK):
         measures = (Meaning.MEASURE, Meaning.COUNT)
@@ -205,8 +213,10 @@ def _is_loss(body: str, plan: Plan) -> bool:
     )
 
 
-def _evaluates(body: str, plan: Plan) -> bool:
+def _evaluates(body: str, plan: Plan, likely: Likely) -> bool:
     """Return whether the line is about evaluation: the text before its first reported field says so."""
+    if _EVALUATING not in likely:
+        return False
     scope = body.split("%", 1)[0] if plan.bar and "%" in body else plan.scope
     if _EVALUATING.search(scope):
         return "train" not in scope.lower()

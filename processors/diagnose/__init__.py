@@ -2,6 +2,6 @@
 
 from .catalogue import InvalidSignature, Signature, load
 from .ending import Ending
-from .handler import DiagnoseState, FailureHandler
+from .handler import FailureHandler, HandlerState
 
-__all__ = ["DiagnoseState", "Ending", "FailureHandler", "InvalidSignature", "Signature", "load"]
+__all__ = ["Ending", "FailureHandler", "HandlerState", "InvalidSignature", "Signature", "load"]

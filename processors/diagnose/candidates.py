@@ -5,7 +5,7 @@ from math import inf
 
 import msgspec
 
-from processors.view import PROGRESS, ChunkView
+from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from records import Component, ErrorType, Evidence, FailureSource
 
 from .faults import merged, of_one_card, origins
@@ -228,7 +228,7 @@ def survive_labelled(one: Candidate, reports: Iterable[str]) -> None:
     survive(one, len(labels) - foreign)
 
 
-def survive_elsewhere(view: ChunkView, name: str, kept: Iterable[Candidate]) -> None:
+def survive_elsewhere(view: ClassifiedChunk, name: str, kept: Iterable[Candidate]) -> None:
     """Count what `view`, of stream `name`, shows of progress after the candidates of other streams, by time."""
     for one in kept:
         if one.feed == name or view.times[-1] <= one.time + APART_S:

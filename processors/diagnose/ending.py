@@ -7,7 +7,7 @@ from records import Component, ErrorType, FailureSource, Position
 
 from . import kinds
 from .candidates import Candidate
-from .exceptions import Meaning
+from .exceptions import ExceptionMeaning
 
 
 class Ending(NamedTuple):
@@ -62,26 +62,26 @@ class Ending(NamedTuple):
 _OTHER, _UNKNOWN, _INFRA = ErrorType.OTHER, ErrorType.UNKNOWN, ErrorType.INFRASTRUCTURE
 _NONE, _NODE = Component.NONE, Component.NODE
 
-_BY_STATE: dict[str, tuple[Meaning, str]] = {
-    "TIMEOUT": (Meaning(kinds.SCHEDULE, _OTHER, _NONE, None, 0.95), "the scheduler ended it at its time limit"),
-    "DEADLINE": (Meaning(kinds.SCHEDULE, _OTHER, _NONE, None, 0.95), "the scheduler ended it at its deadline"),
-    "PREEMPTED": (Meaning(kinds.SCHEDULE, _OTHER, _NONE, True, 0.95), "the scheduler preempted it"),
-    "CANCELLED": (Meaning(kinds.CANCEL, _OTHER, _NONE, True, 0.85), "it was cancelled"),
-    "NODE_FAIL": (Meaning(kinds.NODE, _INFRA, _NODE, True, 0.95), "one of its nodes failed"),
-    "BOOT_FAIL": (Meaning(kinds.NODE, _INFRA, _NODE, True, 0.95), "one of its nodes did not boot"),
-    "OUT_OF_MEMORY": (Meaning(kinds.NODE, _INFRA, _NODE, False, 0.9), "it passed its memory limit"),
+_BY_STATE: dict[str, tuple[ExceptionMeaning, str]] = {
+    "TIMEOUT": (ExceptionMeaning(kinds.SCHEDULE, _OTHER, _NONE, None, 0.95), "the scheduler ended it at its time limit"),
+    "DEADLINE": (ExceptionMeaning(kinds.SCHEDULE, _OTHER, _NONE, None, 0.95), "the scheduler ended it at its deadline"),
+    "PREEMPTED": (ExceptionMeaning(kinds.SCHEDULE, _OTHER, _NONE, True, 0.95), "the scheduler preempted it"),
+    "CANCELLED": (ExceptionMeaning(kinds.CANCEL, _OTHER, _NONE, True, 0.85), "it was cancelled"),
+    "NODE_FAIL": (ExceptionMeaning(kinds.NODE, _INFRA, _NODE, True, 0.95), "one of its nodes failed"),
+    "BOOT_FAIL": (ExceptionMeaning(kinds.NODE, _INFRA, _NODE, True, 0.95), "one of its nodes did not boot"),
+    "OUT_OF_MEMORY": (ExceptionMeaning(kinds.NODE, _INFRA, _NODE, False, 0.9), "it passed its memory limit"),
 }  # fmt: skip
 
-_BY_SIGNAL: dict[int, tuple[Meaning, str]] = {
+_BY_SIGNAL: dict[int, tuple[ExceptionMeaning, str]] = {
     signals.SIGKILL: (
-        Meaning(kinds.KILL, _OTHER, _NONE, None, 0.4),
+        ExceptionMeaning(kinds.KILL, _OTHER, _NONE, None, 0.4),
         "killed from outside: by a person, the scheduler or the kernel",
     ),
-    signals.SIGTERM: (Meaning(kinds.SIGNAL, _OTHER, _NONE, True, 0.6), "asked from outside to end"),
-    signals.SIGHUP: (Meaning(kinds.SIGNAL, _OTHER, _NONE, True, 0.6), "its terminal or session went away"),
-    signals.SIGINT: (Meaning(kinds.SCHEDULE, _OTHER, _NONE, True, 0.8), "interrupted by a person"),
-    signals.SIGXCPU: (Meaning(kinds.SCHEDULE, _OTHER, _NONE, None, 0.8), "it passed its limit of processor time"),
-    signals.SIGBUS: (Meaning(kinds.NATIVE, _INFRA, _NODE, True, 0.45), "a mapped page could not be had"),
+    signals.SIGTERM: (ExceptionMeaning(kinds.SIGNAL, _OTHER, _NONE, True, 0.6), "asked from outside to end"),
+    signals.SIGHUP: (ExceptionMeaning(kinds.SIGNAL, _OTHER, _NONE, True, 0.6), "its terminal or session went away"),
+    signals.SIGINT: (ExceptionMeaning(kinds.SCHEDULE, _OTHER, _NONE, True, 0.8), "interrupted by a person"),
+    signals.SIGXCPU: (ExceptionMeaning(kinds.SCHEDULE, _OTHER, _NONE, None, 0.8), "it passed its limit of processor time"),
+    signals.SIGBUS: (ExceptionMeaning(kinds.NATIVE, _INFRA, _NODE, True, 0.45), "a mapped page could not be had"),
 }  # fmt: skip
 
 _CRASH = frozenset({signals.SIGSEGV, signals.SIGABRT, signals.SIGILL, signals.SIGFPE, signals.SIGTRAP, signals.SIGSYS})
@@ -109,7 +109,7 @@ def by_ending(ending: Ending) -> Candidate | None:
     )
 
 
-def _read(ending: Ending) -> tuple[str, Meaning, str]:
+def _read(ending: Ending) -> tuple[str, ExceptionMeaning, str]:
     if ending.word in _BY_STATE:
         meaning, text = _BY_STATE[ending.word]
         return ending.word.lower(), meaning, f"{text} (state {ending.state})"
@@ -119,9 +119,13 @@ def _read(ending: Ending) -> tuple[str, Meaning, str]:
         meaning, text = _BY_SIGNAL[number]
         return name.lower(), meaning, f"{text} ({name}); no line of the log says why"
     if number in _CRASH:
-        native = Meaning(kinds.NATIVE, _UNKNOWN, _NONE, None, 0.3)
+        native = ExceptionMeaning(kinds.NATIVE, _UNKNOWN, _NONE, None, 0.3)
         return name.lower(), native, f"ended by {name}, a fault in native code; no line of the log says why"
     if ending.exit_code is None and not number:
-        return "ended", Meaning(kinds.HINT, _UNKNOWN, _NONE, None, 0.2), f"ended as {ending.state}; no line says why"
-    unknown = Meaning(kinds.HINT, _UNKNOWN, _NONE, None, 0.2)
+        return (
+            "ended",
+            ExceptionMeaning(kinds.HINT, _UNKNOWN, _NONE, None, 0.2),
+            f"ended as {ending.state}; no line says why",
+        )
+    unknown = ExceptionMeaning(kinds.HINT, _UNKNOWN, _NONE, None, 0.2)
     return f"exit_{ending.exit_code}", unknown, f"exit code {ending.exit_code}; no line of the log says why"

@@ -9,7 +9,7 @@ from . import kinds
 from .traceback import Raised, package
 
 
-class Meaning(NamedTuple):
+class ExceptionMeaning(NamedTuple):
     """Kind and classification of an event, as in a catalogue entry."""
 
     kind: str
@@ -19,19 +19,19 @@ class Meaning(NamedTuple):
     confidence: float
 
 
-def _user(confidence: float) -> Meaning:
-    return Meaning(kinds.EXCEPTION, ErrorType.USER_SCRIPT, Component.NONE, False, confidence)
+def _user(confidence: float) -> ExceptionMeaning:
+    return ExceptionMeaning(kinds.EXCEPTION, ErrorType.USER_SCRIPT, Component.NONE, False, confidence)
 
 
-def _framework(confidence: float, *, restartable: bool = False) -> Meaning:
-    return Meaning(kinds.EXCEPTION, ErrorType.FRAMEWORK, Component.NONE, restartable, confidence)
+def _framework(confidence: float, *, restartable: bool = False) -> ExceptionMeaning:
+    return ExceptionMeaning(kinds.EXCEPTION, ErrorType.FRAMEWORK, Component.NONE, restartable, confidence)
 
 
-_BY_CLASS: dict[str, Meaning] = {
-    "KeyboardInterrupt": Meaning(kinds.SCHEDULE, ErrorType.OTHER, Component.NONE, True, 0.9),
-    "SystemExit": Meaning(kinds.HINT, ErrorType.UNKNOWN, Component.NONE, None, 0.2),
-    "CancelledError": Meaning(kinds.CHILD, ErrorType.OTHER, Component.NONE, True, 0.3),
-    "MemoryError": Meaning(kinds.NODE, ErrorType.INFRASTRUCTURE, Component.NODE, False, 0.7),
+_BY_CLASS: dict[str, ExceptionMeaning] = {
+    "KeyboardInterrupt": ExceptionMeaning(kinds.SCHEDULE, ErrorType.OTHER, Component.NONE, True, 0.9),
+    "SystemExit": ExceptionMeaning(kinds.HINT, ErrorType.UNKNOWN, Component.NONE, None, 0.2),
+    "CancelledError": ExceptionMeaning(kinds.CHILD, ErrorType.OTHER, Component.NONE, True, 0.3),
+    "MemoryError": ExceptionMeaning(kinds.NODE, ErrorType.INFRASTRUCTURE, Component.NODE, False, 0.7),
     "FileNotFoundError": _user(0.85),
     "PermissionError": _user(0.75),
     "IsADirectoryError": _user(0.85),
@@ -40,10 +40,10 @@ _BY_CLASS: dict[str, Meaning] = {
     "InvalidSchema": _user(0.85),
     "InvalidURL": _user(0.85),
     "FileExistsError": _framework(0.45, restartable=True),
-    "Empty": Meaning(kinds.STARVED, ErrorType.USER_SCRIPT, Component.NONE, False, 0.5),
-    "Full": Meaning(kinds.STARVED, ErrorType.USER_SCRIPT, Component.NONE, False, 0.5),
-    "BrokenBarrierError": Meaning(kinds.STARVED, ErrorType.USER_SCRIPT, Component.NONE, False, 0.5),
-    "BdbQuit": Meaning(kinds.SCHEDULE, ErrorType.OTHER, Component.NONE, None, 0.5),
+    "Empty": ExceptionMeaning(kinds.STARVED, ErrorType.USER_SCRIPT, Component.NONE, False, 0.5),
+    "Full": ExceptionMeaning(kinds.STARVED, ErrorType.USER_SCRIPT, Component.NONE, False, 0.5),
+    "BrokenBarrierError": ExceptionMeaning(kinds.STARVED, ErrorType.USER_SCRIPT, Component.NONE, False, 0.5),
+    "BdbQuit": ExceptionMeaning(kinds.SCHEDULE, ErrorType.OTHER, Component.NONE, None, 0.5),
     "NameError": _user(0.95),
     "UnboundLocalError": _user(0.9),
     "SyntaxError": _user(0.95),
@@ -62,10 +62,10 @@ _BUGS = frozenset({
 _GENERAL = frozenset({"Exception", "RuntimeError"})
 """Classes that tell nothing without a message: what follows does, a compiler's own words under the source that it was given."""
 
-_REMOTE = Meaning(kinds.SERVICE, ErrorType.INFRASTRUCTURE, Component.NETWORK, True, 0.5)
-_PEER = Meaning(kinds.PEER, ErrorType.INFRASTRUCTURE, Component.NETWORK, True, 0.4)
+_REMOTE = ExceptionMeaning(kinds.SERVICE, ErrorType.INFRASTRUCTURE, Component.NETWORK, True, 0.5)
+_PEER = ExceptionMeaning(kinds.PEER, ErrorType.INFRASTRUCTURE, Component.NETWORK, True, 0.4)
 
-_BY_MODULE: tuple[tuple[tuple[str, ...], Meaning], ...] = (
+_BY_MODULE: tuple[tuple[tuple[str, ...], ExceptionMeaning], ...] = (
     (("requests.exceptions.", "urllib3.exceptions.", "httpx.", "httpcore.", "aiohttp.client_exceptions.", "http.client."), _REMOTE),
     (("urllib.error.", "socket.gaierror", "socket.timeout", "ssl.", "ftplib.", "smtplib."), _REMOTE),
     (("redis.exceptions.", "pymongo.errors.", "psycopg", "kafka.errors.", "grpc.", "zmq.error.", "etcd3."), _REMOTE),
@@ -105,7 +105,7 @@ _NAMED_PART = re.compile(r"(?:No module named|^module) '([\w.]+)'")
 _SIGNATURE_MISMATCH = ("positional argument", "unexpected keyword argument", "takes no arguments", "no attribute")
 
 
-def meaning(raised: Raised) -> Meaning:
+def meaning(raised: Raised) -> ExceptionMeaning:
     """Return what `raised` says. Without better knowledge it is the program's own: that is what most tracebacks are."""
     name = raised.name.rsplit(".", 1)[-1]
     found = _BY_CLASS.get(name) or _by_module(raised.name) or _by_place(raised, name) or _by_origin(raised, name)
@@ -119,7 +119,7 @@ def meaning(raised: Raised) -> Meaning:
     return found._replace(kind=kinds.BUG) if found.kind == kinds.EXCEPTION and raised.name in _BUGS else found
 
 
-def _by_module(name: str) -> Meaning | None:
+def _by_module(name: str) -> ExceptionMeaning | None:
     return next((found for modules, found in _BY_MODULE if name.startswith(modules)), None)
 
 
@@ -130,16 +130,16 @@ def on_file(raised: Raised) -> bool:
     )
 
 
-def _by_place(raised: Raised, name: str) -> Meaning | None:
+def _by_place(raised: Raised, name: str) -> ExceptionMeaning | None:
     """Return what an error of the operating system means where it was raised: a service that is silent, a process too many."""
     if name == "TimeoutError" and (_CONNECTION.search(raised.last) or package(raised.last) in _CLIENTS):
         return _REMOTE
     if name in {"BlockingIOError", "OSError"} and "[Errno 11]" in raised.message and "fork" in raised.code:
-        return Meaning(kinds.NODE, ErrorType.INFRASTRUCTURE, Component.NODE, None, 0.65)
+        return ExceptionMeaning(kinds.NODE, ErrorType.INFRASTRUCTURE, Component.NODE, None, 0.65)
     return None
 
 
-def _by_origin(raised: Raised, name: str) -> Meaning:
+def _by_origin(raised: Raised, name: str) -> ExceptionMeaning:
     inner, outer = package(raised.last), package(raised.caller)
     if name in {"ImportError", "ModuleNotFoundError"}:
         missing = _named(_NAMED_PART, raised.message)

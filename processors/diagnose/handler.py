@@ -7,24 +7,24 @@ signature and no traceback explains is kept as a hint, which counts only when th
 by line: how lines are cut into chunks changes when records are made, not the final verdict.
 
 Healthy look-alikes. A candidate after which the job prints several progress lines was not the end: it is dropped, and a verdict that rested
-on it is taken back.
+on it is retracted.
 """
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
+from prometheus_client import Counter
 
-from processors.view import PROGRESS, ChunkView
+from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from records import ErrorType, Failure, ModelAnswer, Position
 
 from .candidates import Candidate, choose, revive, survive_elsewhere
 from .catalogue import Signature, load
 from .ending import Ending, by_ending
 from .kinds import EXIT
-from .reading import Feed, Reader, close
-from .verdict import Said, informed, taken_back, verdict
+from .line_reader import Feed, Reader, close
+from .verdict import Said, informed, retracted, verdict
 
 AT_ONCE = 0.4
 """Confidence below which a verdict waits for the end."""
@@ -33,7 +33,7 @@ BENIGN = 16
 CERTAIN = 0.9
 
 
-class DiagnoseState(msgspec.Struct):
+class HandlerState(msgspec.Struct):
     """What is remembered of one attempt of a job; a few KB, next to nothing where nothing went wrong."""
 
     revision: int = 0
@@ -50,14 +50,16 @@ class DiagnoseState(msgspec.Struct):
     """Answers that came before the verdict that they are about."""
 
 
-@dataclass
-class DiagnoseCounters:
+class HandlerMetrics:
     """What the handler has said."""
 
-    verdicts: int = 0
-    """Verdicts, revisions included."""
-    taken_back: int = 0
-    """Verdicts taken back because the job went on or ended well."""
+    def __init__(self) -> None:
+        self.verdicts = Counter("schedmate_failure_handler_verdicts", "Verdicts, revisions included.", registry=None)
+        self.retracted = Counter(
+            "schedmate_failure_handler_retracted",
+            "Verdicts retracted because the job went on or ended well.",
+            registry=None,
+        )
 
 
 class FailureHandler:
@@ -69,15 +71,15 @@ class FailureHandler:
 
     def __init__(self, signatures: Sequence[Signature] | None = None) -> None:
         self.signatures = tuple(load() if signatures is None else signatures)
-        self.counters = DiagnoseCounters()
+        self.metrics = HandlerMetrics()
         self._reader = Reader(self.signatures)
 
     def quiet(self, lines: Sequence[str], classes: str) -> bool:
         """Return whether `lines`, whose classes are `classes`, hold no sign of a failure, not even of one survived."""
         return self._reader.quiet(lines, classes)
 
-    def observe(self, view: ChunkView, state: DiagnoseState) -> list[Failure]:
-        """Take a chunk; return a verdict where the chunk makes or betters one, or one that takes it back where the job went on."""
+    def observe(self, view: ClassifiedChunk, state: HandlerState) -> list[Failure]:
+        """Take a chunk; return a verdict where the chunk makes or betters one, or one that retracts it where the job went on."""
         if not view.lines:
             return []
         name = f"{view.rank}/{view.stream}"
@@ -90,7 +92,7 @@ class FailureHandler:
             return self._conclude(state.ending, state)
         return self._announce(view, state)
 
-    def conclude(self, ending: Ending, state: DiagnoseState) -> list[Failure]:
+    def conclude(self, ending: Ending, state: HandlerState) -> list[Failure]:
         """Return the final verdict of the attempt; nothing where it shows no failure and nothing was said before.
 
         Lines may still come after it (a log that was spooled, or overtaken by the scheduler's event): they may better the verdict.
@@ -98,7 +100,7 @@ class FailureHandler:
         state.ending = ending if ending.known else None
         return self._conclude(ending, state)
 
-    def _conclude(self, ending: Ending, state: DiagnoseState) -> list[Failure]:
+    def _conclude(self, ending: Ending, state: HandlerState) -> list[Failure]:
         """Return the verdict on all lines so far, tracebacks that are still open included, where it says anything new."""
         kept, feeds = copy.deepcopy((state.candidates, state.feeds))
         for name, feed in feeds.items():
@@ -111,9 +113,9 @@ class FailureHandler:
             return [] if state.said is not None and state.said.id == said.id else [self._say(said, ranked[0], state)]
         if state.said is None or state.said.error_type is ErrorType.NONE:
             return []
-        return [self._take_back(state, ending.job, ending.attempt, ending.time, ending)]
+        return [self._retract(state, ending.job, ending.attempt, ending.time, ending)]
 
-    def _announce(self, view: ChunkView, state: DiagnoseState) -> list[Failure]:
+    def _announce(self, view: ClassifiedChunk, state: HandlerState) -> list[Failure]:
         for one in state.candidates:
             if not one.alive(state.reported) and one.cause not in state.benign and len(state.benign) < BENIGN:
                 state.benign.append(one.cause)
@@ -121,7 +123,7 @@ class FailureHandler:
         if not ranked:
             if state.said is None or state.said.error_type is ErrorType.NONE:
                 return []
-            return [self._take_back(state, view.job, view.attempt, view.newest, None)]
+            return [self._retract(state, view.job, view.attempt, view.newest, None)]
         root = ranked[0]
         if root.confidence < AT_ONCE or (root.cause in state.benign and root.confidence < CERTAIN):
             return []
@@ -129,16 +131,16 @@ class FailureHandler:
             return []
         return [self._say(verdict(ranked, view.job, view.attempt, state.revision + 1, None), root, state)]
 
-    def _say(self, said: Failure, root: Candidate, state: DiagnoseState) -> Failure:
-        self.counters.verdicts += 1
+    def _say(self, said: Failure, root: Candidate, state: HandlerState) -> Failure:
+        self.metrics.verdicts.inc()
         state.revision = said.revision
         state.said = Said.of(root, said.id)
         return said
 
-    def _take_back(self, state: DiagnoseState, job: str, attempt: int, time: float, ending: Ending | None) -> Failure:
-        self.counters.taken_back += 1
+    def _retract(self, state: HandlerState, job: str, attempt: int, time: float, ending: Ending | None) -> Failure:
+        self.metrics.retracted.inc()
         state.revision += 1
-        said = taken_back(job, time, attempt, state.revision, ending)
+        said = retracted(job, time, attempt, state.revision, ending)
         state.said = Said("", ErrorType.NONE, 0, None, said.id)
         return said
 

@@ -16,7 +16,7 @@ Source: PyTorch, torch.distributed.elastic.multiprocessing.errors.
 import re
 from collections.abc import Iterable
 
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import strip_prefix
 from records import Evidence
 
 PATTERN = r"Root Cause \(first observed failure\)|^\W*rank\s+: \d+ \(local_rank: \d+\)"
@@ -45,5 +45,5 @@ def told(support: Iterable[Evidence]) -> bool:
 
 def speaker(line: str) -> int | None:
     """Return the rank that printed `line` as its launcher tells in front of it; None where it does not."""
-    found = _TAG.match(peel(line).tag)
+    found = _TAG.match(strip_prefix(line).tag)
     return int(next(group for group in found.groups() if group)) if found else None

@@ -7,14 +7,14 @@ and collectors put in front, so that a pattern may say where a message begins.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import re2
 
 from processors.classify.template import templates
 from processors.grammar.extractor import DIGITS, LONGEST
 from processors.grammar.literals import Literals
-from processors.grammar.prefix import clean, peel
+from processors.grammar.prefix import clean, strip_prefix
 
 from .catalogue import Signature
 from .envelope import excerpt, spoken
@@ -26,6 +26,9 @@ MEMORY = 64 << 20
 
 READ = 2000
 """Characters of a line that are looked at."""
+
+FEW = 24
+"""Patterns that are tried one by one; more are tried together. What is new to that automaton makes it grow, a hundred times as slowly."""
 
 TEMPLATES = 50_000
 """Templates remembered; when full, the memory starts anew."""
@@ -51,6 +54,7 @@ class Matcher:
         for pattern in patterns:
             self._set.Add(pattern)
         self._set.Compile()
+        self._alone = [re2.compile(pattern.encode(), options) for pattern in patterns]
         self._words = Literals(pattern.replace(r"\d", "0") for pattern in patterns)  # as templates have them
         self._known: dict[str, tuple[int, ...]] = {}
 
@@ -74,11 +78,19 @@ class Matcher:
         if len(self._known) >= TEMPLATES:
             self._known.clear()
         forms = {form.translate(_ZEROS) for form in _forms(template[:READ])}
-        likely = [form.encode("utf-8", "replace") for form in forms if self._words.may_match(form)]
-        found = tuple(sorted({number for one in likely for number in self._set.Match(one) or ()}))
+        found = tuple(sorted({number for form in forms for number in self._matched(form)}))
         if len(template) < READ and len(template) != LONGEST:
             self._known[template] = found
         return found
+
+    def _matched(self, form: str) -> Iterable[int]:
+        likely = self._words.likely(form)
+        if not likely:
+            return ()
+        text = form.encode("utf-8", "replace")
+        if len(likely) > FEW:
+            return self._set.Match(text) or ()
+        return [number for number in likely if self._alone[number].search(text)]
 
     def signature(self, found: Sequence[int], line: str, without: Collection[str] = ()) -> Signature | None:
         """Return the most confident signature among the patterns `found` in `line` that `line`'s numbers allow, of no kind in `without`."""
@@ -98,10 +110,10 @@ class Matcher:
 
 def _forms(template: str) -> list[str]:
     """Return `template`, and unless it calls itself information also without what launchers, collectors and loggers put in front."""
-    peeled = peel(template)
-    if peeled.level in MILD:
+    prefixed = strip_prefix(template)
+    if prefixed.level in MILD:
         return [template]
-    forms = [template, peeled.text, peeled.body, f"{peeled.level}: {peeled.text}" if peeled.level else ""]
+    forms = [template, prefixed.text, prefixed.body, f"{prefixed.level}: {prefixed.text}" if prefixed.level else ""]
     carried = _CARRIED.match(template)
     forms += [spoken(template), template[carried.end() :] if carried else ""]
     return [form for form in forms if form]

@@ -5,8 +5,8 @@ from functools import lru_cache
 
 import msgspec
 
+from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from processors.grammar.extractor import LONGEST
-from processors.view import PROGRESS, ChunkView
 from records import Evidence
 
 from .matcher import READ
@@ -40,7 +40,7 @@ class NanWatch(msgspec.Struct):
         """True where the stream stops at such a report, soon after the first."""
         return self.first is not None and self.ends and self.reports <= REPORTS
 
-    def read(self, view: ChunkView) -> None:
+    def read(self, view: ClassifiedChunk) -> None:
         """Take the progress lines of `view`. Where the newest loss is a number, those before it do not count: a look at one line."""
         if self.first is None and not _newest_is_nan(view):
             return
@@ -58,7 +58,7 @@ class NanWatch(msgspec.Struct):
         self.ends = bool(_NAN.search(last[:READ])) if last else self.ends
 
 
-def _newest_is_nan(view: ChunkView) -> bool:
+def _newest_is_nan(view: ClassifiedChunk) -> bool:
     place = view.classes.rfind(PROGRESS)
     while place >= 0:
         template = view.templates[place]

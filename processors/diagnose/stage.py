@@ -1,16 +1,16 @@
 """The failure diagnosis of a job: what its own lines and its end say, weighed against what its nodes say, then against a language model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
-from processors.diagnose.nodes import NodeWitness, WitnessState
+from processors.classified_chunk import ClassifiedChunk
+from processors.diagnose.nodes import NodeEvidence, NodeEvidenceState
 from processors.stage import Stage
-from processors.view import ChunkView
 from records import EventKind, Failure, JobEvent, ModelAnswer, NodeFinding, Position, Record
 
 from .ending import Ending
-from .handler import DiagnoseState, FailureHandler
+from .handler import FailureHandler, HandlerState
 from .review import FailureReviewer, review_question
 
 
@@ -22,8 +22,8 @@ class DiagnosisState(msgspec.Struct):
         nodes: Of what its nodes said.
     """
 
-    handler: DiagnoseState = msgspec.field(default_factory=DiagnoseState)
-    nodes: WitnessState = msgspec.field(default_factory=WitnessState)
+    handler: HandlerState = msgspec.field(default_factory=HandlerState)
+    nodes: NodeEvidenceState = msgspec.field(default_factory=NodeEvidenceState)
 
 
 class Diagnosis(Stage[DiagnosisState]):
@@ -39,20 +39,16 @@ class Diagnosis(Stage[DiagnosisState]):
 
     def __init__(self, handler: FailureHandler | None = None, *, ask_models: bool = False) -> None:
         self.handler = handler or FailureHandler()
-        self.witness = NodeWitness(self.handler.signatures)
+        self.node_evidence = NodeEvidence(self.handler.signatures)
         self.reviewer = FailureReviewer()
         self.ask_models = ask_models
 
-    def components(self) -> Mapping[str, object]:
-        """Return the counters of what it is made of, by the name that metrics are served under."""
-        return {
-            "failure_handler": self.handler.counters,
-            "node_witness": self.witness.counters,
-            "reviewer": self.reviewer.counters,
-        }
+    def metric_groups(self) -> Sequence[object]:
+        """Return the metrics of what it is made of, a group for each part."""
+        return (self.handler.metrics, self.node_evidence.metrics, self.reviewer.metrics)
 
-    def on_chunk(self, chunk: ChunkView, position: Position, state: DiagnosisState) -> list[Record]:
-        """Return the verdict that a line makes, or one that takes it back where the job went on."""
+    def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: DiagnosisState) -> list[Record]:
+        """Return the verdict that a line makes, or one that retracts it where the job went on."""
         return self._weighed(self.handler.observe(chunk, state.handler), state)
 
     def on_event(self, event: JobEvent, position: Position, state: DiagnosisState) -> list[Record]:
@@ -73,7 +69,7 @@ class Diagnosis(Stage[DiagnosisState]):
 
     def on_finding(self, finding: NodeFinding, position: Position, state: DiagnosisState) -> list[Record]:
         """Return the verdict that a node's finding changes."""
-        return self._reviewed(_revision(self.witness.heard(finding, state.nodes), state), state)
+        return self._reviewed(_revision(self.node_evidence.on_finding(finding, state.nodes), state), state)
 
     def on_answer(self, answer: ModelAnswer, position: Position, state: DiagnosisState) -> list[Failure]:
         """Return the verdict that a language model's answer changes."""
@@ -81,7 +77,7 @@ class Diagnosis(Stage[DiagnosisState]):
 
     def _weighed(self, verdicts: Sequence[Failure], state: DiagnosisState) -> list[Record]:
         """Return the verdicts. What the nodes make of the last takes its place: one that is not in force would undo a decision."""
-        weighed = _revision(self.witness.said(verdicts, state.nodes), state)
+        weighed = _revision(self.node_evidence.on_verdicts(verdicts, state.nodes), state)
         return self._reviewed([*verdicts[:-1], *weighed] if weighed else verdicts, state)
 
     def _reviewed(self, verdicts: Sequence[Failure], state: DiagnosisState) -> list[Record]:

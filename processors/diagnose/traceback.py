@@ -7,7 +7,7 @@ import re
 
 import msgspec
 
-from processors.grammar.prefix import clean, peel
+from processors.grammar.prefix import clean, strip_prefix
 from records import Evidence
 
 from .envelope import HEADER, unrolled
@@ -172,8 +172,8 @@ def _owner(state: TracebackState, line: str, tag: str, text: str) -> tuple[OpenT
 
 def _own(line: str) -> tuple[str, str]:
     """Return the tag of the process that printed `line`, and what it printed; the bars of exception groups belong to the tag."""
-    peeled = peel(line)
-    tag, text = peeled.tag, peeled.text
+    prefixed = strip_prefix(line)
+    tag, text = prefixed.tag, prefixed.text
     while found := _GROUP.match(text):
         tag, text = tag + "|", text[found.end() :]
     return tag, text
@@ -191,7 +191,7 @@ def bare(line: str, number: int, *, telling: bool) -> Raised | None:
     if not found and (told := _FIELDS.search(text)):
         return Raised(told[1], told[2], number)
     if not found:
-        text = peel(line).body
+        text = strip_prefix(line).body
         found = _CERTAIN.match(text) or (_TOLD.match(text) if telling else None)
     if not found:
         return None
@@ -200,7 +200,7 @@ def bare(line: str, number: int, *, telling: bool) -> Raised | None:
 
 def give_up(one: OpenTraceback) -> Raised:
     """Return what is known of a traceback that was cut off before its exception; a notebook names that in front of the header."""
-    named = peel(one.lead).body.strip()
+    named = strip_prefix(one.lead).body.strip()
     return _raised(one, named if _CERTAIN.fullmatch(named) else "", "", one.header.line, complete=False)
 
 

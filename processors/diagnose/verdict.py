@@ -61,7 +61,7 @@ def verdict(ranked: Sequence[Candidate], job: str, attempt: int, revision: int, 
     return identified(said)
 
 
-def taken_back(job: str, time: float, attempt: int, revision: int, ending: Ending | None) -> Failure:
+def retracted(job: str, time: float, attempt: int, revision: int, ending: Ending | None) -> Failure:
     """Return the record that takes the verdict back which is in force."""
     said = Failure(
         id="",

@@ -23,6 +23,9 @@ _REPORTED = (Meaning.STEP_TIME, Meaning.RATE, Meaning.LOSS, Meaning.COUNT, Meani
 OF = re.compile(r"^\s*(?:(?:its?|steps?)\s*)?(?:/|of|out of)\s*$")
 RANGE = "interval"
 """What is added to the name of a counter that is printed as a range in brackets: its times are of all its steps."""
+OPEN_BAR = re.compile(r"^(?:/\?|it|batch(?:es)?|steps?)\s+\[$")
+PATTERNS = (OF.pattern, OPEN_BAR.pattern, "^<")
+"""What links a number without a name to the next one; behind a bar's clock `<` stands before what remains."""
 _RANGE = re.compile(r"^\s*(?:-|\.\.|to|and)\s*$")
 _SQUARE = re.compile(r"^\s*\]\s*\[\s*$")
 _COMMA = re.compile(r"^\s*,\s*$")

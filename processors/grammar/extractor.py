@@ -16,7 +16,7 @@ from .fields import name_before, span
 from .names import Meaning
 from .numbers import NUMBER, is_duration, of_thousands, parse, with_point
 from .plans import plan
-from .prefix import clean, peel
+from .prefix import clean, strip_prefix
 from .slots import Plan, Slot
 
 LONGEST = 1000
@@ -71,7 +71,7 @@ class Layout:
     clean: bool = True
 
 
-class Reading(msgspec.Struct):
+class LineFields(msgspec.Struct):
     """The fields of one line: values in seconds or a second, by slot; `stamp` is the printed time in seconds, `rank` the launcher's."""
 
     plan: Plan
@@ -93,7 +93,7 @@ class Extractor:
     def __init__(self, size: int = CACHE_SIZE) -> None:
         self._layouts: GenerationCache[Layout] = GenerationCache(size)
 
-    def read(self, line: str, template: str = "") -> Reading:
+    def read(self, line: str, template: str = "") -> LineFields:
         """Return the fields of `line`, as printed: colours, prefix and all. `template` is its template, where that is known."""
         if len(line) > LONGEST:
             line, template = clean(line), ""
@@ -113,11 +113,11 @@ class Extractor:
         ]
         stamp = stamps.seconds(line[known.stamp[0] : known.stamp[1]]) if known.stamp else None
         rank = int(line[known.rank[0] : known.rank[1]]) if known.rank else None
-        return Reading(known.plan, values, stamp, known.row, known.fragment, rank)
+        return LineFields(known.plan, values, stamp, known.row, known.fragment, rank)
 
 
 def read_plan(body: str) -> Plan:
-    """Return what the numbers of `body`, a peeled line, mean."""
+    """Return what the numbers of `body`, a prefixed line, mean."""
     body = body[:LONGEST]
     for found in _DATE.finditer(body):
         body = _blank(body, found.start(), found.end())
@@ -128,19 +128,19 @@ def read_plan(body: str) -> Plan:
 def layout(line: str) -> Layout:
     """Return the layout of a cleaned line."""
     line = line.rstrip()  # where a long line was cut
-    peeled = peel(line)
-    body = peeled.body
+    prefixed = strip_prefix(line)
+    body = prefixed.body
     if body.startswith(":::ML"):
         return Layout(Plan(()), (), None, None, row=False, event=True, fragment=False)
     start = len(line) - len(body)
-    at = line.find(peeled.stamp, 0, start) if peeled.stamp else -1
-    stamp = (at, at + len(peeled.stamp)) if at >= 0 else None
+    at = line.find(prefixed.stamp, 0, start) if prefixed.stamp else -1
+    stamp = (at, at + len(prefixed.stamp)) if at >= 0 else None
     for found in _DATE.finditer(body):
         if stamp is None and not _EXPECTED.search(body, 0, found.start()):
             stamp = (start + found.start(), start + found.end())
         body = _blank(body, found.start(), found.end())
-    if table.is_row(table.part(replace(peeled, body=body))):
-        return Layout(Plan(()), (), stamp, peeled.rank, row=True, event=False, fragment=False)
+    if table.is_row(table.part(replace(prefixed, body=body))):
+        return Layout(Plan(()), (), stamp, prefixed.rank, row=True, event=False, fragment=False)
     numbers = list(NUMBER.finditer(body))
     parts = NUMBER.split(body, NUMBERS)
     texts, printed = parts[::2], [with_point(number) for number in parts[1::2]]
@@ -152,9 +152,9 @@ def layout(line: str) -> Layout:
         for slot in slots
         if slot.meaning not in _NOT_REPORTED and not _may_be_decimals(slot, printed, commas)
     )
-    indented = stamp is None and peeled.text[:1] in _INDENTED
+    indented = stamp is None and prefixed.text[:1] in _INDENTED
     fragment = len(known.slots) == 1 and (indented or _CELL.fullmatch(body) is not None)
-    return Layout(known, places, stamp, peeled.rank, row=False, event=False, fragment=fragment)
+    return Layout(known, places, stamp, prefixed.rank, row=False, event=False, fragment=fragment)
 
 
 def _may_be_decimals(slot: Slot, numbers: list[str], commas: bool) -> bool:
@@ -187,9 +187,11 @@ def _blank(text: str, begin: int, end: int) -> str:
     return text[:begin] + " " * (end - begin) + text[end:]
 
 
-def _event(line: str) -> Reading:
-    event = mllog.read(peel(line).body)
+def _event(line: str) -> LineFields:
+    event = mllog.read(strip_prefix(line).body)
     if event is None:
-        return Reading(Plan(()), [], None)
+        return LineFields(Plan(()), [], None)
     values = [(slot, slot.scale * value) for slot, value in event.values]
-    return Reading(Plan(tuple(slot for slot, _ in values), shape=zlib.crc32(event.key.encode())), values, event.stamp)
+    return LineFields(
+        Plan(tuple(slot for slot, _ in values), shape=zlib.crc32(event.key.encode())), values, event.stamp
+    )

@@ -76,6 +76,26 @@ _UNTIL = re.compile(
 _LEFT = re.compile(r"(?i)(?:^|[^a-z])(?:eta|remaining|left)[^a-z]*$")
 _UNTIL_AFTER = re.compile(r"^(?:\s*+[a-z]++[ ]++|\s++(?<=[ ]))(?:left|remaining|ago)\b(?!\s*+[:=])", re.IGNORECASE)
 
+PATTERNS = tuple(
+    pattern.pattern
+    for pattern in (
+        A_SECOND,
+        STEPS_AFTER,
+        _LOSS_AFTER,
+        _COUNT_AFTER,
+        _ELAPSED_AFTER,
+        _FINISHED,
+        _TRIAL,
+        _COUNTED_FIRST,
+        _EPOCH_SECOND,
+        _ORDINAL_AFTER,
+        _EPOCH_AFTER,
+        _TIME_OF_SOME,
+        _LAST,
+    )
+)
+"""Where a number's name or unit means nothing (`names.PATTERNS`, `units.PATTERNS`), one of these finds what gives it a meaning."""
+
 
 @lru_cache(maxsize=4096)
 def name_before(text: str) -> str:

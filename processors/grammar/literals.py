@@ -18,23 +18,35 @@ _MOST = 16
 
 
 class Literals:
-    """Tells texts that none of several expressions can match.
+    """Tells which of several expressions may match.
 
     Args:
-        patterns: The expressions. Where one needs no word, every text may match.
+        patterns: The expressions. One that needs no word may match every text.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        needed = [literals(pattern) for pattern in patterns]
-        words: frozenset[str] = frozenset().union(*needed) if all(needed) else frozenset({""})
         options = re2.Options()
         options.max_mem = _MEMORY
-        self.words = frozenset(word for word in words if not any(other in word for other in words if other != word))
-        self._any = re2.compile("|".join(map(re.escape, sorted(self.words))).encode(), options)
+        self._words = re2.Set.SearchSet(options)
+        for pattern in patterns:
+            self._words.Add("|".join(map(re.escape, sorted(literals(pattern)))))
+        self._words.Compile()
 
-    def may_match(self, text: str) -> bool:
-        """Return False where no expression matches `text`, nor any part of it."""
-        return self._any.search(text.casefold().encode("utf-8", "replace")) is not None
+    def likely(self, text: str) -> list[int]:
+        """Return the numbers of the expressions that may match `text` or a part of it, lowest first."""
+        return sorted(self._words.Match(text.casefold().encode("utf-8", "replace")) or ())
+
+
+class Prescan:
+    """`Literals` of compiled expressions, which it returns themselves."""
+
+    def __init__(self, expressions: Sequence[re.Pattern[str]]) -> None:
+        self._expressions = tuple(expressions)
+        self._literals = Literals(one.pattern for one in expressions)
+
+    def likely(self, text: str) -> list[re.Pattern[str]]:
+        """Return the expressions that may match `text` or a part of it."""
+        return [self._expressions[number] for number in self._literals.likely(text)]
 
 
 def literals(pattern: str) -> frozenset[str]:

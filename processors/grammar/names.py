@@ -140,6 +140,28 @@ _ENGLISH = (
 )
 """Words of other languages that loops of people's own print. Chinese ones that are written without blanks stand in the patterns."""
 
+PATTERNS = (
+    *(
+        pattern.pattern
+        for pattern in (
+            _EVALUATION,
+            _STEP_OF,
+            _FLOP,
+            _STEP_TIME,
+            _SPEED,
+            _LOSS,
+            _COUNT,
+            _STEP,
+            _EPOCH,
+            _CLOCK,
+            _TIME,
+            _MEASURE,
+        )
+    ),
+    rf"(?:^|[^a-z])(?:{'|'.join(_ENGLISH)}|total)(?:[^a-z]|$)",
+)
+"""Every name that means something, as `words` writes it, holds a match of one of these."""
+
 
 @lru_cache(maxsize=4096)
 def words(name: str) -> str:

@@ -7,6 +7,7 @@ _SECONDS = r"(?:seconds?|secs?|s)(?![A-Za-z/])"
 _GAP = r"[,\s]*(?:and\s+)?"
 
 NUMBER = re.compile(
+    r"(?=[-+.\dnNiI])"  # spares most characters what follows
     r"(?:(?<![A-Za-z_\d.])|(?:(?<=poch)|(?<=[Ss]tep)|(?<=[Ii]ter)|(?<=ation)|(?<=[Bb]atch))(?=\d+(?![\w.])))("
     r"(?:\d+\s?(?:days?|d),?\s+)?\d+:\d\d(?::\d\d)?(?:\.\d+)?(?![\d:])"  # 1:23:45, 12:34, 1 day, 2:03:04
     rf"|(?:\d+\s?{_DAYS}{_GAP})?\d+\s?{_HOURS}{_GAP}\d+\s?{_MINUTES}(?:{_GAP}\d+(?:\.\d+)?\s?{_SECONDS})?"  # 1h 2m 3s

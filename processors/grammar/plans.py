@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from . import names
-from .counters import OF, RANGE, count_first, fits, goes_on, is_whole, with_counter
+from .counters import OF, OPEN_BAR, RANGE, count_first, fits, goes_on, is_whole, with_counter
 from .fields import (
     LONGEST_NAME,
     OPENING,
@@ -30,6 +30,7 @@ from .fields import (
 )
 from .names import Meaning
 from .slots import Plan, Slot
+from .telling import telling
 
 LEADING = "leading"
 """Name of a counter that stands bare at the start of a line: a round of boosting."""
@@ -38,7 +39,6 @@ _AT = re.compile(r"^(.*?)(?<!\s)\s++(?:at|for|after|of|in)\s++\S")
 _DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])|(?<=[\[|])[#=>*. -]{5,}(?=[\]|])")
 """What bars are drawn of: box and block characters, and `[===>...]`."""
 _TIME_UNIT = re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])")
-_OPEN_BAR = re.compile(r"^(?:/\?|it|batch(?:es)?|steps?)\s+\[$")
 _LOSSES = re.compile(r"(?i)\bloss(?:es)?\s*+[:=]?+\s*+[\[({]?+\s*+[a-z_]++\s*+[:=]?+\s*+,")
 """A list of losses whose names follow, their numbers left out: of those, `total` is the one."""
 _RIGHT = re.compile(r"%\s*\($")
@@ -52,14 +52,17 @@ _END = re.compile(r"(?i)_?(?:total|max|num|all)(?:_|$)|N$")
 """The second name in `step/total_step: 5/60`: not a field, but the end of the first."""
 
 
-def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901  # a decision list
+def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901, PLR0912  # a decision list
     """Return what `numbers` mean, which stand between `texts`. Of the numbers only the form counts, never a digit."""
     count, texts = len(numbers), _apart(texts)
     slots: list[Slot] = []
     counter, bar, carried, evaluated = -1, False, "", False
     if count >= 2 and _LEADING.match("\0".join(texts[:2])):
         slots.append(Slot(0, Meaning.STEP, LEADING))
+    tells = telling(texts) if count else []
     for index in range(len(slots), count):
+        if not (carried or True in tells[index : index + 3] or (slots and slots[-1].index >= index - 1)):
+            continue  # nothing around it can mean anything
         before, after = texts[index], texts[index + 1]
         if (before.endswith("<") and slots) or _were_right(slots, index, before):
             continue
@@ -127,7 +130,7 @@ def _counts(index: int, name: str, unit: str, texts: Sequence[str], numbers: Seq
 
 def _opens(after: str, unit: str) -> bool:
     """Return whether a number before `after` is the `k` of `k/N`, or counts without an end."""
-    return (OF.match(after) is not None and unit in ("", "of")) or _OPEN_BAR.match(after) is not None
+    return (OF.match(after) is not None and unit in ("", "of")) or OPEN_BAR.match(after) is not None
 
 
 def _whole_counters(slots: list[Slot], numbers: Sequence[str]) -> list[Slot]:
@@ -158,7 +161,7 @@ def _paced(slots: Sequence[Slot], counter: int) -> bool:
 
 def _clock_of_bar(texts: Sequence[str], index: int) -> bool:
     before = texts[index]
-    if index and _OPEN_BAR.match(before):
+    if index and OPEN_BAR.match(before):
         return texts[index + 1].startswith((",", "<"))
     return texts[index + 1].startswith("<") and (before.rstrip(" ").endswith("[") or (index >= 2 and before == " "))
 

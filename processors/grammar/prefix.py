@@ -1,4 +1,4 @@
-r"""What stands before a message: colours, rank, time stamp, level, logger. Peeled off before a line is read.
+r"""What stands before a message: colours, rank, time stamp, level, logger. LogPrefix off before a line is read.
 
 The forms: `[rank3]: `, `0: ` (srun -l), `[1,0]<stdout>:` (mpirun), `(RayTrainWorker pid=12, ip=10.0.0.1) `, `[default0]:` (torchrun),
 `stdout F ` (containerd), `[node7] ` before a date, `stderr | `, `[pod/train-0/main] ` (kubectl), `00O ` (GitLab), `12.3s 45 ` (Kaggle),
@@ -9,6 +9,7 @@ Python, Java and DeepSpeed loggers.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _PLAIN = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(map(ord, "│┃║"), "|")
 """The wide marks that stand between Chinese words, and the lines that tables are drawn with, as ASCII has them."""
@@ -75,11 +76,13 @@ _NEWS = re.compile(
     r"|memory|\boom\b|signal|dumped|cancel|nccl|subset of ranks|stalled|deadlock|\bnan\b|panic|segv|refused|unable|cannot|could not"
 )
 """What makes the message tell more than the bar."""
+_REMEMBERED, _LONGEST_REMEMBERED = 1024, 1000
+"""Lines whose prefix is remembered, two chunks of them, and the characters that such a line has at most."""
 _LETTERS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
 
 
 @dataclass(frozen=True, slots=True)
-class Peeled:
+class LogPrefix:
     """A line without what stands before its message.
 
     Attributes:
@@ -138,8 +141,12 @@ def _last_of(line: str) -> str:
     return line[place:] if key and key in line[:place] else line
 
 
-def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
-    """Return the message of `line`, with what stood before it."""
+def strip_prefix(line: str) -> LogPrefix:
+    """Return the message of `line`, with what stood before it. Several readers of a new template ask for it one after the other."""
+    return _remembered(line) if len(line) <= _LONGEST_REMEMBERED else _peel(line)
+
+
+def _peel(line: str) -> LogPrefix:  # noqa: C901  # one step after the other
     line = clean(line)
     place, level, stamp, cell, tag = 0, "", "", False, ""
     rank: tuple[int, int] | None = None
@@ -150,7 +157,7 @@ def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
             rank = rank or (found.span(found.lastindex) if found.lastindex else None)
     if found := _GLOG.match(line, place):
         body = line[found.end() :]
-        return Peeled(body, _LETTERS[found[1]], found[2], rank, tag=tag[:_TAG], text=body)
+        return LogPrefix(body, _LETTERS[found[1]], found[2], rank, tag=tag[:_TAG], text=body)
     if found := _MONITOR.match(line, place):
         stamp, place = found[1], found.end()
     elif found := _TIME.match(line, place):
@@ -171,4 +178,7 @@ def peel(line: str) -> Peeled:  # noqa: C901  # one step after the other
             body = body.lstrip(" \t")
             if found := named.match(body):
                 body = body[found.end() :]
-    return Peeled(body, "WARNING" if level == "WARN" else level, stamp, rank, cell, tag[:_TAG], text)
+    return LogPrefix(body, "WARNING" if level == "WARN" else level, stamp, rank, cell, tag[:_TAG], text)
+
+
+_remembered = lru_cache(maxsize=_REMEMBERED)(_peel)

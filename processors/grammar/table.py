@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from . import names
 from .numbers import parse
-from .prefix import Peeled
+from .prefix import LogPrefix
 
 _CELL = re.compile(
     r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d++(?:\.\d*+)?(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)(?:ms|[smhkKMG%])?|#na#|None"
@@ -53,12 +53,12 @@ _LABEL = re.compile(r"\s*(?:\[([A-Za-z][\w.: -]{0,40})\]|([A-Za-z][\w.-]{0,40}):
 """A word that a logger of people's own puts between its level and the message."""
 
 
-def part(peeled: Peeled) -> str:
+def part(prefixed: LogPrefix) -> str:
     """Return what of a line may be a part of a table: its message, without the word that a logger put before it."""
-    found = _LABEL.match(peeled.body) if peeled.level or peeled.stamp else None
+    found = _LABEL.match(prefixed.body) if prefixed.level or prefixed.stamp else None
     if found is None or (found[2] and names.meaning(found[2]) is not None):
-        return peeled.body
-    return peeled.body[found.end() :]
+        return prefixed.body
+    return prefixed.body[found.end() :]
 
 
 def is_separator(body: str) -> bool:

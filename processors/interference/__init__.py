@@ -1,5 +1,5 @@
 """The interference monitor: jobs that run slower since another was packed beside them."""
 
-from .monitor import InterferenceCounters, InterferenceMonitor, InterferenceState
+from .monitor import InterferenceMetrics, InterferenceMonitor, InterferenceState
 
-__all__ = ["InterferenceCounters", "InterferenceMonitor", "InterferenceState"]
+__all__ = ["InterferenceMetrics", "InterferenceMonitor", "InterferenceState"]

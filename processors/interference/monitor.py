@@ -4,11 +4,11 @@ Throughput before the packing is compared with throughput after warm-up, at leas
 of one rank: the one that reports most, because ranks of a synchronous job keep one pace and a mixture of ranks would mix windows.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 from statistics import median_low
 
 import msgspec
+from prometheus_client import Counter
 
 from processors.stage import Stage
 from records import EventKind, Evidence, JobEvent, JobMetric, Position, Slowdown, derived_id
@@ -34,7 +34,7 @@ class Measure(msgspec.Struct, frozen=True):
     evidence: Evidence | None
 
 
-class Pace(msgspec.Struct):
+class StepTimes(msgspec.Struct):
     """The newest metrics of one rank, oldest first, and how many there were in all."""
 
     rank: int
@@ -63,24 +63,29 @@ class Packing(msgspec.Struct):
 class InterferenceState(msgspec.Struct):
     """What is remembered of one attempt of a job; nothing where nothing was packed beside it but the newest metrics."""
 
-    paces: list[Pace] = []
+    paces: list[StepTimes] = []
     packings: list[Packing] = []
 
 
-@dataclass
-class InterferenceCounters:
+class InterferenceMetrics:
     """What the monitor has seen."""
 
-    packed: int = 0
-    """Packings in which the watched job was there first."""
-    untrackable: int = 0
-    """Those skipped because no step time was known before."""
-    ended: int = 0
-    """Those that ended before a measurement."""
-    measured: int = 0
-    """Those measured."""
-    slowed: int = 0
-    """Those found slower than the threshold allows."""
+    def __init__(self) -> None:
+        self.packed = Counter(
+            "schedmate_interference_monitor_packed", "Packings in which the watched job was there first.", registry=None
+        )
+        self.untrackable = Counter(
+            "schedmate_interference_monitor_untrackable",
+            "Those skipped because no step time was known before.",
+            registry=None,
+        )
+        self.ended = Counter(
+            "schedmate_interference_monitor_ended", "Those that ended before a measurement.", registry=None
+        )
+        self.measured = Counter("schedmate_interference_monitor_measured", "Those measured.", registry=None)
+        self.slowed = Counter(
+            "schedmate_interference_monitor_slowed", "Those found slower than the threshold allows.", registry=None
+        )
 
 
 class InterferenceMonitor(Stage[InterferenceState]):
@@ -109,11 +114,11 @@ class InterferenceMonitor(Stage[InterferenceState]):
         self.warmup_steps = warmup_steps
         self.warmup_s = warmup_s
         self.watched_s = watched_s
-        self.counters = InterferenceCounters()
+        self.metrics = InterferenceMetrics()
 
-    def components(self) -> Mapping[str, object]:
-        """Return its counters, by the name that metrics are served under."""
-        return {"interference_monitor": self.counters}
+    def metric_groups(self) -> Sequence[object]:
+        """Return its metrics."""
+        return (self.metrics,)
 
     def on_event(self, event: JobEvent, position: Position, state: InterferenceState) -> list[Slowdown]:
         """Take the beginning or the end of a packing; its effect shows in the metrics between them."""
@@ -128,11 +133,11 @@ class InterferenceMonitor(Stage[InterferenceState]):
         identity = derived_id("slowdown", event.job, position)
         if any(one.id == identity for one in state.packings):
             return
-        self.counters.packed += 1
+        self.metrics.packed.inc()
         best = max(state.paces, key=lambda one: (one.reports, -one.rank), default=None)
         before = best.before(event.time) if best else []
         if best is None or not before or len(state.packings) >= PACKINGS:
-            self.counters.untrackable += 1
+            self.metrics.untrackable.inc()
             return
         last = before[-1]
         typical_s = median_low(one.step_time_s for one in before)
@@ -153,7 +158,7 @@ class InterferenceMonitor(Stage[InterferenceState]):
     def _unpacked(self, event: JobEvent, state: InterferenceState) -> None:
         """Forget a packing that ended: what was not measured by now never will be."""
         staying = [one for one in state.packings if one.packed_job != event.packed_with]
-        self.counters.ended += len(state.packings) - len(staying)
+        self.metrics.ended.inc(len(state.packings) - len(staying))
         state.packings = staying
 
     def on_metric(self, metric: JobMetric, position: Position, state: InterferenceState) -> list[Slowdown]:
@@ -164,12 +169,12 @@ class InterferenceMonitor(Stage[InterferenceState]):
         for one in list(state.packings):
             if one.rank != metric.rank or not self._after_warmup(one, metric):
                 continue
-            self.counters.measured += not one.measured
+            self.metrics.measured.inc(not one.measured)
             one.measured = True
             ratio = one.before_s / metric.step_time_s
             if ratio < self.threshold and not slowdowns:
                 state.packings.remove(one)
-                self.counters.slowed += 1
+                self.metrics.slowed.inc()
                 slowdowns.append(self._slowdown(one, metric, ratio))
             elif metric.time > one.time + self.watched_s:
                 state.packings.remove(one)
@@ -210,7 +215,7 @@ class InterferenceMonitor(Stage[InterferenceState]):
         if pace is None:
             if len(state.paces) >= RANKS:
                 return
-            pace = Pace(metric.rank)
+            pace = StepTimes(metric.rank)
             state.paces.append(pace)
         pace.reports += 1
         *older, newest = sorted([*pace.newest, measure], key=lambda one: one.time)

@@ -13,10 +13,10 @@ from statistics import median
 
 import msgspec
 
+from processors.classified_chunk import OTHER, ClassifiedChunk
 from processors.grammar import mllog
 from processors.grammar.mllog import Event
-from processors.grammar.prefix import clean, peel
-from processors.view import OTHER, ChunkView
+from processors.grammar.prefix import clean, strip_prefix
 
 MARK = ":::ML"
 """What every line of the log holds."""
@@ -85,17 +85,17 @@ class EventState(msgspec.Struct):
         return 1.0, self.batch
 
 
-def observe(view: ChunkView, state: EventState) -> int | None:
+def observe(view: ClassifiedChunk, state: EventState) -> int | None:
     """Take in the events of a chunk; return the index of the newest line that ended a stretch of training, or None."""
     ended = None
     for place in _places(view):
-        event = mllog.read(peel(clean(view.lines[place])).body)
+        event = mllog.read(strip_prefix(clean(view.lines[place])).body)
         if event is not None and _take(event, state):
             ended = place
     return ended
 
 
-def _places(view: ChunkView) -> list[int]:
+def _places(view: ClassifiedChunk) -> list[int]:
     lines, classes = view.lines, view.classes
     return [place for place in view.others if MARK in lines[place] and classes[place] == OTHER]
 

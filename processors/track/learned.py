@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import msgspec
 
-from processors.view import ChunkView
+from processors.classified_chunk import ClassifiedChunk
 from records import Evidence, JobMetric, ModelAnswer, Position, derived_id
 
 from .pace import paces
-from .reading import reference
-from .readings import THRESHOLD, of_model
 from .reports import Report
 from .state import LINES, Followed, TrackState
+from .step_time_candidate import reference
+from .step_time_candidates import THRESHOLD, of_model
 from .summary import Summary, summarise
 from .template_reading.check import Confirmed, Template, confirmed
 from .template_reading.prompt import texts_of
@@ -51,7 +51,7 @@ def remember(answer: ModelAnswer, known: Sequence[Template]) -> list[Template]:
     return [*known, new][-TEMPLATES:]
 
 
-def follow(view: ChunkView, templates: Sequence[Template], followed: list[Followed]) -> Newest | None:
+def follow(view: ClassifiedChunk, templates: Sequence[Template], followed: list[Followed]) -> Newest | None:
     """Take in the lines of a chunk; return the newest of a template that is followed, or None where there is none."""
     newest = None
     for template in templates:

@@ -43,7 +43,7 @@ GROWING = 4
 Clock = Callable[[Report], float | None]
 
 
-class Pace(msgspec.Struct, frozen=True):
+class ObservedStepTime(msgspec.Struct, frozen=True):
     """Seconds per step by a clock.
 
     Attributes:
@@ -89,14 +89,14 @@ def pairs(window: Sequence[Report]) -> list[tuple[Report, Report]]:
     return within or across
 
 
-def paces(window: Sequence[Report]) -> list[Pace]:
+def paces(window: Sequence[Report]) -> list[ObservedStepTime]:
     """Return seconds per step by each clock that the reports have: stamps, elapsed times, arrival."""
     return clocked(window, pairs(window), lambda earlier, later: (later.step or 0) - (earlier.step or 0))
 
 
 def clocked(
     window: Sequence[Report], found: Sequence[tuple[Report, Report]], progress: Callable[[Report, Report], float]
-) -> list[Pace]:
+) -> list[ObservedStepTime]:
     """Return seconds per unit of `progress` between the neighbours `found`, by each clock that the reports have."""
     if not found:
         return []
@@ -156,7 +156,7 @@ def _pace(
     method: str,
     name: str,
     progress: Callable[[Report, Report], float],
-) -> Pace | None:
+) -> ObservedStepTime | None:
     passed = _passed(found, clock, method, name, progress)
     if sum(seconds for seconds, _ in passed) <= 0:
         return None
@@ -173,7 +173,9 @@ def _pace(
     if method == "arrival" and sum(value > 2 * middle for value in each) >= _PAIRED * len(each):
         kept = [value for value in each if value <= _PAUSE * fmean(each)]
         middle = fmean(kept)  # lines that arrive in pairs: the median is the gap within one
-    return Pace(middle, method, stride, len(kept), name, _mean(passed), spread(each)) if middle > 0 else None
+    return (
+        ObservedStepTime(middle, method, stride, len(kept), name, _mean(passed), spread(each)) if middle > 0 else None
+    )
 
 
 def _passed(
@@ -215,11 +217,13 @@ def _mean(passed: list[tuple[float, float]]) -> float:
     return sum(seconds for seconds, _ in kept) / sum(steps for _, steps in kept)
 
 
-def _coarse(passed: list[tuple[float, float]], tick: float, method: str, name: str, stride: float) -> Pace | None:
+def _coarse(
+    passed: list[tuple[float, float]], tick: float, method: str, name: str, stride: float
+) -> ObservedStepTime | None:
     """A clock that ticks slower than reports come: the time of many reports over their steps."""
     usual = median(seconds for seconds, _ in passed)
     kept = [(seconds, steps) for seconds, steps in passed if seconds <= _PAUSED * usual + 2 * tick]
     total, steps = sum(seconds for seconds, _ in kept), sum(steps for _, steps in kept)
     if total < _ENOUGH * tick or not steps:
         return None
-    return Pace(total / steps, method, stride, len(kept), name, total / steps, coarse=True)
+    return ObservedStepTime(total / steps, method, stride, len(kept), name, total / steps, coarse=True)

@@ -6,7 +6,7 @@ from math import inf, isfinite
 
 import msgspec
 
-from processors.grammar.extractor import Reading
+from processors.grammar.extractor import LineFields
 from processors.grammar.names import Meaning, loss_rank
 from processors.grammar.slots import Slot
 from processors.grammar.units import STEPS
@@ -109,7 +109,7 @@ def key_of(slot: Slot) -> str:
     return f"{_ROLES[slot.meaning]}:{slot.name[:_NAME] or slot.index}"
 
 
-def read(reading: Reading, line: int, offset: int, time: float, text: str) -> Report | None:
+def read(reading: LineFields, line: int, offset: int, time: float, text: str) -> Report | None:
     """Return the report that a line alone makes, or None where it holds none of the fields of one."""
     report = Report(line, offset, time, text[:TEXT].strip(), reading.plan.shape, stamp=reading.stamp, rank=reading.rank)
     report.evaluated = reading.plan.evaluated

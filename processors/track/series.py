@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from processors.grammar.numbers import NUMBER
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import strip_prefix
 from processors.grammar.stamps import difference
 
-from .reading import Reading
 from .reports import Report
+from .step_time_candidate import StepTimeCandidate
 
 _LONGEST = 100
 
@@ -24,7 +24,7 @@ class Point:
     loss: float | None
 
 
-def points(window: Sequence[Report], best: Reading | None) -> list[Point]:
+def points(window: Sequence[Report], best: StepTimeCandidate | None) -> list[Point]:
     """Return a point for each report. Where no time is printed, it is the time since the report before, by step."""
     apart = {id(later): _apart(earlier, later) for earlier, later in pairwise(window)}
     clocked = best is not None and best.method in ("timestamps", "arrival")
@@ -45,4 +45,4 @@ def _apart(earlier: Report, later: Report) -> float | None:
 
 def template_of(report: Report) -> str:
     """Return the text of a report's newest line with its numbers left out."""
-    return NUMBER.sub("{}", peel(report.text).body.strip())[:_LONGEST]
+    return NUMBER.sub("{}", strip_prefix(report.text).body.strip())[:_LONGEST]

@@ -3,10 +3,10 @@
 import msgspec
 
 from .events import EventState
-from .headings import Loop
-from .namesakes import Bar
+from .nested_bars import Bar
 from .reports import Report
-from .template_reading.check import Point, Template, point
+from .section_scope import Loop
+from .template_reading.check import Template, TemplatePoint, point
 
 LINES = 40
 """Newest lines of a template that numbers rest on; more than reports elsewhere, since they may arrive many at a time."""
@@ -16,7 +16,7 @@ class Followed(msgspec.Struct):
     """The newest lines of one template in one stream, as a model says that they are to be read, oldest first."""
 
     key: str
-    points: list[Point] = []
+    points: list[TemplatePoint] = []
 
     def add(self, template: Template, text: str, line: int, offset: int, time: float) -> None:
         """Take in a line of the template. One that states no step and no time begins anew."""

@@ -8,15 +8,15 @@ import msgspec
 
 from processors.grammar.extractor import read_plan
 from processors.grammar.numbers import NUMBER
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import strip_prefix
 from processors.grammar.units import SAMPLES
 
 from .counters import main_shape, moving, of_epochs, one_loop, outermost, past, swapped, tagged
-from .pace import Pace, clocked, paces, pairs
-from .reading import Reading, reference
-from .readings import THRESHOLD, readings, unsteady
+from .pace import ObservedStepTime, clocked, paces, pairs
 from .reports import BAR, Report
 from .robust import robust_median
+from .step_time_candidate import StepTimeCandidate, reference
+from .step_time_candidates import THRESHOLD, readings, unsteady
 
 _ENOUGH, _FEW = 3, 4
 _UNLIKE = 4
@@ -40,7 +40,7 @@ class Summary(msgspec.Struct, frozen=True):
     has_loss: bool
     method: str
     confidence: float
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[StepTimeCandidate, ...] = ()
 
 
 def agree(window: Sequence[Report]) -> bool:
@@ -55,7 +55,7 @@ def agree(window: Sequence[Report]) -> bool:
 
 def _plain(text: str) -> bool:
     """Return whether `text` is words between blanks, and its fields explain at least half of its numbers."""
-    body = peel(text).body
+    body = strip_prefix(text).body
     if " " not in body or "\\x" in body or not body.replace("\t", " ").isprintable():
         return False
     words = sum(any(map(str.isdigit, word)) for word in body.split())
@@ -98,14 +98,18 @@ def summarise(window: Sequence[Report]) -> Summary:
     )
 
 
-def _per_sample(best: Reading, clocks: Sequence[Pace], throughput: float, unit: str | None) -> bool:
+def _per_sample(
+    best: StepTimeCandidate, clocks: Sequence[ObservedStepTime], throughput: float, unit: str | None
+) -> bool:
     """Return whether `best`, read off a clock, is the time of one of the things that the rate counts, many at a time."""
     stride = max((pace.stride for pace in clocks), default=1.0)
     whole = best.method in ("timestamps", "arrival") and unit is not None and not unit.endswith("/gpu")
     return whole and stride > 1 and _SAME[0] <= best.seconds * throughput <= _SAME[1]
 
 
-def _at_rate(clocks: Sequence[Pace], best: Reading | None, throughput: float | None, unit: str | None) -> bool:
+def _at_rate(
+    clocks: Sequence[ObservedStepTime], best: StepTimeCandidate | None, throughput: float | None, unit: str | None
+) -> bool:
     """Return whether a bare `k/N` grows by the clock as fast as the samples do that are printed beside: it counts them."""
     clock = reference(clocks)
     if clock is None or clock.stride <= 1 or throughput is None or unit is None or unit.endswith("/gpu"):
@@ -200,7 +204,7 @@ def _of_all(report: Report, unit: str) -> float:
 
 
 def _counted(
-    window: Sequence[Report], samples: Sequence[Pace], best: Reading | None
+    window: Sequence[Report], samples: Sequence[ObservedStepTime], best: StepTimeCandidate | None
 ) -> tuple[float | None, str | None]:
     """Return the throughput that counters of samples or tokens give by the clock, where none is printed."""
     if samples:
@@ -216,13 +220,15 @@ def _more(earlier: float | None, later: float | None) -> float | None:
     return later - earlier if earlier is not None and later is not None and later > earlier else None
 
 
-def _neighbours(window: Sequence[Report], progress: Callable[[Report, Report], float | None]) -> Pace | None:
+def _neighbours(
+    window: Sequence[Report], progress: Callable[[Report, Report], float | None]
+) -> ObservedStepTime | None:
     found = [(earlier, later) for earlier, later in pairwise(window) if progress(earlier, later)]
     known = clocked(window, found, lambda earlier, later: progress(earlier, later) or 1.0) if len(found) >= 2 else []
     return next((pace for pace in known if pace.count >= 2), None)
 
 
-def _confidence(window: Sequence[Report], best: Reading | None, throughput: float | None) -> float:
+def _confidence(window: Sequence[Report], best: StepTimeCandidate | None, throughput: float | None) -> float:
     sure = _SURE[best.method] if best else 0.8 if throughput is not None else 0.3
     if unsteady(window):
         sure *= 0.7

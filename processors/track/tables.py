@@ -5,12 +5,12 @@ import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from processors.classified_chunk import OTHER, PROGRESS, ClassifiedChunk
 from processors.grammar import names, stamps, table
-from processors.grammar.extractor import Reading
+from processors.grammar.extractor import LineFields
 from processors.grammar.names import Meaning
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import strip_prefix
 from processors.grammar.slots import Plan, Slot
-from processors.view import OTHER, PROGRESS, ChunkView
 
 from .state import TrackState
 
@@ -39,7 +39,7 @@ class Headers:
         before: The last header before it.
     """
 
-    def __init__(self, view: ChunkView, before: str) -> None:
+    def __init__(self, view: ClassifiedChunk, before: str) -> None:
         self._view = view
         self._before = before
         self._found: list[tuple[int, str]] | None = None
@@ -58,7 +58,7 @@ def is_mixed(line: str) -> bool:
     return "\t" in line or "%" in line
 
 
-def find_header(view: ChunkView, state: TrackState, headers: Headers) -> None:
+def find_header(view: ClassifiedChunk, state: TrackState, headers: Headers) -> None:
     """Keep the names of columns: those that stand right above rows, or the last ones before where these do not fit."""
     rows = {template for template in set(view.templates) if _may_be_row(template)}
     if rows:
@@ -78,21 +78,21 @@ def find_header(view: ChunkView, state: TrackState, headers: Headers) -> None:
         state.pending = newest
 
 
-def _look_above(view: ChunkView, state: TrackState, start: int, headers: Headers) -> None:
+def _look_above(view: ClassifiedChunk, state: TrackState, start: int, headers: Headers) -> None:
     width = _width(view.templates[start])
     above = range(start - 1, max(0, start - 2) - 1, -1)
-    separated = [table.is_separator(table.part(peel(view.lines[place]))) for place in above]
+    separated = [table.is_separator(table.part(strip_prefix(view.lines[place]))) for place in above]
     header = _first_header(view, above[1:] if separated[:1] == [True] else above[:1])
     if not header and len(state.header) != width:
         header = headers.above(start)
     elif not header and start <= 1:
         header = state.pending if all(separated) else ""
-    cells = table.cells(table.part(peel(header))) if header else []
+    cells = table.cells(table.part(strip_prefix(header))) if header else []
     if len(cells) == width:
         state.header = cells
 
 
-def _first_header(view: ChunkView, places: Iterable[int]) -> str:
+def _first_header(view: ClassifiedChunk, places: Iterable[int]) -> str:
     """Return the first of the lines at `places` that names columns; empty without one."""
     return next((view.lines[place] for place in places if _is_header(view.templates[place])), "")
 
@@ -100,36 +100,36 @@ def _first_header(view: ChunkView, places: Iterable[int]) -> str:
 @lru_cache(maxsize=4096)
 def _may_be_row(template: str) -> bool:
     """Return whether the lines of `template` may be rows of numbers."""
-    body = table.part(peel(template))
+    body = table.part(strip_prefix(template))
     return body[:1] in _OF_A_ROW and not _NOT_OF_A_ROW.search(body)
 
 
 @lru_cache(maxsize=4096)
 def _width(template: str) -> int:
     """Return in how many columns the lines of `template` are, as rows."""
-    peeled = peel(template)
-    return len(table.cells(table.part(peeled))) + peeled.cell
+    prefixed = strip_prefix(template)
+    return len(table.cells(table.part(prefixed))) + prefixed.cell
 
 
 @lru_cache(maxsize=4096)
 def _is_header(template: str) -> bool:
     """Return whether the lines of `template` name columns: which digits they hold makes no difference."""
     named = any(word in template for word in _OF_A_HEADER) or template.startswith("r,l,t")
-    return named and len(template) <= _HEADER_LENGTH and table.is_header(table.part(peel(template)))
+    return named and len(template) <= _HEADER_LENGTH and table.is_header(table.part(strip_prefix(template)))
 
 
-def row(line: str, header: Sequence[str], stamp: float | None = None) -> Reading:
+def row(line: str, header: Sequence[str], stamp: float | None = None) -> LineFields:
     """Return the fields of a table's row; `stamp`: the time in one of its cells, in seconds."""
     slots, shape = columns(tuple(header))
     if not slots:
-        return Reading(Plan(()), [], None)
-    peeled = peel(line)
-    cells = [*([peeled.stamp] if peeled.cell else []), *table.cells(table.part(peeled))]
+        return LineFields(Plan(()), [], None)
+    prefixed = strip_prefix(line)
+    cells = [*([prefixed.stamp] if prefixed.cell else []), *table.cells(table.part(prefixed))]
     if len(cells) != len(header):
-        return Reading(Plan(()), [], None)
+        return LineFields(Plan(()), [], None)
     read_off = [(slot, table.value(cells[slot.index])) for slot in slots]
     values = [(slot, value * _scale(slot, cells[slot.index])) for slot, value in read_off if value is not None]
-    return Reading(Plan(slots, shape=shape), values, stamps.seconds(peeled.stamp) if peeled.stamp else stamp)
+    return LineFields(Plan(slots, shape=shape), values, stamps.seconds(prefixed.stamp) if prefixed.stamp else stamp)
 
 
 def _scale(slot: Slot, cell: str) -> float:
@@ -139,8 +139,8 @@ def _scale(slot: Slot, cell: str) -> float:
 
 def under(line: str, header: str) -> list[tuple[Slot, float]]:
     """Return the losses of a line that stands under a table's `header`, though not all of its cells are numbers."""
-    names = table.cells(table.part(peel(header)))
-    found = table.numbers_under(peel(line).body, len(names))
+    names = table.cells(table.part(strip_prefix(header)))
+    found = table.numbers_under(strip_prefix(line).body, len(names))
     slots = (slot for slot in columns(tuple(names))[0] if slot.meaning is Meaning.LOSS)
     return [(slot, found[slot.index]) for slot in slots if slot.index in found]
 

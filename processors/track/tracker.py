@@ -2,24 +2,24 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import msgspec
+from prometheus_client import Counter
 
+from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from processors.grammar.extractor import Extractor
 from processors.grammar.names import Meaning
 from processors.grammar.units import SAMPLES
-from processors.view import PROGRESS, ChunkView
 from records import Evidence, JobMetric, Position, derived_id
 
 from . import events, tables
-from .headings import Headings
 from .learned import completed, follow
-from .namesakes import Namesakes
+from .nested_bars import NestedBars
 from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
+from .section_scope import SectionScope
 from .state import TrackState
 from .summary import Summary, agree, summarise
 from .template_reading.check import Template
@@ -39,14 +39,12 @@ SPACED_S = 1.9
 _SAYS = re.compile(r"[^\W\d_]|%")
 
 
-@dataclass
-class TrackCounters:
+class TrackerMetrics:
     """What the tracker has done."""
 
-    parsed: int = 0
-    """Lines whose fields were read."""
-    metrics: int = 0
-    """Records made."""
+    def __init__(self) -> None:
+        self.parsed = Counter("schedmate_tracker_parsed", "Lines whose fields were read.", registry=None)
+        self.records = Counter("schedmate_tracker_records", "Records of progress made.", registry=None)
 
 
 class Printed(msgspec.Struct, frozen=True):
@@ -60,7 +58,7 @@ class Printed(msgspec.Struct, frozen=True):
     position: Position
 
     @classmethod
-    def of(cls, view: ChunkView) -> "Printed":
+    def of(cls, view: ClassifiedChunk) -> "Printed":
         """Return what a chunk says of its lines."""
         return cls(view.job, view.attempt, view.node, view.rank, view.stream, view.position)
 
@@ -79,10 +77,11 @@ class MetricTracker:
             raise ValueError(f"expected at least 1 report to rest on, got {reports}")
         self._reports = reports
         self._extractor = Extractor()
-        self.counters = TrackCounters()
+        self.metrics = TrackerMetrics()
+        self._parsed = 0
 
     def observe(
-        self, view: ChunkView, state: TrackState, templates: Sequence[Template] = (), *, may_wait: bool = False
+        self, view: ClassifiedChunk, state: TrackState, templates: Sequence[Template] = (), *, may_wait: bool = False
     ) -> JobMetric | None:
         """Take in a chunk; return what is known now, or None where it holds no new report. `state` moves on.
 
@@ -93,6 +92,9 @@ class MetricTracker:
             may_wait: Reports less than `SPACED_S` after the newest metric may wait; `waiting` says so, `catch_up` makes the metric.
         """
         metric = self._observe(view, state, may_wait=may_wait)
+        if self._parsed:  # counted once a chunk: an increment takes a lock
+            self.metrics.parsed.inc(self._parsed)
+            self._parsed = 0
         return completed(metric, follow(view, templates, state.followed), state) if templates else metric
 
     @staticmethod
@@ -102,7 +104,7 @@ class MetricTracker:
 
     def catch_up(self, printed: Printed, state: TrackState) -> JobMetric:
         """Return the metric of the reports that wait; `state` does not move."""
-        self.counters.metrics += 1
+        self.metrics.records.inc()
         return self._metric(printed, state, summarise(state.window))
 
     @staticmethod
@@ -111,14 +113,14 @@ class MetricTracker:
         if state.reported_at and state.window:  # bars without a loss go once a report names its step
             state.reported_at = state.window[-1].time
 
-    def _observe(self, view: ChunkView, state: TrackState, *, may_wait: bool) -> JobMetric | None:
+    def _observe(self, view: ClassifiedChunk, state: TrackState, *, may_wait: bool) -> JobMetric | None:
         headers = tables.Headers(view, state.pending)
-        headings, namesakes = Headings(view, state.loop), Namesakes(view, state.drawn)
+        headings, nested_bars = SectionScope(view, state.loop), NestedBars(view, state.drawn)
         tables.find_header(view, state, headers)
-        state.loop, state.drawn = headings.last(), namesakes.last()
+        state.loop, state.drawn = headings.last(), nested_bars.last()
         ended = events.observe(view, state.events)
         reported = self._observe_reports(
-            view, state, headers, lambda place: headings.foreign(place) or namesakes.second(place), may_wait=may_wait
+            view, state, headers, lambda place: headings.foreign(place) or nested_bars.second(place), may_wait=may_wait
         )
         if reported is not None and (reported.step_time_s is not None or reported.throughput is not None):
             return reported
@@ -126,7 +128,7 @@ class MetricTracker:
 
     def _observe_reports(
         self,
-        view: ChunkView,
+        view: ClassifiedChunk,
         state: TrackState,
         headers: tables.Headers,
         foreign: Callable[[int], bool],
@@ -147,7 +149,7 @@ class MetricTracker:
         self._remember_loss(view, state, [report for report, _ in lines])
         if may_wait and not state.loss_not_finite and 0 < state.window[-1].time - state.reported_at < SPACED_S:
             return None
-        self.counters.metrics += 1
+        self.metrics.records.inc()
         metric = self._metric(Printed.of(view), state, summarise(state.window))
         if metric.step_time_s is not None or metric.throughput is not None:
             state.reported_at = state.window[-1].time
@@ -155,7 +157,7 @@ class MetricTracker:
         state.reported_at = 0.0  # a first speed is worth a look at every report
         return self._of_bar(view, state, metric)
 
-    def _of_bar(self, view: ChunkView, state: TrackState, metric: JobMetric) -> JobMetric:
+    def _of_bar(self, view: ClassifiedChunk, state: TrackState, metric: JobMetric) -> JobMetric:
         """Add the speed of the newest bar that stands where the reports do: they name their step, but no time."""
         place = view.classes.rfind(PROGRESS)
         while place >= 0 and not bare_bar(view.lines[place]):
@@ -168,7 +170,7 @@ class MetricTracker:
         return msgspec.structs.replace(metric, step_time_s=seconds, method="rate", confidence=_OF_BAR)
 
     def _scan(
-        self, view: ChunkView, state: TrackState, headers: tables.Headers, foreign: Callable[[int], bool]
+        self, view: ClassifiedChunk, state: TrackState, headers: tables.Headers, foreign: Callable[[int], bool]
     ) -> tuple[list[tuple[Report, bool]], bool]:
         """Read progress lines from the newest backwards until enough reports are found; not those of other work (`foreign`).
 
@@ -190,10 +192,10 @@ class MetricTracker:
         return scan.lines(), scan.whole and place < 0
 
     def _read(
-        self, view: ChunkView, state: TrackState, place: int, headers: tables.Headers | None = None
+        self, view: ClassifiedChunk, state: TrackState, place: int, headers: tables.Headers | None = None
     ) -> tuple[Report | None, bool]:
         line = view.lines[place]
-        self.counters.parsed += 1
+        self._parsed += 1
         reading = self._extractor.read(line, view.templates[place])
         if reading.row:
             reading = tables.row(line, state.header, reading.stamp)
@@ -202,7 +204,7 @@ class MetricTracker:
         report = read(reading, view.numbers[place], view.position.offset, view.times[place], line)
         return report, reading.fragment
 
-    def _remember_loss(self, view: ChunkView, state: TrackState, reports: Sequence[Report]) -> None:
+    def _remember_loss(self, view: ClassifiedChunk, state: TrackState, reports: Sequence[Report]) -> None:
         """Keep the newest loss, which may stand further back than the newest reports (a bar redrawn between two of them)."""
         newest = next((report for report in reversed(reports) if report.has_loss), None)
         if newest is not None:
@@ -219,7 +221,7 @@ class MetricTracker:
             place = view.classes.rfind(PROGRESS, 0, place)
 
     def _of_events(
-        self, view: ChunkView, state: TrackState, ended: int | None, reported: JobMetric | None
+        self, view: ClassifiedChunk, state: TrackState, ended: int | None, reported: JobMetric | None
     ) -> JobMetric | None:
         """Return the speed that events tell, where reports tell none."""
         seconds, rate = state.events.speed()
@@ -240,7 +242,7 @@ class MetricTracker:
             evidence=[view.evidence(ended)] if ended is not None else [],
         )
         if reported is None:
-            self.counters.metrics += 1
+            self.metrics.records.inc()
         return msgspec.structs.replace(
             reported or measured,
             step_time_s=seconds,

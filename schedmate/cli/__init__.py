@@ -1,5 +1,6 @@
 """The command line. One module a command; a module is loaded when its command is called, so that `pipe` starts at once."""
 
+import difflib
 import importlib
 import sys
 from pathlib import Path
@@ -9,8 +10,9 @@ import typer
 from typer.core import TyperGroup
 
 import schedmate
-from records import Explained
+from records import UserError
 from schedmate.cli.console import say, warn
+from schedmate.extras import missing_extra
 from schedmate.settings import SettingsError, load
 
 COMMANDS = {
@@ -54,6 +56,12 @@ class _Commands(TyperGroup):
         command.name, command.short_help = cmd_name, COMMANDS[cmd_name]
         return command
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        near = difflib.get_close_matches(args[0], COMMANDS, n=1) if args and args[0] not in COMMANDS else []
+        if near:
+            fail(f"no command {args[0]!r}; did you mean {near[0]}?")
+        return super().resolve_command(ctx, args)
+
 
 app = typer.Typer(cls=_Commands, no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
 
@@ -95,8 +103,13 @@ def main() -> None:
     """Run the command line; errors that a person can mend are one line on standard error and exit code 2."""
     try:
         app()
-    except Explained as error:
+    except UserError as error:
         fail(str(error))
+    except ImportError as error:
+        missing = missing_extra(error)
+        if missing is None:
+            raise
+        fail(str(missing))
 
 
 def fail(message: str) -> None:

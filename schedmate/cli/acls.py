@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from schedmate.cli.console import console, say
+from schedmate.cli.console import say
+from schedmate.cli.listing import Csv, Json, print_rows
 from schedmate.settings import Loaded, SettingsError
 from streams.rights import ROLES, Grant, Role
 
@@ -25,19 +26,17 @@ def acls() -> None:
 
 
 @app.command("list")
-def list_roles(context: typer.Context) -> None:
+def list_roles(context: typer.Context, *, as_json: Json = False, as_csv: Csv = False) -> None:
     """List the roles, and what each may read and write.
 
     Example: `schedmate acls list`
     """
-    from rich.table import Table
-
     loaded: Loaded = context.obj
-    table = Table("role", "who", "reads", "writes", "group", box=None, pad_edge=False)
+    rows = []
     for role in ROLES.values():
         group = f"{loaded.settings.kafka.group}{role.group}{'*' if role.groups_below else ''}" if role.group else ""
-        table.add_row(role.name, role.about.replace("`", ""), ", ".join(role.reads), ", ".join(role.writes), group)
-    console().print(table)
+        rows.append((role.name, role.about.replace("`", ""), ", ".join(role.reads), ", ".join(role.writes), group))
+    print_rows(("role", "who", "reads", "writes", "group"), rows, as_json=as_json, as_csv=as_csv)
 
 
 @app.command()

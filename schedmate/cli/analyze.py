@@ -7,16 +7,33 @@ from typing import Annotated
 import typer
 
 from schedmate.cli.console import say_json, warn
+from schedmate.cli.listing import print_rows
 from schedmate.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+COLUMNS = (
+    *(("", name) for name in ("file", "lines")),
+    *(
+        ("progress", name)
+        for name in ("last_step", "epoch", "last_loss", "step_time_s", "throughput", "throughput_unit")
+    ),
+    *(("progress", name) for name in ("method", "confidence")),
+    *(
+        ("failure", name)
+        for name in ("error_type", "faulty_component", "signature", "restartable", "root_line", "message")
+    ),
+)
+"""What a row of CSV holds, by its place in the JSON object."""
 
 
 @app.command()
 def command(
     context: typer.Context,
     files: Annotated[list[Path], typer.Argument(help="Logs, plain, gz or zst; - for standard input.")],
+    *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file, a line each.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="CSV with a header: a row a file.")] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show every reading of the step time that was weighed, and why it lost.")
     ] = False,
@@ -28,18 +45,20 @@ def command(
     Where `language_model.servers` names servers, or `language_model.load` a model, these are asked about what stays open, and about the
     verdict.
 
-    Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --json logs/*.log | jq .failure`
+    Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --csv logs/*.log > runs.csv`
     """
     from schedmate import logging
     from schedmate.analysis import analyze
     from schedmate.assembly import job_processor
     from schedmate.language_models import asked_at_once, language_model
-    from schedmate.reading import shown
+    from schedmate.read_log import LogReader
     from schedmate.report import report
     from schedmate.safe_console import SafeConsole
     from schedmate.tail import find_tail
     from streams.producers.stored import UnreadableLog
 
+    if as_json and as_csv:
+        raise typer.BadParameter("--json and --csv exclude each other")
     loaded: Loaded = context.obj
     model = language_model(loaded.settings.language_model)
     asked = {"ask_models": model is not None}
@@ -48,17 +67,24 @@ def command(
     if model:
         logging.configure(loaded.settings.service)  # what a server does wrong is said on standard error
     console, failed = SafeConsole(soft_wrap=True), False
-    for file in files:
-        try:
-            tail = find_tail(file, processor, loaded.settings.processors.reports)
-            result = analyze(file, shown(file), processor, tail, ask)
-        except UnreadableLog as error:
-            warn(str(error))
-            failed = True
-            continue
-        if as_json:
-            say_json(json.dumps(result.contract(), ensure_ascii=False))
-        else:
-            console.print(report(result, explain))
+    rows: list[list[object]] = []
+    with LogReader(files, speaks=not as_csv and len(files) > 1) as reader:
+        for file in reader.files():
+            try:
+                tail = find_tail(file, processor, loaded.settings.processors.reports)
+                result = analyze(file, reader.chunks(file), processor, tail, ask)
+            except UnreadableLog as error:
+                warn(str(error))
+                failed = True
+                continue
+            if as_csv:
+                contract = result.contract()
+                rows.append([(contract[part] or {}).get(name) if part else contract[name] for part, name in COLUMNS])
+            elif as_json:
+                say_json(json.dumps(result.contract(), ensure_ascii=False))
+            else:
+                console.print(report(result, explain))
+    if as_csv:
+        print_rows([name for _, name in COLUMNS], rows, as_csv=True)
     if failed:
         raise typer.Exit(2)

@@ -17,9 +17,9 @@ def command(context: typer.Context) -> None:
 
     Example: `schedmate --set bridge.enabled=restart,cancel_packing bridge`
     """
-    from schedmate.bridging import READ, Bridging, History, bridge_settings
     from schedmate.connections import kafka_connection, permitted
     from schedmate.service import service
+    from schedmate.services.bridge import READ, Bridging, History, bridge_settings
     from scheduler_bridge.actuators.slurm import SlurmActuator
     from streams.kafka import KafkaConsumer, KafkaProducer
     from streams.runtimes.pump import Pump
@@ -37,7 +37,6 @@ def command(context: typer.Context) -> None:
         with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s) as consumer:
             pump = Pump(consumer, producer, bridging.handle)
             running.telemetry.health = lambda: [*connection.problems(), *bridging.problems()]
-            running.telemetry.watch("bridge", bridging.bridge.counters)
-            running.telemetry.watch("pump", pump.counters)
+            running.telemetry.export(bridging.bridge.metrics, pump.metrics)
             pump.run(running.stop)
         producer.close()

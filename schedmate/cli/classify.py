@@ -24,21 +24,22 @@ def command(
     """
     from schedmate.assembly import line_classifier
     from schedmate.classes import classes
-    from schedmate.reading import shown
+    from schedmate.read_log import LogReader
     from streams.producers.stored import UnreadableLog
 
     loaded: Loaded = context.obj
     classifier, failed = line_classifier(loaded.settings.processors), False
-    for file in files:
-        try:
-            if as_json:
-                letters = "".join(letter for letter, _ in classes(shown(file), classifier))
-                say_json(json.dumps({"file": str(file), "classes": letters}))
-            else:
-                for letter, text in classes(shown(file), classifier):
-                    say(f"{letter} {text}")
-        except UnreadableLog as error:
-            warn(str(error))
-            failed = True
+    with LogReader(files, speaks=not as_json or len(files) > 1) as reader:
+        for file in reader.files():
+            try:
+                if as_json:
+                    letters = "".join(letter for letter, _ in classes(reader.chunks(file), classifier))
+                    say_json(json.dumps({"file": str(file), "classes": letters}))
+                else:
+                    for letter, text in classes(reader.chunks(file), classifier):
+                        say(f"{letter} {text}")
+            except UnreadableLog as error:
+                warn(str(error))
+                failed = True
     if failed:
         raise typer.Exit(2)

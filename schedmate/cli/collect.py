@@ -1,5 +1,6 @@
 """`schedmate collect`: log files, tailed and shipped."""
 
+import shutil
 import socket
 from pathlib import Path
 from typing import Annotated
@@ -51,6 +52,12 @@ def command(
             show_default="the owner of the job, as Slurm says; oneself; root",
         ),
     ] = None,
+    socket_path: Annotated[
+        Path | None,
+        typer.Option(
+            "--socket", metavar="PATH", help="Take in what schedmate-pipe.pyz hands over here.", show_default="nowhere"
+        ),
+    ] = None,
     ignore_older: Annotated[
         float | None,
         typer.Option(metavar="HOURS", min=0, help="Leave out files last written before that.", show_default="take all"),
@@ -62,6 +69,7 @@ def command(
     Also sends what pipes on this host could not send before they ended.
 
     Examples: `schedmate collect '/home/*/slurm-*.out'`,
+    `schedmate collect --socket /run/schedmate/collector.sock`,
     `schedmate collect --pattern '/(?P<job>\d+)/rank(?P<rank>\d+)\.(?P<stream>out|err)$' '/logs/**/rank*'`
     """
     from schedmate.connections import kafka_connection
@@ -69,22 +77,26 @@ def command(
     from scheduler_clients.slurm import SlurmClient
     from streams.kafka import KafkaProducer
     from streams.producers.checkpoint import InvalidCheckpoint
-    from streams.producers.chunker import Limits
-    from streams.producers.collector import Collector, CollectorSettings
+    from streams.producers.chunker import ChunkLimits
+    from streams.producers.collector import Collector
+    from streams.producers.collector_settings import CollectorSettings
     from streams.producers.file_trust import FileTrust, UnknownUser, user_ids
     from streams.producers.job_owners import JobOwners
+    from streams.producers.metrics import CollectorMetrics, IntakeMetrics, ShippingMetrics
     from streams.producers.paths import InvalidPattern
+    from streams.producers.pipe_intake import SocketInUse
     from streams.producers.shipper import SpoolSettings
     from streams.transport import Producer
 
     loaded: Loaded = context.obj
     settings = loaded.settings
-    if not globs and not node_log:
-        fail("expected files to collect, got none: schedmate collect '/home/*/slurm-*.out'")
+    if not globs and not node_log and socket_path is None:
+        fail("expected files to collect, or --socket PATH, got none: schedmate collect '/home/*/slurm-*.out'")
     owners = JobOwners(SlurmClient().owners)
+    scheduler = shutil.which("squeue") is not None
     trusted = set(trust_owner or ())
     try:
-        trust = FileTrust(user_ids(trusted - {"*"}), "*" in trusted, owners.of)
+        trust = FileTrust(user_ids(trusted - {"*"}), "*" in trusted, owners.of if scheduler else None)
     except UnknownUser as error:
         fail(str(error))
         return
@@ -95,10 +107,11 @@ def command(
         node=node or socket.gethostname().partition(".")[0],
         checkpoint=checkpoint or settings.producer.directory / "collect.json",
         trust=trust,
+        socket=socket_path,
         spool=SpoolSettings(settings.producer.directory / "spool", settings.producer.spool_mb << 20),
         ignore_older_s=None if ignore_older is None else ignore_older * 3600,
         close_timeout=settings.producer.close_seconds,
-        limits=Limits(settings.producer.chunk_lines, seconds=settings.producer.chunk_seconds),
+        limits=ChunkLimits(settings.producer.chunk_lines, seconds=settings.producer.chunk_seconds),
     )
 
     def connect() -> Producer:
@@ -107,16 +120,20 @@ def command(
     with service(settings, "collect") as running:
         try:
             collector = Collector(how, connect)
-        except (InvalidPattern, InvalidCheckpoint) as error:
+        except (InvalidPattern, InvalidCheckpoint, SocketInUse) as error:
             fail(str(error))
             return
         except OSError as error:
-            fail(f"expected to write {how.checkpoint}: {error.strerror}; pass --checkpoint FILE")
+            fail(
+                f"expected to write {error.filename or socket_path}: {error.strerror}; pass --checkpoint FILE, --socket PATH"
+            )
             return
-        running.telemetry.watch("collector", collector.counters)
+        running.telemetry.export(CollectorMetrics(collector.counters), ShippingMetrics(collector.shipper.counters))
+        if collector.intake is not None:
+            running.telemetry.export(IntakeMetrics(collector.intake.counters))
 
         def health() -> list[str]:
-            away = collector.counters.chunks and not collector.counters.broker_up
+            away = collector.counters.chunks and not collector.shipper.counters.broker_up
             return ["the broker takes no lines; they wait in their files"] if away else []
 
         running.telemetry.health = health

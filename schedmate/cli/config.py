@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 from pydantic import SecretStr
-from rich.table import Table
 
-from schedmate.cli.console import console
+from schedmate.cli.console import say
+from schedmate.cli.listing import Csv, Json, print_rows
 from schedmate.settings import Loaded, Settings
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -15,22 +15,33 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 @app.command()
 def command(
     context: typer.Context,
+    *,
     changed: Annotated[bool, typer.Option("--changed", help="Only what differs from the defaults.")] = False,
+    as_example: Annotated[
+        bool, typer.Option("--example", help="Print a settings file with every setting, its default and what it does.")
+    ] = False,
+    as_json: Json = False,
+    as_csv: Csv = False,
 ) -> None:
     """Show every setting, its value and where it came from. Passwords are never shown.
 
-    Example: `SCHEDMATE_KAFKA__BROKERS=k1:9092 schedmate config --changed`
+    Examples: `SCHEDMATE_KAFKA__BROKERS=k1:9092 schedmate config --changed`, `schedmate config --example > schedmate.toml`
     """
+    if as_example:
+        from schedmate.example import example
+
+        say(example())
+        return
     loaded: Loaded = context.obj
-    table = Table("setting", "value", "from", "what it does", box=None, pad_edge=False)
+    rows = []
     for section in Settings.model_fields:
         values = getattr(loaded.settings, section)
         for name, field in type(values).model_fields.items():
             origin = loaded.origins.get((section, name), "default")
-            if changed and origin == "default":
-                continue
-            table.add_row(f"{section}.{name}", _shown(getattr(values, name)), origin, field.description)
-    console().print(table)
+            if not changed or origin != "default":
+                rows.append((f"{section}.{name}", _shown(getattr(values, name)), origin, field.description))
+    columns = ("setting", "value", "from", "what it does")
+    print_rows(columns, rows, as_json=as_json, as_csv=as_csv, empty="every setting has its default")
 
 
 def _shown(value: object) -> str:

@@ -1,22 +1,21 @@
 """`schedmate dead-letters`: what could not be used, and what can be done about it."""
 
-import re
 import sys
-import time
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.cli.console import console, say, say_json
+from schedmate.cli.console import say, say_json
+from schedmate.cli.listing import Csv, Json, Since, print_rows
 from schedmate.settings import Loaded, SettingsError
+from schedmate.times import at, local_and_ago
+from schedmate.times import since as moment
 
 if TYPE_CHECKING:
     from records import DeadLetter
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 SHOWN = 64 << 10
 """Bytes of a value that `show` prints, a thousand lines or so; `--raw` writes all."""
 
@@ -32,38 +31,30 @@ def list_all(
     *,
     topic: Annotated[str, typer.Option(help="Only those of this topic.", show_default="all")] = "",
     stage: Annotated[str, typer.Option(help="Only those: decode, process, quarantine.", show_default="all")] = "",
-    since: Annotated[
-        str, typer.Option(metavar="TIME", help="Written since: 90s, 30m, 2h, 7d, or a date.", show_default="all")
-    ] = "",
-    json: Annotated[bool, typer.Option("--json", help="One JSON record a line, whole.")] = False,
+    since: Since = "",
+    as_json: Json = False,
+    as_csv: Csv = False,
 ) -> None:
     """List dead letters, the oldest first.
 
     Example: `schedmate dead-letters list --topic job-logs --since 2h`
     """
-    from schedmate.cli.cells import cell, moment
-
     found = [
         letter
-        for letter in _letters(context, _moment(since) if since else None)
+        for letter in _letters(context, moment(since) if since else None)
         if topic in ("", letter.topic) and stage in ("", letter.stage)
     ]
-    if json:
+    if as_json:
         from records import encode
 
         for letter in found:
             say_json(encode(letter))
         return
-    if not found:
-        say("no dead letters")
-        return
-    from rich.table import Table
-
-    table = Table("id", "time", "stage", "bytes", "reason", box=None, pad_edge=False)
+    rows = []
     for letter in found:
         size = f"{letter.size or len(letter.value):,}{' (cut)' if letter.truncated else ''}"
-        table.add_row(*map(cell, (letter.id, moment(letter.time), letter.stage, size, letter.reason[:200])))
-    console().print(table)
+        rows.append((letter.id, at(letter.time), letter.stage, size, letter.reason[:200]))
+    print_rows(("id", "time", "stage", "bytes", "reason"), rows, as_csv=as_csv, empty="no dead letters")
 
 
 @app.command()
@@ -77,7 +68,6 @@ def show(
 
     Example: `schedmate dead-letters show job-logs/2/3 --raw > value.bin`
     """
-    from schedmate.cli.cells import moment
     from streams.dead_letters import find
 
     (letter,) = find(_letters(context), [letter_id])
@@ -88,7 +78,7 @@ def show(
     rows = {
         "id": letter.id,
         "stood at": f"{letter.topic}/{letter.partition}/{letter.offset}",
-        "time": str(moment(letter.time) or letter.time),
+        "time": local_and_ago(when) if (when := at(letter.time)) else str(letter.time),
         "stage": letter.stage,
         "reason": letter.reason,
         "key": "none" if letter.key is None else _text(letter.key),
@@ -178,16 +168,6 @@ def _letters(context: typer.Context, since: float | None = None) -> "list[DeadLe
         read(kafka_connection(loaded.settings.kafka), since),
         key=lambda letter: (letter.time, letter.topic, letter.partition, letter.offset),
     )
-
-
-def _moment(text: str) -> float:
-    """Return `2h` (ago) or a date as seconds since 1970."""
-    if found := re.fullmatch(r"(\d{1,6})([smhdw])", text):
-        return time.time() - int(found[1]) * UNITS[found[2]]
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError):
-        raise SettingsError(f"expected --since as 90s, 30m, 2h, 7d or 2026-11-22T10:00, got {text!r}") from None
 
 
 def _text(value: bytes) -> str:

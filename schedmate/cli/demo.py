@@ -24,6 +24,9 @@ def command(
     import signal
 
     from schedmate.cli import fail
+    from schedmate.extras import require
+
+    require("chdb")
     from schedmate.demo.run import WIDTH, CannotRun, run
     from schedmate.safe_console import SafeConsole
 

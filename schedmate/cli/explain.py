@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from schedmate.cli.console import say, warn
+from schedmate.cli.console import console, say, warn
 from schedmate.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -24,7 +24,7 @@ def command(
     """
     from schedmate.assembly import signatures
     from schedmate.explain import gather, markdown, plain
-    from schedmate.sinking import clickhouse_opener
+    from schedmate.services.sink import clickhouse_opener
 
     loaded: Loaded = context.obj
     client = clickhouse_opener(loaded.settings.clickhouse)()
@@ -36,4 +36,6 @@ def command(
         warn(f"nothing is on record of job {job!r}")
         raise typer.Exit(1)
     known = {one.name: one for one in signatures(loaded.settings.processors)}
-    say((markdown if as_markdown else plain)(facts, known))
+    screen = console()
+    width = screen.width if screen.is_terminal else None
+    say(markdown(facts, known) if as_markdown else plain(facts, known, width))

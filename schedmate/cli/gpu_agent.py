@@ -19,6 +19,7 @@ from streams.producers.gpu import (
     RecordingWriter,
     shipped_recording,
 )
+from streams.producers.metrics import ShippingMetrics
 from streams.transport import Outgoing, Producer
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -93,12 +94,11 @@ def command(
         source = _source(replay, loop, node)
         recorder = _recorder(record, source)
         agent = GpuAgent(source, connect, every, recorder=recorder, stop=running.stop)
-        running.telemetry.watch("gpu_agent", agent.counters)
-        running.telemetry.watch("gpu_outbox", agent.outbox.counters)
+        running.telemetry.export(agent.metrics, ShippingMetrics(agent.shipper.counters))
         began = time.time()
 
         def health() -> list[str]:
-            silent = time.time() - max(began, agent.counters.last_round)
+            silent = time.time() - max(began, agent.last_round)
             return [f"no GPU could be sampled for {silent:.0f} s"] if silent > max(SILENT_S, 3 * every) else []
 
         running.telemetry.health = health

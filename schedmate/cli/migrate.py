@@ -27,7 +27,7 @@ def command(
     import threading
 
     from resilience import Outage, retry
-    from schedmate.sinking import clickhouse_opener
+    from schedmate.services.sink import clickhouse_opener
     from sinks import SinkUnavailable
     from sinks.clickhouse import check_schema, migrate
 

@@ -40,9 +40,7 @@ def command(context: typer.Context) -> None:
         chunks_of = chunks_by_offset(KafkaReader(connection))
         partitions = list_topics(connection)["model-answers"]
         answerer = QuestionAnswerer(model, chunks_of, partitions, settings.language_model.answer_seconds)
-        running.telemetry.watch("model_worker", answerer.counters)
-        running.telemetry.watch("language_model", model.counters)
-        running.telemetry.watch("answers", model.store.counters)
+        running.telemetry.export(answerer.metrics, model.metrics, model.store.metrics)
         group, timeout_s = f"{settings.kafka.group}-model-worker", settings.kafka.session_timeout_s
         worker = FaustModelWorker(connection, answerer, group, timeout_s, settings.language_model.concurrency)
         running.telemetry.health = worker.problems

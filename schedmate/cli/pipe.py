@@ -1,5 +1,6 @@
 """`schedmate pipe`: a job's output, passed through and shipped."""
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -8,12 +9,10 @@ import typer
 from schedmate import logging
 from schedmate.cli import fail
 from schedmate.settings import Loaded
-from streams.producers.chunker import Limits
+from streams.producers.chunker import ChunkLimits
 from streams.producers.environment import UnknownJob, identify
-from streams.producers.life import Run
 from streams.producers.pipe import end_like, filter_through, fresh_name, run_command
-from streams.producers.shipper import SpoolSettings
-from streams.producers.shipping_process import PipeSettings
+from streams.producers.shipping_process import PipeSettings, ShippingRun
 from streams.transport import Producer
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -23,7 +22,8 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 def command(
     context: typer.Context,
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- COMMAND ...]", help="Run this; without it, read standard input.")
+        list[str] | None,
+        typer.Argument(metavar="[-- COMMAND ...]", help="ShippingRun this; without it, read standard input."),
     ] = None,
     *,
     job: Annotated[
@@ -62,12 +62,13 @@ def command(
     how = PipeSettings(
         identity=identity,
         name=fresh_name(identity.node),
-        spool=SpoolSettings(settings.producer.directory / "spool", settings.producer.spool_mb << 20),
+        spool=str(settings.producer.directory / "spool"),
+        spool_bytes=settings.producer.spool_mb << 20,
         hold=settings.producer.hold_seconds,
         close_timeout=settings.producer.close_seconds,
-        limits=Limits(settings.producer.chunk_lines, seconds=settings.producer.chunk_seconds),
-        log=log,
-        run=Run.here(arguments or ()) if identity.whole else None,
+        limits=ChunkLimits(settings.producer.chunk_lines, seconds=settings.producer.chunk_seconds),
+        log=None if log is None else str(log),
+        run=ShippingRun(time.time(), arguments or ()) if identity.whole else None,
     )
 
     def connect() -> Producer:

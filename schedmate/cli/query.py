@@ -1,23 +1,35 @@
 """`schedmate query`: the usual questions to ClickHouse, and any other."""
 
-import sys
-from typing import TYPE_CHECKING, Annotated
+import math
+import time
+from typing import Annotated
 
 import typer
 
-from schedmate.cli.console import console, say, say_json
-from schedmate.settings import Loaded
-
-if TYPE_CHECKING:
-    from sinks.clickhouse import Answer
+from schedmate.cli.listing import Csv, Json, Since, print_rows
+from schedmate.settings import Loaded, SettingsError
+from schedmate.times import since as moment
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+SPANS = {"hours": 3600, "days": 86_400, "weeks": 604_800}
+"""Parameters that say how far back a question looks, and their units in seconds."""
+FROM_NEWEST = frozenset({"throughput"})
+"""Questions that look back from a job's newest minute, not from now."""
+
+
+def _names() -> list[str]:
+    from sinks.clickhouse import queries
+
+    return list(queries())
 
 
 @app.command()
 def command(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="The question; leave it out to see all.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="The question; leave it out to see all.", autocompletion=_names)
+    ] = None,
     given: Annotated[
         list[str] | None, typer.Argument(metavar="[PARAMETER=VALUE]...", help="Values of its parameters.")
     ] = None,
@@ -25,31 +37,32 @@ def command(
     sql: Annotated[
         str | None, typer.Option(help="A question of your own; parameters stand in it as {name:Type}.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object a row.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="CSV with a header.")] = False,
+    since: Since = "",
+    as_json: Json = False,
+    as_csv: Csv = False,
 ) -> None:
     """Ask ClickHouse one of the usual questions, or any other.
 
-    Example: `schedmate query throughput job=4711 hours=2`, `schedmate query failures --csv`,
+    Example: `schedmate query throughput job=4711 hours=2`, `schedmate query failures --since 30d --csv`,
     `schedmate query --sql "SELECT count() FROM job_metrics WHERE job = {job:String}" job=4711`
     """
-    from schedmate.sinking import clickhouse_opener
+    from schedmate.services.sink import clickhouse_opener
     from sinks.clickhouse import ask, run
 
-    if json and csv:
-        raise typer.BadParameter("--json and --csv exclude each other")
     arguments = [*([name] if name and sql else []), *(given or [])]
     if not name and not sql:
-        _list()
+        _list(as_json=as_json, as_csv=as_csv)
         return
-    values = dict(_value(argument) for argument in arguments)
+    values = dict(_value(argument) for argument in arguments) | (
+        _span("" if sql else name or "", since) if since else {}
+    )
     loaded: Loaded = context.obj
     client = clickhouse_opener(loaded.settings.clickhouse)()
     try:
         answer = ask(client, sql, values) if sql else run(client, name or "", values)
     finally:
         client.close()
-    _csv(answer) if csv else _json(answer) if json else _table(answer)
+    print_rows(answer.columns, answer.rows, as_json=as_json, as_csv=as_csv, relative=False)
 
 
 def _value(argument: str) -> tuple[str, str]:
@@ -59,50 +72,31 @@ def _value(argument: str) -> tuple[str, str]:
     return name, value
 
 
-def _list() -> None:
-    from rich.table import Table
-
+def _list(*, as_json: bool, as_csv: bool) -> None:
     from sinks.clickhouse import queries
 
-    table = Table("question", "what it answers", "parameters", box=None, pad_edge=False)
+    rows = []
     for query in queries().values():
         takes = [
             parameter.name if parameter.default is None else f"{parameter.name}={parameter.default}"
             for parameter in query.parameters
         ]
-        table.add_row(query.name, query.title, " ".join(takes))
-    console().print(table)
+        rows.append((query.name, query.title, " ".join(takes)))
+    print_rows(("question", "what it answers", "parameters"), rows, as_json=as_json, as_csv=as_csv)
 
 
-def _table(answer: "Answer") -> None:
-    from rich.table import Table
+def _span(name: str, since: str) -> dict[str, str]:
+    """Return `since` as the parameter that the question takes for it, rounded up to its unit."""
+    from sinks.clickhouse import queries
 
-    from schedmate.cli.cells import cell
-
-    if not answer.rows:
-        say("no rows")
-        return
-    table = Table(*answer.columns, box=None, pad_edge=False)
-    for row in answer.rows:
-        table.add_row(*(cell(value) for value in row))
-    console().print(table)
-
-
-def _json(answer: "Answer") -> None:
-    import msgspec
-
-    encoder = msgspec.json.Encoder(enc_hook=str)
-    for row in answer.rows:
-        say_json(encoder.encode(dict(zip(answer.columns, row, strict=True))))
-
-
-def _csv(answer: "Answer") -> None:
-    import csv
-    from datetime import datetime
-
-    if not answer.columns:  # The embedded engine names no columns where there are no rows.
-        return
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(answer.columns)
-    for row in answer.rows:
-        writer.writerow([value.isoformat() if isinstance(value, datetime) else value for value in row])
+    known = (
+        {parameter.name for parameter in queries()[name].parameters}
+        if name in queries().keys() - FROM_NEWEST
+        else set()
+    )
+    unit = next((unit for unit in SPANS if unit in known), None)
+    if unit is None:
+        raise SettingsError(
+            f"query {name or '--sql'} takes no --since: none of {', '.join(SPANS)} in it counts from now"
+        )
+    return {unit: str(max(1, math.ceil((time.time() - moment(since)) / SPANS[unit])))}

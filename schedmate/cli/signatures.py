@@ -1,12 +1,12 @@
 """`schedmate signatures`: what failures are known by their lines."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.cli.console import console, say, say_json, warn
+from schedmate.cli.console import say, say_json, warn
+from schedmate.cli.listing import Csv, Json, print_rows
 from schedmate.settings import Loaded
 from schedmate.terminal import one_line
 
@@ -21,28 +21,23 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_
 def list_all(
     context: typer.Context,
     *,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object a signature.")] = False,
+    as_json: Json = False,
+    as_csv: Csv = False,
 ) -> None:
     """List all signatures, your own included (setting `processors.signatures`).
 
     Example: `schedmate signatures list --json | jq 'select(.component == "gpu").name'`
     """
     known = _known(context)
-    if json:
-        _json(known)
+    if as_json:
+        import msgspec
+
+        for one in known:
+            say_json(msgspec.json.encode(one))
         return
-    from rich.table import Table
-
-    from schedmate.cli.cells import cell
-
-    table = Table(
-        "signature", "error type", "component", "restartable", "confidence", "an example", box=None, pad_edge=False
-    )
-    for one in known:
-        table.add_row(
-            *map(cell, (one.name, one.error_type, one.component, one.restartable, one.confidence, one.example))
-        )
-    console().print(table)
+    columns = ("signature", "error type", "component", "restartable", "confidence", "an example")
+    rows = [(one.name, one.error_type, one.component, one.restartable, one.confidence, one.example) for one in known]
+    print_rows(columns, rows, as_csv=as_csv)
 
 
 @app.command()
@@ -110,10 +105,3 @@ def _known(context: typer.Context) -> "list[Signature]":
 
     loaded: Loaded = context.obj
     return signatures(loaded.settings.processors)
-
-
-def _json(known: "Iterable[Signature]") -> None:
-    import msgspec
-
-    for one in known:
-        say_json(msgspec.json.encode(one))

@@ -18,7 +18,7 @@ def command(context: typer.Context) -> None:
     from schedmate.assembly import producer_factory
     from schedmate.connections import kafka_connection, permitted
     from schedmate.service import service
-    from schedmate.sinking import opened
+    from schedmate.services.sink import opened
     from sinks import SinkUnavailable
     from sinks.clickhouse import STORED_TOPICS
     from streams.kafka import KafkaConsumer
@@ -36,7 +36,7 @@ def command(context: typer.Context) -> None:
             pump = Pump(
                 consumer, producer, sinks.write, settings.clickhouse.batch_rows, settings.clickhouse.batch_seconds
             )
-            running.telemetry.watch("pump", pump.counters)
+            running.telemetry.export(pump.metrics)
             try:
                 pump.run(running.stop)
             except SinkUnavailable:

@@ -4,8 +4,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from schedmate.cli.cells import said
 from schedmate.cli.console import console, say_json, warn
+from schedmate.cli.listing import Csv, Json, Since, blocks, print_rows
+from schedmate.report import AGAIN, NO_CLOCK, NO_REPORT, rate, seconds
 from schedmate.settings import Loaded, SettingsError
+from schedmate.times import at, local_and_ago
+from schedmate.times import since as moment
 
 if TYPE_CHECKING:
     from sinks.redis import FailedAttempt, JobStatus
@@ -19,13 +24,15 @@ def command(
     job: Annotated[str | None, typer.Argument(help="The job's id; leave it out to see all jobs.")] = None,
     *,
     limit: Annotated[int, typer.Option(min=1, help="So many jobs, those updated last.")] = 50,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object a job.")] = False,
+    since: Since = "",
+    as_json: Json = False,
+    as_csv: Csv = False,
 ) -> None:
     """Show the present state of a job, or of all. Exit code 1 where nothing is known of the job.
 
-    Example: `schedmate status 4711`
+    Examples: `schedmate status 4711`, `schedmate status --since 1h --csv`
     """
-    from schedmate.sinking import redis_client
+    from schedmate.services.sink import redis_client
     from sinks.redis import read_job, read_jobs
 
     loaded: Loaded = context.obj
@@ -40,13 +47,16 @@ def command(
         else:
             found = read_job(client, job, prefix=settings.prefix)
             statuses = [found] if found else []
-    if json:
+    if since:
+        begin = moment(since)
+        statuses = [status for status in statuses if _updated(status) >= begin]
+    if as_json:
         import msgspec
 
         for status in statuses:
             say_json(msgspec.json.encode(status))
-    elif job is None:
-        _all(statuses)
+    elif as_csv or job is None:
+        _all(statuses, as_csv=as_csv)
     elif statuses:
         _one(statuses[0])
     if job is not None and not statuses:
@@ -54,73 +64,68 @@ def command(
         raise typer.Exit(1)
 
 
-def _all(statuses: "list[JobStatus]") -> None:
-    from rich.table import Table
-
-    from schedmate.cli.cells import cell
-
-    table = Table(
-        "job",
-        "state",
-        "attempt",
-        "nodes",
-        "step",
-        "s/step",
-        "throughput",
-        "loss",
-        "alarms",
-        "verdict",
-        "decision",
-        box=None,
-        pad_edge=False,
-    )
-    for status in statuses:
-        decision = " ".join(part for part in (status.decision, status.outcome) if part)
-        values = (
-            status.job,
-            status.state,
-            status.attempt,
-            status.nodes,
-            status.step,
-            status.step_time_s,
-            _speed(status),
-            status.loss,
-            ", ".join(status.alarms).replace("_", " "),
+def _all(statuses: "list[JobStatus]", *, as_csv: bool) -> None:
+    if as_csv:
+        columns = ("job", "state", "attempt", "nodes", "step", "step_time_s", "throughput", "throughput_unit", "loss",
+                   "metric_time", "alarms", "verdict", "verdict_message", "decision", "outcome")  # fmt: skip
+        rows = [
+            (one.job, one.state, one.attempt, " ".join(one.nodes), one.step, one.step_time_s, one.throughput, one.throughput_unit,
+             one.loss, at(one.metric_time), " ".join(one.alarms), one.verdict, one.verdict_message, one.decision, one.outcome)
+            for one in statuses
+        ]  # fmt: skip
+        print_rows(columns, rows, as_csv=True)
+        return
+    shown = [
+        (
+            one.job,
+            one.state,
+            _numbers(("step", one.step), ("loss", one.loss)),
+            _speed(one),
+            at(one.metric_time),
+            _note(one),
         )
-        table.add_row(*map(cell, values), cell(_verdict(status)), cell(decision))
-    console().print(table if statuses else "no jobs")
+        for one in statuses
+    ]
+    print_rows(("job", "state", "progress", "speed", "last report", "what happened"), shown, empty="no jobs")
+
+
+def _updated(status: "JobStatus") -> float:
+    times = (status.state_time, status.metric_time, status.verdict_time, status.outcome_time, status.warning_time)
+    return max((each for each in times if each is not None), default=0.0)
+
+
+def _note(status: "JobStatus") -> str:
+    """Return what happened to a job, in few words: its verdict, what was decided, its alarms."""
+    decided = " ".join(part for part in (status.decision, status.outcome) if part)
+    return "; ".join(part for part in (_verdict(status), decided, ", ".join(status.alarms)) if part).replace("_", " ")
 
 
 def _one(status: "JobStatus") -> None:
-    from rich.table import Table
-
-    from schedmate.cli.cells import cell, moment
-
     rows = {
         "job": status.job,
         "state": _joined(status.state, status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal)),
-        "since": moment(status.state_time),
+        "since": at(status.state_time),
         "attempt": status.attempt,
         "where": _joined(", ".join(status.nodes), _some("{:g} GPUs", status.gpus), _some("beside {}", status.packed_with)),
         "what": _joined(status.command, _some("in {}", status.directory), _some("by {}", status.user)),
         "progress": _numbers(("step", status.step), ("epoch", status.epoch), ("loss", status.loss)),
-        "speed": _joined(_some("{:.6g} s/step", status.step_time_s), _speed(status)),
+        "speed": _joined(_speed(status), _throughput(status)) or _why_unknown(status),
         "slowest rank": _slowest(status),
-        "last report": moment(status.metric_time),
+        "last report": at(status.metric_time),
         "alarms": "; ".join(status.alarms.values()),
         "slowed by": _some("{}, to {:.0%}", status.slowed_by, status.slowdown_ratio),
-        "verdict": _joined(_verdict(status), status.verdict_message),
-        "line": _some("{}  [{}]", status.verdict_line, status.verdict_place),
+        "verdict": _joined(_verdict(status), status.verdict_signature.replace("_", " "), _again(status)),
+        "said": at(status.verdict_time),
+        "message": status.verdict_message if status.verdict_message not in status.verdict_line else "",
+        "line": status.verdict_line,
+        "stands at": status.verdict_place,
         "failed before": "; ".join(_failed(one) for one in status.failures if one.attempt != status.verdict_attempt),
         "decision": _joined(status.decision, status.decision_mode, status.decision_reason),
         "outcome": _joined(status.outcome, status.outcome_detail),
         "warning": _joined(status.warning, status.warning_detail),
     }  # fmt: skip
-    table = Table("", "", box=None, pad_edge=False, show_header=False)
-    for name, value in rows.items():
-        if value not in ("", None):
-            table.add_row(name, cell(value))
-    console().print(table)
+    known = {name: value for name, value in rows.items() if value not in ("", None)}
+    console().print(blocks(list(known), [[said(value, local_and_ago) for value in known.values()]]))
 
 
 def _failed(one: "FailedAttempt") -> str:
@@ -155,7 +160,22 @@ def _slowest(status: "JobStatus") -> str:
 
 
 def _speed(status: "JobStatus") -> str:
-    return "" if status.throughput is None else f"{status.throughput:.6g} {status.throughput_unit}".strip()
+    """Return the step time, or the throughput where that alone is known."""
+    if status.step_time_s is not None:
+        return f"{seconds(status.step_time_s)} a step"
+    return _throughput(status)
+
+
+def _throughput(status: "JobStatus") -> str:
+    return "" if status.throughput is None else f"{rate(status.throughput)} {status.throughput_unit}".strip()
+
+
+def _why_unknown(status: "JobStatus") -> str:
+    return f"unknown: {NO_REPORT if status.metric_time is None else NO_CLOCK}"
+
+
+def _again(status: "JobStatus") -> str:
+    return AGAIN[status.verdict_restartable] if status.verdict else ""
 
 
 def _verdict(status: "JobStatus") -> str:

@@ -3,10 +3,10 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from records import BY_NAME
-from schedmate.cli.console import console, say
+from schedmate.cli.console import say
+from schedmate.cli.listing import Csv, Json, print_rows
 from schedmate.connections import kafka_connection
 from schedmate.settings import Loaded
 from streams.kafka import check_topics, create_topics, list_topics
@@ -41,14 +41,14 @@ def create(
 
 
 @app.command("list")
-def list_command(context: typer.Context) -> None:
+def list_command(context: typer.Context, *, as_json: Json = False, as_csv: Csv = False) -> None:
     """List the topics, what they hold, and their partitions.
 
     Example: `schedmate topics list`
     """
     loaded: Loaded = context.obj
     present = list_topics(kafka_connection(loaded.settings.kafka))
-    table = Table("topic", "partitions", "record", "what it holds", box=None, pad_edge=False)
+    rows = []
     for layout in LAYOUTS:
         topic = BY_NAME.get(layout.name)
         held = (
@@ -56,8 +56,8 @@ def list_command(context: typer.Context) -> None:
             if topic
             else ("JobState", "The newest state of every job, for the workers alone.")
         )
-        table.add_row(layout.name, str(present.get(layout.name, "missing")), *held)
-    console().print(table)
+        rows.append((layout.name, present.get(layout.name, "missing"), *held))
+    print_rows(("topic", "partitions", "record", "what it holds"), rows, as_json=as_json, as_csv=as_csv)
 
 
 @app.command()

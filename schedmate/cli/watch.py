@@ -25,7 +25,7 @@ def command(
 
     from schedmate.assembly import job_processor
     from schedmate.service import service
-    from schedmate.watching import watch
+    from schedmate.watch_log import watch
 
     loaded: Loaded = context.obj
     with service(loaded.settings, "watch") as running:

@@ -1,16 +1,13 @@
 """`schedmate watch-scheduler`: job events from a scheduler."""
 
 import time
-from functools import partial
 from pathlib import Path
-from threading import Event
 from typing import Annotated
 
 import typer
 
-from resilience import Outage, retry
 from schedmate.settings import Loaded
-from streams.transport import Producer, TransportError
+from streams.transport import Producer
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
@@ -43,38 +40,31 @@ def slurm(
 
     Example: `schedmate watch-scheduler slurm --interval 2`
     """
+    from schedmate.connections import kafka_connection
     from schedmate.service import service
+    from streams.kafka import KafkaProducer
+    from streams.producers.metrics import ShippingMetrics
     from streams.producers.slurm_events import SlurmWatcher
 
     loaded: Loaded = context.obj
     settings = loaded.settings
     file = checkpoint or settings.producer.directory / "slurm-events.json"
+
+    def connect() -> Producer:
+        return KafkaProducer(kafka_connection(settings.kafka), settings.kafka.compression, give_up_s=10.0)
+
     with service(settings, "watch-scheduler") as running:
         file.parent.mkdir(parents=True, exist_ok=True)
-        producer = _connect(loaded, running.stop)
-        if producer is None:
-            return
-        watcher = SlurmWatcher(producer, file)
+        watcher = SlurmWatcher(connect, file)
         began = time.time()
 
         def health() -> list[str]:
-            silent = time.time() - max(began, watcher.counters.last_look)
+            silent = time.time() - max(began, watcher.last_look)
             return [f"Slurm has not answered for {silent:.0f} s"] if silent > SILENT_S else []
 
-        running.telemetry.watch("slurm_watcher", watcher.counters)
+        running.telemetry.export(watcher.metrics, ShippingMetrics(watcher.shipper.counters))
         running.telemetry.health = health
-        watcher.run(running.stop, interval or settings.producer.scheduler_seconds)
-        producer.close()
-
-
-def _connect(loaded: Loaded, stop: Event) -> Producer | None:
-    """Return a producer once a broker answers; None where `stop` was set before."""
-    from schedmate.connections import kafka_connection
-    from streams.kafka import KafkaProducer
-
-    kafka = loaded.settings.kafka
-    connect = partial(KafkaProducer, kafka_connection(kafka), kafka.compression, give_up_s=10.0)
-    try:
-        return retry(connect, Outage("Kafka"), on=TransportError, stop=stop)
-    except TransportError:
-        return None
+        try:
+            watcher.run(running.stop, interval or settings.producer.scheduler_seconds)
+        finally:
+            watcher.close(settings.producer.close_seconds)

@@ -21,6 +21,7 @@ def command(context: typer.Context) -> None:
     from streams.kafka import list_topics
     from streams.runtimes.engine import Engine
     from streams.runtimes.faust_worker import FaustWorker
+    from streams.runtimes.metrics import EngineMetrics
 
     loaded: Loaded = context.obj
     settings = loaded.settings
@@ -31,12 +32,8 @@ def command(context: typer.Context) -> None:
         nodes = node_processor(settings.processors)
         partitions = list_topics(connection)
         engine = Engine(processor, partitions["job-logs"])
-        node_engine = Engine(nodes, partitions["node-logs"])
-        running.telemetry.watch("worker", engine.counters)
-        running.telemetry.watch("node_worker", node_engine.counters)
-        for component, counters in processor.components().items():
-            running.telemetry.watch(component, counters)
-        running.telemetry.watch("nodes", nodes.counters)
+        node_engine = Engine(nodes, partitions["node-logs"], metrics=EngineMetrics("node_worker"))
+        running.telemetry.export(engine.metrics, node_engine.metrics, *processor.metric_groups(), nodes.metrics)
         group, timeout_s = f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s
         makers = (partial(job_processor, settings.processors), partial(node_processor, settings.processors))
         worker = FaustWorker(connection, [engine, node_engine], group, timeout_s, makers=makers)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from records import Action, Decision, ErrorType, EventKind, Outcome
-from schedmate.demo.facts import Facts, Phase, Reading
+from schedmate.demo.facts import DemoFacts, DemoReading, Phase
 from schedmate.demo.jobs.clock import Typical
 from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, VICTIM, Program
 from schedmate.report import seconds
@@ -26,7 +26,7 @@ class Check:
     seen: str
 
 
-def check(facts: Facts) -> list[Check]:
+def check(facts: DemoFacts) -> list[Check]:
     """Hold the promises against the facts."""
     return [Check(promise, *test(facts)) for promise, test in _PROMISES]
 
@@ -38,23 +38,23 @@ def near(measured: float | None, clocked: Typical | None, share: float = NEAR) -
     return abs(measured - clocked.seconds) <= max(share * clocked.seconds, NEAR_S, clocked.spread)
 
 
-def _read(facts: Facts) -> tuple[bool, str]:
+def _read(facts: DemoFacts) -> tuple[bool, str]:
     wrong = [_gap(each) for each in facts.readings if not near(each.measured, each.clocked)]
     worst = max((_difference(each) for each in facts.readings), default=0.0)
     return not wrong and bool(facts.readings), "; ".join(wrong) or f"largest difference {worst:.1%}"
 
 
-def _difference(reading: Reading) -> float:
+def _difference(reading: DemoReading) -> float:
     return abs(reading.measured / reading.clocked.seconds - 1) if reading.measured and reading.clocked else 0.0
 
 
-def _gap(reading: Reading) -> str:
+def _gap(reading: DemoReading) -> str:
     clocked = reading.clocked.seconds if reading.clocked else None
     values = [seconds(value) if value is not None else "unknown" for value in (reading.measured, clocked)]
     return f"{reading.label}: read {values[0]}, clocked {values[1]}"
 
 
-def _learnt(facts: Facts) -> tuple[bool, str]:
+def _learnt(facts: DemoFacts) -> tuple[bool, str]:
     wrong = [
         each.label
         for each in facts.readings
@@ -66,7 +66,7 @@ def _learnt(facts: Facts) -> tuple[bool, str]:
     return not wrong and bool(facts.readings), f"not in {', '.join(wrong)}" if wrong else "in every job"
 
 
-def _slowed(facts: Facts) -> tuple[bool, str]:
+def _slowed(facts: DemoFacts) -> tuple[bool, str]:
     found = [each for each in facts.board.slowdowns if each.job == VICTIM.name and each.packed_job == NEIGHBOUR.name]
     if not found:
         return False, "no slowdown was found"
@@ -78,7 +78,7 @@ def _slowed(facts: Facts) -> tuple[bool, str]:
     ], f"at {one.ratio:.0%} of its speed; the limit is {one.threshold:.0%}"
 
 
-def _parted(facts: Facts) -> tuple[bool, str]:
+def _parted(facts: DemoFacts) -> tuple[bool, str]:
     line = facts.job(NEIGHBOUR)
     packings = [event for event in line.of(EventKind.PACKED) if event.newcomer]
     done = _done(facts, NEIGHBOUR, Action.CANCEL_PACKING)
@@ -88,7 +88,7 @@ def _parted(facts: Facts) -> tuple[bool, str]:
     )
 
 
-def _recovered(facts: Facts) -> tuple[bool, str]:
+def _recovered(facts: DemoFacts) -> tuple[bool, str]:
     of = {phase.name: phase for phase in facts.phases}
     before, after = (of.get(name, Phase(name)) for name in ("before", "after"))
     if not facts.board.slowdowns or not before.measured or not after.measured or after.delay is None:
@@ -100,7 +100,7 @@ def _recovered(facts: Facts) -> tuple[bool, str]:
     return kept, f"at {share:.0%} of its speed {after.delay:.1f} s after they were parted"
 
 
-def _restarted(facts: Facts) -> tuple[bool, str]:
+def _restarted(facts: DemoFacts) -> tuple[bool, str]:
     line = facts.job(FAULTY)
     verdict, slots = line.verdict(0), line.slots()
     blamed = verdict is not None and verdict.error_type is ErrorType.INFRASTRUCTURE and verdict.root is not None
@@ -110,7 +110,7 @@ def _restarted(facts: Facts) -> tuple[bool, str]:
     return kept, where
 
 
-def _left_alone(facts: Facts) -> tuple[bool, str]:
+def _left_alone(facts: DemoFacts) -> tuple[bool, str]:
     line = facts.job(BUGGY)
     verdict = line.verdict(0)
     if verdict is None or verdict.root is None:
@@ -119,7 +119,7 @@ def _left_alone(facts: Facts) -> tuple[bool, str]:
     return kept, f"line {verdict.root.line}: {verdict.root.text.strip()}"
 
 
-def _killed(facts: Facts) -> tuple[bool, str]:
+def _killed(facts: DemoFacts) -> tuple[bool, str]:
     line = facts.job(KILLED)
     ends, verdict = line.of(EventKind.ENDED), line.verdict(0)
     if not ends or verdict is None:
@@ -128,22 +128,22 @@ def _killed(facts: Facts) -> tuple[bool, str]:
     return kept, f"signal {ends[-1].signal}, verdict: {verdict.error_type}, {'a' if verdict.root else 'no'} line"
 
 
-def _healthy(facts: Facts) -> tuple[bool, str]:
+def _healthy(facts: DemoFacts) -> tuple[bool, str]:
     line = facts.job(HEALTHY)
     return line.state == "completed" and not line.verdicts() and _untouched(facts, HEALTHY), line.state
 
 
-def _gpus(facts: Facts) -> tuple[bool, str]:
+def _gpus(facts: DemoFacts) -> tuple[bool, str]:
     return facts.board.gpu_samples > 0, f"{facts.board.gpu_samples} samples from {facts.gpus.partition(':')[0]}"
 
 
-def _complete(facts: Facts) -> tuple[bool, str]:
+def _complete(facts: DemoFacts) -> tuple[bool, str]:
     seen = f"{facts.pieces_shipped:,} lines printed, {facts.pieces_read:,} read, {len(facts.board.dead)} dead letters"
     whole = facts.pieces_shipped == facts.pieces_read > 0 and not facts.pieces_lost and not facts.board.dead
     return whole, seen
 
 
-def _stored(facts: Facts) -> tuple[bool, str]:
+def _stored(facts: DemoFacts) -> tuple[bool, str]:
     wrong = [
         f"{topic}: {count} records, {facts.stored.get(topic, 0)} rows"
         for topic, count in facts.written.items()
@@ -153,7 +153,7 @@ def _stored(facts: Facts) -> tuple[bool, str]:
     return not wrong and rows > 0, "; ".join(wrong) or f"{rows:,} rows"
 
 
-def _done(facts: Facts, program: Program, action: Action) -> bool:
+def _done(facts: DemoFacts, program: Program, action: Action) -> bool:
     """True where exactly one decision was made about a job, for this action, and carried out."""
     about = _about(facts, program)
     if [decision.action for decision in about] != [action]:
@@ -162,15 +162,15 @@ def _done(facts: Facts, program: Program, action: Action) -> bool:
     return result is not None and result.outcome is Outcome.DONE
 
 
-def _untouched(facts: Facts, program: Program) -> bool:
+def _untouched(facts: DemoFacts, program: Program) -> bool:
     return not _about(facts, program) and facts.job(program).attempt == 0
 
 
-def _about(facts: Facts, program: Program) -> list[Decision]:
+def _about(facts: DemoFacts, program: Program) -> list[Decision]:
     return [decision for decision in facts.board.decisions.values() if decision.job == program.name]
 
 
-_PROMISES: tuple[tuple[str, Callable[[Facts], tuple[bool, str]]], ...] = (
+_PROMISES: tuple[tuple[str, Callable[[DemoFacts], tuple[bool, str]]], ...] = (
     ("Step times as read agree with the jobs' own clocks", _read),
     ("Every job learns: its loss, as read, falls", _learnt),
     (f"A packed neighbour slows {VICTIM.name}, and that is seen", _slowed),

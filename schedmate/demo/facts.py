@@ -16,7 +16,7 @@ from streams.memory import MemoryBroker
 
 
 @dataclass(frozen=True)
-class Reading:
+class DemoReading:
     """One rank's step time: what SchedMate read, and what the job clocked in the same seconds; null where there is none."""
 
     program: Program
@@ -50,7 +50,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Facts:
+class DemoFacts:
     """Everything that the checks and the summary look at.
 
     Attributes:
@@ -66,7 +66,7 @@ class Facts:
     """
 
     board: Board
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[DemoReading, ...] = ()
     phases: tuple[Phase, ...] = ()
     gpus: str = ""
     pieces_shipped: int = 0
@@ -80,7 +80,7 @@ class Facts:
         return self.board.jobs.get(program.name, JobLine(program.name, state="never submitted"))
 
 
-def readings(board: Board, clocks: Path) -> tuple[Reading, ...]:
+def readings(board: Board, clocks: Path) -> tuple[DemoReading, ...]:
     """Return the newest step time of every rank beside the one that it clocked over the same reports."""
     found = []
     for program in PROGRAMS:
@@ -88,11 +88,11 @@ def readings(board: Board, clocks: Path) -> tuple[Reading, ...]:
             line = board.jobs.get(program.name)
             metric = line.newest(rank) if line else None
             if line is None or metric is None:
-                found.append(Reading(program, rank))
+                found.append(DemoReading(program, rank))
                 continue
             series = line.metrics[metric.attempt, rank]
             first = next((each.loss for each in series if each.loss is not None), None)
-            found.append(Reading(program, rank, metric, _clocked(program, metric, clocks), first))
+            found.append(DemoReading(program, rank, metric, _clocked(program, metric, clocks), first))
     return tuple(found)
 
 

@@ -12,8 +12,8 @@ from schedmate.assembly import job_processor, node_processor
 from schedmate.demo.cluster import Cluster
 from schedmate.demo.gpus import Gpus
 from schedmate.demo.shipping import Shipping
+from schedmate.services.sink import Sinks, Store
 from schedmate.settings import ProcessorSettings
-from schedmate.sinking import Sinks, Store
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators.local import LocalActuator
 from sinks.clickhouse import STORED_TOPICS, ClickHouseWriter, migrate, open_client

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import Answer, ask
+from sinks.clickhouse import QueryResult, ask
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,6 @@ def questions() -> list[Question]:
     return [Question(text.partition("\n")[0].removeprefix("-- "), text.partition("\n")[2].strip()) for text in texts]
 
 
-def answers(client: Client) -> list[tuple[Question, Answer]]:
+def answers(client: Client) -> list[tuple[Question, QueryResult]]:
     """Return each question with its answer."""
     return [(question, ask(client, question.sql)) for question in questions()]

@@ -8,10 +8,11 @@ from pathlib import Path
 from shutil import rmtree
 
 import structlog
+from prometheus_client import Counter
 from rich.console import Console
 from rich.text import Text
 
-from records import Explained
+from records import UserError
 from schedmate.demo import checks, facts, questions, summary
 from schedmate.demo.board import Watcher
 from schedmate.demo.cluster import cores
@@ -32,7 +33,7 @@ QUIET_S = 0.6
 LOG = "schedmate.log"
 
 
-class CannotRun(Explained):
+class CannotRun(UserError):
     """The demo cannot run so; the message says what was expected and what came."""
 
 
@@ -77,14 +78,14 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
             )
         pipeline.drain()
         watcher.step()
-        known = facts.Facts(
+        known = facts.DemoFacts(
             board=watcher.board,
             readings=facts.readings(watcher.board, pipeline.cluster.clocks),
             phases=facts.phases(watcher.board, pipeline.cluster.clocks),
             gpus=pipeline.gpus.label,
-            pieces_shipped=pipeline.shipping.counters.pieces,
-            pieces_read=pipeline.processor.reader.counters.lines,
-            pieces_lost=pipeline.shipping.counters.lost_lines,
+            pieces_shipped=pipeline.shipping.pieces,
+            pieces_read=_total(pipeline.processor.reader.metrics.lines),
+            pieces_lost=pipeline.shipping.counters.lost,
             written=facts.written(pipeline.broker),
             stored=facts.stored(pipeline.client),
         )
@@ -93,6 +94,12 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
         return all(each.kept for each in found)
     finally:
         pipeline.close()
+
+
+def _total(counter: Counter) -> int:
+    return sum(
+        int(sample.value) for family in counter.collect() for sample in family.samples if sample.name.endswith("_total")
+    )
 
 
 def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:

@@ -2,6 +2,8 @@
 
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from records import LogChunk
@@ -9,7 +11,7 @@ from scheduler_bridge.actuators.local import Output
 from streams.memory import MemoryBroker
 from streams.producers.chunker import Chunker, Ready
 from streams.producers.pieces import PieceSplitter
-from streams.producers.shipper import Parcel, Shipper, Source, SpoolSettings
+from streams.producers.shipper import Envelope, Shipper, Source, SpoolSettings
 from streams.transport import outgoing
 
 SPOOL_BYTES = 64 << 20
@@ -19,21 +21,20 @@ SPOOL_BYTES = 64 << 20
 class _Stream:
     """One stream of one rank of one attempt."""
 
-    def __init__(self, output: Output, shipper: Shipper) -> None:
-        lane = f"local/{output.job}/{output.attempt}/{output.rank}/{output.stream}"
-        self._source = Source(output.job, output.attempt, output.node, lane)
-        self._shipper = shipper
+    def __init__(self, output: Output, offer: Callable[[Envelope], None]) -> None:
+        name = f"local/{output.job}/{output.attempt}/{output.rank}/{output.stream}"
+        self._source = Source(output.job, output.attempt, output.node, name)
+        self._offer = offer
         self._splitter = PieceSplitter()
         self._chunker = Chunker(
-            LogChunk(
-                producer=lane,
+            partial(
+                LogChunk,
+                producer=name,
                 job=output.job,
                 attempt=output.attempt,
                 node=output.node,
                 rank=output.rank,
                 stream=output.stream,
-                lines=[],
-                time=0.0,
             )
         )
 
@@ -47,12 +48,9 @@ class _Stream:
         self._ship(self._chunker.add(self._splitter.finish(), time.monotonic()))
         self._ship(self._chunker.flush())
 
-    def _ship(self, ready: list[Ready]) -> None:
+    def _ship(self, ready: list[Ready[LogChunk]]) -> None:
         for chunk in ready:
-            pieces = chunk.after.piece - chunk.record.first_piece
-            self._shipper.counters.chunks += 1
-            self._shipper.counters.pieces += pieces
-            self._shipper.offer(Parcel(self._source, outgoing(chunk.record), pieces))
+            self._offer(Envelope(self._source, outgoing(chunk.record), chunk.pieces))
 
 
 class Shipping:
@@ -61,6 +59,8 @@ class Shipping:
     def __init__(self, broker: MemoryBroker, spool: Path) -> None:
         self._shipper = Shipper(broker.producer, "demo", spool=SpoolSettings(spool, SPOOL_BYTES))
         self.counters = self._shipper.counters
+        self.pieces = 0
+        """Pieces of text handed over."""
         self._streams: dict[tuple[str, int, int, str], _Stream] = {}
         self._lock = threading.Lock()
 
@@ -70,7 +70,7 @@ class Shipping:
         with self._lock:
             stream = self._streams.get(key)
             if stream is None:
-                stream = self._streams[key] = _Stream(output, self._shipper)
+                stream = self._streams[key] = _Stream(output, self._offer)
             if output.data:
                 stream.take(output.data, output.time)
             else:
@@ -92,3 +92,7 @@ class Shipping:
     def close(self) -> None:
         """End the shipper."""
         self._shipper.close(1.0)
+
+    def _offer(self, envelope: Envelope) -> None:
+        self.pieces += envelope.lines
+        self._shipper.offer(envelope)

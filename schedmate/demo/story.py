@@ -68,7 +68,7 @@ def _end(event: JobEvent) -> tuple[str, str]:
 
 def _failure(failure: Failure) -> Moment:
     if failure.error_type is ErrorType.NONE:
-        return Moment(failure.job, f"verdict taken back: {failure.message}")
+        return Moment(failure.job, f"verdict retracted: {failure.message}")
     return Moment(failure.job, f"verdict: {kind(failure)}: {failure.message}", BAD)
 
 

@@ -14,13 +14,13 @@ from rich.text import Text
 from records import Decision, Evidence, Failure, Outcome
 from schedmate.demo.board import Board
 from schedmate.demo.checks import Check
-from schedmate.demo.facts import Facts, Phase, Reading
+from schedmate.demo.facts import DemoFacts, DemoReading, Phase
 from schedmate.demo.jobs.clock import Typical
 from schedmate.demo.programs import NEIGHBOUR, VICTIM
 from schedmate.demo.questions import Question
 from schedmate.demo.story import kind
 from schedmate.report import seconds
-from sinks.clickhouse import Answer
+from sinks.clickhouse import QueryResult
 
 _COMPARED = ("read", "clocked", "spread", "off by")
 _OBTAINED = {"stated": "step times", "rate": "rates", "timestamps": "time stamps", "arrival": "arrival"}
@@ -31,7 +31,9 @@ _AGAIN = {
 }
 
 
-def show(console: Console, facts: Facts, answers: Sequence[tuple[Question, Answer]], checks: Sequence[Check]) -> None:
+def show(
+    console: Console, facts: DemoFacts, answers: Sequence[tuple[Question, QueryResult]], checks: Sequence[Check]
+) -> None:
     """Print it all."""
     sections: list[tuple[str, Iterator[RenderableType]]] = [
         ("Step time: read from the log, and by the job's own clock", iter([_speeds(facts.readings)])),
@@ -57,7 +59,7 @@ def _table(*columns: str, right: Sequence[str] = ()) -> Table:
     return table
 
 
-def _speeds(readings: Sequence[Reading]) -> Table:
+def _speeds(readings: Sequence[DemoReading]) -> Table:
     table = _table("job", "prints", *_COMPARED, "loss", "obtained from", right=_COMPARED)
     for each in readings:
         metric = each.metric
@@ -152,7 +154,7 @@ def _indented(text: str) -> RenderableType:
     return Padding(Text(text), (0, 0, 0, 3))
 
 
-def _answers(answers: Sequence[tuple[Question, Answer]]) -> Iterator[RenderableType]:
+def _answers(answers: Sequence[tuple[Question, QueryResult]]) -> Iterator[RenderableType]:
     for question, answer in answers:
         yield Text(f"\n {question.words}", style="bold")
         yield Padding(

@@ -7,7 +7,7 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import Answer, ask, run
+from sinks.clickhouse import QueryResult, ask, run
 
 Row = Mapping[str, Any]
 
@@ -43,7 +43,7 @@ _LOOKS = (
 
 
 @dataclass(frozen=True)
-class Facts:
+class JobFacts:
     """What is known. Rows have the names of the tables' columns.
 
     Attributes:
@@ -72,11 +72,11 @@ class Facts:
 
     @property
     def verdict(self) -> Row | None:
-        """The verdict in force; None where there is none, or where it was taken back."""
+        """The verdict in force; None where there is none, or where it was retracted."""
         return self.verdicts[-1] if self.verdicts and self.verdicts[-1]["error_type"] != "none" else None
 
 
-def gather(client: Client, job: str, attempt: int | None = None) -> Facts | None:
+def gather(client: Client, job: str, attempt: int | None = None) -> JobFacts | None:
     """Return what is on record of `attempt` of `job`; None where nothing is known of the job.
 
     Without `attempt` it is the newest that failed, else the newest.
@@ -94,7 +94,7 @@ def gather(client: Client, job: str, attempt: int | None = None) -> Facts | None
     verdicts = [row for row in history if row["attempt"] == chosen]
     progress = next(iter(_rows(ask(client, _PROGRESS, values))), None)
     node = verdicts[-1]["node"] if verdicts else ""
-    return Facts(
+    return JobFacts(
         job=job,
         attempt=chosen,
         newest=known["attempt"] if attempt is None and known["attempt"] > chosen else 0,
@@ -114,5 +114,5 @@ def _last_failed(history: Sequence[Row], newest: int) -> int:
     return max((attempt for attempt, kind in in_force.items() if kind != "none"), default=newest)
 
 
-def _rows(answer: Answer) -> list[dict[str, Any]]:
+def _rows(answer: QueryResult) -> list[dict[str, Any]]:
     return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]

@@ -1,5 +1,6 @@
 """The page: headings, sentences and quoted lines, as plain text or Markdown."""
 
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,8 +9,9 @@ from typing import Any
 from processors.diagnose import Signature
 from records import FailureSource
 from schedmate.terminal import one_line
+from schedmate.times import ago, local
 
-from .facts import OWN_MEMORY, Facts, Row
+from .facts import OWN_MEMORY, JobFacts, Row
 
 _SOURCES: Mapping[str, str] = {
     FailureSource.SIGNATURE: "a known signature",
@@ -47,16 +49,22 @@ class Section:
         self.parts.append(("quote", f"{one_line(place)} | {one_line(text)}"))
 
 
-def plain(facts: Facts, signatures: Mapping[str, Signature]) -> str:
-    """Return the page as plain text."""
+def plain(facts: JobFacts, signatures: Mapping[str, Signature], width: int | None = None) -> str:
+    """Return the page as plain text; sentences are folded at `width` columns, quoted lines never."""
     lines: list[str] = []
     for section in _sections(facts, signatures):
         lines += [section.title, "=" * len(section.title) if not lines else "-" * len(section.title)]
-        lines += [f"    {text}" if kind == "quote" else text for kind, text in section.parts] + [""]
+        for kind, text in section.parts:
+            lines += [f"    {text}"] if kind == "quote" else _folded(text, width)
+        lines.append("")
     return "\n".join(lines)
 
 
-def markdown(facts: Facts, signatures: Mapping[str, Signature]) -> str:
+def _folded(text: str, width: int | None) -> list[str]:
+    return [text] if width is None else textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def markdown(facts: JobFacts, signatures: Mapping[str, Signature]) -> str:
     """Return the page as Markdown; quoted lines stand as code, and words of a job mark nothing up."""
     lines: list[str] = []
     for section in _sections(facts, signatures):
@@ -74,7 +82,7 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in text)
 
 
-def _sections(facts: Facts, signatures: Mapping[str, Signature]) -> Iterator[Section]:
+def _sections(facts: JobFacts, signatures: Mapping[str, Signature]) -> Iterator[Section]:
     makers: tuple[Callable[..., Section], ...] = (_head, _verdict, _for, _against, _nodes, _done, _todo)
     for make in makers:
         section = make(facts, signatures)
@@ -82,7 +90,7 @@ def _sections(facts: Facts, signatures: Mapping[str, Signature]) -> Iterator[Sec
             yield section
 
 
-def _head(facts: Facts, _: Mapping[str, Signature]) -> Section:
+def _head(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section = Section(one_line(f"Job {facts.job}, attempt {facts.attempt}"))
     if facts.ran:
         ran = facts.ran
@@ -113,19 +121,22 @@ def _head(facts: Facts, _: Mapping[str, Signature]) -> Section:
     return section
 
 
-def _verdict(facts: Facts, _: Mapping[str, Signature]) -> Section:
+def _verdict(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section, row = Section("Verdict"), facts.verdict
     if row is None:
         taken = bool(facts.verdicts)
         section.say(
-            "None in force: the last one was taken back." if taken else "None: nothing on record shows a failure."
+            "None in force: the last one was retracted." if taken else "None: nothing on record shows a failure."
         )
         if taken:
             section.say(f"{facts.verdicts[-1]['message']}.")
         return section
     component = f" ({row['faulty_component']})" if row["faulty_component"] != "none" else ""
     at = f" on {row['node']}" if row["node"] else ""
-    section.say(f"{row['error_type'].replace('_', ' ')}{component}{at}: {row['message']}")
+    cause = f": {row['signature'].replace('_', ' ')}" if row["signature"] else ""
+    section.say(f"{row['error_type'].replace('_', ' ')}{component}{at}{cause}.")
+    if not (row["root_text"] and row["message"] in row["root_text"]):
+        section.say(f"{row['message']}.")
     again = {True: "should help", False: "will not help", None: "may or may not help"}[row["restartable"]]
     if row["signature"] in _ON_PURPOSE:
         again = "is up to who ended it"
@@ -137,7 +148,7 @@ def _verdict(facts: Facts, _: Mapping[str, Signature]) -> Section:
     return section
 
 
-def _for(facts: Facts, _: Mapping[str, Signature]) -> Section:
+def _for(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section, row = Section("What speaks for it"), facts.verdict
     if row is None:
         return section
@@ -148,9 +159,8 @@ def _for(facts: Facts, _: Mapping[str, Signature]) -> Section:
     if before:
         section.say(f"Said first {_moment(before[0]['time'])}, and again in {len(before)} later revision(s).")
     if row["final"] and (row["exit_code"] or row["signal"]):
-        section.say(
-            f"The attempt did end badly ({_some('exit code', row['exit_code'])} {_some('signal', row['signal'])})."
-        )
+        how = " ".join(filter(None, (_some("exit code", row["exit_code"]), _some("signal", row["signal"]))))
+        section.say(f"The attempt did end badly ({how}).")
     for one in facts.looks if row["source"] != FailureSource.MODEL else ():
         if one["error_type"] == row["error_type"]:
             section.say(f"The language model {one['model']} says so too.")
@@ -160,7 +170,7 @@ def _for(facts: Facts, _: Mapping[str, Signature]) -> Section:
     return section
 
 
-def _against(facts: Facts, _: Mapping[str, Signature]) -> Section:
+def _against(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section, row = Section("What speaks against it"), facts.verdict
     if row is None:
         return section
@@ -186,13 +196,13 @@ def _against(facts: Facts, _: Mapping[str, Signature]) -> Section:
     return section
 
 
-def _nodes(facts: Facts, _: Mapping[str, Signature]) -> Section:
+def _nodes(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section = Section("What else its nodes said")
     _found(section, facts, facts.verdict, "")
     return section
 
 
-def _found(section: Section, facts: Facts, row: Row | None, bearing: str) -> None:
+def _found(section: Section, facts: JobFacts, row: Row | None, bearing: str) -> None:
     """Quote what the nodes said that bears so on the verdict `row`."""
     for one in facts.findings:
         if _bearing(one, row) == bearing:
@@ -217,18 +227,20 @@ def _bearing(one: Row, row: Row | None) -> str:
     return "against" if one["severity"] == "fatal" else ""
 
 
-def _done(facts: Facts, _: Mapping[str, Signature]) -> Section:
+def _done(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section = Section("What was done")
     for one in reversed(facts.decisions):
         mode = "" if one["mode"] == "act" else " (published only)"
         detail = f": {one['detail']}" if one["detail"] else ""
-        section.say(f"{_moment(one['time'])} {one['action']}{mode}, because {one['reason']}. {one['outcome']}{detail}.")
+        section.say(
+            f"{_moment(one['time'])} {one['action']}{mode}, because {one['reason'].rstrip('.')}: {one['outcome']}{detail}."
+        )
     if not section.parts:
         section.say("Nothing was decided.")
     return section
 
 
-def _todo(facts: Facts, signatures: Mapping[str, Signature]) -> Section:
+def _todo(facts: JobFacts, signatures: Mapping[str, Signature]) -> Section:
     section, row = Section("What to do"), facts.verdict
     if row is None:
         return section
@@ -249,7 +261,7 @@ def _place(one: Mapping[str, Any]) -> str:
 
 
 def _moment(value: object) -> str:
-    return value.isoformat(" ", "seconds") if isinstance(value, datetime) else str(value)
+    return f"{local(value)} ({ago(value)})" if isinstance(value, datetime) else str(value)
 
 
 def _some(name: str, value: object) -> str:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from records import Action, Explained
+from records import Action, UserError
 
 
-class JobState(StrEnum):
+class SchedulerJobState(StrEnum):
     """The state of a job, in the few words that the bridge needs."""
 
     PENDING = "pending"
@@ -44,7 +44,7 @@ class JobView:
     """
 
     job: str
-    state: JobState
+    state: SchedulerJobState
     attempt: int = 0
     nodes: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ class NodeView:
         return {"state": self.word or self.state.value, "reason": self.reason}
 
 
-class ActuatorError(Explained):
+class ActuatorError(UserError):
     """The scheduler refused, or does not show the effect; the text says what was expected, what came, and what to do."""
 
     def __init__(self, expected: str, came: str, remedy: str) -> None:

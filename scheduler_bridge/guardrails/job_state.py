@@ -2,7 +2,7 @@
 
 from records import Action, Decision
 from scheduler_bridge.act_keys import act_key
-from scheduler_bridge.actuators import JobState, JobView
+from scheduler_bridge.actuators import JobView, SchedulerJobState
 
 from .base import Objection, Wait
 
@@ -32,7 +32,7 @@ def objection_of_state(
 
 
 def _running(decision: Decision, job: JobView, beneficiary: JobView | None) -> Objection | None:
-    if job.state is not JobState.RUNNING:
+    if job.state is not SchedulerJobState.RUNNING:
         return Objection(NAME, f"job {job.job} does not run ({job.word or job.state})")
     if decision.action is Action.CANCEL_PACKING:
         return _cancel_packing(decision, job, beneficiary)
@@ -51,13 +51,13 @@ def _restart(decision: Decision, job: JobView, confirmed: bool) -> Objection | W
     word = job.word or job.state.value
     if moved_on := _moved_on(decision, job):
         return moved_on
-    if job.state is JobState.FAILED:
+    if job.state is SchedulerJobState.FAILED:
         return None
-    if job.state is JobState.CANCELLED:
+    if job.state is SchedulerJobState.CANCELLED:
         return Objection(NAME, f"job {job.job} was cancelled by a person ({word})")
-    if job.state is JobState.HELD:
+    if job.state is SchedulerJobState.HELD:
         return Objection(NAME, f"job {job.job} is held in the queue by a person ({word})")
-    if job.state is JobState.COMPLETED:
+    if job.state is SchedulerJobState.COMPLETED:
         # Exit code 0 of a script may hide the failure of a pipe's first part; the verdict after the end decides.
         return (
             None
@@ -71,9 +71,9 @@ def _restart(decision: Decision, job: JobView, confirmed: bool) -> Objection | W
 def _hold(decision: Decision, job: JobView) -> Objection | None:
     word = job.word or job.state.value
     if decision.action is Action.HOLD:
-        fits = job.state is JobState.PENDING
+        fits = job.state is SchedulerJobState.PENDING
         return None if fits else Objection(NAME, f"job {job.job} does not wait in the queue ({word})")
-    if job.state is not JobState.HELD:
+    if job.state is not SchedulerJobState.HELD:
         return Objection(NAME, f"job {job.job} is not held ({word})")
     if not job.acts or not job.acts[-1].startswith(f"{Action.HOLD}/"):
         return Objection(NAME, f"somebody else holds job {job.job} ({word})")
@@ -85,7 +85,7 @@ def _cancel_packing(decision: Decision, job: JobView, beneficiary: JobView | Non
         return Objection(NAME, f"job {job.job} has its GPUs to itself")
     if not decision.beneficiary:
         return None
-    if beneficiary is None or beneficiary.state is not JobState.RUNNING:
+    if beneficiary is None or beneficiary.state is not SchedulerJobState.RUNNING:
         return Objection(NAME, f"job {decision.beneficiary}, which would gain, does not run")
     if beneficiary.attempt != decision.attempt:
         return Objection(NAME, f"job {decision.beneficiary}, which would gain, was restarted since")

@@ -1,9 +1,9 @@
 """What can go wrong with Slurm, by name."""
 
-from records import Explained
+from records import UserError
 
 
-class SlurmError(Explained):
+class SlurmError(UserError):
     """Slurm did not do, or did not tell, what was asked; the text says what was expected, what came, and what to do."""
 
     def __init__(self, expected: str, came: str, remedy: str) -> None:

@@ -2,10 +2,10 @@
 
 from .client import DATABASE, open_client
 from .migrate import check_schema, migrate
-from .queries import Answer, Parameter, Query, ask, queries, run
+from .queries import Parameter, Query, QueryResult, ask, queries, run
 from .retention import KEEP_DAYS, KEPT, set_retention
 from .tables import STORED_TOPICS, TABLE_OF
-from .writer import ClickHouseWriter, WriterCounters
+from .writer import ClickHouseWriter, WriterMetrics
 
 __all__ = [
     "DATABASE",
@@ -13,11 +13,11 @@ __all__ = [
     "KEPT",
     "STORED_TOPICS",
     "TABLE_OF",
-    "Answer",
     "ClickHouseWriter",
     "Parameter",
     "Query",
-    "WriterCounters",
+    "QueryResult",
+    "WriterMetrics",
     "ask",
     "check_schema",
     "migrate",

@@ -60,7 +60,7 @@ def open_client(
             ca_cert=ca_cert or None,
             connect_timeout=connect_timeout_s,
             send_receive_timeout=timeout_s,
-            # A session outlives a broken connection and then answers "session is locked".
+            # A session dismisses a broken connection and then answers "session is locked".
             autogenerate_session_id=False,
             show_clickhouse_errors="scrub",
             tz_mode="aware",

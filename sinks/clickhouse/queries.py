@@ -1,5 +1,6 @@
 """The canned questions: each a file in `queries/`, with what it asks and which parameters it takes in its leading comment."""
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryResult:
     """What came back: the names of the columns, and the rows."""
 
     columns: Sequence[str]
@@ -66,7 +67,7 @@ def _read(name: str, text: str) -> Query:
     return Query(name, title.group(1), about.group(1), parameters, sql)
 
 
-def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> Answer:
+def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> QueryResult:
     """Return the answer to the question `name`.
 
     Args:
@@ -80,7 +81,12 @@ def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> An
     """
     query = queries().get(name)
     if query is None:
-        raise SinkRejected(f"expected one of {', '.join(queries())}; got {name!r}")
+        near = difflib.get_close_matches(name, queries(), n=1)
+        raise SinkRejected(
+            f"no query {name!r}; did you mean {near[0]}?"
+            if near
+            else f"expected a query, one of {', '.join(queries())}; got {name!r}"
+        )
     values = dict(given or {})
     unknown = sorted(set(values) - {parameter.name for parameter in query.parameters})
     if unknown:
@@ -94,7 +100,7 @@ def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> An
     return ask(client, query.sql, values)
 
 
-def ask(client: Client, sql: str, values: Mapping[str, str] | None = None) -> Answer:
+def ask(client: Client, sql: str, values: Mapping[str, str] | None = None) -> QueryResult:
     """Return the answer to `sql`, with `values` bound to its `{name:Type}` parameters.
 
     Raises:
@@ -103,4 +109,4 @@ def ask(client: Client, sql: str, values: Mapping[str, str] | None = None) -> An
     """
     with speaking("asking ClickHouse"):
         result = client.query(sql, parameters=dict(values or {}))
-    return Answer(result.column_names, result.result_rows)
+    return QueryResult(result.column_names, result.result_rows)

@@ -1,13 +1,14 @@
 """Batches of records into tables: every record once, whatever is repeated and whoever dies."""
 
 import hashlib
+import time
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 
 from clickhouse_connect.driver.client import Client
+from prometheus_client import Counter, Histogram
 
 from records import Failure, JobMetric, Record
 from sinks.errors import SinkRejected, SinkUnavailable
@@ -28,22 +29,39 @@ _SOURCE_VALUES = (attrgetter("topic"), attrgetter("partition"), attrgetter("offs
 _SOURCE_TYPES = ("String", "Int32", "Int64")
 
 
-@dataclass
-class WriterCounters:
+_WRITE_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_END_TO_END_S = (0.25, 0.5, 1, 2, 3, 5, 10, 30, 60, 300, 1800)
+
+
+class WriterMetrics:
     """What the writer did."""
 
-    rows: int = 0
-    """Rows inserted."""
-    repeats: int = 0
-    """Records dropped because they were in the batch or in the table already, by their id."""
-    batches: int = 0
-    """Calls of `write` that returned."""
-    inserts: int = 0
-    """Inserts acknowledged."""
-    swallowed: int = 0
-    """Inserts that the server acknowledged and did not keep, so that they were sent again."""
-    failures: int = 0
-    """Calls of `write` that raised."""
+    def __init__(self) -> None:
+        self.rows = Counter("schedmate_clickhouse_rows", "Rows inserted.", registry=None)
+        self.repeats = Counter(
+            "schedmate_clickhouse_repeats", "Records that were in the batch or in the table already.", registry=None
+        )
+        self.inserts = Counter("schedmate_clickhouse_inserts", "Inserts acknowledged.", registry=None)
+        self.swallowed = Counter(
+            "schedmate_clickhouse_swallowed",
+            "Inserts that the server acknowledged and did not keep; they were sent again.",
+            registry=None,
+        )
+        self.failures = Counter("schedmate_clickhouse_failures", "Batches that could not be written.", registry=None)
+        self.write_duration = Histogram(
+            "schedmate_clickhouse_write_duration_seconds",
+            "Time to write one batch to all its tables.",
+            buckets=_WRITE_S,
+            unit="seconds",
+            registry=None,
+        )
+        self.end_to_end = Histogram(
+            "schedmate_clickhouse_end_to_end_seconds",
+            "From the arrival of a job's newest line to the row that was made of it (job_metrics).",
+            buckets=_END_TO_END_S,
+            unit="seconds",
+            registry=None,
+        )
 
 
 class ClickHouseWriter:
@@ -64,16 +82,18 @@ class ClickHouseWriter:
     Not thread-safe.
 
     Attributes:
-        counters: What it did so far.
+        metrics: What it did so far.
     """
 
-    def __init__(self, connect: Callable[[], Client]) -> None:
+    def __init__(self, connect: Callable[[], Client], clock: Callable[[], float] = time.time) -> None:
         """Set up; nothing is opened yet.
 
         Args:
             connect: Opens the database; called at the first write, and at the next one where that failed.
+            clock: Seconds since 1970.
         """
-        self.counters = WriterCounters()
+        self.metrics = WriterMetrics()
+        self._clock = clock
         self._connect = connect
         self._client: Client | None = None
 
@@ -89,14 +109,15 @@ class ClickHouseWriter:
         """
         if not batch:
             return
+        began = time.perf_counter()
         try:
             client = self._opened()
             for table, rows in _by_table(batch).items():
                 self._write_table(client, table, rows)
         except (SinkUnavailable, SinkRejected):
-            self.counters.failures += 1
+            self.metrics.failures.inc()
             raise
-        self.counters.batches += 1
+        self.metrics.write_duration.observe(time.perf_counter() - began)
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -121,16 +142,23 @@ class ClickHouseWriter:
         new = _new(client, table, rows, there)
         if there and table.record is JobMetric:
             _reconcile(client, [record for record in records if record.id in there])  # type: ignore[attr-defined]
-        self.counters.repeats += len(rows) - len(new)
+        self.metrics.repeats.inc(len(rows) - len(new))
         for start in range(0, len(new), _INSERT_ROWS):
             block = new[start : start + _INSERT_ROWS]
             _insert(client, table, block, _token(block))
             missing = _new(client, table, block, present(client, table, [record for _, record in block]))
             if missing:
-                self.counters.swallowed += 1
+                self.metrics.swallowed.inc()
                 _insert(client, table, missing, uuid.uuid4().hex)
-            self.counters.inserts += 1
-            self.counters.rows += len(block)
+            self.metrics.inserts.inc()
+            self.metrics.rows.inc(len(block))
+            self._observe_end_to_end(block)
+
+    def _observe_end_to_end(self, block: Sequence[Row]) -> None:
+        now = self._clock()
+        for _, record in block:
+            if isinstance(record, JobMetric):
+                self.metrics.end_to_end.observe(max(0.0, now - record.time))
 
 
 def _new(client: Client, table: Table, rows: list[Row], there: set[str]) -> list[Row]:

@@ -2,8 +2,8 @@
 
 from .connect import open_redis
 from .keys import PREFIX, Keys
-from .reading import read_findings, read_job, read_jobs, read_node
-from .state import RedisState, StateCounters
+from .read_state import read_findings, read_job, read_jobs, read_node
+from .state import RedisState, StateMetrics
 from .status import FailedAttempt, JobStatus, RankStatus
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "Keys",
     "RankStatus",
     "RedisState",
-    "StateCounters",
+    "StateMetrics",
     "open_redis",
     "read_findings",
     "read_job",

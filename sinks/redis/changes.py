@@ -191,10 +191,10 @@ def _failure(_: Position, failure: records.Failure) -> list[Change]:
     at, field = _position(failure.attempt, failure.revision), f"failure:{failure.attempt}"
     kept = {name: fields[f"verdict_{name}"] for name in ("component", "signature", "message", "line")}
     said = _json({"attempt": failure.attempt, "verdict": failure.error_type.value, **kept}).decode()
-    taken_back = failure.error_type is ErrorType.NONE
+    retracted = failure.error_type is ErrorType.NONE
     return [
         Change("job", failure.job, "verdict_at", at, fields, newest_only=True),
-        Change("job", failure.job, f"{field}:at", at, {field: "" if taken_back else said}, newest_only=True),
+        Change("job", failure.job, f"{field}:at", at, {field: "" if retracted else said}, newest_only=True),
     ]
 
 

@@ -2,9 +2,10 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
+
+from prometheus_client import Counter, Histogram
 
 from records import Position, Record
 
@@ -23,20 +24,24 @@ _CHANGES_A_TRIP = 1000
 """Changes of one pipeline: Redis serves others in between, and its answers fit into memory."""
 
 
-@dataclass
-class StateCounters:
+class StateMetrics:
     """What was written."""
 
-    batches: int = 0
-    """Calls of `update` that returned."""
-    changes: int = 0
-    """Sections moved forward."""
-    late: int = 0
-    """Sections left alone, for what came was not newer."""
-    superseded: int = 0
-    """Changes that a later one of the same batch made needless."""
-    failures: int = 0
-    """Calls of `update` that raised."""
+    def __init__(self) -> None:
+        self.update_duration = Histogram(
+            "schedmate_redis_update_duration_seconds",
+            "Time of one call that wrote a batch.",
+            unit="seconds",
+            registry=None,
+        )
+        self.changes = Counter("schedmate_redis_changes", "Sections moved forward.", registry=None)
+        self.late = Counter(
+            "schedmate_redis_late", "Sections left alone because what came was not newer.", registry=None
+        )
+        self.superseded = Counter(
+            "schedmate_redis_superseded", "Changes that a later one of the same batch made needless.", registry=None
+        )
+        self.failures = Counter("schedmate_redis_failures", "Calls that raised.", registry=None)
 
 
 class RedisState:
@@ -45,7 +50,7 @@ class RedisState:
     Thread-safe as far as the client is; two writers at once do no harm.
 
     Attributes:
-        counters: What was written so far.
+        metrics: What was written so far.
     """
 
     def __init__(
@@ -66,7 +71,7 @@ class RedisState:
             keep_ended_s: The same for a job that has ended.
             clock: Seconds since 1970.
         """
-        self.counters = StateCounters()
+        self.metrics = StateMetrics()
         self._client = client
         self._keys = Keys(prefix)
         self._keep_s = max(int(keep_s), 1)
@@ -82,16 +87,16 @@ class RedisState:
             SinkRejected: Redis refuses the user, or a key of ours holds something else.
         """
         made = [change for place, record in batch for change in changes(place, record)]
-        wanted = _newest(made)
+        wanted, began = _newest(made), time.perf_counter()
         try:
             with translate_errors(self._client, "writing the state to Redis"):
                 for start in range(0, len(wanted), _CHANGES_A_TRIP):
                     self._send(wanted[start : start + _CHANGES_A_TRIP])
         except Exception:
-            self.counters.failures += 1
+            self.metrics.failures.inc()
             raise
-        self.counters.superseded += len(made) - len(wanted)
-        self.counters.batches += 1
+        self.metrics.superseded.inc(len(made) - len(wanted))
+        self.metrics.update_duration.observe(time.perf_counter() - began)
 
     def _send(self, part: Sequence[Change]) -> None:
         now = self._clock()
@@ -106,8 +111,8 @@ class RedisState:
         for index in (self._keys.jobs, self._keys.nodes):
             pipe.zremrangebyscore(index, "-inf", now - self._keep_s)
         moved = sum(pipe.execute()[: len(part)])
-        self.counters.changes += moved
-        self.counters.late += len(part) - moved
+        self.metrics.changes.inc(moved)
+        self.metrics.late.inc(len(part) - moved)
 
     def _keys_of(self, change: Change) -> list[str]:
         if change.kind == "node":

@@ -2,11 +2,12 @@
 
 from kafka.errors import (
     AuthorizationError,
+    KafkaConnectionError,
     KafkaTimeoutError,
     UnknownTopicOrPartitionError,
 )
 
-from streams.transport import TransportError
+from streams.transport import BrokerUnavailable, TransportError
 
 from .connection import Connection
 
@@ -16,10 +17,12 @@ def unreachable(connection: Connection, error: BaseException) -> TransportError:
     from .probe import probe  # noqa: PLC0415  # a second client, for which a pipe that works does not pay
 
     found = [wrong for broker in connection.brokers if (wrong := probe(connection, broker))]
-    if found:
-        return TransportError(f"cannot use Kafka: {'; '.join(dict.fromkeys(found))}")
-    where = ",".join(connection.brokers)
-    return TransportError(f"expected a Kafka broker at {where}, got {error!r}: is it running and reachable?")
+    if not found:
+        where = ",".join(connection.brokers)
+        return BrokerUnavailable(f"expected a Kafka broker at {where}, got {error!r}: is it running and reachable?")
+    passing = all(isinstance(each, BrokerUnavailable) for each in found)
+    said = f"cannot use Kafka: {'; '.join(dict.fromkeys(map(str, found)))}"
+    return BrokerUnavailable(said) if passing else TransportError(said)
 
 
 def refused(connection: Connection, error: BaseException, doing: str) -> TransportError:
@@ -32,7 +35,8 @@ def refused(connection: Connection, error: BaseException, doing: str) -> Transpo
         return TransportError(f"cannot {doing}: the topic does not exist; run `schedmate topics create`")
     where = ",".join(connection.brokers)
     if isinstance(error, KafkaTimeoutError):
-        return TransportError(
+        return BrokerUnavailable(
             f"cannot {doing} at {where}: {error}; is the broker up, and does the topic exist (schedmate topics check)?"
         )
-    return TransportError(f"cannot {doing} at {where}: {error!r}")
+    away = isinstance(error, KafkaConnectionError) or getattr(error, "retriable", False)
+    return (BrokerUnavailable if away else TransportError)(f"cannot {doing} at {where}: {error!r}")

@@ -10,8 +10,8 @@ import ssl
 from aiokafka import errors as answers
 from aiokafka.conn import create_conn
 
-from records import network_error
-from streams.transport import TransportError
+from records import misconfigured, network_error
+from streams.transport import BrokerUnavailable, TransportError
 
 from .connection import CLIENT_ID, Connection
 
@@ -19,13 +19,13 @@ PATIENCE_S = 5.0
 """A person waits for the answer. A broker that lets us in does so within milliseconds, on a bad line within a second or two."""
 
 
-def probe(connection: Connection, broker: str) -> str:
-    """Return what keeps us out of `broker`, in a sentence; nothing where it lets us in."""
+def probe(connection: Connection, broker: str) -> TransportError | None:
+    """Return what keeps us out of `broker`; None where it lets us in."""
     try:
         asyncio.run(_connect(connection, broker))
     except Exception as error:  # noqa: BLE001  whatever a client and a stranger's port make of each other
-        return _explained(connection, broker, error)
-    return ""
+        return _error(connection, broker, error)
+    return None
 
 
 async def _connect(connection: Connection, broker: str) -> None:
@@ -61,14 +61,18 @@ _ANSWERS: tuple[tuple[type[Exception], str], ...] = (
 )
 
 
-def _explained(connection: Connection, broker: str, error: Exception) -> str:
+def _error(connection: Connection, broker: str, error: Exception) -> TransportError:
     for kind, said in _ANSWERS:
         if isinstance(error, kind):
-            return said.format(broker=broker, user=connection.sasl_username, mechanism=connection.sasl_mechanism)
+            return TransportError(
+                said.format(broker=broker, user=connection.sasl_username, mechanism=connection.sasl_mechanism)
+            )
     if isinstance(error, TransportError):
-        return str(error)
+        return error
     if said := network_error(error, broker):
-        return said
-    if isinstance(error, answers.KafkaConnectionError):
-        return f"{broker} broke the connection off: does it expect TLS or a password there (kafka.security)?"
-    return f"expected a Kafka broker at {broker}, got {error!r}: is it running and reachable?"
+        return TransportError(said) if misconfigured(error) else BrokerUnavailable(said)
+    if isinstance(error, answers.KafkaConnectionError):  # so does one that is just starting or stopping
+        return BrokerUnavailable(
+            f"{broker} broke the connection off: does it expect TLS or a password there (kafka.security)?"
+        )
+    return BrokerUnavailable(f"expected a Kafka broker at {broker}, got {error!r}: is it running and reachable?")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import structlog
+from prometheus_client import Counter
 
 from processors.model_questions import prepare
 from records import BY_RECORD, InvalidRecord, LogChunk, ModelAnswer, ModelQuestion, encode
@@ -23,24 +24,37 @@ WITHIN_S = 900.0
 """Seconds within which a question is answered, or dropped: a hint that comes later helps nobody."""
 
 
-@dataclass
-class AnsweringCounters:
+class AnsweringMetrics:
     """What became of questions."""
 
-    questions: int = 0
-    """Questions read."""
-    answered: int = 0
-    """Answers made."""
-    expired: int = 0
-    """Questions dropped because nobody could answer them in time."""
-    lines_gone: int = 0
-    """Questions dropped because the lines that they cite are no longer kept."""
-    nothing_to_ask: int = 0
-    """Questions about templates of which no answer could be confirmed, or all were answered."""
-    unanswered: int = 0
-    """Questions to which a model gave no answer of use, or that were over budget."""
-    dead_letters: int = 0
-    """Messages that held no question, or one that could not be dealt with."""
+    def __init__(self) -> None:
+        self.questions = Counter("schedmate_model_worker_questions", "Questions read.", registry=None)
+        self.answered = Counter("schedmate_model_worker_answered", "Answers made.", registry=None)
+        self.expired = Counter(
+            "schedmate_model_worker_expired",
+            "Questions dropped because nobody could answer them in time.",
+            registry=None,
+        )
+        self.lines_gone = Counter(
+            "schedmate_model_worker_lines_gone",
+            "Questions dropped because the lines that they cite are no longer kept.",
+            registry=None,
+        )
+        self.nothing_to_ask = Counter(
+            "schedmate_model_worker_nothing_to_ask",
+            "Questions about templates of which no answer could be confirmed, or all were answered.",
+            registry=None,
+        )
+        self.unanswered = Counter(
+            "schedmate_model_worker_unanswered",
+            "Questions to which a model gave no answer of use, or that were over budget.",
+            registry=None,
+        )
+        self.dead_letters = Counter(
+            "schedmate_model_worker_dead_letters",
+            "Messages that held no question, or one that could not be dealt with.",
+            registry=None,
+        )
 
 
 @dataclass
@@ -60,7 +74,7 @@ class QuestionAnswerer:
     partitions: int = 1
     within_s: float = WITHIN_S
     clock: Callable[[], float] = time.time
-    counters: AnsweringCounters = field(default_factory=AnsweringCounters)
+    metrics: AnsweringMetrics = field(default_factory=AnsweringMetrics)
     failing: FailingWatch = field(default_factory=FailingWatch)
 
     def answer(self, question: ModelQuestion) -> ModelAnswer | None:
@@ -72,17 +86,17 @@ class QuestionAnswerer:
         """
         chunks = self.chunks_of(question)
         if not chunks:
-            self.counters.lines_gone += 1
+            self.metrics.lines_gone.inc()
             return None
         prepared = prepare(question, chunks)
         if prepared is None:
-            self.counters.nothing_to_ask += 1
+            self.metrics.nothing_to_ask.inc()
             return None
         answer = self.model.ask(prepared.prompt)
         if answer is None:
-            self.counters.unanswered += 1
+            self.metrics.unanswered.inc()
             return None
-        self.counters.answered += 1
+        self.metrics.answered.inc()
         return prepared.answer(answer.content, answer.model, self.clock())
 
     def handle(self, message: Message) -> list[Outgoing]:
@@ -93,7 +107,7 @@ class QuestionAnswerer:
             TransportError: The chunks cannot be read now: handle the message again later.
         """
         if self.clock() > message.time + self.within_s:
-            self.counters.expired += 1
+            self.metrics.expired.inc()
             return []
         try:
             question = accept(message)
@@ -116,5 +130,5 @@ class QuestionAnswerer:
         return [Outgoing(topic.name, topic.key_of(answer), encode(answer), question.partition)]
 
     def _refuse(self, message: Message, reason: str, stage: str) -> list[Outgoing]:
-        self.counters.dead_letters += 1
+        self.metrics.dead_letters.inc()
         return [outgoing(refuse(message, reason, stage))]

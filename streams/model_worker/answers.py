@@ -8,11 +8,11 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import structlog
+from prometheus_client import Counter
 
 log = structlog.get_logger(__name__)
 
@@ -20,16 +20,17 @@ Key = tuple[str, str, str, str]
 """Model, kind of question, version of the prompt, checksum of the question."""
 
 
-@dataclass
-class AnswerCounters:
+class AnswerMetrics:
     """What was remembered and what was not."""
 
-    remembered: int = 0
-    """Questions answered from memory."""
-    unreadable: int = 0
-    """Lines of the file that held no answer."""
-    not_written: int = 0
-    """Answers that could not be written to the file."""
+    def __init__(self) -> None:
+        self.remembered = Counter("schedmate_answers_remembered", "Questions answered from memory.", registry=None)
+        self.unreadable = Counter(
+            "schedmate_answers_unreadable", "Lines of the file that held no answer.", registry=None
+        )
+        self.not_written = Counter(
+            "schedmate_answers_not_written", "Answers that could not be written to the file.", registry=None
+        )
 
 
 class AnswerStore:
@@ -43,7 +44,7 @@ class AnswerStore:
     def __init__(self, size: int = 10_000, file: Path | None = None) -> None:
         if size < 1:
             raise ValueError(f"expected room for at least 1 answer, got {size}")
-        self.counters = AnswerCounters()
+        self.metrics = AnswerMetrics()
         self._size, self._file = size, file
         self._known: OrderedDict[Key, Mapping[str, Any]] = OrderedDict()
         self._lock = threading.Lock()
@@ -58,7 +59,7 @@ class AnswerStore:
             found = self._known.get(key)
             if found is not None:
                 self._known.move_to_end(key)
-                self.counters.remembered += 1
+                self.metrics.remembered.inc()
             return found
 
     def put(self, key: Key, content: Mapping[str, Any]) -> None:
@@ -70,7 +71,7 @@ class AnswerStore:
             try:
                 self._write(self._file, key, content)
             except OSError as error:
-                self.counters.not_written += 1
+                self.metrics.not_written.inc()
                 if self._writable:
                     log.warning("answers_not_written", file=str(self._file), reason=str(error))
                 self._writable = False
@@ -101,6 +102,7 @@ class AnswerStore:
         self._lines += 1
 
     def _load(self, file: Path) -> None:
+        unreadable = 0
         with file.open(errors="replace") as lines:
             for line in lines:
                 self._lines += 1
@@ -111,11 +113,12 @@ class AnswerStore:
                     if not isinstance(content, dict):
                         raise TypeError("no object")
                 except (ValueError, KeyError, TypeError, RecursionError):
-                    self.counters.unreadable += 1
+                    unreadable += 1
                     continue
                 self._keep((model, kind, version, question), content)
-        if self.counters.unreadable:
-            log.warning("unreadable_answers_left_out", file=str(file), lines=self.counters.unreadable)
+        if unreadable:
+            self.metrics.unreadable.inc(unreadable)
+            log.warning("unreadable_answers_left_out", file=str(file), lines=unreadable)
 
 
 def _line(key: Key, content: Mapping[str, Any]) -> str:

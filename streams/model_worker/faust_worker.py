@@ -64,7 +64,9 @@ class FaustModelWorker:
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
-        away = ["the broker does not take what is written: it is away, or refuses"] if self._writer.outage.ongoing else []
+        away = (
+            ["the broker does not take what is written: it is away, or refuses"] if self._writer.outage.ongoing else []
+        )
         return [*self._connection.problems(), *away]
 
     async def _take(self, stream: Any) -> None:
@@ -84,7 +86,7 @@ class FaustModelWorker:
         try:
             if event.message.generation_id != self.app.consumer_generation_id:
                 return  # fetched before a rebalance: it comes again, perhaps to another worker
-            self._answerer.counters.questions += 1
+            self._answerer.metrics.questions.inc()
             written = await self._handle(_message(event))
             async with self._writing:
                 await self._writer.write(written)

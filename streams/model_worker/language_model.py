@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from processors.prompts import Prompt
-from records import Explained
+from records import UserError
 
 
-class ModelError(Explained):
+class ModelError(UserError):
     """A model could not be asked, or its answer was of no use; the message says what was expected and what came."""
 
 

@@ -21,11 +21,11 @@ class LocalModelWorker:
         """Answer up to `limit` questions and return how many there were. One that nobody can answer now is dropped."""
         messages = self._consumer.poll(0.0, limit)
         for message in messages:
-            self._answerer.counters.questions += 1
+            self._answerer.metrics.questions.inc()
             try:
                 written = self._answerer.handle(message)
             except ModelUnavailable:
-                self._answerer.counters.expired += 1
+                self._answerer.metrics.expired.inc()
                 continue
             for each in written:
                 self._producer.send(each).result()

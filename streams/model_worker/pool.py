@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import structlog
+from prometheus_client import Counter, Gauge, Histogram
 
 from processors.prompts import Prompt
 from processors.prompts.schema import problem
@@ -25,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Limits:
+class ModelLimits:
     """How much may be asked, and how patiently.
 
     Attributes:
@@ -51,30 +52,40 @@ class Limits:
     rest_s: float = 10.0
 
 
-@dataclass
-class ModelCounters:
+class ModelMetrics:
     """What became of questions."""
 
-    asked: int = 0
-    """Questions that were put to a server."""
-    answered: int = 0
-    """Answers inside the schema."""
-    outside_schema: int = 0
-    """Answers that were JSON but outside the schema."""
-    retries: int = 0
-    """Attempts after the first."""
-    failed: int = 0
-    """Questions without an answer after all attempts."""
-    over_budget: int = 0
-    """Questions not asked because the budget of the job or of the hour was spent."""
-    resting: int = 0
-    """Times that a question could not be asked because every server was left alone."""
-    crowded: int = 0
-    """Questions given up because no place came free in time."""
-    under_way: int = 0
-    """Questions under way now."""
-    seconds: float = 0.0
-    """Time that answers took, all together."""
+    def __init__(self) -> None:
+        self.asked = Counter("schedmate_language_model_asked", "Questions that were put to a server.", registry=None)
+        self.answered = Counter("schedmate_language_model_answered", "Answers inside the schema.", registry=None)
+        self.outside_schema = Counter(
+            "schedmate_language_model_outside_schema", "Answers that were JSON but outside the schema.", registry=None
+        )
+        self.retries = Counter("schedmate_language_model_retries", "Attempts after the first.", registry=None)
+        self.failed = Counter(
+            "schedmate_language_model_failed", "Questions without an answer after all attempts.", registry=None
+        )
+        self.over_budget = Counter(
+            "schedmate_language_model_over_budget",
+            "Questions not asked because the budget of the job or of the hour was spent.",
+            registry=None,
+        )
+        self.resting = Counter(
+            "schedmate_language_model_resting",
+            "Questions not asked because every server was left alone.",
+            registry=None,
+        )
+        self.crowded = Counter(
+            "schedmate_language_model_crowded", "Questions given up because no place came free in time.", registry=None
+        )
+        self.under_way = Gauge("schedmate_language_model_under_way", "Questions under way now.", registry=None)
+        self.request_duration = Histogram(
+            "schedmate_language_model_request_duration_seconds",
+            "Time that an answer took.",
+            buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
+            unit="seconds",
+            registry=None,
+        )
 
 
 @dataclass
@@ -99,12 +110,12 @@ class ModelPool:
     """
 
     servers: Sequence[ModelServer]
-    limits: Limits = field(default_factory=Limits)
+    limits: ModelLimits = field(default_factory=ModelLimits)
     store: AnswerStore = field(default_factory=AnswerStore)
     model: str = ""
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], object] = time.sleep
-    counters: ModelCounters = field(default_factory=ModelCounters)
+    metrics: ModelMetrics = field(default_factory=ModelMetrics)
 
     def __post_init__(self) -> None:
         if not self.servers:
@@ -133,15 +144,15 @@ class ModelPool:
         deadline = self.clock() + self.limits.total_s
         if not self._places.acquire(timeout=self.limits.total_s):
             with self._lock:
-                self.counters.crowded += 1
+                self.metrics.crowded.inc()
             return None
         with self._lock:
-            self.counters.under_way += 1
+            self.metrics.under_way.inc()
         try:
             return self._ask(prompt, deadline)
         finally:
             with self._lock:
-                self.counters.under_way -= 1
+                self.metrics.under_way.dec()
             self._places.release()
 
     def _remembered(self, prompt: Prompt) -> Answer | None:
@@ -155,13 +166,13 @@ class ModelPool:
     def _may_ask(self, prompt: Prompt) -> bool:
         with self._lock:
             if all(member.breaker.open for member in self._members):
-                self.counters.resting += 1
+                self.metrics.resting.inc()
                 raise ModelUnavailable("every model server has failed and is left alone for a while")
             within = self._budget.spend(prompt.job)
             if within:
-                self.counters.asked += 1
+                self.metrics.asked.inc()
             else:
-                self.counters.over_budget += 1
+                self.metrics.over_budget.inc()
             over, self._over = self._over, not within
         if not within and not over:
             log.warning("over_budget", job=prompt.job)
@@ -194,13 +205,13 @@ class ModelPool:
                 if attempt + 1 == self.limits.attempts or pause > deadline - self.clock():
                     break
                 with self._lock:
-                    self.counters.retries += 1
+                    self.metrics.retries.inc()
                 self.sleep(pause)
             else:
                 self._release(member, failed=False)
                 return answer
         with self._lock:
-            self.counters.failed += 1
+            self.metrics.failed.inc()
         log.info("no_answer", kind=prompt.kind, job=prompt.job, reason=last or "no time left")
         return None
 
@@ -214,13 +225,13 @@ class ModelPool:
         wrong = problem(content, prompt.schema)
         if wrong:
             with self._lock:
-                self.counters.outside_schema += 1
+                self.metrics.outside_schema.inc()
             raise UselessAnswer(f"{member.server.url}: {wrong}")
         took = self.clock() - began
         with self._lock:
             self._name = name
-            self.counters.answered += 1
-            self.counters.seconds += took
+            self.metrics.answered.inc()
+            self.metrics.request_duration.observe(took)
         self.store.put((name, prompt.kind, prompt.version, prompt.key), content)
         return Answer(name, prompt.version, content, took)
 

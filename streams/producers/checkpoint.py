@@ -7,11 +7,11 @@ from typing import Self
 
 import msgspec
 
-from records import Explained
+from records import UserError
 from resilience import replace_file
 
 
-class InvalidCheckpoint(Explained, ValueError):
+class InvalidCheckpoint(UserError, ValueError):
     """The checkpoint cannot be used; the message says what to do."""
 
 

@@ -1,32 +1,35 @@
-"""Gathers pieces into chunks: up to 500 pieces, 64 KB, or half a second. A job's silence makes chunks too, without any piece."""
+"""Gathers pieces into chunks: up to 500 pieces, 64 KB, or half a second. A job's silence makes heartbeats: chunks without any piece.
+
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
+"""
+
+from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
-
-import msgspec
-
-from records import LogChunk, NodeLogChunk
+from collections.abc import Callable
+from typing import Generic, NamedTuple, TypeVar
 
 from .pieces import START, Mark, Pieces
 
-PULSES = 8
-"""Chunks that tell of one silence, each twice as long after the last piece as the one before: about four hours in all."""
+HEARTBEATS = 8
+"""Heartbeats of one silence, each twice as long after the last piece as the one before: about four hours in all."""
+
+Chunk = TypeVar("Chunk")
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """A chunk to be shipped, the border behind its last piece, and the number of the chunk after it."""
+class Ready(Generic[Chunk]):
+    """A chunk to be shipped, the number of its pieces, the border behind the last one, and the number of the chunk after it."""
 
-    record: LogChunk | NodeLogChunk
-    after: Mark
-    next_seq: int
+    __slots__ = ("after", "next_seq", "pieces", "record")
+
+    def __init__(self, record: Chunk, pieces: int, after: Mark, next_seq: int) -> None:
+        self.record, self.pieces, self.after, self.next_seq = record, pieces, after, next_seq
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class ChunkLimits(NamedTuple):
     """When a chunk is closed: `pieces`, `size` in bytes, `seconds` since its first piece. Whichever comes first.
 
-    After `silence` seconds without a piece a chunk without any says that the job is silent: a job that hangs prints nothing.
+    After `silence` seconds without a piece a heartbeat says that the job is silent: a job that hangs prints nothing.
     """
 
     pieces: int = 500
@@ -35,31 +38,38 @@ class Limits:
     silence: float = 60.0
 
 
-class Chunker:
+SHIPPED = ChunkLimits()
+"""How pipes and the collector close chunks unless they are told otherwise."""
+
+
+class Chunker(Generic[Chunk]):
     """Makes the chunks of one stream.
 
     Args:
-        template: A chunk with everything but lines, numbers and times.
+        make: Makes a chunk of the fields that `records.Lines` has besides `producer`, given by name.
         seq: Number of the first chunk.
         start: The border before the first piece.
         limits: When a chunk is closed.
+        heartbeats: Whether a silence is told.
     """
 
     def __init__(
         self,
-        template: LogChunk | NodeLogChunk,
+        make: Callable[..., Chunk],
         *,
         seq: int = 0,
         start: Mark = START,
-        limits: Limits = Limits(),
+        limits: ChunkLimits = SHIPPED,
+        heartbeats: bool = True,
     ) -> None:
-        self._template = template
+        self._make = make
+        self._heartbeats = HEARTBEATS if heartbeats else 0
         self._seq = seq
         self._limits = limits
         self._start = self._after = start
         self._heard: float | None = None
         self._heard_time = 0.0
-        self._pulses = 0
+        self._told = 0
         self._clear()
 
     @property
@@ -67,13 +77,13 @@ class Chunker:
         """When the next chunk is due if no piece comes, on the clock of `add`; None where none will be."""
         if self._lines:
             return self._opened + self._limits.seconds
-        if self._heard is None or self._pulses >= PULSES:
+        if self._heard is None or self._told >= self._heartbeats:
             return None
-        return self._heard + self._limits.silence * (1 << self._pulses)
+        return self._heard + self._limits.silence * (1 << self._told)
 
-    def add(self, pieces: Pieces, now: float) -> list[Ready]:
+    def add(self, pieces: Pieces, now: float) -> list[Ready[Chunk]]:
         """Take `pieces` in at `now` (a clock that never goes back) and return the chunks that they complete."""
-        ready: list[Ready] = []
+        ready: list[Ready[Chunk]] = []
         if pieces.lines and pieces.first != self._after.piece:
             ready += self.flush()
             self._start = Mark(pieces.ends[0], pieces.numbers[0], pieces.first)
@@ -91,20 +101,19 @@ class Chunker:
                 ready += self.flush()
         return ready
 
-    def due(self, now: float) -> list[Ready]:
+    def due(self, now: float) -> list[Ready[Chunk]]:
         """Return the open chunk where its time has come, or one without pieces where the silence has become too long."""
         deadline = self.deadline
         if deadline is None or now < deadline:
             return []
-        return self.flush() or [self._pulse(now)]
+        return self.flush() or [self._heartbeat(now)]
 
-    def flush(self) -> list[Ready]:
+    def flush(self) -> list[Ready[Chunk]]:
         """Return the open chunk, if there is one."""
         if not self._lines:
             return []
         same = self._after_ms[-1] == 0
-        record = msgspec.structs.replace(
-            self._template,
+        record = self._make(
             seq=self._seq,
             first_line=self._first_line,
             first_piece=self._first_piece,
@@ -113,23 +122,26 @@ class Chunker:
             after_ms=[] if same else self._after_ms,
             cut=self._cut,
         )
+        pieces = len(self._lines)
         self._seq += 1
         self._start = self._after
         self._clear()
-        return [Ready(record, self._after, self._seq)]
+        return [Ready(record, pieces, self._after, self._seq)]
 
-    def _pulse(self, now: float) -> Ready:
+    def _heartbeat(self, now: float) -> Ready[Chunk]:
         assert self._heard is not None
-        self._pulses += 1
-        record = msgspec.structs.replace(
-            self._template,
+        self._told += 1
+        record = self._make(
             seq=self._seq,
             first_line=self._after.line,
             first_piece=self._after.piece,
+            lines=[],
             time=self._heard_time + now - self._heard,
+            after_ms=[],
+            cut=[],
         )
         self._seq += 1
-        return Ready(record, self._after, self._seq)
+        return Ready(record, 0, self._after, self._seq)
 
     def _clear(self) -> None:
         self._lines: list[str] = []
@@ -140,8 +152,7 @@ class Chunker:
 
     def _take(self, pieces: Pieces, start: int, end: int, now: float) -> None:
         first_time = pieces.first_time if start == 0 else pieces.time
-        if isinstance(self._template, LogChunk):
-            self._heard, self._heard_time, self._pulses = now, pieces.time, 0
+        self._heard, self._heard_time, self._told = now, pieces.time, 0
         if not self._lines:
             self._opened, self._time = now, first_time
             self._first_line, self._first_piece = pieces.numbers[start], pieces.first + start

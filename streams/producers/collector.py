@@ -9,11 +9,9 @@ import resource
 import stat
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 import msgspec
 import structlog
@@ -22,15 +20,13 @@ from records import LogChunk, NodeLogChunk
 from streams.transport import Producer, outgoing
 
 from .checkpoint import Checkpoint, Place
-from .chunker import Limits
-from .counters import ShippingCounters
-from .file_trust import FileTrust
+from .collector_settings import CollectorCounters, CollectorSettings
 from .journal import Journal
 from .kernel_log import KernelLog
 from .log_files import OpenedLog, RefusedFile, open_log, search
-from .parcel import Parcel, Source
 from .paths import JobPattern, node_log
-from .shipper import Shipper, SpoolSettings
+from .pipe_intake import PipeIntake
+from .shipper import Envelope, Shipper, Source
 from .tail import READ, Shippable, Tail, continues, rotated
 
 log = structlog.get_logger(__name__)
@@ -41,49 +37,13 @@ IDLE_SECONDS = 10.0
 """A file that has been quiet for so long is looked at only when directories are searched again: thousands of them are cheap."""
 
 
-@dataclass(frozen=True)
-class CollectorSettings:
-    """What to collect.
-
-    Attributes:
-        globs: Files of jobs; `**` goes through directories.
-        pattern: Tells the job from the path (see `paths`).
-        node_globs: A node's kernel and system logs. They are read from their present end on when first seen at the start: what they
-            said last week is no evidence today. `/dev/kmsg` says itself when it said what: it is read from its beginning.
-            `journal` is systemd's.
-        node: This host.
-        checkpoint: File that remembers how far everything is acknowledged.
-        trust: Whose files may speak for a job.
-        spool: Where pipes leave what they could not send; the collector sends it. None: leave it alone.
-        ignore_older_s: Files of jobs that were last written so many seconds before they are first seen are left out. None: take all.
-        poll_s: Seconds between two looks at files that are being written.
-        search_s: Seconds between two searches for files.
-        close_timeout: Seconds to wait for acknowledgements at the end.
-        memory: Bytes in flight.
-        limits: When a chunk is closed.
-    """
-
-    globs: Sequence[str]
-    pattern: str
-    node: str
-    checkpoint: Path
-    node_globs: Sequence[str] = ()
-    trust: FileTrust = field(default_factory=FileTrust)
-    spool: SpoolSettings | None = None
-    ignore_older_s: float | None = None
-    poll_s: float = 0.2
-    search_s: float = 1.0
-    close_timeout: float = 5.0
-    memory: int = 32 << 20
-    limits: Limits = field(default_factory=Limits)
-
-
 class Collector:
     """Follows all files that the settings name.
 
     Raises:
         InvalidPattern: The pattern cannot tell a job.
         InvalidCheckpoint: The checkpoint is not one, or in use.
+        SocketInUse: Another collector takes in pipes there.
     """
 
     def __init__(
@@ -111,14 +71,16 @@ class Collector:
         self._changed = threading.Lock()
         self._dirty = False
         _raise_file_limit()
-        self.counters = ShippingCounters()
-        self._shipper = Shipper(
+        self.counters = CollectorCounters()
+        self.shipper = Shipper(
             connect,
             f"collector-{settings.node}",
             adopt=settings.spool,
             memory=settings.memory,
-            counters=self.counters,
             clock=clock,
+        )
+        self.intake = (
+            None if settings.socket is None else PipeIntake(settings.socket, settings.trust, self.shipper.offer)
         )
 
     def run(self, stop: threading.Event) -> None:
@@ -142,13 +104,15 @@ class Collector:
     def close(self) -> None:
         """Ship what is complete, wait a bounded time for acknowledgements, and remember how far they went."""
         deadline = self._monotonic() + self._settings.close_timeout
+        if self.intake is not None:
+            self.intake.close()
         for tail in self._tails.values():
             tail.flush()
         for name, feed in self._feeds.items():
             self._read_feed(name, feed)
         while any(not self._ship(tail) for tail in list(self._tails.values())) and self._monotonic() < deadline:
             time.sleep(0.02)
-        self._shipper.close(max(0.0, deadline - self._monotonic()))
+        self.shipper.close(max(0.0, deadline - self._monotonic()))
         self._save()
         for tail in self._tails.values():
             tail.close()
@@ -233,7 +197,7 @@ class Collector:
             return True
         if place is not None and place.owner == opened.status.st_uid and continues(opened.file, place):
             return True
-        objection = self._settings.trust.objection(template.job, opened)
+        objection = self._settings.trust.objection(template.job, opened.status.st_uid, private=opened.private)
         if objection:
             self._refuse(path, objection, untrusted=True)
         return objection == ""
@@ -325,7 +289,7 @@ class Collector:
         while feed.ready:
             chunk = feed.ready[0]
             lines = len(chunk.lines)
-            if not self._shipper.offer(Parcel(Source("", 0, chunk.node, chunk.producer), outgoing(chunk), lines)):
+            if not self.shipper.offer(Envelope(Source("", 0, chunk.node, chunk.producer), outgoing(chunk), lines)):
                 break
             feed.ready.popleft()
             self.counters.chunks += 1
@@ -341,8 +305,8 @@ class Collector:
             chunk = tail.ready[0]
             record = chunk.record
             source = Source(getattr(record, "job", ""), getattr(record, "attempt", 0), record.node, record.producer)
-            if not self._shipper.offer(
-                Parcel(source, outgoing(record), chunk.lines, partial(self._acknowledged, tail, chunk))
+            if not self.shipper.offer(
+                Envelope(source, outgoing(record), chunk.lines, partial(self._acknowledged, tail, chunk))
             ):
                 return False
             tail.ready.popleft()
@@ -351,7 +315,7 @@ class Collector:
             self.counters.lines += chunk.after.line - record.first_line
         return True
 
-    def _acknowledged(self, tail: Tail, chunk: Shippable) -> None:
+    def _acknowledged(self, tail: Tail, chunk: Shippable, _: Exception | None) -> None:
         with self._changed:
             # An answer from before a truncation says nothing about the file as it is now.
             if tail.acknowledged.producer == chunk.after.producer:
@@ -374,7 +338,7 @@ class Collector:
             self._dirty = True
             if not self._save_fails:
                 self._save_fails = True
-                log.error("checkpoint cannot be written: a restart will repeat lines", error=str(error))
+                log.error("checkpoint_not_written", error=str(error), then="a restart repeats lines")
 
 
 def _raise_file_limit() -> None:

@@ -1,12 +1,13 @@
-"""Which job, attempt, node and rank this process belongs to, as its environment tells."""
+"""Which job, attempt, node and rank this process belongs to, as its environment tells.
 
-import json
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
+"""
+
+from __future__ import annotations
+
 import os
-import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-
-from records import Explained
+from typing import NamedTuple
 
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
 """Where a global rank stands, the closest to the process first: torchrun inside Slurm has both, and its own is right."""
@@ -21,12 +22,11 @@ _SIZES = {
 """Where the number of ranks stands, by where the rank does."""
 
 
-class UnknownJob(Explained, ValueError):
+class UnknownJob(ValueError):
     """Nothing says which job this is, or what says so cannot be read. The message says what to pass."""
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """Whose lines these are (see `records.LogChunk`).
 
     `whole` is true where this process is all of the job as far as can be told, and no scheduler says itself when the job ends.
@@ -46,7 +46,7 @@ def identify(
     attempt: int | None = None,
     node: str | None = None,
     rank: int | None = None,
-    hostname: Callable[[], str] = socket.gethostname,
+    hostname: Callable[[], str] = lambda: os.uname().nodename,
 ) -> Identity:
     """Return the identity that the arguments give and, for what they leave out, the environment.
 
@@ -105,8 +105,12 @@ def _slurm(env: Mapping[str, str]) -> str | None:
 
 def _ray(env: Mapping[str, str]) -> str | None:
     """Ray's job manager puts the submission id into a JSON variable of the entry point; its workers have `RAY_JOB_ID`."""
+    if not (config := env.get("RAY_JOB_CONFIG_JSON_ENV_VAR")):
+        return env.get("RAY_JOB_ID")
+    import json  # noqa: PLC0415  only where Ray runs the job: its start waits for no library
+
     try:
-        metadata = json.loads(env.get("RAY_JOB_CONFIG_JSON_ENV_VAR") or "{}").get("metadata") or {}
+        metadata = json.loads(config).get("metadata") or {}
         submission = metadata.get("job_submission_id")
     except (ValueError, AttributeError, RecursionError):
         submission = None

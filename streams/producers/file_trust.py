@@ -5,12 +5,12 @@ import pwd
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from records import Explained
+from records import UserError
 
-from .log_files import OpenedLog
+from .job_owners import Unasked
 
 
-class UnknownUser(Explained, ValueError):
+class UnknownUser(UserError, ValueError):
     """A name that no user of this host has."""
 
 
@@ -32,24 +32,30 @@ class FileTrust:
     anybody: bool = False
     owner_of: Callable[[str], int | str | None] | None = None
 
-    def objection(self, job: str, opened: OpenedLog) -> str | None:
-        """Return why `opened` may not speak for `job`: empty where it may, None where it is not known yet."""
-        user = opened.status.st_uid
+    def objection(self, job: str, user: int, *, private: bool, what: str = "file") -> str | None:
+        """Return why `what`, which belongs to `user`, may not speak for `job`: empty where it may, None where it is not known yet.
+
+        `private`: root alone can have put it there.
+        """
         me = os.geteuid()
-        if self.anybody or user in self.users or (user == me and me != 0) or (user == 0 and opened.private):
+        if self.anybody or user in self.users or (user == me and me != 0) or (user == 0 and private):
             return ""
         if self.owner_of is None:
-            return f"the file belongs to {name_of(user)}, and no scheduler says whose job {job} is: see --trust-owner"
+            return f"the {what} belongs to {name_of(user)}, and no scheduler says whose job {job} is: see --trust-owner"
         owner = self.owner_of(job)
         if owner == user:
             return ""
         if isinstance(owner, int):
-            return f"expected a file of {name_of(owner)}, the owner of job {job}, got one of {name_of(user)}"
+            return f"expected a {what} of {name_of(owner)}, the owner of job {job}, got one of {name_of(user)}"
         if owner is None:
             return None
         return (
-            f"the file belongs to {name_of(user)}, and whose job {job} is cannot be told ({owner}): see --trust-owner"
+            f"the {what} belongs to {name_of(user)}, and whose job {job} is cannot be told ({owner}): see --trust-owner"
         )
+
+    def scheduler_away(self, job: str) -> bool:
+        """Return whether an objection may change, because the scheduler could not be asked whose `job` is."""
+        return self.owner_of is not None and isinstance(self.owner_of(job), Unasked)
 
 
 def name_of(user: int) -> str:

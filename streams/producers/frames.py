@@ -2,11 +2,15 @@
 
 A frame is a head (kind, stream, arrival time, length) and a payload: the bytes that were read; for a gap, how many bytes and newlines
 nobody kept; for the end of the job, its exit status.
+
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
+
+from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 DATA, GAP, END = 0, 1, 2
 
@@ -18,8 +22,7 @@ SAME_SECONDS = 0.001
 """Reads of one stream that arrived within this time become one: arrival is kept in milliseconds."""
 
 
-@dataclass(slots=True)
-class Block:
+class Block(NamedTuple):
     """Bytes of one stream that arrived together."""
 
     stream: int
@@ -27,8 +30,7 @@ class Block:
     data: bytes
 
 
-@dataclass(slots=True)
-class Gap:
+class Gap(NamedTuple):
     """Bytes of one stream, with so many newlines in them, that nobody kept."""
 
     stream: int
@@ -37,8 +39,7 @@ class Gap:
     newlines: int
 
 
-@dataclass(slots=True)
-class End:
+class End(NamedTuple):
     """The job has ended: `status` is its exit code, -N where signal N killed it, None where nobody knows."""
 
     time: float
@@ -72,7 +73,8 @@ class FrameReader:
         if self._rest:
             data = self._rest + data
         at, end = 0, len(data)
-        stream, time, parts = -1, 0.0, list[bytes]()
+        stream, time = -1, 0.0
+        parts: list[bytes] = []
         while end - at >= _HEAD.size:
             kind, which, arrived, size = _HEAD.unpack_from(data, at)
             start = at + _HEAD.size

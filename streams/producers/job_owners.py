@@ -11,6 +11,12 @@ RETRY_SECONDS = 30.0
 """How soon a job that was not known, or could not be asked for, is asked for again: a file may be older than its job is in Slurm's list."""
 
 
+class Unasked(str):
+    """Why the scheduler could not be asked. It is asked again; that it knows no such job is another answer."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class _Unknown:
     reason: str
@@ -83,7 +89,7 @@ class JobOwners:
         try:
             found = self._ask(jobs)
         except Exception as error:  # noqa: BLE001  whatever keeps the scheduler from answering: files wait, lines go on
-            reason = str(error)
+            reason = Unasked(error)
         with self._changed:
             until = self._monotonic() + RETRY_SECONDS
             for job in jobs:

@@ -1,34 +1,38 @@
-"""What a pipe tells of the command that it runs: when it began, and how it ended."""
+"""What a pipe tells of the command that it runs: when it began, and how it ended.
+
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
+"""
+
+from __future__ import annotations
 
 import os
 import pwd
 import shlex
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from msgspec import structs
+from .pipe_records import ENDED, PIPE, STARTED, job_event
 
-from records import PIPE, EventKind, JobEvent
+if TYPE_CHECKING:
+    from streams.producer import Outgoing
 
-from .environment import Identity
+    from .environment import Identity
+    from .shipping_process import ShippingRun
 
 COMMAND = 1000
 """Characters of a command line that are told: as many as a Slurm event has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What runs: since when, the command line (empty where a filter cannot know it), the directory, the user."""
+class Life:
+    """Makes the job events of `run`, which this process is about to run, or a child of the process that does.
 
-    began: float
-    command: str = ""
-    directory: str = ""
-    user: str = ""
+    Args:
+        who: Whose events.
+        run: What runs.
+        producer: A name that no other run has.
+    """
 
-    @classmethod
-    def here(cls, command: Sequence[str]) -> "Run":
-        """Describe `command`, about to be run by this process."""
+    def __init__(self, who: Identity, run: ShippingRun, producer: str) -> None:
+        self._who, self._began, self._producer = who, run.began, producer
         try:
             user = pwd.getpwuid(os.geteuid()).pw_name
         except KeyError:
@@ -37,34 +41,32 @@ class Run:
             directory = os.getcwd()  # noqa: PTH109
         except OSError:  # it was removed
             directory = ""
-        return cls(time.time(), shlex.join(command)[:COMMAND], directory, user)
+        command = " ".join(map(shlex.quote, run.command))[:COMMAND]
+        self._about = {"command": command, "directory": directory, "user": user}
 
+    def started(self) -> Outgoing:
+        """Return the event of the start."""
+        return self._event(STARTED, self._began)
 
-def started(who: Identity, run: Run, producer: str) -> JobEvent:
-    """Return the event of the start. `producer` is a name that no other run has."""
-    return _event(who, run, producer, EventKind.STARTED, run.began)
+    def ended(self, now: float, status: int | None) -> Outgoing:
+        """Return the event of the end: `status` is the exit code, -N where signal N killed the command, None where nobody knows."""
+        at = max(now, self._began)
+        if status is None:
+            return self._event(ENDED, at, detail="its output ended; how it ended is not known")
+        if status < 0:
+            return self._event(ENDED, at, signal=-status)
+        return self._event(ENDED, at, exit_code=status, signal=0)
 
-
-def ended(who: Identity, run: Run, producer: str, now: float, status: int | None) -> JobEvent:
-    """Return the event of the end: `status` is the exit code, -N where signal N killed the command, None where nobody knows."""
-    event = _event(who, run, producer, EventKind.ENDED, max(now, run.began))
-    if status is None:
-        return structs.replace(event, detail="its output ended; how it ended is not known")
-    if status < 0:
-        return structs.replace(event, signal=-status)
-    return structs.replace(event, exit_code=status, signal=0)
-
-
-def _event(who: Identity, run: Run, producer: str, kind: EventKind, at: float) -> JobEvent:
-    return JobEvent(
-        id=f"{PIPE}/{who.job}/{who.attempt}/{kind}/{producer}",
-        job=who.job,
-        attempt=who.attempt,
-        kind=kind,
-        time=at,
-        scheduler=PIPE,
-        nodes=[who.node] if who.node else [],
-        command=run.command,
-        directory=run.directory,
-        user=run.user,
-    )
+    def _event(self, kind: str, at: float, **how: object) -> Outgoing:
+        who = self._who
+        return job_event(
+            id=f"{PIPE}/{who.job}/{who.attempt}/{kind}/{self._producer}",
+            job=who.job,
+            attempt=who.attempt,
+            kind=kind,
+            time=at,
+            scheduler=PIPE,
+            nodes=[who.node] if who.node else [],
+            **self._about,
+            **how,
+        )

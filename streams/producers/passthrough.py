@@ -1,4 +1,9 @@
-"""Moving bytes from one file descriptor to another, untouched and at once."""
+"""Moving bytes from one file descriptor to another, untouched and at once.
+
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
+"""
+
+from __future__ import annotations
 
 import errno
 import fcntl
@@ -11,6 +16,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 
+F_SETPIPE_SZ = 1031
+"""Linux: how much a pipe holds (named in `fcntl` since Python 3.10)."""
 BLOCK = 64 * 1024
 """Bytes of one read: what a pipe holds, and small enough for the allocator to reuse."""
 
@@ -26,7 +33,7 @@ class Ended(Enum):
     """It was asked to."""
 
 
-class Pump:
+class Passthrough:
     """Copies `source` to `sink` and shows each block, after it was passed on, to `copy`.
 
     Args:
@@ -117,7 +124,7 @@ class Pump:
 def widen(pipe: int) -> None:
     """Let a pipe hold 1 MB instead of 64 KB where the system allows it, so that bursts wait for nobody."""
     with suppress(OSError):
-        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 1 << 20)
+        fcntl.fcntl(pipe, F_SETPIPE_SZ, 1 << 20)
 
 
 def hold_standard_descriptors() -> None:
@@ -139,7 +146,7 @@ def let_go(*descriptors: int) -> None:
 
 
 def step_aside(*keep: int) -> None:
-    """Make this process, a fork, one that nobody notices: it may outlive the job.
+    """Make this process, a fork, one that nobody notices: it may dismiss the job.
 
     It leaves the job's session, so that signals to the job pass it by, and holds no descriptor but `keep`: somebody may wait for
     the last holder of a pipe or a lock to close it.

@@ -6,14 +6,14 @@ A pattern is a regular expression with a group named `job` and, if the path says
 
 import re
 
-from records import Explained, LogChunk, NodeLogChunk
+from records import LogChunk, NodeLogChunk, UserError
 
 GROUPS = frozenset({"job", "rank", "stream", "attempt", "node"})
 
 _STREAMS = {"err": "stderr", "stderr": "stderr", "e": "stderr"}
 
 
-class InvalidPattern(Explained, ValueError):
+class InvalidPattern(UserError, ValueError):
     """A pattern that cannot tell a job from a path; the message says what is missing."""
 
 

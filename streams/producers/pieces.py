@@ -8,18 +8,21 @@ The rules, which depend on the bytes alone:
 * A `\r` with nothing before it redraws nothing and makes no piece: tqdm begins each bar with one.
 * A piece of more than `LIMIT` bytes is cut after at most `LIMIT` bytes, never inside a UTF-8 sequence.
 * Bytes that are not UTF-8 stand as `\xNN`.
+
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import NamedTuple
 
 LIMIT = 32 * 1024
 """Bytes of one piece at most. A chunk of two such, six bytes in JSON for each NUL, still fits into Kafka's 1 MB message."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A border between two pieces: what a splitter needs to go on from there.
 
     Attributes:
@@ -37,7 +40,6 @@ START = Mark()
 """The beginning of a stream."""
 
 
-@dataclass(slots=True)
 class Pieces:
     """Consecutive pieces.
 
@@ -53,14 +55,21 @@ class Pieces:
         after: The border behind the last piece.
     """
 
-    lines: list[str]
-    numbers: Sequence[int]
-    ends: Sequence[int]
-    first: int
-    time: float
-    first_time: float
-    after: Mark
-    cut: list[int] = field(default_factory=list)
+    __slots__ = ("after", "cut", "ends", "first", "first_time", "lines", "numbers", "time")
+
+    def __init__(  # noqa: PLR0917
+        self,
+        lines: list[str],
+        numbers: Sequence[int],
+        ends: Sequence[int],
+        first: int,
+        time: float,
+        first_time: float,
+        after: Mark,
+    ) -> None:
+        self.lines, self.numbers, self.ends, self.first = lines, numbers, ends, first
+        self.time, self.first_time, self.after = time, first_time, after
+        self.cut: list[int] = []
 
 
 class PieceSplitter:
@@ -129,7 +138,9 @@ class PieceSplitter:
     def _slow(self, raw: list[bytes], time: float, first_time: float) -> Pieces:
         line, offset, first = self._mark.line, self._mark.offset, self._mark.piece
         result = Pieces([], [], [], first, time, first_time, self._mark)
-        lines, numbers, ends = result.lines, list[int](), list[int]()
+        lines = result.lines
+        numbers: list[int] = []
+        ends: list[int] = []
         result.numbers, result.ends = numbers, ends
         for piece in raw:
             after = offset + len(piece)

@@ -8,23 +8,27 @@ dies, the first goes on as `cat` would.
 
 What differs from running without the pipe: the command's streams are pipes and not a terminal, so that a program may buffer its
 output by blocks, as it does for a file. When the job is over, the second process goes on alone with what is not acknowledged yet.
+
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
 
+from __future__ import annotations
+
 import os
-import re
 import resource
 import signal
 import sys
 import threading
 import time
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from streams.transport import Producer
-
-from .passthrough import Ended, Pump, hold_standard_descriptors, let_go, widen
+from .passthrough import Ended, Passthrough, hold_standard_descriptors, let_go, widen
 from .shipping_process import PipeSettings, ShippingProcess
+
+if TYPE_CHECKING:
+    from streams.producer import Producer
 
 FORWARDED = frozenset(
     {
@@ -54,7 +58,8 @@ LINGER_SECONDS = 0.2
 
 def fresh_name(node: str) -> str:
     """Return a producer name that nobody has used: each start numbers its lines anew."""
-    return f"{re.sub(r'[^A-Za-z0-9.-]', '_', node) or 'node'}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
+    plain = "".join(letter if letter.isascii() and (letter.isalnum() or letter in ".-") else "_" for letter in node)
+    return f"{plain or 'node'}-{os.getpid()}-{os.urandom(6).hex()}"
 
 
 def filter_through(settings: PipeSettings, connect: Callable[[], Producer]) -> int:
@@ -73,7 +78,7 @@ def filter_through(settings: PipeSettings, connect: Callable[[], Producer]) -> i
             signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     shipping = _start(settings, connect)
-    pump = Pump(0, 1, _copier(shipping, 0))
+    pump = Passthrough(0, 1, _copier(shipping, 0))
     widen(0)
     ended = pump.run()
     _end(shipping, None)
@@ -170,14 +175,14 @@ class _Streams:
         self._sources = list(sources)
         self._shipping = shipping
         self._open = dict(enumerate(sources))
-        self._pumps: dict[int, Pump] = {}
+        self._pumps: dict[int, Passthrough] = {}
         self._threads: list[threading.Thread] = []
         self._stop_out, self._stop_in = os.pipe()
 
     def start(self) -> None:
         """Start a thread for each stream that is open."""
         self._pumps = {
-            number: Pump(source, number + 1, _copier(self._shipping, number), stop=self._stop_out)
+            number: Passthrough(source, number + 1, _copier(self._shipping, number), stop=self._stop_out)
             for number, source in self._open.items()
         }
         self._threads = [
@@ -239,7 +244,7 @@ def _wait(child: int) -> int:
             continue
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid:
-            return os.waitstatus_to_exitcode(status)
+            return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
 
 def _read_on(streams: _Streams, shipping: ShippingProcess | None, settings: PipeSettings, began: float) -> None:
@@ -269,9 +274,11 @@ def _finish(shipping: ShippingProcess | None, settings: PipeSettings, began: flo
     report = shipping.finish(max(settings.hold, share))
     if report.kept and report.away:
         _say(
-            f"the broker was away or slow: {report.kept} lines wait in {settings.spool.root} for the next pipe or collect on this host"
-            f"; a process in the background tries for {settings.close_timeout:g} s more"
+            f"the {settings.receiver} was away or slow: {report.kept} lines wait in {settings.spool} "
+            f"for the next pipe or collect on this host; a process in the background tries for {settings.close_timeout:g} s more"
         )
+    if report.refused:
+        _say(f"{report.refused} lines were refused for good: {report.refusal}")
     if report.lost:
         _say(f"{report.lost} lines were not shipped: disk budget or disk full")
     if report.error or broken:

@@ -1,49 +1,58 @@
-"""The one way in which chunks reach the broker: in order, without ever making their source wait.
+"""The one way in which records of all producers reach the broker: in order, without ever making their source wait.
 
-A chunk stands in one of two queues: a bounded one in memory, and behind it, when the broker is away or slow, the spool on disk.
-Only one message of a lane (one stream of one producer) is in flight at a time: were a later one written although an
+A record stands in a bounded queue in memory. What happens when that is full, because the broker is away or slow, is each producer's
+choice: lines of pipes go to a spool on disk; log files and a scheduler's events are read again later; GPU samples are perishable.
+Only one message of an ordering key (one stream of one producer) is in flight at a time: were a later one written although an
 earlier one failed, readers would take the earlier one, sent again, for a repeat.
+
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
 
+from __future__ import annotations
+
+import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-import structlog
-
-from streams.transport import Producer, TransportError
+from streams.producer import Refused
 
 from .counters import ShippingCounters
-from .parcel import Parcel, Source, loss, pack, unpack
+from .envelope import Envelope, InvalidEntry, Source, loss, pack, unpack
+from .send_queue import SendQueue
 from .spool import Spool, SpoolBusy, SpoolFull, orphans
 
-__all__ = ["Leftover", "Parcel", "Shipper", "Source", "SpoolSettings"]
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
-log = structlog.get_logger(__name__)
+    from streams.producer import Producer
+
+__all__ = ["Envelope", "Shipper", "Source", "SpoolSettings", "Unsent"]
+
+log = logging.getLogger(__name__)
 
 IN_FLIGHT = 64
-"""Messages, each of another lane, that may wait for their acknowledgement at once."""
+"""Messages, each of another ordering key, that may wait for their acknowledgement at once."""
 SLOW_SECONDS = 2.0
 """A message unacknowledged for longer makes the broker count as away: what is in memory goes to disk too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leftover:
+class Unsent(NamedTuple):
     """What `Shipper.close` could not send: lines kept on disk, lines given up for good."""
 
     kept: int
     lost: int
 
 
-@dataclass(frozen=True, slots=True)
-class SpoolSettings:
+class SendFailed(Exception):
+    """A message was not acknowledged: the connection is given up, and another one made."""
+
+
+class SpoolSettings(NamedTuple):
     """Where spools stand: each producer has a directory of its own under `root`; `budget` is in bytes."""
 
     root: Path
@@ -51,13 +60,14 @@ class SpoolSettings:
 
 
 class Shipper:
-    """Sends parcels on a thread of its own.
+    """Sends envelopes on a thread of its own.
 
     Args:
         connect: Makes a producer. May raise; it is called again, later and later, until it does not.
         name: Name of this producer: the directory of its spool.
-        spool: Where to keep what cannot be sent. None: `offer` refuses while memory is full, and the caller, whose lines stand
-            in a file anyway, comes back later.
+        spool: Where to keep what cannot be sent. None: `offer` refuses while memory is full, and the caller, who has its lines in a
+            file anyway, comes back later.
+        perishable: Without a spool: while memory is full the oldest give way to the newest, and are counted.
         adopt: Also send what spools under that root hold whose owners are gone.
         memory: Bytes to keep in memory.
         counters: Numbers to keep up.
@@ -72,6 +82,7 @@ class Shipper:
         name: str,
         *,
         spool: SpoolSettings | None = None,
+        perishable: bool = False,
         adopt: SpoolSettings | None = None,
         memory: int = 8 << 20,
         counters: ShippingCounters | None = None,
@@ -80,9 +91,14 @@ class Shipper:
         adopt_every: float = 30.0,
     ) -> None:
         self.counters = counters or ShippingCounters()
+        self.refused = 0
+        """Lines that were refused for good: nobody will ever take them."""
+        self.refusal = ""
+        """Why they were."""
         self._connect = connect
         self._name = name
         self._settings = spool
+        self._perishable = perishable
         self._adopt = adopt
         self._memory = memory
         self._clock = clock
@@ -92,11 +108,7 @@ class Shipper:
         self._changed = threading.Condition(self._lock)
         self._stop = threading.Event()
         self._closing = False
-        self._lanes: dict[str, deque[Parcel]] = {}
-        self._ready: deque[str] = deque()
-        self._in_memory = 0
-        self._unspooled: dict[Parcel, None] = {}
-        self._in_flight: dict[Parcel, float] = {}
+        self._queue = SendQueue()
         self._epoch = 0
         self._failure: str | None = None
         self._spool: Spool | None = None
@@ -104,7 +116,7 @@ class Shipper:
         self._kept = 0
         self._away_now = False
         self._lost: dict[Source, int] = {}
-        self._telling: dict[Parcel, None] = {}
+        self._telling: dict[Envelope, None] = {}
         self._lost_told = 0
         self._secured = False
         self._spool_refuses = False
@@ -113,42 +125,44 @@ class Shipper:
         self._thread = threading.Thread(target=self._run, name=f"shipper {name}", daemon=True)
         self._thread.start()
 
-    def offer(self, parcel: Parcel) -> bool:
-        """Take over `parcel` and return at once, at worst after one write to the local disk.
+    def offer(self, envelope: Envelope) -> bool:
+        """Take over `envelope` and return at once, at worst after one write to the local disk.
 
         Returns:
             False where it was not taken: without a spool, memory is full, come back later; with one, the disk is full too, and
             its lines are counted as lost.
         """
         with self._lock:
-            room = self._in_memory + parcel.size <= self._memory
+            room = self._queue.size + envelope.size <= self._memory
             if self._settings is None:
+                while not room and self._perishable and self._drop_oldest():
+                    room = self._queue.size + envelope.size <= self._memory
                 if room:
-                    self._keep(parcel)
+                    self._keep(envelope)
                 return room
             behind = self._spool is not None and self._spool.unread
             if room and not behind:
-                self._keep(parcel)
+                self._keep(envelope)
                 if not self.counters.broker_up:
                     self._spill()
                 return True
-            if (behind or self._spill()) and self._to_disk(parcel, read=False):
+            if (behind or self._spill()) and self._to_disk(envelope, read=False):
                 return True
-            self.lose(parcel.source, parcel.lines)
+            self.lose(envelope.source, envelope.lines)
             return False
 
     def lose(self, source: Source, lines: int) -> None:
         """Count lines that are given up; a record says so as soon as sending works."""
         with self._lock:
             self._lost[source] = self._lost.get(source, 0) + lines
-            self.counters.lost_lines += lines
+            self.counters.lost += lines
             self._note_losses()
 
     @property
     def idle(self) -> bool:
         """True where everything of its own is acknowledged."""
         with self._lock:
-            return not self._lanes and not self._lost and (self._spool is None or self._spool.empty)
+            return not self._queue and not self._lost and (self._spool is None or self._spool.empty)
 
     @property
     def away(self) -> bool:
@@ -156,7 +170,7 @@ class Shipper:
         with self._lock:
             return self._away_now
 
-    def secure(self, timeout: float) -> Leftover:
+    def secure(self, timeout: float) -> Unsent:
         """Wait up to `timeout` seconds for acknowledgements, then put on disk what stands only in memory. Sending goes on.
 
         A broker that is known to be away is not waited for.
@@ -171,9 +185,11 @@ class Shipper:
             self._spill()
             self._secured = True
             self._note_losses()
-            return Leftover(self._kept, sum(parcel.lines for parcel in self._unspooled) + sum(self._lost.values()))
+            return Unsent(
+                self._kept, sum(envelope.lines for envelope in self._queue.only_here) + sum(self._lost.values())
+            )
 
-    def close(self, timeout: float) -> Leftover:
+    def close(self, timeout: float) -> Unsent:
         """Wait up to `timeout` seconds for acknowledgements; leave the rest in the spool."""
         with self._changed:
             self._closing = True
@@ -185,10 +201,10 @@ class Shipper:
         self._thread.join(1.0 if self.counters.broker_up else 0.05)
         with self._lock:
             self._spill()
-            lost = sum(parcel.lines for parcel in self._unspooled) + sum(self._lost.values())
-            for parcel in self._unspooled:
-                self._lost[parcel.source] = self._lost.get(parcel.source, 0) + parcel.lines
-            self._unspooled.clear()
+            lost = sum(envelope.lines for envelope in self._queue.only_here) + sum(self._lost.values())
+            for envelope in self._queue.only_here:
+                self._lost[envelope.source] = self._lost.get(envelope.source, 0) + envelope.lines
+            self._queue.only_here.clear()
             if not self._note_losses():
                 for source, count in self._lost.items():
                     self._to_disk(loss(source, count, self._clock()), read=False, beyond_budget=True)
@@ -196,46 +212,48 @@ class Shipper:
                 with suppress(OSError):
                     spool.close()
             self._adopted, self._spool, self._settings = [], None, None
-        return Leftover(self._kept, lost)
+        return Unsent(self._kept, lost)
 
     # --- queues; the lock is held -------------------------------------------------------------------------------------
 
-    def _keep(self, parcel: Parcel) -> None:
-        lane = self._lanes.setdefault(parcel.source.lane, deque())
-        if not lane:
-            self._ready.append(parcel.source.lane)
-        lane.append(parcel)
-        self._in_memory += parcel.size
-        if parcel.entry is None:
-            self._unspooled[parcel] = None
+    def _keep(self, envelope: Envelope) -> None:
+        self._queue.put(envelope)
+        self.counters.waiting = len(self._queue)
         self._changed.notify_all()
+
+    def _drop_oldest(self) -> bool:
+        """Give up the oldest message that is not in flight. False where there is none."""
+        if (oldest := self._queue.drop_oldest()) is None:
+            return False
+        self.counters.lost += oldest.lines
+        return True
 
     def _spill(self) -> bool:
         """Write what stands only in memory to disk, in order. False where the disk takes no more."""
         if self._settings is None:
             return False
-        return all(self._to_disk(parcel, read=True) for parcel in list(self._unspooled))
+        return all(self._to_disk(envelope, read=True) for envelope in list(self._queue.only_here))
 
-    def _to_disk(self, parcel: Parcel, *, read: bool, beyond_budget: bool = False) -> bool:
+    def _to_disk(self, envelope: Envelope, *, read: bool, beyond_budget: bool = False) -> bool:
         if self._settings is None:
             return False
         try:
             if self._spool is None:
                 self._spool = Spool(self._settings.root / self._name, self._settings.budget)
             self._spool.reserve()
-            parcel.entry = self._spool.append(pack(parcel), read=read, beyond_budget=beyond_budget)
+            envelope.entry = self._spool.append(pack(envelope), read=read, beyond_budget=beyond_budget)
         except (OSError, SpoolBusy) as error:
             if not self._spool_refuses:
-                reason = str(error) if isinstance(error, SpoolFull | SpoolBusy) else f"{type(error).__name__}: {error}"
-                log.warning("spool refuses: lines are now counted and lost", reason=reason)
+                reason = str(error) if isinstance(error, (SpoolFull, SpoolBusy)) else f"{type(error).__name__}: {error}"
+                log.warning("spool_full", extra={"reason": reason, "then": "lines are counted and lost"})
             self._spool_refuses = True
             return False
         if self._spool_refuses:
-            log.info("spool takes again")
+            log.info("spool_takes_again")
             self._spool_refuses = False
-        self._unspooled.pop(parcel, None)
-        self._kept += parcel.lines
-        parcel.spool = self._spool
+        self._queue.only_here.pop(envelope, None)
+        self._kept += envelope.lines
+        envelope.spool = self._spool
         self.counters.spooled_chunks += 1
         self.counters.spooled_bytes = self._spool.size
         self._changed.notify_all()
@@ -253,26 +271,26 @@ class Shipper:
         if self._spool is None:
             return False
         counts = dict(self._lost)
-        for parcel in self._unspooled if self._secured else ():
-            counts[parcel.source] = counts.get(parcel.source, 0) + parcel.lines
+        for envelope in self._queue.only_here if self._secured else ():
+            counts[envelope.source] = counts.get(envelope.source, 0) + envelope.lines
         losses = [loss(source, lines, self._clock()) for source, lines in counts.items() if lines]
         try:
-            return self._spool.note(pack(parcel) for parcel in [*self._telling, *losses])
+            return self._spool.note(pack(envelope) for envelope in [*self._telling, *losses])
         except OSError:
             return False
 
     def _refill(self) -> None:
         """Load from disk what memory has room for: one's own first."""
         for spool in [*([self._spool] if self._spool else []), *self._adopted]:
-            while self._in_memory < self._memory // 2 and (entry := spool.read()) is not None:
+            while self._queue.size < self._memory // 2 and (entry := spool.read()) is not None:
                 try:
-                    parcel = unpack(entry.payload)
-                except msgspec.DecodeError as error:
-                    log.warning("spool_entry_left_out", error=str(error))
+                    envelope = unpack(entry.payload)
+                except InvalidEntry as error:
+                    log.warning("spool_entry_left_out", extra={"error": str(error)})
                     spool.acknowledge(entry)
                     continue
-                parcel.spool, parcel.entry = spool, entry
-                self._keep(parcel)
+                envelope.spool, envelope.entry = spool, entry
+                self._keep(envelope)
         for spool in [each for each in self._adopted if each.empty]:  # nothing in it could be read
             self._adopted.remove(spool)
             spool.close()
@@ -280,9 +298,9 @@ class Shipper:
     def _tell_losses(self) -> None:
         lost, self._lost = self._lost, {}
         for source, lines in lost.items():
-            parcel = loss(source, lines, self._clock())
-            self._telling[parcel] = None
-            self._keep(parcel)
+            envelope = loss(source, lines, self._clock())
+            self._telling[envelope] = None
+            self._keep(envelope)
         self._note_losses()
 
     # --- the thread ---------------------------------------------------------------------------------------------------
@@ -310,9 +328,8 @@ class Shipper:
         with self._lock:
             self._epoch += 1
             epoch = self._epoch
-            self._in_flight.clear()
+            self._queue.take_again()
             self._failure = None
-            self._ready = deque(self._lanes)
         adopted = float("-inf")
         while not self._stop.is_set():
             with self._changed:
@@ -324,69 +341,76 @@ class Shipper:
                 if self._lost and self.counters.broker_up and (self._closing or now - self._lost_told >= 1):
                     self._lost_told = int(now)
                     self._tell_losses()
-                if self._in_flight and now - min(self._in_flight.values()) > SLOW_SECONDS:
+                if (flying := self._queue.in_flight) and now - min(flying.values()) > SLOW_SECONDS:
                     self._away("no acknowledgement", count=False)
-                batch = []
-                while self._ready and len(self._in_flight) < IN_FLIGHT:
-                    parcel = self._lanes[self._ready.popleft()][0]
-                    self._in_flight[parcel] = now
-                    batch.append(parcel)
+                batch = self._queue.take(IN_FLIGHT, now)
                 if not batch and self._failure is None:
                     self._changed.wait(0.5)
-            for parcel in batch:
+            for envelope in batch:
                 # Outside the lock: a client may call back at once.
-                producer.send(parcel.message).add_done_callback(partial(self._answered, parcel, epoch))
+                producer.send(envelope.message).add_done_callback(partial(self._answered, envelope, epoch))
             if self._failure is not None:
-                raise TransportError(self._failure)
+                raise SendFailed(self._failure)
 
-    def _answered(self, parcel: Parcel, epoch: int, future: "Future[None]") -> None:
+    def _answered(self, envelope: Envelope, epoch: int, future: Future[None]) -> None:
         error = None if future.cancelled() else future.exception()
         done = None
         with self._changed:
             if epoch != self._epoch:
-                return  # an answer on a connection that was given up: the parcel is being sent again
-            del self._in_flight[parcel]
-            if future.cancelled() or error is not None:
+                return  # an answer on a connection that was given up: the envelope is being sent again
+            del self._queue.in_flight[envelope]
+            if future.cancelled() or (error is not None and not isinstance(error, Refused)):
                 self._failure = str(error or "given up")
             else:
-                done = parcel.done
-                self._forget(parcel)
+                done = envelope.done
+                if isinstance(error, Refused):
+                    self._refused(envelope, error)
+                else:
+                    self.counters.acknowledged += 1
+                self._forget(envelope)
+                self._answers()
             self._changed.notify_all()
         if done is not None:
-            done()
+            done(error if isinstance(error, Refused) else None)
 
-    def _forget(self, parcel: Parcel) -> None:
-        lane = self._lanes[parcel.source.lane]
-        lane.popleft()
-        if lane:
-            self._ready.append(parcel.source.lane)
-        else:
-            del self._lanes[parcel.source.lane]
-        self._in_memory -= parcel.size
-        if self._unspooled.pop(parcel, 1) is None and self._secured:
+    def _refused(self, envelope: Envelope, error: Refused) -> None:
+        if not self.refusal:
+            log.error("refused", extra={"producer": self._name, "reason": str(error)})
+        self.refusal = str(error)
+        self.counters.lost += envelope.lines
+        self.refused += envelope.lines
+
+    def _forget(self, envelope: Envelope) -> None:
+        only_in_memory = envelope in self._queue.only_here
+        self._queue.answered(envelope)
+        self.counters.waiting = len(self._queue)
+        if only_in_memory and self._secured:
             self._note_losses()
-        if parcel in self._telling:
-            del self._telling[parcel]
+        if envelope in self._telling:
+            del self._telling[envelope]
             self._note_losses()
-        if parcel.entry is not None and parcel.spool is not None:
-            parcel.spool.acknowledge(parcel.entry)
-            if parcel.spool in self._adopted and parcel.spool.empty:
-                self._adopted.remove(parcel.spool)
-                parcel.spool.close()
-            elif parcel.spool is self._spool:
-                self._kept -= parcel.lines
+        if envelope.entry is not None and envelope.spool is not None:
+            envelope.spool.acknowledge(envelope.entry)
+            if envelope.spool in self._adopted and envelope.spool.empty:
+                self._adopted.remove(envelope.spool)
+                envelope.spool.close()
+            elif envelope.spool is self._spool:
+                self._kept -= envelope.lines
                 self.counters.spooled_bytes = self._spool.size
-        self.counters.acknowledged += 1
+
+    def _answers(self) -> None:
         self._away_now = False
         if not self.counters.broker_up:
             self.counters.broker_up = True
-            log.info("broker takes lines", producer=self._name)
+            log.info("broker_up", extra={"producer": self._name})
 
     def _away(self, reason: str, *, count: bool = True) -> None:
         with self._lock:
             self.counters.sends_failed += count
             if self.counters.broker_up or self.counters.sends_failed == 1:
-                log.warning("broker is away or slow: lines are kept", producer=self._name, reason=reason)
+                log.warning(
+                    "broker_away", extra={"producer": self._name, "reason": reason, "then": "it is tried again"}
+                )
             self.counters.broker_up, self._away_now = False, True
             self._spill()
             self._changed.notify_all()
@@ -396,4 +420,4 @@ class Shipper:
             return
         self._adopted = list(orphans(self._adopt.root, self._adopt.budget))
         if self._adopted:
-            log.info("sending what earlier producers left", spools=len(self._adopted))
+            log.info("spools_adopted", extra={"spools": len(self._adopted)})

@@ -6,24 +6,27 @@ is acknowledged, so that after a crash at most one segment is sent twice, which 
 
 An entry is its length and its CRC-32 (two little-endian 32-bit numbers) and then its bytes. A torn entry at the end of a
 segment is the mark of a crash and is passed over.
+
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
 
+from __future__ import annotations
+
 import fcntl
+import logging
 import os
 import stat
 import struct
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple
 
-import structlog
+log = logging.getLogger(__name__)
 
-log = structlog.get_logger(__name__)
-
-_HEAD = struct.Struct("<II")
+HEAD = struct.Struct("<II")
+"""What stands before the bytes of an entry: their number and their CRC-32."""
 _LOCK = "lock"
 _SUFFIX = ".segment"
 LOSSES = "losses"
@@ -42,20 +45,25 @@ class SpoolFull(OSError):
     """The budget of the spool does not allow another entry."""
 
 
-@dataclass(slots=True)
 class _Segment:
-    path: Path
-    size: int
-    unacknowledged: int = 0
-    read: bool = False
+    __slots__ = ("path", "read", "size", "unacknowledged")
+
+    def __init__(self, path: Path, size: int) -> None:
+        self.path, self.size = path, size
+        self.unacknowledged = 0
+        self.read = False
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class SpoolEntry(NamedTuple):
     """What `Spool.append` and `Spool.read` return, to be given to `Spool.acknowledge`."""
 
     segment: _Segment
     payload: bytes
+
+
+def framed(payload: bytes) -> bytes:
+    """Return `payload` as an entry."""
+    return HEAD.pack(len(payload), zlib.crc32(payload)) + payload
 
 
 class Spool:
@@ -116,14 +124,14 @@ class Spool:
             return False
         noted = b""
         for payload in payloads:
-            entry = _HEAD.pack(len(payload), zlib.crc32(payload)) + payload
+            entry = framed(payload)
             if len(noted) + len(entry) <= RESERVED:
                 noted += entry
         # In one piece, with the zeros that end it: a crash leaves the old or the new.
         os.pwrite(self._reserve, noted.ljust(RESERVED, b"\0"), 0)
         return True
 
-    def append(self, payload: bytes, *, read: bool = False, beyond_budget: bool = False) -> Entry:
+    def append(self, payload: bytes, *, read: bool = False, beyond_budget: bool = False) -> SpoolEntry:
         """Write `payload` behind everything else.
 
         Args:
@@ -135,7 +143,7 @@ class Spool:
             SpoolFull: The budget is used up.
             OSError: The disk is full or fails. What was there before stays intact.
         """
-        entry = _HEAD.pack(len(payload), zlib.crc32(payload)) + payload
+        entry = framed(payload)
         if not beyond_budget and self.size + len(entry) > self._budget:
             raise SpoolFull(f"spool {self._directory} holds {self.size} of {self._budget} bytes")
         out, segment = self._writable()
@@ -155,9 +163,9 @@ class Spool:
         if read:
             segment.unacknowledged += 1
             self._in_offset = segment.size
-        return Entry(segment, payload)
+        return SpoolEntry(segment, payload)
 
-    def read(self) -> Entry | None:
+    def read(self) -> SpoolEntry | None:
         """Return the oldest entry that was not read, or None."""
         while (segment := self._reading()) is not None:
             if self._in is None:
@@ -165,9 +173,9 @@ class Spool:
                 self._in_offset = self._read_offset(segment)
             payload = self._entry_at(segment)
             if payload is not None:
-                self._in_offset += _HEAD.size + len(payload)
+                self._in_offset += HEAD.size + len(payload)
                 segment.unacknowledged += 1
-                return Entry(segment, payload)
+                return SpoolEntry(segment, payload)
             if self._writing(segment):
                 return None
             os.close(self._in)
@@ -176,7 +184,7 @@ class Spool:
             self._drop_if_done(segment)
         return None
 
-    def acknowledge(self, entry: Entry) -> None:
+    def acknowledge(self, entry: SpoolEntry) -> None:
         """Give up `entry`: it is where it belongs."""
         entry.segment.unacknowledged -= 1
         self._drop_if_done(entry.segment)
@@ -197,10 +205,10 @@ class Spool:
             try:
                 self._directory.rmdir()
             except OSError as error:
-                log.warning("spool directory stays", directory=str(self._directory), error=str(error))
+                log.warning("spool_directory_stays", extra={"directory": str(self._directory), "error": str(error)})
         os.close(self._lock)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Spool:
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -241,24 +249,24 @@ class Spool:
 
     def _entry_at(self, segment: _Segment) -> bytes | None:
         assert self._in is not None
-        head = os.pread(self._in, _HEAD.size, self._in_offset)
+        head = os.pread(self._in, HEAD.size, self._in_offset)
         if not head:
             return None
-        if len(head) == _HEAD.size:
-            length, checksum = _HEAD.unpack(head)
+        if len(head) == HEAD.size:
+            length, checksum = HEAD.unpack(head)
             if segment.path.name == LOSSES and not length:
                 self._in_offset = segment.size
                 return None
-            if self._in_offset + _HEAD.size + length <= segment.size:
-                payload = os.pread(self._in, length, self._in_offset + _HEAD.size)
+            if self._in_offset + HEAD.size + length <= segment.size:
+                payload = os.pread(self._in, length, self._in_offset + HEAD.size)
                 if len(payload) == length and zlib.crc32(payload) == checksum:
                     return payload
-        log.warning(
-            "spool segment ends in a torn entry: a crash or a bad disk; the rest of it is passed over",
-            segment=str(segment.path),
-            offset=self._in_offset,
-            passed_over=segment.size - self._in_offset,
-        )
+        lost = {
+            "segment": str(segment.path),
+            "offset": self._in_offset,
+            "passed_over": segment.size - self._in_offset,
+        }
+        log.warning("spool_entry_torn", extra={**lost, "then": "the rest of the segment is passed over"})
         self._in_offset = segment.size
         return None
 
@@ -300,7 +308,7 @@ def _noted(path: Path) -> bool:
     """Return whether something is noted in a file of losses; one without is removed."""
     try:
         with path.open("rb") as file:
-            if any(file.read(_HEAD.size)):
+            if any(file.read(HEAD.size)):
                 return True
         path.unlink()
     except FileNotFoundError:

@@ -5,15 +5,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
+import msgspec
 import zstandard
 
-from records import Explained, LogChunk
+from records import LogChunk, UserError
 
 from .chunker import Chunker
-from .pieces import PieceSplitter
+from .pieces import START, Mark, PieceSplitter
 
 BLOCK = 1 << 20
 """Bytes of one read: more makes reading no faster, and less shows progress no better."""
@@ -21,7 +23,7 @@ STANDARD_INPUT = Path("-")
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
-class UnreadableLog(Explained):
+class UnreadableLog(UserError):
     """A log that cannot be read; the message says what was expected and what came."""
 
 
@@ -34,19 +36,19 @@ def read_chunks(path: Path, progress: Callable[[int], None] | None = None) -> It
     Raises:
         UnreadableLog: No such file, no permission, or broken compression.
     """
-    splitter, chunker, arrived = PieceSplitter(), Chunker(template(path)), 0.0
+    splitter, chunker, arrived = PieceSplitter(), chunker_of(path), 0.0
     try:
         with _open(path) as (raw, stream):
             arrived = 0.0 if path == STANDARD_INPUT else path.stat().st_mtime
             while block := stream.read(BLOCK):
                 for ready in chunker.add(splitter.feed(block, arrived), 0.0):
-                    yield _chunk(ready.record)
+                    yield ready.record
                 if progress:
                     progress(raw.tell() if raw.seekable() else 0)
     except (OSError, EOFError, zstandard.ZstdError) as error:
         raise UnreadableLog(f"expected a readable log at {path}, got {error}") from error
     for ready in [*chunker.add(splitter.finish(arrived), 0.0), *chunker.flush()]:
-        yield _chunk(ready.record)
+        yield ready.record
 
 
 def follow_chunks(
@@ -59,14 +61,14 @@ def follow_chunks(
     Raises:
         UnreadableLog: No such file, or no permission.
     """
-    splitter, chunker = PieceSplitter(), Chunker(template(path))
+    splitter, chunker = PieceSplitter(), chunker_of(path)
     try:
         with sys.stdin.buffer if path == STANDARD_INPUT else path.open("rb") as stream:
             while not stop():
                 block = stream.read1(BLOCK)  # type: ignore[union-attr]  # both are buffered readers
                 pieces = splitter.feed(block, clock())
                 for ready in chunker.add(pieces, time.monotonic()) + chunker.due(time.monotonic()):
-                    yield _chunk(ready.record)
+                    yield ready.record
                 if not block:
                     if path == STANDARD_INPUT:
                         break
@@ -74,7 +76,7 @@ def follow_chunks(
     except OSError as error:
         raise UnreadableLog(f"expected a readable log at {path}, got {error}") from error
     for ready in [*chunker.add(splitter.finish(clock()), time.monotonic()), *chunker.flush()]:
-        yield _chunk(ready.record)
+        yield ready.record
 
 
 def template(path: Path) -> LogChunk:
@@ -83,9 +85,9 @@ def template(path: Path) -> LogChunk:
     return LogChunk(job=job, producer=str(path), lines=[], time=0.0)
 
 
-def _chunk(record: object) -> LogChunk:
-    assert isinstance(record, LogChunk)
-    return record
+def chunker_of(path: Path, start: Mark = START) -> Chunker[LogChunk]:
+    """Return what makes the chunks of the log at `path`, from `start` on."""
+    return Chunker(partial(msgspec.structs.replace, template(path)), start=start)
 
 
 @contextmanager

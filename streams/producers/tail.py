@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,7 @@ import structlog
 from records import LogChunk, NodeLogChunk
 
 from .checkpoint import Place
-from .chunker import Chunker, Limits, Ready
+from .chunker import Chunker, ChunkLimits, Ready
 from .log_files import RefusedFile, open_log
 from .pieces import Mark, PieceSplitter
 
@@ -57,7 +58,7 @@ class Tail:
         file: int,
         *,
         name: Callable[[os.stat_result], str],
-        limits: Limits,
+        limits: ChunkLimits,
     ) -> None:
         self.path = path
         self.ready: deque[Shippable] = deque()
@@ -127,11 +128,12 @@ class Tail:
         self._file, self._place, self._offset = file, place, place.offset
         mark = Mark(place.offset, place.line, place.piece)
         self._splitter = PieceSplitter(mark)
-        template = msgspec.structs.replace(self._template, producer=place.producer)
-        self._chunker = Chunker(template, seq=place.seq, start=mark, limits=self._limits)
+        make = partial(msgspec.structs.replace, self._template, producer=place.producer)
+        of_job = isinstance(self._template, LogChunk)
+        self._chunker = Chunker(make, seq=place.seq, start=mark, limits=self._limits, heartbeats=of_job)
         self._seq = place.seq
 
-    def _take(self, ready: list[Ready]) -> None:
+    def _take(self, ready: list[Ready[LogChunk | NodeLogChunk]]) -> None:
         for chunk in ready:
             if chunk.after.offset > self._place.head_size < HEAD:
                 head, head_size = read_head(self._file, chunk.after.offset)
@@ -140,7 +142,7 @@ class Tail:
             place = msgspec.structs.replace(
                 self._place, offset=after.offset, line=after.line, piece=after.piece, seq=chunk.next_seq
             )
-            self.ready.append(Shippable(chunk.record, place, after.piece - chunk.record.first_piece))
+            self.ready.append(Shippable(chunk.record, place, chunk.pieces))
 
     def _restart(self, size: int) -> None:
         """The file was truncated: what comes is numbered anew, under a new name."""

@@ -5,6 +5,7 @@ then commits the input's offsets (docs/architecture.md: how nothing is lost or d
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic
@@ -12,13 +13,15 @@ from typing import Any, Generic
 import structlog
 
 from processors.keyed import KeyedProcessor, State
-from records import BY_NAME, DeadLetter, InvalidRecord, Position, Record
+from records import BY_NAME, DeadLetter, ErrorType, Failure, InvalidRecord, Position, Record
+from records.log_chunk import Lines
 from streams.accept import accept, refuse
 from streams.partition import partition_of
 from streams.transport import Message, Outgoing, outgoing
 
 from .failing import FailingWatch
-from .states import Entry, States
+from .metrics import EngineMetrics
+from .states import StateEntry, States
 
 log = structlog.get_logger(__name__)
 
@@ -41,36 +44,6 @@ _SWEPT = 2000
 
 
 @dataclass
-class Counters:
-    """What one engine has done."""
-
-    messages: int = 0
-    """Messages taken, repeats included."""
-    repeated: int = 0
-    """Messages whose position a state included already."""
-    replayed: int = 0
-    """Messages read again after a start, to make the states what they were."""
-    dead_letters: int = 0
-    """Messages that could not be read or processed."""
-    misplaced: int = 0
-    """Messages in another partition than their key's: their producer places keys in its own way, which splits a job's or node's state."""
-    made: dict[str, int] = field(default_factory=dict)
-    """Records made, by topic."""
-    states: int = 0
-    """States held now: one a job, or one a node."""
-    state_bytes: int = 0
-    """Bytes of states written."""
-    input_bytes: int = 0
-    """Bytes of messages taken."""
-    forgotten: int = 0
-    """States forgotten because their job or node had ended, or was silent for long."""
-    trimmed: int = 0
-    """States that came out too large to be stored and lost their largest part."""
-    behind: int = 0
-    """Messages not yet handled now, all partitions of this worker together."""
-
-
-@dataclass
 class Results:
     """What follows from a batch, in stages: each is acknowledged before the next one is written.
 
@@ -79,12 +52,18 @@ class Results:
         states: States without their parts.
         parts: Parts of states, and deletions.
         markers: From where input must be read again.
+        began: When work on the batch began, on the monotonic clock.
+        arrivals: When the last line of a chunk arrived, in seconds since 1970: of each key the chunk that waits longest.
+        explained: When the root line of each first verdict arrived, in seconds since 1970.
     """
 
     records: list[Outgoing] = field(default_factory=list)
     states: list[Outgoing] = field(default_factory=list)
     parts: list[Outgoing] = field(default_factory=list)
     markers: list[Outgoing] = field(default_factory=list)
+    began: float = field(default_factory=time.perf_counter)
+    arrivals: list[float] = field(default_factory=list)
+    explained: list[float] = field(default_factory=list)
 
     @property
     def stages(self) -> list[list[Outgoing]]:
@@ -122,6 +101,7 @@ class Engine(Generic[State]):
         clock: Callable[[], float] = time.time,
         checkpoint_s: float = CHECKPOINT_S,
         replay_work_s: float = REPLAY_WORK_S,
+        metrics: EngineMetrics | None = None,
     ) -> None:
         """Set up.
 
@@ -131,11 +111,13 @@ class Engine(Generic[State]):
             clock: Seconds since 1970.
             checkpoint_s: Seconds between two looks for states to store.
             replay_work_s: Seconds of processing that a restart may have to do again.
+            metrics: What counts; one of its own by default.
         """
         self.processor = processor
         self._count = partitions
         self._clock, self._checkpoint_s, self._replay_work_s = clock, checkpoint_s, replay_work_s
-        self.counters = Counters()
+        self.metrics = metrics or EngineMetrics()
+        self._misplaced_told = False
         self.failing = FailingWatch()
         self._partitions: dict[int, States[State]] = {}
         self._work, self._looked = 0.0, clock()
@@ -167,7 +149,7 @@ class Engine(Generic[State]):
 
     def replay(self, messages: Sequence[Message]) -> None:
         """Take messages that were handled before into the states that lack them; what follows from them was written then."""
-        self.counters.replayed += len(messages)
+        self.metrics.replayed.inc(len(messages))
         for partition, groups in self._groups(messages, []).items():
             for name, group in groups.items():
                 self._run(self._partitions[partition], name, group)
@@ -182,6 +164,11 @@ class Engine(Generic[State]):
         """The partitions whose states are here."""
         return set(self._partitions)
 
+    @property
+    def trimmed(self) -> int:
+        """How many states were too large to be stored and lost their largest part."""
+        return sum(states.trimmed for states in self._partitions.values())
+
     def set_aside(self, message: Message) -> Results:
         """Pass over a message at which workers died; its partition must be restored."""
         states, place = self._partitions[message.position.partition], message.position
@@ -195,9 +182,8 @@ class Engine(Generic[State]):
         Raises:
             FailingOften: So many messages of so many keys failed that a fault of the processors is likelier than bad input.
         """
-        began = time.perf_counter()
-        self.counters.messages += len(messages)
-        self.counters.input_bytes += sum(len(message.value) for message in messages)
+        self.metrics.messages.inc(len(messages))
+        self.metrics.input.inc(sum(len(message.value) for message in messages))
         results, made = Results(), list[Record]()
         for partition, groups in self._groups(messages, made).items():
             states = self._states(partition)
@@ -206,13 +192,25 @@ class Engine(Generic[State]):
                 entry = states.open(name)
                 if entry.changed and any(each.position.topic not in self.processor.replayed for each, _ in group):
                     results.states += states.store_state(entry)
+                if chunks := [record for _, record in group if isinstance(record, Lines)]:
+                    results.arrivals.append(min(map(_arrival, chunks)))
         results.records = [outgoing(record) for record in made]
-        self._count_made(results.records)
-        self._work += time.perf_counter() - began
+        results.explained = [record.time for record in made if isinstance(record, Failure) and _explains(record)]
+        for topic, count in Counter(record.topic for record in results.records).items():
+            self.metrics.records.labels(topic).inc(count)
+        self._work += time.perf_counter() - results.began
         self._checkpoint(results)
-        for written in (*results.states, *results.parts):
-            self.counters.state_bytes += len(written.value or b"")
+        self.metrics.state_written.inc(sum(len(each.value or b"") for each in (*results.states, *results.parts)))
         return results
+
+    def acknowledged(self, results: Results) -> None:
+        """Note that the broker has acknowledged all of `results`: how long that took is measured here."""
+        now = self._clock()
+        self.metrics.batch_duration.observe(time.perf_counter() - results.began)
+        for arrival in results.arrivals:
+            self.metrics.end_to_end.observe(max(0.0, now - arrival))
+        for arrival in results.explained:
+            self.metrics.verdict_latency.observe(max(0.0, now - arrival))
 
     def _states(self, partition: int) -> States[State]:
         if partition not in self._partitions:
@@ -269,13 +267,18 @@ class Engine(Generic[State]):
                 if taken is not None:
                     made += taken
                 else:
-                    self.counters.repeated += not poison
+                    self.metrics.repeated.inc(not poison)
             else:
                 self.failing.handled(len(group))
                 return made
 
     def _take(
-        self, states: States[State], entry: Entry[State], place: Position, record: Record, poison: DeadLetter | None
+        self,
+        states: States[State],
+        entry: StateEntry[State],
+        place: Position,
+        record: Record,
+        poison: DeadLetter | None,
     ) -> list[Record] | None:
         """Return what follows from `record`; None where the state includes it already."""
         source = f"{place.topic}/{place.partition}"
@@ -310,7 +313,7 @@ class Engine(Generic[State]):
                 results.markers.append(states.stored_marker())
         self._count_states()
 
-    def _store(self, states: States[State], entry: Entry[State], results: Results) -> None:
+    def _store(self, states: States[State], entry: StateEntry[State], results: Results) -> None:
         own, parts = states.store(entry)
         results.states += own
         results.parts += parts
@@ -319,7 +322,7 @@ class Engine(Generic[State]):
         """Look at some of the states that are not in use, all of them in turn; forget those of keys that have ended or are silent."""
         if not self._sweep:
             self._sweep = [(partition, name) for partition, states in self._partitions.items() for name in states]
-        held = max(len(self._sweep), self.counters.states, 1)
+        held = max(len(self._sweep), sum(map(len, self._partitions.values())), 1)
         silent_s = SILENT_S if held <= MOST else SILENT_S * (MOST / held) ** 8
         for partition, name in self._sweep[-_SWEPT:]:
             states = self._partitions.get(partition)
@@ -328,32 +331,39 @@ class Engine(Generic[State]):
                 continue
             if now - known.touched > (min(ENDED_S, silent_s) if known.ended else silent_s):
                 results.parts += states.forget(name)
-                self.counters.forgotten += 1
+                self.metrics.forgotten.inc()
         del self._sweep[-_SWEPT:]
 
     def _count_states(self) -> None:
-        self.counters.states = sum(map(len, self._partitions.values()))
-        self.counters.trimmed = sum(states.trimmed for states in self._partitions.values())
-
-    def _count_made(self, results: Sequence[Outgoing]) -> None:
-        for result in results:
-            self.counters.made[result.topic] = self.counters.made.get(result.topic, 0) + 1
+        self.metrics.states.set(sum(map(len, self._partitions.values())))
+        self.metrics.trimmed.set(self.trimmed)
 
     def _check_place(self, message: Message, key: bytes) -> None:
         if self._count is None or partition_of(key, self._count) == message.position.partition:
             return
-        if not self.counters.misplaced:
+        if not self._misplaced_told:
+            self._misplaced_told = True
             log.warning(
                 "message in another partition than its key's",
                 key=key.decode(),
                 position=message.position,
                 then="set the producer's partitioner to murmur2 (librdkafka: partitioner=murmur2_random)",
             )
-        self.counters.misplaced += 1
+        self.metrics.misplaced.inc()
 
     def _refuse(self, message: Message, reason: str, stage: str = "decode") -> DeadLetter:
-        self.counters.dead_letters += 1
+        self.metrics.dead_letters.inc()
         return refuse(message, reason, stage)
+
+
+def _arrival(chunk: Lines) -> float:
+    """Return when the last line of `chunk` arrived, in seconds since 1970."""
+    return chunk.time + (chunk.after_ms[-1] / 1000 if chunk.after_ms else 0.0)
+
+
+def _explains(failure: Failure) -> bool:
+    """Return whether a verdict is the first on its attempt and has a line that explains it: later ones repeat or revise it."""
+    return failure.revision == 1 and failure.root is not None and failure.error_type is not ErrorType.NONE
 
 
 def _brief(error: Exception) -> str:

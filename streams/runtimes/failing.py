@@ -5,7 +5,7 @@ replayed by hand; a worker that stops repeats them by itself once it is mended. 
 the messages must be of many keys, and most of all that came.
 """
 
-from records import Explained
+from records import UserError
 
 WINDOW = 1000
 """Messages that are looked at together: a few seconds of a busy worker."""
@@ -15,7 +15,7 @@ KEYS = 20
 """Keys that they must be of at least: more jobs than one user has in a moment."""
 
 
-class FailingOften(Explained):
+class FailingOften(UserError):
     """Most messages fail; the message says what to do."""
 
 

@@ -72,8 +72,8 @@ class FaustAgent:
             yield "the broker does not take what is written: it is away, or refuses"
         if (waiting := self._count_behind()) and time.monotonic() > self._handled_at + STUCK_S:
             yield f"{waiting} messages wait, and none was handled for {time.monotonic() - self._handled_at:.0f} s"
-        if self._engine.counters.trimmed:
-            yield f"{self._engine.counters.trimmed} states grew too large and lost their largest part: see the log for the keys"
+        if self._engine.trimmed:
+            yield f"{self._engine.trimmed} states grew too large and lost their largest part: see the log for the keys"
 
     def revoked(self, parts: set[TP]) -> None:
         """Note that `parts` went away: the states of those that come again are read anew."""
@@ -122,6 +122,7 @@ class FaustAgent:
             await self._try(partition, [each for each in messages if each.position.partition == partition])
         results = await asyncio.to_thread(self._engine.handle, messages)
         await self._write(results)
+        self._engine.acknowledged(results)
 
     async def _restore(self, partitions: set[int]) -> None:
         """Make the states of `partitions` what they were when the worker before committed."""
@@ -175,7 +176,7 @@ class FaustAgent:
         """Return how many messages wait, as far as they were seen by the newest fetch."""
         consumer = self._app.consumer
         behind = sum(max((consumer.highwater(part) or 0) - at, 0) for part, at in list(self._next.items()))
-        self._engine.counters.behind = behind
+        self._engine.metrics.lag.set(behind)
         return behind
 
     async def _write(self, results: Results) -> None:
@@ -187,7 +188,7 @@ class FaustAgent:
                 await self._bury(refused.messages)
 
     async def _bury(self, messages: Sequence[Outgoing]) -> None:
-        self._engine.counters.dead_letters += len(messages)
+        self._engine.metrics.dead_letters.inc(len(messages))
         letters = []
         for each in messages:
             log.error("too_large", topic=each.topic, bytes=len(each.value or b""))

@@ -36,6 +36,7 @@ class LocalWorker:
         results = engine.handle(messages)
         for stage in results.stages:
             self._write(stage)
+        engine.acknowledged(results)
 
     def _restore(self, engine: Engine[Any], partition: int) -> None:
         engine.load(partition, self._broker.read(engine.processor.state_topic, partition))

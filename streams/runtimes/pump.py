@@ -7,27 +7,16 @@ from threading import Event
 
 import structlog
 
-from records import Explained, InvalidRecord, Position, Record
+from records import InvalidRecord, Position, Record, UserError
 from streams.accept import accept, refuse
 from streams.transport import Consumer, Message, Producer, outgoing
 
 from .failing import FailingWatch
+from .metrics import PumpMetrics
 
 log = structlog.get_logger(__name__)
 
 Batch = Sequence[tuple[Position, Record]]
-
-
-@dataclass
-class Counters:
-    """What one pump has done."""
-
-    messages: int = 0
-    """Messages read."""
-    dead_letters: int = 0
-    """Messages that held no record of their topic, or one that could not be dealt with."""
-    behind: int = 0
-    """Messages not yet read now, all partitions together."""
 
 
 @dataclass
@@ -38,7 +27,7 @@ class Pump:
         consumer: Where messages come from.
         producer: Where dead letters go.
         handle: Takes a batch and returns once its effects last. It may be given an empty batch when nothing came for `seconds`. An
-            `Explained` error ends the pump; any other is laid to a record, which is found and becomes a dead letter. So
+            `UserError` error ends the pump; any other is laid to a record, which is found and becomes a dead letter. So
             a record may be handed on twice.
         rows: Messages that make a batch full.
         seconds: A batch is not waited for longer than this.
@@ -49,7 +38,7 @@ class Pump:
     handle: Callable[[Batch], None]
     rows: int = 500
     seconds: float = 0.1
-    counters: Counters = field(default_factory=Counters)
+    metrics: PumpMetrics = field(default_factory=PumpMetrics)
     failing: FailingWatch = field(default_factory=FailingWatch)
 
     def run(self, stop: Event) -> None:
@@ -69,20 +58,22 @@ class Pump:
             except Exception as error:
                 log.exception("a message could not be read", position=message.position)
                 self._bury(message, f"reading it failed with {str(error)[:300]!r}; please report this", "decode")
-        self.counters.behind = sum(self.consumer.lag().values()) + len(messages)
+        self.metrics.lag.set(sum(self.consumer.lag().values()) + len(messages))
+        began = time.perf_counter()
         self._handle(batch)
         self.failing.handled(len(messages))
         if messages:
             self.consumer.commit()
-            self.counters.messages += len(messages)
-        self.counters.behind = sum(self.consumer.lag().values())
+            self.metrics.messages.inc(len(messages))
+            self.metrics.batch_duration.observe(time.perf_counter() - began)
+        self.metrics.lag.set(sum(self.consumer.lag().values()))
         return len(messages)
 
     def _handle(self, batch: Sequence[tuple[Message, Record]]) -> None:
         """Hand a batch on; where that fails, in halves, until the records are found that make it fail."""
         try:
             self.handle([(message.position, record) for message, record in batch])
-        except Explained:
+        except UserError:
             raise
         except Exception as error:
             if len(batch) > 1:
@@ -98,7 +89,7 @@ class Pump:
             self._bury(message, f"dealing with it failed with {str(error)[:300]!r}; please report this", "process")
 
     def _bury(self, message: Message, reason: str, stage: str) -> None:
-        self.counters.dead_letters += 1
+        self.metrics.dead_letters.inc()
         self.producer.send(outgoing(refuse(message, reason, stage))).result()
 
     def _gather(self) -> list[Message]:

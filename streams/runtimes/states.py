@@ -13,7 +13,7 @@ from streams.transport import Message, Outgoing
 
 from .marker import Marker
 from .parts import Parts
-from .stored import LARGEST, MARKER, Header, Key, UnreadableState, header, pack, unpack
+from .stored import LARGEST, MARKER, Key, StateHeader, UnreadableState, header, pack, unpack
 
 log = structlog.get_logger(__name__)
 
@@ -24,7 +24,7 @@ FEW = 64
 
 
 @dataclass
-class Entry(Generic[State]):
+class StateEntry(Generic[State]):
     """A key whose state is decoded.
 
     Attributes:
@@ -74,10 +74,10 @@ class States(Generic[State]):
         self._stored: dict[tuple[str, str], bytes] = {}
         self._stale: dict[Key, None] = {}
         self._names: dict[str, dict[str, None]] = {}
-        self._open: dict[str, Entry[State]] = {}
+        self._open: dict[str, StateEntry[State]] = {}
         self._state = msgspec.json.Decoder(processor.state)
         self._part = msgspec.json.Decoder(processor.part)
-        self.dirty: dict[str, Entry[State]] = {}
+        self.dirty: dict[str, StateEntry[State]] = {}
         self.marker = Marker()
         self.handled: dict[str, int] = {}
         self.trimmed = 0
@@ -150,13 +150,13 @@ class States(Generic[State]):
         elif old.epoch != new.epoch:
             self._stale[key] = None
 
-    def open(self, name: str) -> Entry[State]:
+    def open(self, name: str) -> StateEntry[State]:
         """Return the state of `name`, decoded; a fresh one where nothing is known."""
         entry = self._open.pop(name, None) or self._decoded(name)
         self._open[name] = entry  # the last in the order of use
         return entry
 
-    def close(self, most: int) -> Iterator[Entry[State]]:
+    def close(self, most: int) -> Iterator[StateEntry[State]]:
         """Let go of the states used longest ago until at most `most` are decoded; yield those that must be stored first."""
         while len(self._open) > most:
             name = next(iter(self._open))
@@ -164,7 +164,7 @@ class States(Generic[State]):
             if name in self.dirty:
                 yield entry
 
-    def note(self, entry: Entry[State], topic: str, offset: int, now: tuple[float, float]) -> None:
+    def note(self, entry: StateEntry[State], topic: str, offset: int, now: tuple[float, float]) -> None:
         """Note that `entry` took in an input that is not stored with it."""
         if not entry.since:
             entry.dirty_at = now
@@ -172,7 +172,7 @@ class States(Generic[State]):
         entry.since.setdefault(topic, offset)
         entry.changed = True
 
-    def store(self, entry: Entry[State]) -> tuple[list[Outgoing], list[Outgoing]]:
+    def store(self, entry: StateEntry[State]) -> tuple[list[Outgoing], list[Outgoing]]:
         """Return what stores the whole of `entry`: first its state, to be acknowledged before its parts."""
         own = self.store_state(entry) if entry.changed else []
         made: list[Outgoing] = []
@@ -186,7 +186,7 @@ class States(Generic[State]):
         self.dirty.pop(entry.name, None)
         return own, made
 
-    def store_state(self, entry: Entry[State]) -> list[Outgoing]:
+    def store_state(self, entry: StateEntry[State]) -> list[Outgoing]:
         """Return what stores the state of `entry` without its parts."""
         entry.changed = False
         return self._put(entry, "", _alone(entry.state, self._processor.parts), entry.state.progress())
@@ -197,7 +197,7 @@ class States(Generic[State]):
         self.dirty.pop(name, None)
         return [message for part in (*self._names.pop(name), "") for message in self._remove(name, part)]
 
-    def header(self, name: str) -> Header | None:
+    def header(self, name: str) -> StateHeader | None:
         """Return what is known of a stored state without decoding it; None for one that has changed since, or was never stored."""
         value = None if name in self.dirty else self._stored.get((name, ""))
         return None if value is None else header(value)
@@ -211,7 +211,7 @@ class States(Generic[State]):
                     found[topic] = offset
         return found
 
-    def _decoded(self, name: str) -> Entry[State]:
+    def _decoded(self, name: str) -> StateEntry[State]:
         value = self._stored.get((name, ""))
         known = self._names.setdefault(name, {})
         try:
@@ -222,7 +222,7 @@ class States(Generic[State]):
         parts = Parts(known, partial(self._load_part, name), self._processor.part)
         if self._processor.parts:
             setattr(state, self._processor.parts, parts)
-        return Entry(name, state, parts, touched=0.0 if value is None else header(value).touched)
+        return StateEntry(name, state, parts, touched=0.0 if value is None else header(value).touched)
 
     def _load_part(self, name: str, part: str) -> Part:
         try:
@@ -232,9 +232,9 @@ class States(Generic[State]):
             return self._processor.part()
         return loaded
 
-    def _put(self, entry: Entry[State], part: str, state: msgspec.Struct, progress: int) -> list[Outgoing]:
+    def _put(self, entry: StateEntry[State], part: str, state: msgspec.Struct, progress: int) -> list[Outgoing]:
         """Return what stores `state`, and what deletes the message of another worker about the same."""
-        known = Header(self._processor.ended(entry.state), progress, entry.touched, self.marker.epoch)
+        known = StateHeader(self._processor.ended(entry.state), progress, entry.touched, self.marker.epoch)
         value = pack(state, known)
         if len(value) > LARGEST:
             self.trimmed += 1

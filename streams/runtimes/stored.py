@@ -30,7 +30,7 @@ class UnreadableState(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class StateHeader:
     """What can be told of a stored state without decoding it.
 
     Attributes:
@@ -74,17 +74,17 @@ class Key:
             raise UnreadableState(f"expected a name, a part and an epoch as key, got {key[:80]!r}") from error
 
 
-def pack(state: msgspec.Struct, header: Header) -> bytes:
+def pack(state: msgspec.Struct, header: StateHeader) -> bytes:
     """Return `state` as it is stored: a header and compressed JSON."""
     fields = (header.ended, header.progress, header.touched, header.epoch)
     return _HEADER.pack(_FORMAT, *fields) + _compress(msgspec.json.encode(state))
 
 
-def header(value: bytes) -> Header:
+def header(value: bytes) -> StateHeader:
     """Return the header of a stored state. Raises `UnreadableState`."""
     if len(value) < _HEADER.size or value[0] != _FORMAT:
         raise UnreadableState(f"expected a state of format {_FORMAT}, got {value[:16]!r}")
-    return Header(*_HEADER.unpack_from(value)[1:])
+    return StateHeader(*_HEADER.unpack_from(value)[1:])
 
 
 def unpack(value: bytes) -> bytes:

@@ -66,6 +66,9 @@ def with_topic(topic: str, change: Callable[[list[Message]], list[Message]]) -> 
     return lambda seen: replace(seen, topics={**seen.topics, topic: change(seen.topics[topic])})
 
 
+pytestmark = pytest.mark.slow
+
+
 def test_all_is_well() -> None:
     observed, replayed = world()
     assert replayed.made["failures"], "the job's last line leads to a verdict"

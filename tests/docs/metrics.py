@@ -1,12 +1,10 @@
 """The names of all metrics, as Prometheus sees them."""
 
-from dataclasses import fields
+from schedmate.metrics import GROUPS
+from schedmate.telemetry import metrics_of
 
-from schedmate.metrics import COMPONENTS
-from schedmate.telemetry import GAUGES
-
-METRICS = {
-    f"schedmate_{component}_{field.name}{'' if field.name in GAUGES else '_total'}"
-    for component, (counters, _) in COMPONENTS.items()
-    for field in fields(counters)
-}
+FAMILIES = [family for _, make in GROUPS for metric in metrics_of(make()) for family in metric.collect()]
+_SUFFIXES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
+METRICS = {f"{family.name}{suffix}" for family in FAMILIES for suffix in _SUFFIXES[family.type]}
+NAMES = METRICS | {family.name for family in FAMILIES if family.type == "histogram"} | {"schedmate_build_info"}
+"""What a page may name: also a histogram as a whole."""

@@ -12,12 +12,13 @@ from processors.job import JobProcessor
 from processors.node import NodeProcessor
 from records import Action, Component, EventKind, Failure, JobEvent, LogChunk, NodeLogChunk, Outcome, decode
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import JobState
+from scheduler_bridge.actuators import SchedulerJobState
 from scheduler_bridge.policies import propose
 from streams.kafka import list_topics, read_back
 from streams.memory import MemoryBroker
 from streams.partition import partition_of
-from streams.producers.collector import Collector, CollectorSettings
+from streams.producers.collector import Collector
+from streams.producers.collector_settings import CollectorSettings
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import Message, outgoing
@@ -74,7 +75,7 @@ def until(done: Callable[[], bool], seconds: float = 60.0) -> bool:
 def test_in_one_process_down_to_the_restart(tmp_path: Path) -> None:
     broker, log, cluster, written = MemoryBroker(partitions=4), tmp_path / "kern.log", Cluster(), Written()
     job = cluster.scheduler.submit(FAIL)
-    assert cluster.wait(job, JobState.FAILED).nodes == (BROKEN,)
+    assert cluster.wait(job, SchedulerJobState.FAILED).nodes == (BROKEN,)
     log.write_text("booted\n")
     worker = LocalWorker(broker, [Engine(JobProcessor()), Engine(NodeProcessor())])
     how = CollectorSettings(
@@ -116,7 +117,7 @@ def test_in_one_process_down_to_the_restart(tmp_path: Path) -> None:
         for action in (Action.DRAIN, Action.RESTART)
         for outcome in (Outcome.STARTED, Outcome.DONE)
     ]
-    assert cluster.wait(job, JobState.COMPLETED, attempt=1).nodes == (SOUND,)
+    assert cluster.wait(job, SchedulerJobState.COMPLETED, attempt=1).nodes == (SOUND,)
     cluster.scheduler.close()
 
 
@@ -138,7 +139,7 @@ def test_on_kafka(own_kafka: Kafka, tmp_path: Path) -> None:
         alone = {(message.key, message.position.partition) for message in found("node-findings")}
         assert alone == {(b"", partition_of(b"", list_topics(own_kafka.connection)["node-findings"]))}
         send(own_kafka, [started("17")])
-        assert until(lambda: len(found("node-stays")) == 2), log.read_text()[-3000:]
+        assert until(lambda: len(found("placements")) == 2), log.read_text()[-3000:]
         checkpoint = tmp_path / "state" / "collect.json"
         assert until(checkpoint.exists), log.read_text()[-3000:]
         with kernel.open("a") as lines:

@@ -18,7 +18,7 @@ import pytest
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
 from records import Decision, EventKind, Failure, JobEvent, LogChunk, NodeLogChunk, Record, decode
-from schedmate.bridging import READ
+from schedmate.services.bridge import READ
 from sinks.clickhouse import STORED_TOPICS, open_client
 from streams.kafka import Connection, KafkaConsumer, KafkaProducer, check_role, read_back
 from streams.kafka.acls import grant, granted, revoke

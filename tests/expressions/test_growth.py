@@ -52,9 +52,10 @@ def test_all_rooms_are_looked_through() -> None:
     places = {each.place for each in EXPRESSIONS}
     assert {"processors.diagnose.matcher._CARRIED", "processors.grammar.prefix._RANK"} <= places
     assert any(place.startswith("processors.grammar.units._RATE[") for place in places)
-    assert any(place.startswith("streams.producers.pipe:") for place in places)
+    assert any(place.startswith("schedmate.settings:") for place in places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pattern", [r"\s*:?\s*$", r"(?:\w+_?)*x", r"[a-z][\w.-]*-[\w-]*\d[\w-]* [a-z]", r"(.{1,300}?)\s*:?\s+\d+%"]
 )

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,36 @@ import yaml
 from tests.servers import require
 
 ROOT = Path(__file__).resolve().parents[2]
+ROOMS = (
+    "records",
+    "resilience",
+    "scheduler_clients",
+    "streams",
+    "processors",
+    "sinks",
+    "scheduler_bridge",
+    "schedmate",
+)
+
+
+def pip(*arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=170,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What users install."""
+    directory = tmp_path_factory.mktemp("wheel")
+    pip("wheel", "--no-deps", "--wheel-dir", str(directory), str(ROOT))
+    [built] = directory.glob("*.whl")
+    return built
 
 
 def compose_tool() -> list[str]:

@@ -7,31 +7,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from aiokafka import codec
 
 import schedmate
 
-from .conftest import ROOT
+from .conftest import ROOMS, ROOT, pip
 
-ROOMS = (
-    "records",
-    "resilience",
-    "scheduler_clients",
-    "streams",
-    "processors",
-    "sinks",
-    "scheduler_bridge",
-    "schedmate",
-)
 NOT_SHIPPED = {"__pycache__"}
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("wheel")
-    pip("wheel", "--no-deps", "--wheel-dir", str(directory), str(ROOT))
-    [built] = directory.glob("*.whl")
-    return built
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +21,6 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("installed")
     pip("install", "--no-deps", "--target", str(directory), str(wheel))
     return directory
-
-
-def pip(*arguments: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=170,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def run(installed: Path, *command: str) -> str:
@@ -95,9 +65,3 @@ def test_all_rooms_are_imported_from_it(installed: Path) -> None:
     program = f"import {', '.join(ROOMS)}\nfor room in ({', '.join(ROOMS)}): print(room.__file__)"
     for line in run(installed, sys.executable, "-c", program).splitlines():
         assert Path(line).is_relative_to(installed), line
-
-
-def test_what_it_depends_on_can_compress() -> None:
-    # aiokafka asks for no compressor by itself, and a worker without one ends as soon as it starts.
-    assert codec.has_lz4()
-    assert codec.has_zstd()

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.cited_lines import cited_lines
+from processors.classified_chunk import QUOTE
 from processors.recent_chunks import CHUNKS, LINES, RecentChunks, cite
-from processors.view import QUOTE
 from records import ChunkReference, LogChunk, ModelQuestion, Position, QuestionKind
 
 

@@ -8,6 +8,7 @@ from processors.grammar import mllog
 from processors.job import JobProcessor
 from processors.state import JobState
 from records import LogChunk, Position
+from tests.metric_values import value
 
 DEEP = 100_000
 
@@ -44,4 +45,4 @@ def test_a_chunk_of_such_lines_is_processed() -> None:
     chunk = LogChunk(job="7", producer="p", lines=[*lines, "step 1 loss 2.0"], time=100.0)
     processor = JobProcessor()
     processor.process(JobState(job="7"), Position("job-logs", 0, 0), chunk)
-    assert processor.reader.counters.lines == 5
+    assert value(processor.reader.metrics.lines) == 5

@@ -1,5 +1,6 @@
 """A node's lines, samples and stays: who is told what, whichever comes first."""
 
+import random
 from collections.abc import Iterable, Sequence
 from itertools import permutations
 
@@ -8,24 +9,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processors.node import CALM, NodeProcessor
-from processors.node_state import FINDINGS, STAYS, NodeState
+from processors.node import HEALTHY, NodeProcessor
+from processors.node_state import FINDINGS, PLACEMENTS, NodeState
 from records import (
     GpuProcess,
     GpuSample,
     NodeFinding,
     NodeLogChunk,
-    NodeStay,
+    Placement,
     Position,
     Record,
     Severity,
 )
+from tests.metric_values import value
 
 XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python, GPU has fallen off the bus."
 OOM = "oom-kill:constraint=CONSTRAINT_MEMCG,task_memcg=/slurm/uid_1000/job_17/step_0,task=python,pid=4242,uid=1000"
 T = 10_000.0
 PROCESSOR = NodeProcessor()
-TOPICS = {NodeLogChunk: "node-logs", GpuSample: "gpu-metrics", NodeStay: "node-stays"}
+TOPICS = {NodeLogChunk: "node-logs", GpuSample: "gpu-metrics", Placement: "placements"}
 
 
 def run(records: Iterable[Record], state: NodeState | None = None) -> list[NodeFinding]:
@@ -42,8 +44,8 @@ def kernel(*lines: str, time: float = T, first: int = 1) -> NodeLogChunk:
     return NodeLogChunk(node="n1", producer="p", lines=list(lines), time=time, first_line=first, first_piece=first)
 
 
-def stay(job: str = "17", since: float = T - 900, until: float | None = None, attempt: int = 0) -> NodeStay:
-    return NodeStay(job=job, attempt=attempt, node="n1", since=since, seen=until or since, until=until)
+def stay(job: str = "17", since: float = T - 900, until: float | None = None, attempt: int = 0) -> Placement:
+    return Placement(job=job, attempt=attempt, node="n1", since=since, seen=until or since, until=until)
 
 
 def told(found: Sequence[NodeFinding]) -> list[tuple[str, int, str]]:
@@ -79,7 +81,7 @@ def test_where_no_job_ran_a_finding_stands_alone() -> None:
     ],
 )
 def test_a_stay_lasts_from_shortly_before_it_was_known_until_shortly_after_its_end(
-    known: NodeStay, *, hit: bool
+    known: Placement, *, hit: bool
 ) -> None:
     for order in permutations([known, kernel(XID)]):
         assert any(one.job == "17" for one in run(order)) is hit
@@ -113,7 +115,7 @@ def samples(since: float, until: float, **fields: object) -> list[GpuSample]:
 
 def test_gpus_that_were_watched_around_the_end_of_a_job_and_showed_nothing_are_called_calm_once() -> None:
     (calm,) = run([stay(), *samples(T - 300, T), stay(until=T), *samples(T, T + 200)])
-    assert (calm.job, calm.signature, calm.severity) == ("17", CALM, Severity.INFO)
+    assert (calm.job, calm.signature, calm.severity) == ("17", HEALTHY, Severity.INFO)
     assert run([stay(), *samples(T - 300, T - 200), stay(until=T), *samples(T, T + 200)]) == [], "not watched"
     broken = GpuSample(id="s", node="n1", gpu=0, time=T - 5, ecc_uncorrected=2)
     found = run(
@@ -143,7 +145,7 @@ ANY_RECORD = st.one_of(
         nvlink_errors=NUMBERS, xids=st.lists(st.integers(0, 200), max_size=3), error=st.text(max_size=9),
     ),
     st.builds(
-        NodeStay, job=st.sampled_from(["17", "18"]), node=st.just("n1"), since=TIMES, seen=TIMES, until=st.none() | TIMES,
+        Placement, job=st.sampled_from(["17", "18"]), node=st.just("n1"), since=TIMES, seen=TIMES, until=st.none() | TIMES,
     ),
 )  # fmt: skip
 
@@ -161,5 +163,16 @@ def test_a_nodes_state_is_bounded() -> None:
     causes = [f"NVRM: Xid (PCI:0000:{number:02x}:00): 79, pid=1" for number in range(200)]
     run([kernel(*causes, time=T + 5000, first=100)], state)
     assert len(state.findings) == FINDINGS
-    run([stay(str(number)) for number in range(STAYS + 50)], state)
-    assert len(state.stays) == STAYS
+    run([stay(str(number)) for number in range(PLACEMENTS + 50)], state)
+    assert len(state.placements) == PLACEMENTS
+
+
+def test_new_text_beyond_the_nodes_budget_is_passed_over_and_a_sign_of_trouble_is_not() -> None:
+    chance, processor, state = random.Random(0), NodeProcessor(), NodeState(node="n1")
+    lines = ["".join(chance.choices("bdghjqvwz ", k=60)) for _ in range(5000)]
+    chunks = [kernel(*lines[first : first + 500], first=first + 1) for first in range(0, 5000, 500)]
+    for offset, chunk in enumerate([*chunks, kernel(XID, first=5001)]):
+        found = processor.process(state, Position("node-logs", 0, offset), chunk)
+    assert [one.signature for one in found if isinstance(one, NodeFinding)] == ["xid_fallen_off_bus"]
+    assert 1900 < value(processor.metrics.passed_over) <= 2000
+    assert len(msgspec.json.encode(state)) < 4000

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import EventKind, JobEvent, LogChunk, NodeStay, Position, Record
+from records import EventKind, JobEvent, LogChunk, Placement, Position, Record
 
 T = 1_700_000_000.0
 
@@ -15,19 +15,19 @@ class Job:
     def __init__(self) -> None:
         self.processor, self.state, self.offset = JobProcessor(), JobState(job="17"), 0
 
-    def take(self, record: Record) -> list[NodeStay]:
+    def take(self, record: Record) -> list[Placement]:
         self.offset += 1
         made = self.processor.process(self.state, Position("job-logs", 0, self.offset), record)
-        return [one for one in made if isinstance(one, NodeStay)]
+        return [one for one in made if isinstance(one, Placement)]
 
-    def chunk(self, time: float, node: str = "n1", attempt: int = 0) -> list[NodeStay]:
+    def chunk(self, time: float, node: str = "n1", attempt: int = 0) -> list[Placement]:
         return self.take(LogChunk(job="17", attempt=attempt, node=node, lines=["x"], time=time))
 
-    def ended(self, time: float, attempt: int = 0) -> list[NodeStay]:
+    def ended(self, time: float, attempt: int = 0) -> list[Placement]:
         return self.take(JobEvent(id="e", job="17", attempt=attempt, kind=EventKind.ENDED, time=time))
 
 
-def shown(said: Sequence[NodeStay]) -> list[tuple[str, float, float, float | None]]:
+def shown(said: Sequence[Placement]) -> list[tuple[str, float, float, float | None]]:
     return [(one.node, one.since, one.seen, one.until) for one in said]
 
 

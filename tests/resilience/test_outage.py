@@ -4,6 +4,7 @@ import pytest
 import structlog.testing
 
 from resilience import Outage, retry
+from tests.metric_values import value
 
 
 class Away(Exception):
@@ -49,8 +50,8 @@ def test_pauses_double_up_to_their_limit_and_the_result_comes_through() -> None:
     outage = outage_of(clock, first_s=0.2, limit_s=1.0)
     assert run(outage, clock, 5) == "done"
     assert clock.waits == [0.2, 0.4, 0.8, 1.0, 1.0]
-    assert (outage.counters.retries, outage.counters.outages, outage.ongoing) == (5, 1, False)
-    assert outage.counters.unavailable_s == pytest.approx(3.4)
+    assert (value(outage.metrics.retries), value(outage.metrics.outages), outage.ongoing) == (5, 1, False)
+    assert value(outage.metrics.unavailable) == pytest.approx(3.4)
 
 
 def test_every_outage_begins_with_the_first_pause() -> None:
@@ -59,7 +60,7 @@ def test_every_outage_begins_with_the_first_pause() -> None:
     run(outage, clock, 3)
     run(outage, clock, 1)
     assert clock.waits == [0.2, 0.4, 0.8, 0.2]
-    assert outage.counters.outages == 2
+    assert value(outage.metrics.outages) == 2
 
 
 def test_chance_shortens_a_pause_by_up_to_half() -> None:
@@ -85,7 +86,7 @@ def test_time_counts_while_an_outage_lasts() -> None:
     outage.failed("gone")
     clock.now = 30.0
     outage.failed("gone")
-    assert (outage.ongoing, outage.counters.unavailable_s) == (True, 30.0)
+    assert (outage.ongoing, value(outage.metrics.unavailable)) == (True, 30.0)
 
 
 def test_stopping_ends_the_wait_without_claiming_success() -> None:

@@ -17,4 +17,4 @@ def test_generated_documents_are_fresh() -> None:
 def test_every_metric_is_explained() -> None:
     rows = [line for line in documents()["metrics.md"].splitlines() if line.startswith("| `schedmate_")]
     assert rows
-    assert all(len(row.split("|")[4].strip()) > 10 for row in rows), "a counter's docstring does not say what it means"
+    assert all(len(row.split("|")[5].strip()) > 10 for row in rows), "a metric's help does not say what it means"

@@ -1,5 +1,6 @@
 """What a person sees of a log."""
 
+import re
 from pathlib import Path
 
 from hypothesis import given
@@ -95,3 +96,33 @@ def test_a_curve_is_as_wide_as_its_values_or_the_terminal_allows(values: list[fl
 def test_a_curve_falls_as_its_values_do() -> None:
     assert sparkline([8, 7, 6, 5, 4, 3, 2, 1]) == BLOCKS[::-1]
     assert sparkline([1.0] * 6) == BLOCKS[0] * 6
+
+
+def test_the_short_meaning_stands_before_the_raw_lines(tmp_path: Path) -> None:
+    crash = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+    text = shown(
+        analysed(tmp_path, [*LINES[:40], "Traceback (most recent call last):", '  File "a.py", line 1, in f', crash])
+    )
+    (verdict,) = [line for line in text.splitlines() if line.startswith("  verdict")]
+    assert crash not in verdict
+    assert re.search(r"verdict +user script, \w[\w ]+, line 43; starting again will not help \(confidence", verdict)
+    assert text.index(verdict) < text.index(f"43 | {crash}") < text.index("  to do ")
+
+
+def test_why_a_speed_is_unknown(tmp_path: Path) -> None:
+    assert "speed     unknown: no line reports progress" in shown(analysed(tmp_path, ["hello"]))
+    assert "speed     unknown: no time, rate or clock stands beside a step" in shown(
+        analysed(tmp_path, [f"step {i} loss {3 - i / 100}" for i in range(30)])
+    )
+
+
+def test_the_loss_goes_from_its_first_value_to_its_last(tmp_path: Path) -> None:
+    assert re.search(
+        r"  loss +[▁▂▃▄▅▆▇█]+  3\.2 → 3\.01 \(lines 181 to 200\)$", shown(analysed(tmp_path, LINES)), flags=re.MULTILINE
+    )
+    assert "  loss      5 → 4.99 (lines 1 to 2)" in shown(analysed(tmp_path, LINES[:2]))
+
+
+def test_a_throughput_is_written_without_powers_of_ten(tmp_path: Path) -> None:
+    lines = [f"iteration {i}/100 loss=2.0 throughput=475613.2 samples/s" for i in range(40)]
+    assert "475,613 samples/s" in shown(analysed(tmp_path, lines))

@@ -8,7 +8,7 @@ import pytest
 
 from records import Action, Decision, DecisionResult, Mode, Outcome, Record
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import JobState, NodeState, NodeView
+from scheduler_bridge.actuators import NodeState, NodeView, SchedulerJobState
 from tests.scheduler_bridge.actuators.test_local import SLEEP
 from tests.scheduler_bridge.findings import NOW, failure
 from tests.scheduler_bridge.test_bridge import FAIL, Stand
@@ -52,7 +52,7 @@ def node(stand: Stand, name: str = "slot-0") -> NodeView:
 
 def running(stand: Stand, command: list[str] = SLEEP) -> str:
     job = stand.cluster.scheduler.submit(command)
-    stand.cluster.wait(job, JobState.RUNNING)
+    stand.cluster.wait(job, SchedulerJobState.RUNNING)
     return job
 
 
@@ -62,9 +62,9 @@ def test_a_confirmed_fault_drains_the_node_and_moves_the_job(stand: Stand) -> No
     stand.bridge.advance()
     assert [result.outcome for result in stand.written.results if result.action is Action.DRAIN] == DONE
     assert node(stand).state is NodeState.DRAINED
-    assert stand.cluster.wait(job, JobState.COMPLETED, attempt=1).nodes == ("slot-1",)
+    assert stand.cluster.wait(job, SchedulerJobState.COMPLETED, attempt=1).nodes == ("slot-1",)
     again = stand.cluster.scheduler.submit([sys.executable, "-c", ""])
-    assert stand.cluster.wait(again, JobState.COMPLETED).nodes == ("slot-1",)
+    assert stand.cluster.wait(again, SchedulerJobState.COMPLETED).nodes == ("slot-1",)
 
 
 def test_jobs_that_fail_on_one_node_propose_one_drain(stand: Stand) -> None:
@@ -92,7 +92,7 @@ def test_a_drain_lasts_until_the_node_is_empty_even_past_its_expiry(stand: Stand
     assert stand.bridge.advance() is not None
     assert stand.written.outcomes == [Outcome.STARTED]
     stand.cluster.scheduler.cancel(job)
-    stand.cluster.wait(job, JobState.CANCELLED)
+    stand.cluster.wait(job, SchedulerJobState.CANCELLED)
     stand.clock.now += 10
     stand.bridge.advance()
     assert stand.written.outcomes == DONE
@@ -120,13 +120,13 @@ def test_a_hold_its_undo_and_a_cancellation(stand: Stand) -> None:
         running(stand)
     job = stand.cluster.scheduler.submit(SLEEP)
     decide(stand, Action.HOLD, job=job)
-    assert stand.cluster.scheduler.job(job).state is JobState.HELD  # type: ignore[union-attr]
+    assert stand.cluster.scheduler.job(job).state is SchedulerJobState.HELD  # type: ignore[union-attr]
     decide(stand, Action.RELEASE, job=job)
     stand.cluster.scheduler.cancel("1")
-    stand.cluster.wait(job, JobState.RUNNING)
+    stand.cluster.wait(job, SchedulerJobState.RUNNING)
     decide(stand, Action.CANCEL, job=job)
     assert stand.written.outcomes == DONE * 3
-    assert stand.cluster.scheduler.job(job).state is JobState.CANCELLED  # type: ignore[union-attr]
+    assert stand.cluster.scheduler.job(job).state is SchedulerJobState.CANCELLED  # type: ignore[union-attr]
 
 
 def test_an_eviction_waits_for_the_checkpoint(stand: Stand) -> None:
@@ -140,15 +140,15 @@ def test_an_eviction_waits_for_the_checkpoint(stand: Stand) -> None:
     stand.bridge.note_checkpoint(job, NOW + 5)
     stand.bridge.advance()
     assert stand.written.outcomes == DONE
-    assert stand.cluster.wait(job, JobState.RUNNING, attempt=1).attempt == 1
+    assert stand.cluster.wait(job, SchedulerJobState.RUNNING, attempt=1).attempt == 1
 
 
 def test_a_lost_topic_repeats_no_act(stand: Stand) -> None:
     job = stand.cluster.scheduler.submit(FAIL)
-    stand.cluster.wait(job, JobState.FAILED)
+    stand.cluster.wait(job, SchedulerJobState.FAILED)
     stand.bridge.accept(failure(job=job, node_evidence=True))
     stand.bridge.advance()
-    stand.cluster.wait(job, JobState.COMPLETED, attempt=1)
+    stand.cluster.wait(job, SchedulerJobState.COMPLETED, attempt=1)
     stand.cluster.scheduler.undrain("slot-0")
     stand.bridge = Bridge(stand.cluster.actuator, SETTINGS, stand.written, stand.clock)
     before = len(stand.written.results)

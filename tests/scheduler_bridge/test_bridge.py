@@ -8,7 +8,8 @@ import pytest
 
 from records import Action, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import JobState
+from scheduler_bridge.actuators import SchedulerJobState
+from tests.metric_values import value
 from tests.scheduler_bridge.actuators.test_local import SLEEP, Cluster
 from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
 
@@ -42,7 +43,7 @@ class Stand:
 
     def failed_job(self) -> str:
         job = self.cluster.scheduler.submit(FAIL)
-        self.cluster.wait(job, JobState.FAILED)
+        self.cluster.wait(job, SchedulerJobState.FAILED)
         return job
 
 
@@ -61,8 +62,8 @@ def test_a_failed_job_is_restarted_elsewhere_and_the_effect_is_written_down(stan
     done = stand.written.results[-1]
     assert (done.actuator, done.seen["excluded"], done.seen["attempt"]) == ("local", "slot-0", "1")
     assert done.node == "", "the job alone spoke against it"
-    assert stand.cluster.wait(job, JobState.COMPLETED, attempt=1).nodes == ("slot-1",)
-    assert stand.bridge.counters.done == 1
+    assert stand.cluster.wait(job, SchedulerJobState.COMPLETED, attempt=1).nodes == ("slot-1",)
+    assert value(stand.bridge.metrics.outcomes, outcome="done") == 1
 
 
 def test_shadow_by_default() -> None:
@@ -78,11 +79,11 @@ def test_shadow_by_default() -> None:
 
 def test_a_running_job_is_waited_for_and_never_stopped(stand: Stand) -> None:
     job = stand.cluster.scheduler.submit([sys.executable, "-c", "import sys, time; time.sleep(1); sys.exit(1)"])
-    stand.cluster.wait(job, JobState.RUNNING)
+    stand.cluster.wait(job, SchedulerJobState.RUNNING)
     stand.bridge.accept(failure(job=job))
     assert stand.bridge.advance() == pytest.approx(ON.first_look)
     assert stand.written.results == []
-    stand.cluster.wait(job, JobState.FAILED)
+    stand.cluster.wait(job, SchedulerJobState.FAILED)
     stand.bridge.accept(stand.cluster.event(job, EventKind.ENDED))
     stand.bridge.advance()
     assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
@@ -90,31 +91,31 @@ def test_a_running_job_is_waited_for_and_never_stopped(stand: Stand) -> None:
 
 def test_a_job_that_goes_on_lets_the_decision_expire(stand: Stand) -> None:
     job = stand.cluster.scheduler.submit(SLEEP)
-    stand.cluster.wait(job, JobState.RUNNING)
+    stand.cluster.wait(job, SchedulerJobState.RUNNING)
     stand.bridge.accept(failure(job=job))
     stand.bridge.advance()
     stand.clock.now += ON.ttl + 1
     assert stand.bridge.advance() is None
     assert stand.written.outcomes == [Outcome.EXPIRED]
     assert "has not stopped" in stand.written.results[0].detail
-    assert stand.cluster.scheduler.job(job).state is JobState.RUNNING  # type: ignore[union-attr]
+    assert stand.cluster.scheduler.job(job).state is SchedulerJobState.RUNNING  # type: ignore[union-attr]
 
 
 def test_a_verdict_taken_back_withdraws_what_waits(stand: Stand) -> None:
     job = stand.cluster.scheduler.submit(SLEEP)
-    stand.cluster.wait(job, JobState.RUNNING)
+    stand.cluster.wait(job, SchedulerJobState.RUNNING)
     stand.bridge.accept(failure(job=job))
     stand.bridge.advance()
     stand.bridge.accept(failure(job=job, revision=2, error_type=ErrorType.NONE, restartable=None))
     assert stand.written.outcomes == [Outcome.REFUSED]
     stand.cluster.scheduler.requeue(job)
     assert stand.bridge.advance() is None
-    assert "taken back" in stand.written.results[0].detail
+    assert "retracted" in stand.written.results[0].detail
 
 
 def test_another_suspect_replaces_the_decision_and_the_same_one_does_not(stand: Stand) -> None:
     job = stand.cluster.scheduler.submit(SLEEP)
-    stand.cluster.wait(job, JobState.RUNNING)
+    stand.cluster.wait(job, SchedulerJobState.RUNNING)
     stand.bridge.accept(failure(job=job))
     stand.bridge.accept(failure(job=job, revision=2, confidence=0.99))
     assert len(stand.written.decisions) == 1
@@ -125,7 +126,7 @@ def test_another_suspect_replaces_the_decision_and_the_same_one_does_not(stand: 
     assert "replaced" in stand.written.results[0].detail
     stand.bridge.accept(failure(job=job, revision=2, error_type=ErrorType.NONE))  # an old revision, seen again
     assert stand.written.outcomes == [Outcome.REFUSED]
-    assert stand.bridge.counters.repeats == 2
+    assert value(stand.bridge.metrics.repeats) == 2
 
 
 def test_another_node_for_the_same_cause_replaces_the_decision(stand: Stand) -> None:
@@ -141,9 +142,9 @@ def test_another_node_for_the_same_cause_replaces_the_decision(stand: Stand) -> 
 
 def test_a_job_that_its_user_cancelled_stays_cancelled(stand: Stand) -> None:
     job = stand.cluster.scheduler.submit(SLEEP)
-    stand.cluster.wait(job, JobState.RUNNING)
+    stand.cluster.wait(job, SchedulerJobState.RUNNING)
     stand.cluster.scheduler.cancel(job)
-    stand.cluster.wait(job, JobState.CANCELLED)
+    stand.cluster.wait(job, SchedulerJobState.CANCELLED)
     stand.bridge.accept(failure(job=job))
     stand.bridge.advance()
     assert stand.written.outcomes == [Outcome.REFUSED]
@@ -151,7 +152,7 @@ def test_a_job_that_its_user_cancelled_stays_cancelled(stand: Stand) -> None:
 
 def test_exit_code_0_needs_a_verdict_after_the_end(stand: Stand) -> None:
     job = stand.cluster.run("print('the pipe swallowed the exit code')")
-    stand.cluster.wait(job, JobState.COMPLETED)
+    stand.cluster.wait(job, SchedulerJobState.COMPLETED)
     stand.bridge.accept(failure(job=job))
     stand.bridge.advance()
     assert stand.written.results == []
@@ -168,15 +169,15 @@ def test_a_bug_of_the_user_leads_to_nothing(stand: Stand) -> None:
 
 def test_the_newcomer_goes_back_to_the_queue(stand: Stand) -> None:
     first = stand.cluster.scheduler.submit(SLEEP)
-    stand.cluster.wait(first, JobState.RUNNING)
+    stand.cluster.wait(first, SchedulerJobState.RUNNING)
     packed = stand.cluster.scheduler.submit(SLEEP, pack_with=first)
-    stand.cluster.wait(packed, JobState.RUNNING)
+    stand.cluster.wait(packed, SchedulerJobState.RUNNING)
     stand.bridge.accept(slowdown(job=first, packed_job=packed))
     stand.bridge.accept(slowdown(job=first, packed_job=packed))
     stand.bridge.advance()
     assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
     assert stand.written.results[-1].seen["alone"] == "yes"
-    assert stand.cluster.wait(packed, JobState.RUNNING, attempt=1).nodes == ("slot-1",)
+    assert stand.cluster.wait(packed, SchedulerJobState.RUNNING, attempt=1).nodes == ("slot-1",)
     stand.bridge.accept(slowdown(id="another", job=first, packed_job=packed, attempt=0))
     stand.bridge.advance()
     assert stand.written.outcomes[2:] == [Outcome.REFUSED]
@@ -187,7 +188,7 @@ def test_seen_twice_acts_once_across_restarts_of_the_bridge(stand: Stand) -> Non
     verdict = failure(job=job)
     stand.bridge.accept(verdict)
     stand.bridge.advance()
-    stand.cluster.wait(job, JobState.COMPLETED, attempt=1)
+    stand.cluster.wait(job, SchedulerJobState.COMPLETED, attempt=1)
     for _ in range(2):
         stand.bridge = stand.new_bridge()
         stand.bridge.accept(verdict)
@@ -209,7 +210,7 @@ def test_a_crash_in_the_middle_is_looked_into_and_not_repeated(stand: Stand, act
     job = stand.failed_job()
     stand.bridge.accept(failure(job=job))
     stand.bridge.advance()
-    stand.cluster.wait(job, JobState.COMPLETED, attempt=1)
+    stand.cluster.wait(job, SchedulerJobState.COMPLETED, attempt=1)
     del stand.written.records[-1]  # the crash came before the result
     if not acted:
         job_of_another_cluster = Stand()
@@ -225,7 +226,7 @@ def test_a_crash_in_the_middle_is_looked_into_and_not_repeated(stand: Stand, act
 
 def test_a_decision_of_another_scheduler_is_carried_out_too(stand: Stand) -> None:
     job = stand.cluster.scheduler.submit(SLEEP)
-    stand.cluster.wait(job, JobState.RUNNING)
+    stand.cluster.wait(job, SchedulerJobState.RUNNING)
     fields = {"policy": "theirs", "reason": "quota", "time": NOW, "expires": NOW + 60, "mode": Mode.ACT}
     stand.bridge.accept(Decision(id="theirs", action=Action.EVICT, job=job, **fields))  # type: ignore[arg-type]
     stand.bridge.advance()
@@ -235,7 +236,7 @@ def test_a_decision_of_another_scheduler_is_carried_out_too(stand: Stand) -> Non
 
 def test_an_action_that_fails_is_written_down_with_what_to_do(stand: Stand) -> None:
     job = stand.cluster.scheduler.submit(FAIL)
-    stand.cluster.wait(job, JobState.FAILED)
+    stand.cluster.wait(job, SchedulerJobState.FAILED)
     fields = {"policy": "theirs", "reason": "", "time": NOW, "expires": NOW + 60, "mode": Mode.ACT}
     nodes = ["slot-0", "slot-1"]
     stand.bridge.accept(Decision(id="x", action=Action.RESTART, job=job, exclude_nodes=nodes, **fields))  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from records import Action, Decision, DecisionResult, Failure, Outcome, Record
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import ActuatorError, JobState, JobView, SchedulerAway
+from scheduler_bridge.actuators import ActuatorError, JobView, SchedulerAway, SchedulerJobState
 from scheduler_bridge.ledger import Ledger
 from tests.scheduler_bridge.findings import NOW, failure
 from tests.scheduler_bridge.guardrails.test_guardrails import decision, tried
@@ -30,7 +30,7 @@ class Cluster(NoScheduler):
         if self.trouble and self.trouble[-1] == "away":
             self.trouble.pop()
             raise SchedulerAway("an answer", "none", "wait")
-        return JobView(job, JobState.FAILED, attempt=self.attempts.get(job, 0))
+        return JobView(job, SchedulerJobState.FAILED, attempt=self.attempts.get(job, 0))
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
         trouble = self.trouble.pop() if self.trouble else ""
@@ -46,7 +46,7 @@ class Cluster(NoScheduler):
             raise Died
         if trouble == "lost answer":
             raise SchedulerAway("an answer", "none", "wait")
-        return JobView(job, JobState.PENDING, attempt=self.attempts[job])
+        return JobView(job, SchedulerJobState.PENDING, attempt=self.attempts[job])
 
 
 class Topic:

@@ -6,7 +6,8 @@ import pytest
 
 from records import Action, Component, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import JobState, JobView
+from scheduler_bridge.actuators import JobView, SchedulerJobState
+from tests.metric_values import by_label, value
 from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
 from tests.scheduler_bridge.no_scheduler import NoScheduler
 
@@ -23,7 +24,7 @@ class Cluster(NoScheduler):
         self.attempts: dict[str, int] = {}
         self.asked = 0
         self.slow = 0.0
-        self.state = JobState.FAILED
+        self.state = SchedulerJobState.FAILED
 
     def job(self, job: str) -> JobView:
         self.asked += 1
@@ -33,7 +34,7 @@ class Cluster(NoScheduler):
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
         self.attempts[job] = self.attempts.get(job, 0) + 1
-        return JobView(job, JobState.PENDING, attempt=self.attempts[job])
+        return JobView(job, SchedulerJobState.PENDING, attempt=self.attempts[job])
 
     def cancel_packing(self, job: str, key: str) -> JobView:
         return self.restart(job, (), key)
@@ -94,7 +95,7 @@ def test_what_is_over_a_limit_waits_is_written_down_once_and_carried_out_later()
     stand.fail(*jobs("mallory"))
     waiting = [job for job in jobs("mallory") if stand.outcomes(job) == [Outcome.DEFERRED]]
     assert len(waiting) == 10 - SHARE
-    assert stand.bridge.counters.deferred == {"user-limit": 10 - SHARE}
+    assert by_label(stand.bridge.metrics.deferred) == {"user-limit": 10 - SHARE}
     asked = stand.cluster.asked
     for _ in range(10):
         stand.now += 60
@@ -137,13 +138,13 @@ def test_the_cluster_has_a_limit_of_its_own() -> None:
     for number in range(6):
         stand.fail(*jobs(f"user{number}", 4))
     assert len(stand.cluster.attempts) == SETTINGS.actions_per_cluster
-    assert stand.bridge.counters.deferred == {"cluster-limit": 4}
-    assert stand.bridge.counters.waiting == 4
+    assert by_label(stand.bridge.metrics.deferred) == {"cluster-limit": 4}
+    assert value(stand.bridge.metrics.waiting) == 4
 
 
 def test_the_end_of_a_packing_counts_for_whom_it_favours() -> None:
     stand = Stand()
-    stand.cluster.state = JobState.RUNNING
+    stand.cluster.state = SchedulerJobState.RUNNING
     for number in range(SHARE + 1):
         victim, newcomer = f"mallory/{number}", f"user{number}/0"
         stand.bridge.accept(slowdown(id=victim, job=victim, packed_job=newcomer, time=NOW))
@@ -159,7 +160,7 @@ def test_a_budget_for_ever_is_final() -> None:
         stand.bridge.accept(failure(job="ada/0", attempt=attempt))
         stand.bridge.advance()
     assert stand.outcomes("ada/0") == [*DONE, *DONE, Outcome.REFUSED]
-    assert stand.bridge.counters.refused_by == {"budget": 1}
+    assert by_label(stand.bridge.metrics.refused) == {"budget": 1}
     assert stand.bridge.advance() is None
 
 
@@ -183,7 +184,7 @@ def test_ten_thousand_failures_at_once_are_dealt_with_in_time() -> None:
         for job in jobs("mallory", 500):
             stand.bridge.accept(JobEvent(id=job, job=job, kind=EventKind.ENDED, time=NOW))
         stand.bridge.advance()
-        assert stand.bridge.counters.waiting == count - SHARE
+        assert value(stand.bridge.metrics.waiting) == count - SHARE
         return time.process_time() - began
 
     seconds(1_000)
@@ -238,4 +239,4 @@ def test_a_thousand_old_decisions_replayed_after_all_is_forgotten_do_nothing() -
     assert stand.cluster.attempts == done
     assert len(outcomes) == len(honest) + len(old)
     assert set(outcomes) == {Outcome.REFUSED, Outcome.EXPIRED}
-    assert stand.bridge.counters.refused_by == {"bounds": 375, "job-state": 250}
+    assert by_label(stand.bridge.metrics.refused) == {"bounds": 375, "job-state": 250}

@@ -183,8 +183,8 @@ class TestOnKafka:
             assert next(decisions).decision.id == "d0"
             assert not decisions._dealt.knows("later")  # type: ignore[union-attr]
             producer = kafka_python.KafkaProducer(bootstrap_servers=broker.address)
-            taken_back = encode(result("later", Outcome.REFUSED))
-            producer.send("decision-results", key=b"1", value=taken_back).get(10)
+            retracted = encode(result("later", Outcome.REFUSED))
+            producer.send("decision-results", key=b"1", value=retracted).get(10)
             producer.close()
             assert decisions._dealt.knows("later")  # type: ignore[union-attr]
 

@@ -217,7 +217,7 @@ def serve(directory: Path, port: int, certificate: str = "", user: str = "", pas
 
 
 class ClickHouseServer:
-    """The front in a process of its own, over one directory that outlives its deaths. With `tls` it speaks TLS alone, to `login` alone.
+    """The front in a process of its own, over one directory that dismisses its deaths. With `tls` it speaks TLS alone, to `login` alone.
 
     Attributes:
         url: Where it answers, with a database named `schedmate`.

@@ -7,12 +7,12 @@ import msgspec
 import re2
 
 from processors.diagnose.kinds import KINDS
-from records import Component, ErrorType, Explained
+from records import Component, ErrorType, UserError
 
 _DIGITS = str.maketrans("123456789", "000000000")
 
 
-class InvalidSignature(Explained, ValueError):
+class InvalidSignature(UserError, ValueError):
     """A catalogue entry that cannot be used; the message names the entry, what was expected and what came."""
 
 

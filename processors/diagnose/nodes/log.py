@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
+from processors.classified_chunk import QUOTE
+from processors.dedup import NewLines
 from processors.diagnose import kinds
 from processors.diagnose.catalogue import Signature
 from processors.diagnose.matcher import READ, Matcher
-from processors.source import Fresh
-from processors.view import QUOTE
 from records import Evidence, NodeFinding, Position
 
 from .finding import of_signature
@@ -28,10 +28,15 @@ class NodeLogReader:
     def __init__(self, signatures: Sequence[Signature]) -> None:
         self._matcher = Matcher([one for one in signatures if one.kind in TOLD | HARMLESS])
 
-    def read(self, node: str, source: str, fresh: Fresh, position: Position) -> list[NodeFinding]:
-        """Return what the lines `fresh` of a chunk at `position` tell; `source` is `kernel` or `system`."""
+    def read(
+        self, node: str, source: str, fresh: NewLines, position: Position, masked: Sequence[str] | None = None
+    ) -> list[NodeFinding]:
+        """Return what the lines `fresh` of a chunk at `position` tell; `source` is `kernel` or `system`.
+
+        `masked` are their templates, where they are known already.
+        """
         told = []
-        for index, matches in enumerate(self._matcher.find(fresh.lines)):
+        for index, matches in enumerate(self._matcher.find(fresh.lines, masked)):
             line = fresh.lines[index]
             one = self._matcher.signature(matches, line) if matches else None
             if one is None or one.kind in HARMLESS:

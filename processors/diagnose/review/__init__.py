@@ -2,6 +2,6 @@
 
 from .prompt import prepare
 from .questions import review_question
-from .reviewer import FailureReviewer, ReviewCounters
+from .reviewer import FailureReviewer, ReviewMetrics
 
-__all__ = ["FailureReviewer", "ReviewCounters", "prepare", "review_question"]
+__all__ = ["FailureReviewer", "ReviewMetrics", "prepare", "review_question"]

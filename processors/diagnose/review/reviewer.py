@@ -1,11 +1,11 @@
 """Takes models' answers about verdicts: the revision that follows, if any, from the verdict and the answer alone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import structlog
+from prometheus_client import Counter
 
-from processors.diagnose.handler import DiagnoseState
+from processors.diagnose.handler import HandlerState
 from records import ErrorType, Failure, ModelAnswer, Position, Review
 
 from .revision import grounds, revised
@@ -16,31 +16,39 @@ _EARLY = 8
 """Answers kept that came before the verdict that they are about: a replay may read them first."""
 
 
-@dataclass
-class ReviewCounters:
+class ReviewMetrics:
     """What came of second looks."""
 
-    answered: int = 0
-    """Answers about the newest verdict of an attempt."""
-    late: int = 0
-    """Answers about a verdict that another had followed; they change nothing."""
-    agreed: int = 0
-    """Of the same error type as the verdict."""
-    disagreed: int = 0
-    """Of another error type than the verdict."""
-    revised: int = 0
-    """Verdicts that were refined, or gained or lost confidence."""
-    groundless: int = 0
-    """Answers that named no line of the window, or lines that do not speak of what was answered."""
+    def __init__(self) -> None:
+        self.answered = Counter(
+            "schedmate_reviewer_answered", "Answers about the newest verdict of an attempt.", registry=None
+        )
+        self.late = Counter(
+            "schedmate_reviewer_late",
+            "Answers about a verdict that another had followed; they change nothing.",
+            registry=None,
+        )
+        self.agreed = Counter("schedmate_reviewer_agreed", "Of the same error type as the verdict.", registry=None)
+        self.disagreed = Counter(
+            "schedmate_reviewer_disagreed", "Of another error type than the verdict.", registry=None
+        )
+        self.revised = Counter(
+            "schedmate_reviewer_revised", "Verdicts that were refined, or gained or lost confidence.", registry=None
+        )
+        self.groundless = Counter(
+            "schedmate_reviewer_groundless",
+            "Answers that named no line of the window, or lines that do not speak of what was answered.",
+            registry=None,
+        )
 
 
 class FailureReviewer:
     """Holds answers against the verdicts that they are about. Holds no job's state."""
 
     def __init__(self) -> None:
-        self.counters = ReviewCounters()
+        self.metrics = ReviewMetrics()
 
-    def on_verdicts(self, verdicts: Sequence[Failure], state: DiagnoseState) -> list[Failure]:
+    def on_verdicts(self, verdicts: Sequence[Failure], state: HandlerState) -> list[Failure]:
         """Note the verdicts just said; return them and what answers that came before them make of the last."""
         if not verdicts:
             return []
@@ -49,7 +57,7 @@ class FailureReviewer:
         revisions = [one for position, answer in waiting for one in self.on_answer(answer, position, state)]
         return [*verdicts, *revisions]
 
-    def on_answer(self, answer: ModelAnswer, position: Position, state: DiagnoseState) -> list[Failure]:
+    def on_answer(self, answer: ModelAnswer, position: Position, state: HandlerState) -> list[Failure]:
         """Take an answer; return the revision that follows from it.
 
         It counts only while the verdict that it is about is the newest: so a second answer to one question changes nothing.
@@ -59,25 +67,25 @@ class FailureReviewer:
             return []
         verdict = state.verdict
         if verdict is None or answer.review is None or not _about(answer, verdict):
-            self.counters.late += 1
+            self.metrics.late.inc()
             return []
         self._count(verdict, answer, answer.review)
         revision = revised(verdict, answer.review, answer.lines, position)
         if revision is None:
             return []
-        self.counters.revised += 1
+        self.metrics.revised.inc()
         state.revision, state.verdict = revision.revision, revision
         return [revision]
 
     def _count(self, verdict: Failure, answer: ModelAnswer, review: Review) -> None:
-        self.counters.answered += 1
-        self.counters.groundless += not grounds(answer.lines)
+        self.metrics.answered.inc()
+        self.metrics.groundless.inc(not grounds(answer.lines))
         if ErrorType.UNKNOWN in (review.error_type, verdict.error_type):
             return
         if review.error_type is verdict.error_type:
-            self.counters.agreed += 1
+            self.metrics.agreed.inc()
             return
-        self.counters.disagreed += 1
+        self.metrics.disagreed.inc()
         log.info(
             "the language model sees another cause",
             job=verdict.job,

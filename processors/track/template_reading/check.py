@@ -12,7 +12,7 @@ import msgspec
 from processors.grammar import stamps
 from processors.grammar.names import Meaning
 from processors.grammar.numbers import NUMBER, parse
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import strip_prefix
 from processors.grammar.slots import Slot
 from processors.grammar.units import STEPS
 from records import NumberMeaning
@@ -53,7 +53,7 @@ def _slots(template: Template) -> tuple[Slot, ...]:
     return slots(template.numbers, template.texts)
 
 
-class Point(msgspec.Struct, array_like=True, frozen=True):
+class TemplatePoint(msgspec.Struct, array_like=True, frozen=True):
     """What a line says, read as a model says that it is to be read.
 
     Attributes:
@@ -93,10 +93,10 @@ class Confirmed:
     share: float
 
 
-def point(template: Template, text: str, line: int, offset: int, time: float) -> Point | None:
+def point(template: Template, text: str, line: int, offset: int, time: float) -> TemplatePoint | None:
     """Return what the line `text` of `template` says; None where it states no step or no time per step."""
-    peeled = peel(text.strip("\r\n")[:LONGEST])
-    found = NUMBER.findall(peeled.body)
+    prefixed = strip_prefix(text.strip("\r\n")[:LONGEST])
+    found = NUMBER.findall(prefixed.body)
     values: dict[Meaning, list[float]] = {}
     for slot in template.slots:
         if slot.index < len(found) and (slot.meaning is not Meaning.RATE or slot.unit == STEPS):
@@ -106,11 +106,11 @@ def point(template: Template, text: str, line: int, offset: int, time: float) ->
         return None
     losses = values.get(Meaning.LOSS, [])
     loss = losses[0] if len(losses) == 1 and isfinite(losses[0]) else None
-    stamp = stamps.seconds(peeled.stamp) if peeled.stamp else None
-    return Point(line, offset, time, stamp, step, seconds, loss)
+    stamp = stamps.seconds(prefixed.stamp) if prefixed.stamp else None
+    return TemplatePoint(line, offset, time, stamp, step, seconds, loss)
 
 
-def confirmed(points: Sequence[Point]) -> Confirmed | None:
+def confirmed(points: Sequence[TemplatePoint]) -> Confirmed | None:
     """Return what the printed times of `points`, oldest first, or else their arrival confirm; None where they do not.
 
     Needs a step that only grows, and a stated time per step (or steps a second) that, times the steps made, is the time that passed.
@@ -126,9 +126,9 @@ def confirmed(points: Sequence[Point]) -> Confirmed | None:
     return Confirmed(int(newest.step), median(each.seconds for each in points), newest.loss, share)
 
 
-def _pace(points: Sequence[Point], clock: Sequence[float | None]) -> list[float]:
+def _pace(points: Sequence[TemplatePoint], clock: Sequence[float | None]) -> list[float]:
     """Return stated over passed time between the ticks of `clock`; nothing where one is missing or goes back."""
-    ticks: list[tuple[Point, float]] = []
+    ticks: list[tuple[TemplatePoint, float]] = []
     for each, time in zip(points, clock, strict=True):
         if time is None:
             return []

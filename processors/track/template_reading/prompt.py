@@ -8,16 +8,16 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from processors.classified_chunk import QUOTE
 from processors.grammar.fields import name_before
 from processors.grammar.names import Meaning
 from processors.grammar.numbers import NUMBER
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import strip_prefix
 from processors.grammar.slots import Slot
 from processors.grammar.units import SAMPLES, STEPS, TOKENS
 from processors.prompts import Prompt
 from processors.prompts.quoting import NumberedLine, harmless, quoted
 from processors.prompts.schema import closed, one_of
-from processors.view import QUOTE
 from records import NumberMeaning, Sample
 
 VERSION = "1"
@@ -60,7 +60,7 @@ Give the unit of step_time, rate and elapsed; none for all others. Say other whe
 
 def texts_of(line: str) -> tuple[str, ...]:
     """Return the texts around the numbers of `line`, without its prefix: equal for all lines of a template."""
-    return tuple(NUMBER.split(peel(line.strip("\r\n")[:LONGEST]).body)[::2])
+    return tuple(NUMBER.split(strip_prefix(line.strip("\r\n")[:LONGEST]).body)[::2])
 
 
 def prompt(samples: Sequence[Sample], job: str = "") -> Prompt | None:

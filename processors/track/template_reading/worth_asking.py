@@ -6,10 +6,10 @@ from math import isfinite
 
 from processors.grammar import stamps
 from processors.grammar.numbers import NUMBER, parse
-from processors.grammar.prefix import peel
+from processors.grammar.prefix import strip_prefix
 from records import Sample
 
-from .check import Point, confirmed
+from .check import TemplatePoint, confirmed
 from .prompt import A_SECOND, LONGEST, SECONDS
 
 _NEAR = (0.5, 2.0)
@@ -18,9 +18,9 @@ _NEAR = (0.5, 2.0)
 
 def could_be_confirmed(samples: Sequence[Sample]) -> bool:
     """Return whether two of the numbers of `samples`, lines of one template, go together as step and time (or rate) by the clock."""
-    peeled = [peel(each.line.text[:LONGEST]) for each in samples]
-    rows = [[parse(each) for each in NUMBER.findall(one.body)] for one in peeled]
-    printed = [stamps.seconds(each.stamp) if each.stamp else None for each in peeled]
+    prefixed = [strip_prefix(each.line.text[:LONGEST]) for each in samples]
+    rows = [[parse(each) for each in NUMBER.findall(one.body)] for one in prefixed]
+    printed = [stamps.seconds(each.stamp) if each.stamp else None for each in prefixed]
     columns = list(zip(*rows, strict=True))
     growing = {place for place, column in enumerate(columns) if all(a < b for a, b in pairwise(column))}
     clock = [each for each in printed if each is not None]
@@ -49,6 +49,6 @@ def _go_together(
         if not _NEAR[0] <= sorted(seconds)[len(seconds) // 2] * made / passed <= _NEAR[1]:
             continue
         told = zip(samples, printed, steps, seconds, strict=True)
-        if confirmed([Point(0, 0, one.time, stamp, step, each, None) for one, stamp, step, each in told]):
+        if confirmed([TemplatePoint(0, 0, one.time, stamp, step, each, None) for one, stamp, step, each in told]):
             return True
     return False

@@ -14,7 +14,7 @@ BLOCKS = " ▏▎▍▌▋▊▉█"
 WIDTH = 10
 
 
-class Bar:
+class ProgressBar:
     """A progress bar over `total` steps."""
 
     def __init__(self, total: int) -> None:
@@ -49,7 +49,7 @@ def _clock(seconds: float) -> str:
 def main() -> None:
     """Train."""
     training = Training(0.01, heavy=True)
-    bar = Bar(STEPS)
+    bar = ProgressBar(STEPS)
     while training.step < STEPS:
         loss = training.advance()
         if training.step % EVERY == 0:

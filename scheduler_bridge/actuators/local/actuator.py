@@ -4,7 +4,7 @@ import signal as signals
 from collections.abc import Callable
 
 from records import Action
-from scheduler_bridge.actuators.base import ActuatorError, JobState, JobView, NodeView
+from scheduler_bridge.actuators.base import ActuatorError, JobView, NodeView, SchedulerJobState
 
 from .scheduler import LocalScheduler
 
@@ -61,19 +61,19 @@ class LocalActuator:
         """End a job for good."""
         self._scheduler.cancel(job)
         self._scheduler.add_act(job, key)
-        return self._verify(job, "cancelled", lambda seen: seen.state is JobState.CANCELLED)
+        return self._verify(job, "cancelled", lambda seen: seen.state is SchedulerJobState.CANCELLED)
 
     def hold(self, job: str, key: str) -> JobView:
         """Keep a job that waits from starting."""
         self._scheduler.hold(job)
         self._scheduler.add_act(job, key)
-        return self._verify(job, "held", lambda seen: seen.state is JobState.HELD)
+        return self._verify(job, "held", lambda seen: seen.state is SchedulerJobState.HELD)
 
     def release(self, job: str, key: str) -> JobView:
         """Let a held job start."""
         self._scheduler.release(job)
         self._scheduler.add_act(job, key)
-        return self._verify(job, "released", lambda seen: seen.state is not JobState.HELD)
+        return self._verify(job, "released", lambda seen: seen.state is not SchedulerJobState.HELD)
 
     def drain(self, node: str, reason: str, key: str) -> NodeView:
         """Start no more jobs on a slot."""
@@ -96,7 +96,9 @@ class LocalActuator:
         """Wait until the scheduler shows the effect, and return what it shows."""
 
         def shown(jobs: list[JobView]) -> bool:
-            return any(seen.job == job and seen.state is not JobState.STOPPING and reached(seen) for seen in jobs)
+            return any(
+                seen.job == job and seen.state is not SchedulerJobState.STOPPING and reached(seen) for seen in jobs
+            )
 
         done = self._scheduler.wait(shown, self._patience)
         seen = self._scheduler.job(job)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from scheduler_bridge.actuators.base import JobState, JobView
+from scheduler_bridge.actuators.base import JobView, SchedulerJobState
 
 from .process import Task
 
@@ -61,13 +61,13 @@ class LocalJob:
     environment: Mapping[str, str] = field(default_factory=dict)
     directory: str = ""
     pack_with: str = ""
-    state: JobState = JobState.PENDING
+    state: SchedulerJobState = SchedulerJobState.PENDING
     attempt: int = 0
     slot: int | None = None
     excluded: frozenset[str] = frozenset()
     alone: bool = False
     tasks: list[Task] = field(default_factory=list)
-    next: JobState | None = None
+    next: SchedulerJobState | None = None
     beside: set[str] = field(default_factory=set)
     exit_code: int | None = None
     signal: int = 0
@@ -80,7 +80,7 @@ class LocalJob:
 
     def view(self) -> JobView:
         """Return the job as the bridge sees it."""
-        waits = self.state in (JobState.PENDING, JobState.HELD)
+        waits = self.state in (SchedulerJobState.PENDING, SchedulerJobState.HELD)
         return JobView(
             job=self.job,
             state=self.state,

@@ -13,7 +13,7 @@ from typing import Self
 import structlog
 
 from records import EventKind, JobEvent
-from scheduler_bridge.actuators.base import ActuatorError, JobState, JobView, NodeView
+from scheduler_bridge.actuators.base import ActuatorError, JobView, NodeView, SchedulerJobState
 
 from .jobs import LocalJob, Output, slot_name
 from .nodes import LocalNodes
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 TICK = 0.05
 """Seconds between two looks at the processes: as good as at once for a person, at no cost."""
 
-_ENDED = (JobState.FAILED, JobState.COMPLETED, JobState.CANCELLED)
+_ENDED = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED)
 
 
 class LocalScheduler:
@@ -138,9 +138,9 @@ class LocalScheduler:
             ActuatorError: It does not run. Nothing is done then.
         """
         with self._changed:
-            running = self._known(job, (JobState.RUNNING,))
+            running = self._known(job, (SchedulerJobState.RUNNING,))
             running.alone |= alone
-            self._stop(running, JobState.PENDING)
+            self._stop(running, SchedulerJobState.PENDING)
 
     def hold(self, job: str) -> None:
         """Keep a job that waits from starting.
@@ -149,7 +149,7 @@ class LocalScheduler:
             ActuatorError: It does not wait. Nothing is done then.
         """
         with self._changed:
-            self._known(job, (JobState.PENDING,)).state = JobState.HELD
+            self._known(job, (SchedulerJobState.PENDING,)).state = SchedulerJobState.HELD
 
     def release(self, job: str) -> None:
         """Let a held job start.
@@ -158,7 +158,7 @@ class LocalScheduler:
             ActuatorError: It is not held. Nothing is done then.
         """
         with self._changed:
-            self._known(job, (JobState.HELD,)).state = JobState.PENDING
+            self._known(job, (SchedulerJobState.HELD,)).state = SchedulerJobState.PENDING
 
     def drain(self, node: str, reason: str, key: str = "") -> None:
         """Start no more jobs on a slot. A person who does so gives no key.
@@ -196,11 +196,11 @@ class LocalScheduler:
             ActuatorError: It has ended already.
         """
         with self._changed:
-            found = self._known(job, (JobState.RUNNING, JobState.PENDING, JobState.HELD))
-            if found.state is JobState.RUNNING:
-                self._stop(found, JobState.CANCELLED)
+            found = self._known(job, (SchedulerJobState.RUNNING, SchedulerJobState.PENDING, SchedulerJobState.HELD))
+            if found.state is SchedulerJobState.RUNNING:
+                self._stop(found, SchedulerJobState.CANCELLED)
             else:
-                found.state = JobState.CANCELLED
+                found.state = SchedulerJobState.CANCELLED
                 self._tell(found, EventKind.ENDED, state="CANCELLED")
 
     def signal(self, job: str, number: int) -> None:
@@ -210,7 +210,7 @@ class LocalScheduler:
             ActuatorError: It does not run. Nothing is done then.
         """
         with self._changed:
-            for task in self._known(job, (JobState.RUNNING,)).tasks:
+            for task in self._known(job, (SchedulerJobState.RUNNING,)).tasks:
                 task.signal(number)
 
     def wait(self, reached: Callable[[list[JobView]], bool], seconds: float) -> bool:
@@ -222,8 +222,8 @@ class LocalScheduler:
         """End all processes and the thread. Jobs that still ran are cancelled."""
         with self._changed:
             for job in self._jobs.values():
-                if job.state is JobState.RUNNING:
-                    self._stop(job, JobState.CANCELLED)
+                if job.state is SchedulerJobState.RUNNING:
+                    self._stop(job, SchedulerJobState.CANCELLED)
             self._closing = True
         if self._thread is not threading.current_thread():
             self._thread.join()
@@ -261,14 +261,14 @@ class LocalScheduler:
 
     def _start_what_fits(self) -> None:
         for job in self._jobs.values():
-            if job.state is JobState.PENDING and (slot := self._slot_for(job)) is not None:
+            if job.state is SchedulerJobState.PENDING and (slot := self._slot_for(job)) is not None:
                 self._start(job, slot)
 
     def _slot_for(self, job: LocalJob) -> int | None:
         """Return the slot where a job may start now."""
         partner = self._jobs.get(job.pack_with)
         if partner and not job.alone:
-            fits = partner.state is JobState.RUNNING and not partner.alone and partner.node not in job.excluded
+            fits = partner.state is SchedulerJobState.RUNNING and not partner.alone and partner.node not in job.excluded
             return partner.slot if fits and self._nodes.in_service(partner.node) else None
         taken = {other.slot for other in self._jobs.values() if other.tasks}
         for slot in range(self._slots):
@@ -278,7 +278,7 @@ class LocalScheduler:
         return None
 
     def _start(self, job: LocalJob, slot: int) -> None:
-        job.slot, job.state, job.next, job.exit_code, job.signal = slot, JobState.RUNNING, None, None, 0
+        job.slot, job.state, job.next, job.exit_code, job.signal = slot, SchedulerJobState.RUNNING, None, None, 0
         there = [other for other in self._jobs.values() if other is not job and other.tasks and other.slot == slot]
         try:
             for rank in range(job.ranks):
@@ -365,8 +365,8 @@ class LocalScheduler:
                 self._output(Output(job.job, job.attempt, job.node, task.rank, stream, b"", self._clock()))
         task.close()
 
-    def _stop(self, job: LocalJob, then: JobState) -> None:
-        job.state, job.next = JobState.STOPPING, then
+    def _stop(self, job: LocalJob, then: SchedulerJobState) -> None:
+        job.state, job.next = SchedulerJobState.STOPPING, then
         self._terminate(job)
 
     def _terminate(self, job: LocalJob) -> None:
@@ -384,20 +384,20 @@ class LocalScheduler:
             self._tell(other, EventKind.UNPACKED, packed_with=job.job)
             self._tell(job, EventKind.UNPACKED, packed_with=name)
         job.beside = set()
-        if job.next is JobState.PENDING:
+        if job.next is SchedulerJobState.PENDING:
             self._requeue(job)
             return
         failed = bool(job.exit_code) or bool(job.signal)
-        job.state = job.next or (JobState.FAILED if failed else JobState.COMPLETED)
+        job.state = job.next or (SchedulerJobState.FAILED if failed else SchedulerJobState.COMPLETED)
         code = job.exit_code if failed else 0
         self._tell(job, EventKind.ENDED, exit_code=code, signal=job.signal, state=job.state.value.upper())
 
     def _requeue(self, job: LocalJob) -> None:
-        job.state, job.next = JobState.PENDING, None
+        job.state, job.next = SchedulerJobState.PENDING, None
         job.attempt += 1
         self._tell(job, EventKind.REQUEUED)
 
-    def _known(self, job: str, states: Sequence[JobState]) -> LocalJob:
+    def _known(self, job: str, states: Sequence[SchedulerJobState]) -> LocalJob:
         found = self._jobs.get(job)
         if found is None:
             raise ActuatorError("a job that this scheduler knows", repr(job), "nothing was done")

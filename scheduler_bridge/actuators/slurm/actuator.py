@@ -12,7 +12,14 @@ import structlog
 
 from records import Action
 from scheduler_bridge.act_keys import add_key, read_keys
-from scheduler_bridge.actuators.base import ActuatorError, JobState, JobView, NodeState, NodeView, SchedulerAway
+from scheduler_bridge.actuators.base import (
+    ActuatorError,
+    JobView,
+    NodeState,
+    NodeView,
+    SchedulerAway,
+    SchedulerJobState,
+)
 from scheduler_clients.slurm import SlurmClient, SlurmError, SlurmJob, SlurmRefused, SlurmUnavailable, UnknownSlurmJob
 
 from .jobs import state_of, view
@@ -21,7 +28,7 @@ from .settings import SlurmSettings
 
 log = structlog.get_logger(__name__)
 
-_STOPPED = (JobState.FAILED, JobState.COMPLETED, JobState.CANCELLED)
+_STOPPED = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED)
 
 
 class SlurmActuator:
@@ -90,7 +97,7 @@ class SlurmActuator:
 
     def cancel_packing(self, job: str, key: str) -> JobView:
         """Requeue a running job that asks for shards, asking for all shards of a GPU from now on."""
-        before = self._look(job, JobState.RUNNING)
+        before = self._look(job, SchedulerJobState.RUNNING)
         whole = self._shards_of_a_gpu()
         if not before.shards_per_node or not whole:
             came = f"{job} asks for {before.tres_per_node or 'no GPU'}, a GPU has {whole} shards"
@@ -103,17 +110,17 @@ class SlurmActuator:
 
     def evict(self, job: str, key: str) -> JobView:
         """Requeue a running job."""
-        return self._requeue(job, self._look(job, JobState.RUNNING), {}, key)
+        return self._requeue(job, self._look(job, SchedulerJobState.RUNNING), {}, key)
 
     def signal(self, job: str, signal: str) -> None:
         """Send a signal to the steps of a running job."""
-        self._look(job, JobState.RUNNING)
+        self._look(job, SchedulerJobState.RUNNING)
         with _translated():
             self._client.signal(job, signal)
 
     def cancel(self, job: str, key: str) -> JobView:
         """Cancel a running job, and wait until it has left its nodes."""
-        self._look(job, JobState.RUNNING)
+        self._look(job, SchedulerJobState.RUNNING)
         with _translated():
             self._add_key(job, key)
             self._client.cancel(job)
@@ -125,23 +132,23 @@ class SlurmActuator:
 
     def hold(self, job: str, key: str) -> JobView:
         """Hold a job that waits, as an administrator: its user cannot release it."""
-        self._look(job, JobState.PENDING)
+        self._look(job, SchedulerJobState.PENDING)
         with _translated():
             self._add_key(job, key)
             self._client.hold(job)
         seen = self._look(job)
-        if state_of(seen) is not JobState.HELD:
+        if state_of(seen) is not SchedulerJobState.HELD:
             raise ActuatorError(f"{job} held", f"{seen.state} ({seen.reason})", "it started meanwhile, perhaps")
         return self._view(job, seen)
 
     def release(self, job: str, key: str) -> JobView:
         """Release a held job."""
-        self._look(job, JobState.HELD)
+        self._look(job, SchedulerJobState.HELD)
         with _translated():
             self._add_key(job, key)
             self._client.release(job)
         seen = self._look(job)
-        if state_of(seen) is JobState.HELD:
+        if state_of(seen) is SchedulerJobState.HELD:
             raise ActuatorError(f"{job} released", f"{seen.state} ({seen.reason})", _look_at(job))
         return self._view(job, seen)
 
@@ -187,13 +194,13 @@ class SlurmActuator:
                 not before.requeue
             ):  # submitted with --no-requeue, or JobRequeue=0: Slurm would refuse, and the job be lost
                 self._client.update_job(job, {"Requeue": "1"})
-            running = state_of(before) is JobState.RUNNING
+            running = state_of(before) is SchedulerJobState.RUNNING
             self._client.requeue_hold(job, running=running)
-            rests = (JobState.HELD, *_STOPPED) if running else (JobState.HELD,)
+            rests = (SchedulerJobState.HELD, *_STOPPED) if running else (SchedulerJobState.HELD,)
             held = self._watch(job, lambda seen: state_of(seen) in rests, limit)
             if state_of(held) in _STOPPED:
                 raise ActuatorError(f"{job} still running", held.state, "it ended meanwhile; nothing was done")
-            if state_of(held) is not JobState.HELD:
+            if state_of(held) is not SchedulerJobState.HELD:
                 raise ActuatorError(f"{job} queued and held within {limit:g} s", held.state, _look_at(job))
             # Requeueing sets a start time some two minutes ahead; the update must come after the job is at rest.
             self._client.update_job(job, {"StartTime": f"now+{pause}", **changes})
@@ -218,7 +225,7 @@ class SlurmActuator:
             self._sleep(self._settings.poll)
         return seen
 
-    def _look(self, job: str, state: JobState | None = None) -> SlurmJob:
+    def _look(self, job: str, state: SchedulerJobState | None = None) -> SlurmJob:
         """Return a job; raises `ActuatorError` where it is not in `state`."""
         with _translated():
             seen = self._client.job(job)
@@ -258,7 +265,7 @@ def _translated() -> Iterator[None]:
 
 def _has_settled(seen: SlurmJob) -> bool:
     """True once the job runs (or ran already), or never will."""
-    return state_of(seen) not in (JobState.PENDING, JobState.HELD) or seen.reason == "BadConstraints"
+    return state_of(seen) not in (SchedulerJobState.PENDING, SchedulerJobState.HELD) or seen.reason == "BadConstraints"
 
 
 def _look_at(job: str) -> str:

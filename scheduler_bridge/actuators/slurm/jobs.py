@@ -1,29 +1,29 @@
 """Slurm's jobs as the bridge sees them."""
 
-from scheduler_bridge.actuators.base import JobState, JobView
+from scheduler_bridge.actuators.base import JobView, SchedulerJobState
 from scheduler_clients.slurm import SlurmJob
 
 _STATES = {
-    "RUNNING": JobState.RUNNING,
-    "COMPLETING": JobState.STOPPING,
-    "STAGE_OUT": JobState.STOPPING,
-    "REQUEUED": JobState.STOPPING,
-    "REQUEUE_HOLD": JobState.HELD,
-    "SPECIAL_EXIT": JobState.HELD,
-    "PENDING": JobState.PENDING,
-    "COMPLETED": JobState.COMPLETED,
-    "CANCELLED": JobState.CANCELLED,
-    "FAILED": JobState.FAILED,
-    "NODE_FAIL": JobState.FAILED,
-    "BOOT_FAIL": JobState.FAILED,
-    "OUT_OF_MEMORY": JobState.FAILED,
-    "TIMEOUT": JobState.FAILED,
+    "RUNNING": SchedulerJobState.RUNNING,
+    "COMPLETING": SchedulerJobState.STOPPING,
+    "STAGE_OUT": SchedulerJobState.STOPPING,
+    "REQUEUED": SchedulerJobState.STOPPING,
+    "REQUEUE_HOLD": SchedulerJobState.HELD,
+    "SPECIAL_EXIT": SchedulerJobState.HELD,
+    "PENDING": SchedulerJobState.PENDING,
+    "COMPLETED": SchedulerJobState.COMPLETED,
+    "CANCELLED": SchedulerJobState.CANCELLED,
+    "FAILED": SchedulerJobState.FAILED,
+    "NODE_FAIL": SchedulerJobState.FAILED,
+    "BOOT_FAIL": SchedulerJobState.FAILED,
+    "OUT_OF_MEMORY": SchedulerJobState.FAILED,
+    "TIMEOUT": SchedulerJobState.FAILED,
 }
 
 
-def state_of(job: SlurmJob) -> JobState:
+def state_of(job: SlurmJob) -> SchedulerJobState:
     """Return the state of a job."""
-    return JobState.HELD if job.held else _STATES.get(job.state, JobState.OTHER)
+    return SchedulerJobState.HELD if job.held else _STATES.get(job.state, SchedulerJobState.OTHER)
 
 
 def view(name: str, job: SlurmJob, shards_per_gpu: int, acts: tuple[str, ...]) -> JobView:

@@ -1,23 +1,20 @@
 """The GPU agent: NVML samples of every GPU of a node, shipped to the topic `gpu-metrics`."""
 
-from .agent import GpuAgent, GpuAgentCounters
+from .agent import GpuAgent, GpuAgentMetrics
 from .nvml import NvmlSource
-from .outbox import Outbox, OutboxCounters
 from .processes import Owner, owner_of
-from .recording import Header, InvalidRecording, RecordingSource, RecordingWriter, shipped_recording
+from .recording import InvalidRecording, RecordingHeader, RecordingSource, RecordingWriter, shipped_recording
 from .source import GpuError, GpuSource, sample_id
 
 __all__ = [
     "GpuAgent",
-    "GpuAgentCounters",
+    "GpuAgentMetrics",
     "GpuError",
     "GpuSource",
-    "Header",
     "InvalidRecording",
     "NvmlSource",
-    "Outbox",
-    "OutboxCounters",
     "Owner",
+    "RecordingHeader",
     "RecordingSource",
     "RecordingWriter",
     "owner_of",

@@ -11,8 +11,8 @@ import structlog
 
 from records import GpuSample
 
+from .nvml_reading import Handle, OwnerOf, read
 from .processes import owner_of
-from .reading import Handle, OwnerOf, read
 from .source import GpuError, sample_id
 from .xid import XidWatch
 

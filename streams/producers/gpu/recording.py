@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 FORMAT = "schedmate-gpu-recording/1"
 
 
-class Header(msgspec.Struct, frozen=True, kw_only=True):
+class RecordingHeader(msgspec.Struct, frozen=True, kw_only=True):
     """First line of a recording.
 
     Attributes:
@@ -68,10 +68,10 @@ class RecordingWriter:
 
     def __init__(self, path: Path, about: str, *, made_up: bool = False) -> None:
         self._file = _open(path, "xb")
-        self._file.write(msgspec.json.encode(Header(format=FORMAT, about=about, made_up=made_up)) + b"\n")
+        self._file.write(msgspec.json.encode(RecordingHeader(format=FORMAT, about=about, made_up=made_up)) + b"\n")
 
     def write(self, samples: list[GpuSample]) -> None:
-        """Add `samples`, so that they outlive a crash. Raises OSError where the disk refuses."""
+        """Add `samples`, so that they dismiss a crash. Raises OSError where the disk refuses."""
         self._file.writelines(encode(sample) + b"\n" for sample in samples)
         self._file.flush()
 
@@ -180,11 +180,11 @@ class RecordingSource:
             # A recording of one moment would be given without end in one call.
             start += last - first + (max(gap, 0.0) or 1.0)
 
-    def _read_header(self) -> Header:
+    def _read_header(self) -> RecordingHeader:
         try:
             with _open(self._path, "rb") as file:
                 line = file.readline(1 << 16)
-            header = msgspec.json.decode(line, type=Header)
+            header = msgspec.json.decode(line, type=RecordingHeader)
         except (OSError, EOFError, zlib.error) as error:
             raise InvalidRecording(f"expected a recording of GPU samples at {self._path}: {error}") from error
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -2,10 +2,10 @@
 
 from typing import Protocol
 
-from records import Explained, GpuSample
+from records import GpuSample, UserError
 
 
-class GpuError(Explained):
+class GpuError(UserError):
     """No GPU can be sampled at all; the message says what to do. One sick GPU among others is never an error."""
 
 

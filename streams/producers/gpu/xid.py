@@ -12,7 +12,7 @@ import structlog
 
 from resilience import Outage
 
-from .reading import Handle, address
+from .nvml_reading import Handle, address
 
 log = structlog.get_logger(__name__)
 

@@ -1,5 +1,5 @@
 """Job events from Slurm, by looking at its list of jobs again and again (24 ms for 200 jobs)."""
 
-from .watcher import SlurmWatcher, SlurmWatcherCounters
+from .watcher import SlurmWatcher, SlurmWatcherMetrics
 
-__all__ = ["SlurmWatcher", "SlurmWatcherCounters"]
+__all__ = ["SlurmWatcher", "SlurmWatcherMetrics"]

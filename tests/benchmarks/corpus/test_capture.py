@@ -2,6 +2,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -37,6 +38,7 @@ def test_a_terminal_is_seen_as_one(tmp_path) -> None:
     assert found.pieces[0][0].strip() == b"True"
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_ended(tmp_path) -> None:
     began = time.monotonic()
     found = captured("import time; print('begun', flush=True); time.sleep(100)", tmp_path, limit=1.0)

@@ -1,5 +1,7 @@
 """No alarm on real runs that went well: those of the corpus, as their pipes would have shipped them."""
 
+import pytest
+
 from benchmarks.corpus.plan import LOGS
 from benchmarks.corpus.score import stream_chunks
 from processors.job import JobProcessor
@@ -7,6 +9,7 @@ from processors.state import JobState
 from records import Alarm, Position
 
 
+@pytest.mark.slow
 def test_real_runs_raise_no_alarm() -> None:
     processor, raised, runs = JobProcessor(), [], 0
     for folder in sorted(LOGS.glob("*/*")):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from processors.alarms.monitor import ALARMS, UNMEASURED, AlarmMonitor, AlarmState
-from processors.view import ChunkView
+from processors.classified_chunk import ClassifiedChunk
 from records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, OverRanks, Position
 
 
@@ -31,7 +31,7 @@ class Job:
 
     def hear(self, time: float, alive: bool = False) -> list[Alarm]:
         place = self.place()
-        chunk = ChunkView(
+        chunk = ClassifiedChunk(
             job="7", attempt=0, node="n1", rank=0, stream="stdout", position=place, time=time, lines=["x"], numbers=[1], times=[time],
             classes="p" if alive else "o", templates=["x"],
         )  # fmt: skip

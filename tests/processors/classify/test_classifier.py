@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from processors.classify import ClassifyContext, LineClassifier
+from tests.metric_values import value
 
 PROGRESS = [
     "step 40 | loss: 2.4471 | dt: 12.5ms | tok/sec: 81,920",
@@ -190,7 +191,7 @@ def test_memory_is_bounded() -> None:
         word = "".join(chr(97 + int(digit)) for digit in str(number))
         classifier.classify([f"nothing known about {word}"], context)
     assert len(classifier._cache) <= 100
-    assert classifier.counters.templates == 300
+    assert value(classifier.metrics.templates) == 300
 
 
 def test_a_redrawn_bar_is_read_by_what_it_shows() -> None:
@@ -214,7 +215,7 @@ def test_the_fallback_is_asked_once_a_template_and_only_for_the_unknown() -> Non
     )
     assert classifier.classify(["the kraken took node 5"], context) == "e"
     assert oracle.asked == ["the kraken took node 1"]
-    assert classifier.counters.asked == 1
+    assert value(classifier.metrics.asked) == 1
 
 
 class Always:

@@ -13,7 +13,7 @@ from processors.classify.calibration import curves, likely, platt
 from processors.classify.embedded import EmbeddedModel, shipped
 from processors.classify.embedder import unit
 from processors.classify.fallback import ModelClassifier
-from processors.classify.grams import BITS, SHARE, features, grams, normal, words
+from processors.classify.grams import BITS, features, grams, normal, words
 from processors.classify.linear import LETTERS, LinearModel
 from processors.grammar.extractor import DIGITS
 
@@ -63,22 +63,30 @@ def test_form_leaves_out_what_tells_nothing() -> None:
 
 
 def test_grams_are_buckets_and_the_same_everywhere() -> None:
-    found = grams("ab")
+    found, counts = grams(["ab"])
     assert (np.diff(found) > 0).all()
     assert found.min() >= 0
     assert found.max() < 1 << BITS
-    assert len(found) == 10  # start, a, b, end; three pairs, two triples, one of four
+    assert counts.tolist() == [len(found)] == [10]  # start, a, b, end; three pairs, two triples, one of four
     assert zlib.crc32(found.tobytes()) == 270126180
 
 
 def test_words_and_what_the_logger_says_of_the_line_count_too() -> None:
-    assert len(words("lost contact")) == 4 + 3
-    loud, quiet = words("lost contact"), words("lost contact", quiet=True)
+    (loud, quiet), counts = words(["lost contact"] * 2, [False, True]).found.reshape(2, -1), 4 + 3
+    assert len(loud) == counts
     assert 0 < len(set(loud) & set(quiet)) < len(loud)
-    buckets, values = features("lost contact")
-    assert len(set(buckets)) == len(buckets) == len(values)
-    assert buckets.max() < len(MODEL.weights) == 2 << BITS
-    assert np.isclose((values**2).sum(), 1 + SHARE**2)
+    (first, _), (second, _) = features(["lost contact"])
+    assert first.found.max() < 1 << BITS <= second.found.min()
+    assert second.found.max() < len(MODEL.weights) == 2 << BITS
+
+
+def test_buckets_of_a_text_do_not_depend_on_its_neighbours() -> None:
+    texts = ["lost contact", "", "a", "损失 \U0001f600", "lost contact with 1 node"]
+    for made in (grams, lambda given: words(given, [False] * len(given))):
+        together = made(texts)
+        cut = np.split(together.found, np.cumsum(together.counts)[:-1])
+        for text, buckets in zip(texts, cut, strict=True):
+            assert made([text]).found.tolist() == buckets.tolist() == sorted(set(buckets))
 
 
 def test_what_a_logger_calls_informational_is_less_of_an_error() -> None:

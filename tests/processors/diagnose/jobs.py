@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from processors.classified_chunk import ClassifiedChunk
 from processors.classify.classifier import LineClassifier
 from processors.classify.context import ClassifyContext
 from processors.classify.template import templates
-from processors.diagnose import DiagnoseState, Ending, FailureHandler
-from processors.view import ChunkView
+from processors.diagnose import Ending, FailureHandler, HandlerState
 from records import Failure, Position
 
 PROGRESS = [f"step {number} | loss {2.0 / number:.3f} | 12.5 it/s" for number in range(1, 60)]
@@ -43,11 +43,11 @@ def view(  # noqa: PLR0917
     time: float = 1000.0,
     attempt: int = 0,
     offset: int | None = None,
-) -> ChunkView:
+) -> ClassifiedChunk:
     where = Position("job-logs", rank, first if offset is None else offset)
     numbers = range(first, first + len(lines))
     times = [time + number * 0.001 for number in numbers]
-    return ChunkView(
+    return ClassifiedChunk(
         "j", attempt, f"n{rank}", rank, "stdout", where, time, lines, numbers, times, letters(lines), templates(lines)
     )
 
@@ -61,9 +61,9 @@ UNKNOWN = ending()
 
 def run(
     handler: FailureHandler, lines: Sequence[str], end: Ending = UNKNOWN, size: int = 500
-) -> tuple[list[Failure], DiagnoseState]:
+) -> tuple[list[Failure], HandlerState]:
     """Return all verdicts on `lines`, read in chunks of `size`."""
-    state = DiagnoseState()
+    state = HandlerState()
     said = []
     for start in range(0, len(lines), size):
         said += handler.observe(view(lines[start : start + size], start + 1), state)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from processors.classified_chunk import ClassifiedChunk
 from processors.classify.template import templates
-from processors.diagnose import DiagnoseState, FailureHandler
-from processors.view import ChunkView
+from processors.diagnose import FailureHandler, HandlerState
 from records import Component, ErrorType, Position
 
 from .jobs import BUG, CHILD, FALLEN, PROGRESS, REMOTE, ending, letters, run, view
@@ -16,7 +16,7 @@ HANDLER = FailureHandler()
 
 
 def test_a_bug_is_the_users_and_named_at_once(handler: FailureHandler) -> None:
-    state = DiagnoseState()
+    state = HandlerState()
     (first,) = handler.observe(view([*PROGRESS, *BUG]), state)
     assert (first.error_type, first.restartable, first.final) == (ErrorType.USER_SCRIPT, False, False)
     assert first.signature == "KeyError"
@@ -38,7 +38,7 @@ def test_a_lost_gpu_wins_over_what_followed(handler: FailureHandler) -> None:
 
 
 def test_a_cause_printed_after_its_consequence_betters_the_verdict(handler: FailureHandler) -> None:
-    state = DiagnoseState()
+    state = HandlerState()
     (first,) = handler.observe(view([*PROGRESS, REMOTE]), state)
     (second,) = handler.observe(view([FALLEN], first=70), state)
     assert (first.signature, second.signature) == ("nccl_remote_error", "xid_fallen_off_bus")
@@ -46,7 +46,7 @@ def test_a_cause_printed_after_its_consequence_betters_the_verdict(handler: Fail
 
 
 def test_the_earliest_rank_is_the_root(handler: FailureHandler) -> None:
-    state = DiagnoseState()
+    state = HandlerState()
     handler.observe(view([*BUG[:-1], "ValueError: bad batch"], rank=0, time=1009.0), state)
     handler.observe(view(BUG, rank=3, time=1003.0), state)
     (last,) = handler.conclude(ending(exit_code=1), state)
@@ -81,7 +81,7 @@ def test_quiet_lines_count_where_nobody_can_read_the_progress_until_the_attempt_
 
 @pytest.mark.parametrize("reports", [5, 45])
 def test_progress_of_another_rank_does_not_show_that_this_one_lived(handler: FailureHandler, reports: int) -> None:
-    state = DiagnoseState()
+    state = HandlerState()
     handler.observe(view([*PROGRESS, *BUG], rank=1), state)
     assert handler.observe(view(PROGRESS[:reports], rank=0, time=1100.0), state) == []
     (last,) = handler.conclude(ending(exit_code=1), state)
@@ -91,7 +91,7 @@ def test_progress_of_another_rank_does_not_show_that_this_one_lived(handler: Fai
 def test_much_progress_of_another_rank_takes_a_verdict_back_until_the_attempt_ends_badly(
     handler: FailureHandler,
 ) -> None:
-    state = DiagnoseState()
+    state = HandlerState()
     handler.observe(view([*PROGRESS, *BUG], rank=1), state)
     (back,) = handler.observe(view(PROGRESS, rank=0, time=1100.0), state)
     assert back.error_type is ErrorType.NONE
@@ -108,7 +108,7 @@ def test_labels_tell_whose_progress_it_is(handler: FailureHandler) -> None:
 
 
 def test_progress_on_the_other_stream_of_its_rank_shows_survival(handler: FailureHandler) -> None:
-    state = DiagnoseState()
+    state = HandlerState()
     handler.observe(replace(view(BUG, rank=1), stream="stderr"), state)
     (back,) = handler.observe(view(PROGRESS[:10], rank=1, time=1100.0), state)
     assert back.error_type is ErrorType.NONE
@@ -205,7 +205,7 @@ def test_a_certain_signature_fires_on_a_line_of_any_class(handler: FailureHandle
         one = view([FALLEN])
         said = handler.observe(
             classed(one, letter),
-            DiagnoseState(),
+            HandlerState(),
         )
         assert [found.signature for found in said] == ["xid_fallen_off_bus"]
 
@@ -236,7 +236,7 @@ def test_the_final_verdict_does_not_depend_on_the_cuts(lines: list[str], cuts: l
     classes = letters(lines)
     verdicts = []
     for sizes in ([len(lines) or 1], [1], cuts):
-        state, start, turn = DiagnoseState(), 0, 0
+        state, start, turn = HandlerState(), 0, 0
         said = []
         while start < len(lines):
             stop = start + sizes[turn % len(sizes)]
@@ -252,17 +252,17 @@ def test_the_final_verdict_does_not_depend_on_the_cuts(lines: list[str], cuts: l
     assert verdicts[0] == verdicts[1] == verdicts[2]
 
 
-def classed(one: ChunkView, classes: str) -> ChunkView:
+def classed(one: ClassifiedChunk, classes: str) -> ClassifiedChunk:
     return replace(one, classes=classes)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.text() | LINE, st.sampled_from("ewpo")), max_size=40), st.integers(-300, 300) | st.none())
 def test_nothing_raises_and_the_state_stays_small(pieces: list[tuple[str, str]], code: int | None) -> None:
-    state = DiagnoseState()
+    state = HandlerState()
     lines = [text for text, _ in pieces]
     where = Position("job-logs", 0, 1)
-    one = ChunkView(
+    one = ClassifiedChunk(
         "j",
         0,
         "n",
@@ -277,13 +277,13 @@ def test_nothing_raises_and_the_state_stays_small(pieces: list[tuple[str, str]],
         templates(lines),
     )
     HANDLER.observe(one, state)
-    again = msgspec.json.decode(msgspec.json.encode(state), type=DiagnoseState)
+    again = msgspec.json.decode(msgspec.json.encode(state), type=HandlerState)
     assert again == state
     assert HANDLER.conclude(ending(exit_code=code), again) == HANDLER.conclude(ending(exit_code=code), state)
 
 
 def test_the_state_is_bounded_whatever_comes(handler: FailureHandler) -> None:
-    state = DiagnoseState()
+    state = HandlerState()
     for number, entry in enumerate(handler.signatures):
         long = entry.example + " " + "x" * 5000
         handler.observe(
@@ -305,7 +305,7 @@ def test_giant_lines_are_read_in_bounded_time(handler: FailureHandler) -> None:
 
 def test_progress_leaves_nothing_behind(handler: FailureHandler) -> None:
     _, state = run(handler, PROGRESS * 20)
-    assert state == DiagnoseState(reported=True)
+    assert state == HandlerState(reported=True)
 
 
 def test_a_line_that_calls_itself_information_makes_no_failure(handler: FailureHandler) -> None:

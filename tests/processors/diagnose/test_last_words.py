@@ -76,7 +76,7 @@ def test_a_graph_left_as_it_was_does_no_harm(handler: FailureHandler) -> None:
 @pytest.mark.parametrize(
     ("why", "kind"),
     [
-        ("the actor's node was preempted: spare capacity taken back", ErrorType.OTHER),
+        ("the actor's node was preempted: spare capacity retracted", ErrorType.OTHER),
         ("Some context that says no more", ErrorType.INFRASTRUCTURE),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processors.diagnose import DiagnoseState, FailureHandler
+from processors.diagnose import FailureHandler, HandlerState
 from processors.job import JobProcessor
 from processors.state import JobState
 from records import EventKind, Failure, JobEvent, LogChunk, Position
@@ -48,6 +48,7 @@ def conclusion(said: Sequence[Failure]) -> tuple[object, ...] | None:
     return last.signature, last.error_type, last.rank, last.root and last.root.line, last.message, last.restartable
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(ENDS), st.floats(0, 600)), min_size=1, max_size=5),
@@ -71,7 +72,7 @@ def test_ranks_interleaved_in_any_order_have_one_root(
             if rest[split:]:
                 chunks.append(view(rest[split:], done + split + 1, rank, 1010.0 + late))
             waiting.append(chunks)
-        state, said = DiagnoseState(), []
+        state, said = HandlerState(), []
         while any(waiting):
             pick = chance.choice([one for one in waiting if one]) if turn else next(one for one in waiting if one)
             said += HANDLER.observe(pick.pop(0), state)
@@ -81,7 +82,7 @@ def test_ranks_interleaved_in_any_order_have_one_root(
 
 def test_the_root_is_that_of_the_rank_that_failed_first() -> None:
     for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
-        state, said = DiagnoseState(), []
+        state, said = HandlerState(), []
         for rank in order:
             said += HANDLER.observe(view(BUG, 60, rank, 1000.0 + (rank - 1) ** 2 * 5), state)
         assert (said + HANDLER.conclude(UNKNOWN, state))[-1].rank == 1
@@ -90,7 +91,7 @@ def test_the_root_is_that_of_the_rank_that_failed_first() -> None:
 def test_what_one_rank_tries_again_may_be_the_end_of_another() -> None:
     late, again = "fetch: Read timed out", "retrying in 2 s"
     for order in ([0, 1], [1, 0]):
-        state, said = DiagnoseState(), []
+        state, said = HandlerState(), []
         for rank in order:
             lines = [late, again] if rank == 0 else [late]
             said += HANDLER.observe(view([*PROGRESS, *lines], 1, rank, 1000.0 + rank), state)

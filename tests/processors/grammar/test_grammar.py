@@ -12,7 +12,7 @@ from processors.grammar.cache import GenerationCache
 from processors.grammar.extractor import DIGITS, Extractor
 from processors.grammar.names import Meaning, meaning
 from processors.grammar.numbers import NUMBER, parse
-from processors.grammar.prefix import clean, peel
+from processors.grammar.prefix import clean, strip_prefix
 
 
 @pytest.mark.parametrize(
@@ -212,8 +212,8 @@ def test_names(name: str, what: Meaning | None) -> None:
     ],
 )
 def test_prefixes(line: str, body: str, level: str, stamp: str) -> None:
-    peeled = peel(line)
-    assert (peeled.body, peeled.level, peeled.stamp) == (body, level, stamp)
+    prefixed = strip_prefix(line)
+    assert (prefixed.body, prefixed.level, prefixed.stamp) == (body, level, stamp)
 
 
 @pytest.mark.parametrize(
@@ -304,5 +304,5 @@ def test_the_cache_keeps_what_is_used_and_forgets_the_rest() -> None:
     ],
 )
 def test_what_a_process_printed_itself_is_kept_whole(line: str, tag: str, text: str) -> None:
-    peeled = peel(line)
-    assert (peeled.tag, peeled.text) == (tag, text)
+    prefixed = strip_prefix(line)
+    assert (prefixed.tag, prefixed.text) == (tag, text)

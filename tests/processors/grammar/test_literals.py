@@ -9,7 +9,7 @@ import re2
 from processors.classify import signatures
 from processors.diagnose.catalogue import load
 from processors.diagnose.matcher import _ZEROS as ZEROS
-from processors.grammar.literals import Literals, literals
+from processors.grammar.literals import Literals, Prescan, literals
 from tests.expressions.adversarial import attacks, samples
 
 
@@ -31,13 +31,13 @@ def test_words_follow_from_the_expression(pattern: str, words: set[str]) -> None
 
 
 def test_every_text_may_match_where_one_expression_needs_no_word() -> None:
-    assert Literals(["error", r"\d+"]).may_match("7")
-    assert not Literals(["error", "fatal"]).may_match("all is well")
-    assert Literals(["error", "fatal"]).may_match("FATAL: all is lost")
+    assert Literals(["error", r"\d+"]).likely("7") == [1]
+    assert not Literals(["error", "fatal"]).likely("all is well")
+    assert Literals(["error", "fatal"]).likely("FATAL: all is lost") == [1]
 
 
 def test_a_text_that_is_no_unicode_is_looked_at_all_the_same() -> None:
-    assert Literals(["error"]).may_match("\ud83d error \udcff")
+    assert Literals(["error"]).likely("\ud83d error \udcff")
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_what_an_expression_of_the_classifier_matches_is_not_spared(name: str) -
     words = Literals([expression.pattern])
     chance = random.Random(0)
     for text in [each for each in attacks(expression, 60) if expression.search(each)]:
-        assert words.may_match(text)
-        assert words.may_match(f"{chance.random()} {text}")
+        assert words.likely(text)
+        assert words.likely(f"{chance.random()} {text}")
 
 
 def test_what_a_signature_matches_is_not_spared() -> None:
@@ -60,6 +60,14 @@ def test_what_a_signature_matches_is_not_spared() -> None:
             masked = text.translate(ZEROS)
             if pattern.search(masked):
                 found += 1
-                assert Literals([one.pattern.replace(r"\d", "0")]).may_match(masked), one.name
-                assert words.may_match(masked)
+                assert Literals([one.pattern.replace(r"\d", "0")]).likely(masked), one.name
+                assert words.likely(masked)
     assert found > len(load())
+
+
+def test_a_scan_tells_which_expressions_may_match() -> None:
+    failing, numbered, timed = re.compile("(?i)error|fatal"), re.compile(r"\d+"), re.compile(r"\btime\b")
+    scan = Prescan((failing, numbered, timed))
+    assert scan.likely("FATAL: all is lost \ud83d") == [failing, numbered]
+    assert scan.likely("timeout") == [numbered, timed]
+    assert Prescan((failing, timed)).likely("all is well") == []

@@ -3,6 +3,7 @@ import pytest
 
 from processors.interference import InterferenceMonitor, InterferenceState
 from records import EventKind, Evidence, JobEvent, JobMetric, Position, Slowdown
+from tests.metric_values import value
 
 AT = Position("job-events", 0, 12)
 
@@ -55,14 +56,14 @@ def test_a_slowdown_is_said_once_with_both_lines() -> None:
     assert one.ratio == pytest.approx(0.5)
     assert one.steps_after >= 30
     assert [place.offset for place in one.evidence] == [99, int(one.time)]
-    assert (monitor.counters.measured, monitor.counters.slowed) == (1, 1)
+    assert (value(monitor.metrics.measured), value(monitor.metrics.slowed)) == (1, 1)
 
 
 @pytest.mark.parametrize(("factor", "count"), [(1.5, 0), (1.6, 1)])
 def test_the_threshold(factor: float, count: int) -> None:
     monitor = InterferenceMonitor()
     assert len(slowed(monitor, ready(monitor), factor)) == count
-    assert monitor.counters.measured == 1
+    assert value(monitor.metrics.measured) == 1
 
 
 def test_no_window_may_touch_the_warm_up() -> None:
@@ -70,7 +71,7 @@ def test_no_window_may_touch_the_warm_up() -> None:
     state = ready(monitor)
     assert not monitor.on_metric(metric(103.0, 0.2, 1015, window=5.0), AT, state)  # begins before the packing
     assert not monitor.on_metric(metric(106.0, 0.2, 1030, window=4.0), AT, state)  # begins at step 1010
-    assert monitor.counters.measured == 0
+    assert value(monitor.metrics.measured) == 0
     assert monitor.on_metric(metric(112.0, 0.2, 1060, window=5.0), AT, state)
 
 
@@ -90,7 +91,7 @@ def test_what_cannot_be_tracked_is_skipped() -> None:
     monitor.on_metric(metric(90.0, None), AT, state)
     monitor.on_event(event(), AT, state)
     assert slowed(monitor, state) == []
-    assert monitor.counters.untrackable == 1
+    assert value(monitor.metrics.untrackable) == 1
 
 
 def test_only_the_job_that_was_there_first_is_watched() -> None:
@@ -98,7 +99,7 @@ def test_only_the_job_that_was_there_first_is_watched() -> None:
     state = InterferenceState()
     monitor.on_metric(metric(90.0, 0.1, 900), AT, state)
     monitor.on_event(event(newcomer=True), AT, state)
-    assert (state.packings, monitor.counters.packed) == ([], 0)
+    assert (state.packings, value(monitor.metrics.packed)) == ([], 0)
 
 
 def test_a_packing_that_ended_is_not_measured() -> None:
@@ -106,7 +107,7 @@ def test_a_packing_that_ended_is_not_measured() -> None:
     state = ready(monitor)
     monitor.on_event(event(105.0, EventKind.UNPACKED), AT, state)
     assert slowed(monitor, state) == []
-    assert monitor.counters.ended == 1
+    assert value(monitor.metrics.ended) == 1
 
 
 def test_an_event_that_comes_late_is_compared_with_what_was_before_it() -> None:
@@ -118,7 +119,7 @@ def test_an_event_that_comes_late_is_compared_with_what_was_before_it() -> None:
     monitor.on_event(event(), AT, state)
     (one,) = slowed(monitor, state, start=120)
     assert one.before_s == 0.1
-    assert monitor.counters.packed == 1
+    assert value(monitor.metrics.packed) == 1
 
 
 def test_slow_first_steps_are_not_taken_for_the_pace_before() -> None:
@@ -139,7 +140,7 @@ def test_the_rank_that_reports_most_is_followed() -> None:
     monitor.on_metric(metric(96.0, 0.5, 192, rank=0), AT, state)
     monitor.on_event(event(), AT, state)
     assert not monitor.on_metric(metric(200.0, 5.0, 2000, rank=0), AT, state)
-    assert monitor.counters.measured == 0
+    assert value(monitor.metrics.measured) == 0
     assert monitor.on_metric(metric(200.0, 0.3, 2000, rank=1), AT, state)
 
 

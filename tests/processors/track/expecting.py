@@ -4,10 +4,10 @@ import math
 
 import msgspec
 
+from processors.classified_chunk import ClassifiedChunk
 from processors.classify import ClassifyContext, LineClassifier
 from processors.classify.template import templates
 from processors.track import MetricTracker, TrackState
-from processors.view import ChunkView
 from records import JobMetric, Position
 
 CLASSIFIER = LineClassifier()
@@ -23,7 +23,7 @@ def track(
     metric, place = None, 0
     for size in [*(sizes or []), len(lines)]:
         part = lines[place : place + size]
-        view = ChunkView(
+        view = ClassifiedChunk(
             job="j",
             attempt=0,
             node="n1",

@@ -21,6 +21,7 @@ KINDS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", [10, 11, 12])
 def test_noise_tells_no_numbers(kind: str, seed: int) -> None:

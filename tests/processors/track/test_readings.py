@@ -1,8 +1,8 @@
 """Which reading of a printed time the evidence favours."""
 
-from processors.track.readings import THRESHOLD
 from processors.track.reports import Report
 from processors.track.series import points, template_of
+from processors.track.step_time_candidates import THRESHOLD
 from processors.track.summary import summarise
 
 

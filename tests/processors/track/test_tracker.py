@@ -7,10 +7,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from processors.classified_chunk import ClassifiedChunk
 from processors.classify.template import templates
 from processors.track import MetricTracker, TrackState
-from processors.view import ChunkView
 from records import JobMetric, Position
+from tests.metric_values import value
 
 from .expecting import clock, expect, track
 
@@ -141,7 +142,7 @@ def test_only_the_newest_reports_are_read() -> None:
     tracker = MetricTracker()
     track([line for i in range(20) for line in (f"step {i} loss 1.0",)] * 1, tracker=MetricTracker())
     track([f"step {i} loss 1.5 dt: 5.0ms" for i in range(500)], tracker=tracker)
-    assert tracker.counters.parsed <= 30
+    assert value(tracker.metrics.parsed) <= 30
 
 
 def test_a_new_run_in_the_same_file_starts_anew() -> None:
@@ -229,7 +230,7 @@ def test_the_state_stays_small() -> None:
 @given(st.lists(st.text("0123456789 .,:=/%|[]<>steploss\re-+it(){}'\"", max_size=60), min_size=1, max_size=20))
 def test_any_text_is_survived(lines: list[str]) -> None:
     tracker, state = MetricTracker(), TrackState()
-    view = ChunkView(
+    view = ClassifiedChunk(
         "j",
         0,
         "",

@@ -71,9 +71,9 @@ def test_without_a_broker_it_goes_on_counts_and_is_healthy(
         assert line, "ended before it served"
     while "replaying" not in (line := agent.stderr.readline()):
         assert line, "ended before it sampled"
-    while "schedmate_gpu_outbox_queued 0.0" in (text := _get(port, "metrics")) or "gpu_outbox" not in text:
+    while "schedmate_shipping_waiting 0.0" in (text := _get(port, "metrics")) or "shipping" not in text:
         assert agent.poll() is None
-    assert "schedmate_gpu_outbox_sent_total 0.0" in text
+    assert "schedmate_shipping_acknowledged_total 0.0" in text
     assert json.loads(_get(port, "health"))["healthy"]
     agent.send_signal(signal.SIGTERM)
     assert agent.wait(timeout=30) == 0

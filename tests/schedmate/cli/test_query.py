@@ -92,6 +92,12 @@ def test_a_question_as_table_json_and_csv(site: Site) -> None:
     assert (row["minute"], row["throughput"], row["unit"]) == ("2026-09-21T14:14:00+00:00", "256.0", "samples/s")
 
 
+def test_since_fills_in_how_far_back_a_question_looks(site: Site) -> None:
+    asked = ("query", "slower", "ratio=2", "minutes=0", "--json", "--since")
+    assert site.say(*asked, "1s") == ""
+    assert "takes no --since" in site.say("query", "throughput", "job=4711", "--since", "1h", code=2)
+
+
 def test_sql_of_ones_own_with_a_bound_value(site: Site) -> None:
     sql = "SELECT count() AS n FROM job_metrics WHERE job = {job:String}"
     assert json.loads(site.say("query", "--sql", sql, "job=4711", "--json")) == {"n": 10}
@@ -108,7 +114,10 @@ def test_what_a_job_is_called_does_not_reach_the_terminal(site: Site) -> None:
     ("arguments", "says"),
     [
         (("throughput",), "needs job"),
-        (("nonsense",), "expected one of"),
+        (("xyz",), "expected a query, one of"),
+        (("verdict",), "did you mean verdicts?"),
+        (("failures", "--since", "soon"), "expected --since"),
+        (("--sql", "SELECT 1", "--since", "1d"), "takes no --since"),
         (("throughput", "4711"), "expected parameter=value"),
     ],
 )

@@ -22,6 +22,8 @@ from sinks.clickhouse import ClickHouseWriter, migrate, open_client
 from sinks.redis import RedisState, open_redis
 from tests.servers.redis import RedisServer
 
+from .on_terminal import on_terminal
+
 ACTS = (
     "\x1b]0;owned\x07\x1b[2J\x9b31m\x08\u202egnp\u202c\u2066x\u2069\u2028[bold red]\x1b]8;;http://x\x1b\\link[/]:smile:"
 )
@@ -161,8 +163,12 @@ def filled_redis(redis_store: RedisServer) -> str:
 
 @pytest.mark.redis
 def test_status(filled_redis: str) -> None:
-    for arguments in (["status"], ["status", "7"], ["status", "--json"]):
+    run("status", SCHEDMATE_REDIS__URL=filled_redis)
+    for arguments in (["status", "7"], ["status", "--json"]):
         assert "owned" in run(*arguments, SCHEDMATE_REDIS__URL=filled_redis)
+    shown = on_terminal("status", "--csv", raw=True, SCHEDMATE_REDIS__URL=filled_redis)
+    harmless(shown)
+    assert "owned" in shown
 
 
 def test_decisions() -> None:

@@ -1,4 +1,4 @@
-"""Facts of a demo in which all went well, made by hand, for tests that break one of them."""
+"""DemoFacts of a demo in which all went well, made by hand, for tests that break one of them."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from records import (
     Slowdown,
 )
 from schedmate.demo.board import Board
-from schedmate.demo.facts import Facts, Phase, Reading
+from schedmate.demo.facts import DemoFacts, DemoReading, Phase
 from schedmate.demo.jobs.clock import Typical
 from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, VICTIM
 
@@ -84,12 +84,12 @@ def good_board() -> Board:
     return board
 
 
-def reading(program: Any, rank: int = 0, measured: float | None = 0.05, clocked: Typical | None = EVEN) -> Reading:
+def reading(program: Any, rank: int = 0, measured: float | None = 0.05, clocked: Typical | None = EVEN) -> DemoReading:
     metric = JobMetric(id="m", job=program.name, rank=rank, time=5.0, step_time_s=measured, loss=0.1, reports=20)
-    return Reading(program, rank, metric, clocked, first_loss=0.4)
+    return DemoReading(program, rank, metric, clocked, first_loss=0.4)
 
 
-def good_facts(board: Board | None = None, **changed: Any) -> Facts:
+def good_facts(board: Board | None = None, **changed: Any) -> DemoFacts:
     values: dict[str, Any] = {
         "board": board or good_board(),
         "readings": tuple(reading(program, rank) for program in PROGRAMS for rank in range(program.ranks)),
@@ -104,4 +104,4 @@ def good_facts(board: Board | None = None, **changed: Any) -> Facts:
         "written": {"job-metrics": 90, "failures": 3},
         "stored": {"job-metrics": 90, "failures": 3},
     }
-    return Facts(**{**values, **changed})
+    return DemoFacts(**{**values, **changed})

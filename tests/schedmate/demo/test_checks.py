@@ -8,18 +8,18 @@ import pytest
 from records import Action, DeadLetter, ErrorType, EventKind, Outcome, Slowdown
 from schedmate.demo.board import Board
 from schedmate.demo.checks import check, near
-from schedmate.demo.facts import Facts, Phase, Reading
+from schedmate.demo.facts import DemoFacts, DemoReading, Phase
 from schedmate.demo.jobs.clock import Typical
 from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, VICTIM
 
 from .facts_made import EVEN, decided, even, event, failure, good_board, good_facts, reading
 
 
-def broken(facts: Facts) -> set[int]:
+def broken(facts: DemoFacts) -> set[int]:
     return {place for place, each in enumerate(check(facts)) if not each.kept}
 
 
-def changed(change: Callable[[Board], None]) -> Facts:
+def changed(change: Callable[[Board], None]) -> DemoFacts:
     board = good_board()
     change(board)
     return good_facts(board)
@@ -30,12 +30,12 @@ def test_all_is_kept_where_all_went_well() -> None:
 
 
 def test_nothing_is_kept_where_nothing_happened() -> None:
-    assert len(broken(Facts(Board()))) == len(check(Facts(Board())))
+    assert len(broken(DemoFacts(Board()))) == len(check(DemoFacts(Board())))
 
 
 def test_what_was_seen_is_said_for_every_promise() -> None:
     assert all(each.seen for each in check(good_facts()))
-    assert all(each.seen for each in check(Facts(Board())))
+    assert all(each.seen for each in check(DemoFacts(Board())))
 
 
 @pytest.mark.parametrize("measured", [None, 0.03, 0.08])
@@ -49,7 +49,7 @@ def test_a_step_time_that_no_clock_confirms() -> None:
 
 
 def test_a_loss_that_does_not_fall() -> None:
-    flat = Reading(VICTIM, 0, reading(VICTIM).metric, EVEN, first_loss=0.1)
+    flat = DemoReading(VICTIM, 0, reading(VICTIM).metric, EVEN, first_loss=0.1)
     assert broken(good_facts(readings=(flat,))) == {1}
 
 

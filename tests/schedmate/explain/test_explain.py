@@ -66,7 +66,7 @@ def found(job: str, signature: str, **fields: Any) -> NodeFinding:
 RECORDS: list[Record] = [
     found("17", "xid_fallen_off_bus", device="0000:3b:00"), found("17", "xid_fallen_off_bus", device="0000:3b:00", times=10),
     found("17", "ib_link_down", component="network"), found("17", "aer", component="node", severity="warning"),
-    found("18", "gpus_calm", component="none", severity="info"),
+    found("18", "gpus_healthy", component="none", severity="info"),
     event("17", "started", 3600, nodes=["n1", "n2"], gpus=16.0, user="ada"),
     JobMetric(id="m", job="17", time=NOW - 120, step=4200, step_time_s=0.31, loss=2.5),
     failed("17", 1, signature="nccl_watchdog_timeout", faulty_component="network", message="a time-out", confidence=0.6),
@@ -109,12 +109,12 @@ def test_the_whole_story_of_a_lost_gpu(site: Embedded) -> None:
     page = plain(facts, SIGNATURES)
     for words in (
         "Job 17, attempt 0", "on n1, n2, of ada; ended", "(FAILED, exit code 1)", "step 4200, 0.31 s a step, loss 2.5",
-        "infrastructure (gpu) on n1: the GPU is gone", "confidence 0.99. Starting again should help",
+        "infrastructure (gpu) on n1: xid fallen off bus.", "the GPU is gone.", "confidence 0.99. Starting again should help",
         "    job-logs/1@9 rank 3 line 77 | NVRM: Xid", "    node-logs/1@9 line 5 | NVRM: Xid 79",
         "It rests on a known signature.", "The language model m says so too.",
         "Confirmed by the node's own log.", "The same node failed job 16",
         "Revision 1 said infrastructure, nccl_watchdog_timeout: a time-out",
-        "restart, because a lost GPU. done: runs on n7.", SIGNATURES["xid_fallen_off_bus"].action, "Take n1 out",
+        "restart, because a lost GPU: done: runs on n7.", SIGNATURES["xid_fallen_off_bus"].action, "Take n1 out",
     ):  # fmt: skip
         assert words in page
     assert "\x1b" not in page
@@ -132,7 +132,7 @@ def test_what_the_nodes_said_for_and_against(site: Embedded) -> None:
     assert "n1: aer (node), warning." in sections["What else its nodes said"]
     calm = gather(site.client, "18")
     assert calm is not None
-    assert "gpus_calm, info." in plain(calm, SIGNATURES)
+    assert "gpus_healthy, info." in plain(calm, SIGNATURES)
 
 
 def test_markdown_is_not_marked_up_by_a_jobs_words(site: Embedded) -> None:
@@ -160,7 +160,7 @@ def test_withdrawn_absent_and_unknown(site: Embedded) -> None:
     withdrawn, healthy = gather(site.client, "19"), gather(site.client, "20")
     assert withdrawn is not None
     assert healthy is not None
-    assert "taken back" in plain(withdrawn, SIGNATURES)
+    assert "retracted" in plain(withdrawn, SIGNATURES)
     assert "the job went on after it" in plain(withdrawn, SIGNATURES)
     assert "nothing on record shows a failure" in plain(healthy, SIGNATURES)
     assert "still running" in plain(healthy, SIGNATURES)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from records import EventKind, JobEvent
-from scheduler_bridge.actuators import ActuatorError, JobState, JobView
+from scheduler_bridge.actuators import ActuatorError, JobView, SchedulerJobState
 from scheduler_bridge.actuators.local import LocalActuator, LocalScheduler, Output
 
 KEY = "restart/0123456789abcdef"
@@ -28,7 +28,7 @@ class Cluster:
     def run(self, script: str, **options: object) -> str:
         return self.scheduler.submit([sys.executable, "-u", "-c", textwrap.dedent(script)], **options)  # type: ignore[arg-type]
 
-    def wait(self, job: str, *states: JobState, attempt: int = 0) -> JobView:
+    def wait(self, job: str, *states: SchedulerJobState, attempt: int = 0) -> JobView:
         def reached(jobs: list[JobView]) -> bool:
             return any(seen.job == job and seen.state in states and seen.attempt >= attempt for seen in jobs)
 
@@ -62,7 +62,7 @@ def cluster() -> Iterator[Cluster]:
 
 def test_runs_a_job_and_tells_its_life(cluster: Cluster) -> None:
     job = cluster.run("import sys; print('out'); print('err', file=sys.stderr)")
-    cluster.wait(job, JobState.COMPLETED)
+    cluster.wait(job, SchedulerJobState.COMPLETED)
     kinds = cluster.until((job, EventKind.ENDED))
     assert kinds == [(job, EventKind.SUBMITTED), (job, EventKind.STARTED), (job, EventKind.ENDED)]
     ended = cluster.event(job, EventKind.ENDED)
@@ -86,7 +86,7 @@ def test_tells_how_a_job_died(cluster: Cluster, script: str, code: int | None, n
 
 def test_a_job_killed_from_outside_says_so(cluster: Cluster) -> None:
     job = cluster.scheduler.submit(SLEEP)
-    cluster.wait(job, JobState.RUNNING)
+    cluster.wait(job, SchedulerJobState.RUNNING)
     cluster.scheduler.signal(job, signal.SIGKILL)
     ended = cluster.event(job, EventKind.ENDED)
     assert (ended.exit_code, ended.signal, ended.state) == (None, 9, "FAILED")
@@ -125,10 +125,10 @@ def test_output_of_an_ended_job_is_complete(cluster: Cluster) -> None:
 
 def test_jobs_wait_for_a_free_slot(cluster: Cluster) -> None:
     jobs = [cluster.scheduler.submit(SLEEP) for _ in range(3)]
-    cluster.wait(jobs[1], JobState.RUNNING)
-    assert cluster.scheduler.job(jobs[2]).state is JobState.PENDING  # type: ignore[union-attr]
+    cluster.wait(jobs[1], SchedulerJobState.RUNNING)
+    assert cluster.scheduler.job(jobs[2]).state is SchedulerJobState.PENDING  # type: ignore[union-attr]
     cluster.scheduler.cancel(jobs[0])
-    assert cluster.wait(jobs[2], JobState.RUNNING).nodes == ("slot-0",)
+    assert cluster.wait(jobs[2], SchedulerJobState.RUNNING).nodes == ("slot-0",)
     assert cluster.event(jobs[0], EventKind.ENDED).state == "CANCELLED"
 
 
@@ -136,7 +136,7 @@ def test_jobs_wait_for_a_free_slot(cluster: Cluster) -> None:
 def test_packed_jobs_share_one_core_and_are_told_apart(cluster: Cluster) -> None:
     script = "import os, time; time.sleep(0.3); print(os.sched_getaffinity(0)); time.sleep(60)"
     first = cluster.run(script)
-    cluster.wait(first, JobState.RUNNING)
+    cluster.wait(first, SchedulerJobState.RUNNING)
     second = cluster.run(script, pack_with=first)
     came, was_there = cluster.event(second, EventKind.PACKED), cluster.event(first, EventKind.PACKED)
     assert (came.packed_with, came.newcomer, came.nodes) == (first, True, ["slot-0"])
@@ -156,7 +156,7 @@ def test_a_slot_has_the_core_that_it_was_given() -> None:
     with LocalScheduler(events.append, outputs.append, slots=2, cores=[core]) as scheduler:
         for _ in range(2):
             scheduler.submit([*SLEEP[:2], "import os, time; time.sleep(0.5); print(*os.sched_getaffinity(0))"])
-        assert scheduler.wait(lambda jobs: all(job.state is JobState.COMPLETED for job in jobs), 20)
+        assert scheduler.wait(lambda jobs: all(job.state is SchedulerJobState.COMPLETED for job in jobs), 20)
     assert b"".join(output.data for output in outputs) == f"{core}\n".encode() * 2
 
 
@@ -164,9 +164,9 @@ def test_restart_goes_to_another_slot(cluster: Cluster) -> None:
     job = cluster.run(
         "import os, sys; print(os.environ['LOCAL_NODE']); sys.exit(os.environ['LOCAL_RESTART_COUNT'] == '0')"
     )
-    cluster.wait(job, JobState.FAILED)
+    cluster.wait(job, SchedulerJobState.FAILED)
     cluster.actuator.restart(job, ("slot-0",), KEY)
-    assert cluster.wait(job, JobState.COMPLETED, attempt=1).nodes == ("slot-1",)
+    assert cluster.wait(job, SchedulerJobState.COMPLETED, attempt=1).nodes == ("slot-1",)
     cluster.until((job, EventKind.REQUEUED))
     assert cluster.event(job, EventKind.ENDED, attempt=1).exit_code == 0
     assert cluster.printed(job) == b"slot-0\nslot-1\n"
@@ -175,26 +175,26 @@ def test_restart_goes_to_another_slot(cluster: Cluster) -> None:
 def test_cancel_packing_sends_the_newcomer_back_for_good(cluster: Cluster) -> None:
     first = cluster.scheduler.submit(SLEEP)
     other = cluster.scheduler.submit(SLEEP)
-    cluster.wait(first, JobState.RUNNING)
+    cluster.wait(first, SchedulerJobState.RUNNING)
     packed = cluster.scheduler.submit(SLEEP, pack_with=first)
-    cluster.wait(packed, JobState.RUNNING)
+    cluster.wait(packed, SchedulerJobState.RUNNING)
     seen = cluster.actuator.cancel_packing(packed, KEY)
-    assert (seen.state, seen.attempt, seen.alone) == (JobState.PENDING, 1, True)
+    assert (seen.state, seen.attempt, seen.alone) == (SchedulerJobState.PENDING, 1, True)
     assert cluster.event(first, EventKind.UNPACKED).packed_with == packed
     cluster.scheduler.cancel(other)
-    assert cluster.wait(packed, JobState.RUNNING, attempt=1).nodes == ("slot-1",)
+    assert cluster.wait(packed, SchedulerJobState.RUNNING, attempt=1).nodes == ("slot-1",)
     assert len([event for event in cluster.events if event.kind is EventKind.PACKED]) == 2
 
 
 def test_refuses_what_cannot_be(cluster: Cluster) -> None:
     job = cluster.scheduler.submit(SLEEP)
-    cluster.wait(job, JobState.RUNNING)
+    cluster.wait(job, SchedulerJobState.RUNNING)
     with pytest.raises(ActuatorError, match="failed or completed or cancelled"):
         cluster.actuator.restart(job, (), KEY)
     with pytest.raises(ActuatorError, match="knows"):
         cluster.actuator.evict("99", KEY)
     cluster.scheduler.cancel(job)
-    cluster.wait(job, JobState.CANCELLED)
+    cluster.wait(job, SchedulerJobState.CANCELLED)
     with pytest.raises(ActuatorError, match="slot to be left"):
         cluster.actuator.restart(job, ("slot-0", "slot-1"), KEY)
     with pytest.raises(ValueError, match="taken"):
@@ -225,4 +225,4 @@ def test_no_process_outlives_its_scheduler() -> None:
             break
         assert time.monotonic() < deadline + 5, "the child still lives"
         time.sleep(0.02)
-    assert cluster.scheduler.job("1").state is JobState.CANCELLED  # type: ignore[union-attr]
+    assert cluster.scheduler.job("1").state is SchedulerJobState.CANCELLED  # type: ignore[union-attr]

@@ -7,7 +7,7 @@ import pytest
 
 from records import Action, EventKind, JobEvent, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import ActuatorError, JobState, SchedulerAway
+from scheduler_bridge.actuators import ActuatorError, SchedulerAway, SchedulerJobState
 from scheduler_bridge.actuators.slurm import SlurmActuator
 from scheduler_bridge.actuators.slurm.jobs import view
 from scheduler_clients.slurm import SlurmClient, SlurmCommands
@@ -21,7 +21,7 @@ ONCE = 'echo $SLURMD_NODENAME; test -n "$SLURM_RESTART_COUNT"'
 KEY = "restart/0123456789abcdef"
 
 RECORD = (
-    " UserId=ada(1000) GroupId=lab(1000) MCS_label=N/A Priority=5 JobState=FAILED Reason=NonZeroExitCode Requeue=1"
+    " UserId=ada(1000) GroupId=lab(1000) MCS_label=N/A Priority=5 SchedulerJobState=FAILED Reason=NonZeroExitCode Requeue=1"
     " Restarts=2 ExitCode=3:0 ReqNodeList=(null) ExcNodeList=n7 NodeList=n1 Command=/x WorkDir=/x"
 )
 
@@ -35,15 +35,15 @@ class TestReading:
     @pytest.mark.parametrize(
         ("state", "held", "expected"),
         [
-            ("FAILED", False, JobState.FAILED),
-            ("PENDING", False, JobState.PENDING),
-            ("PENDING", True, JobState.HELD),
-            ("REQUEUE_HOLD", False, JobState.HELD),
-            ("COMPLETING", False, JobState.STOPPING),
-            ("SUSPENDED", False, JobState.OTHER),
+            ("FAILED", False, SchedulerJobState.FAILED),
+            ("PENDING", False, SchedulerJobState.PENDING),
+            ("PENDING", True, SchedulerJobState.HELD),
+            ("REQUEUE_HOLD", False, SchedulerJobState.HELD),
+            ("COMPLETING", False, SchedulerJobState.STOPPING),
+            ("SUSPENDED", False, SchedulerJobState.OTHER),
         ],
     )
-    def test_states(self, state: str, held: bool, expected: JobState) -> None:
+    def test_states(self, state: str, held: bool, expected: SchedulerJobState) -> None:
         found = parse("JobId=7 JobName=x" + RECORD.replace("FAILED", state) + " TresPerNode=gres:shard:2,gres:nic:1")
         assert found
         seen = view("7", replace(found, held=held), 2, ())
@@ -89,7 +89,7 @@ class TestActuator:
             slurm.wait(f"{array}_{task}", "FAILED")
         assert actuator.restart(f"{array}_2", (), KEY).attempt == 1
         slurm.wait(f"{array}_2", "COMPLETED")
-        assert slurm.fields(f"{array}_1")["JobState"] == "FAILED"
+        assert slurm.fields(f"{array}_1")["SchedulerJobState"] == "FAILED"
         with pytest.raises(ActuatorError, match="array"):
             actuator.job(array)
 
@@ -115,7 +115,7 @@ class TestActuator:
             actuator.cancel_packing(running, KEY)
         assert actuator.job("999999") is None
         for job in (stubborn, here_only):
-            assert slurm.fields(job)["JobState"] == "FAILED"
+            assert slurm.fields(job)["SchedulerJobState"] == "FAILED"
         assert slurm.fields(running)["Restarts"] == "0"
         slurm.run("scancel", running)
 
@@ -138,7 +138,7 @@ class TestActuator:
             slurm.start_controller()
         seen = SlurmActuator(client).job(job)
         assert seen
-        assert seen.state is JobState.COMPLETED
+        assert seen.state is SchedulerJobState.COMPLETED
 
 
 @pytest.mark.slurm

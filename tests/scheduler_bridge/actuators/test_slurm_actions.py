@@ -12,7 +12,7 @@ import pytest
 from records import Action, Decision, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.act_keys import act_key
-from scheduler_bridge.actuators import ActuatorError, JobState, NodeState, NodeView
+from scheduler_bridge.actuators import ActuatorError, NodeState, NodeView, SchedulerJobState
 from scheduler_bridge.actuators.slurm import SlurmActuator
 from scheduler_clients.slurm import SlurmClient, SlurmCommands
 from tests.scheduler_bridge.findings import Written, failure
@@ -127,7 +127,7 @@ class TestNodes:
         stand.restart()
         assert stand.bridge.advance() is not None
         assert stand.written.outcomes == [Outcome.STARTED]
-        assert slurm.fields(job)["JobState"] == "RUNNING"
+        assert slurm.fields(job)["SchedulerJobState"] == "RUNNING"
         slurm.run("scancel", job)
         until(lambda: bool(stand.bridge.advance() is None))
         assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
@@ -204,7 +204,7 @@ class TestJobs:
         assert stand.carry_out(release)[2:] == [Outcome.STARTED, Outcome.DONE]
         seen = stand.actuator.job(job)
         assert seen
-        assert (seen.state, seen.acts) == (JobState.PENDING, (act_key(hold), act_key(release)))
+        assert (seen.state, seen.acts) == (SchedulerJobState.PENDING, (act_key(hold), act_key(release)))
 
     def test_what_others_hold_stays_held(self, slurm: Slurm, stand: Stand) -> None:
         job = slurm.submit("sleep 60", "--hold", "--comment=schedmate:hold/0123456789abcdef")
@@ -226,7 +226,7 @@ class TestJobs:
         slurm.wait(job, "RUNNING")
         assert stand.carry_out(decision(Action.CANCEL, job=job, attempt=1)) == [Outcome.REFUSED]
         assert stand.carry_out(decision(Action.CANCEL, job=job, id="right"))[1:] == [Outcome.STARTED, Outcome.DONE]
-        assert slurm.fields(job)["JobState"] == "CANCELLED"
+        assert slurm.fields(job)["SchedulerJobState"] == "CANCELLED"
 
     def test_the_same_eviction_twice_and_after_a_lost_topic(self, slurm: Slurm, stand: Stand) -> None:
         job = slurm.submit("sleep 60")
@@ -290,7 +290,7 @@ class TestGrace:
         stand.carry_out(decision(Action.EVICT, job=job, grace_s=600))
         until(lambda: stand.bridge.advance() is None)
         assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
-        assert slurm.fields(job)["JobState"] == "COMPLETED"
+        assert slurm.fields(job)["SchedulerJobState"] == "COMPLETED"
 
 
 @pytest.mark.parametrize("action", [Action.EVICT, Action.CANCEL, Action.HOLD])

@@ -4,7 +4,7 @@ import pytest
 
 from records import Action, Decision, DecisionResult, InvalidRecord, Mode, Outcome, decode, encode
 from scheduler_bridge import BridgeSettings
-from scheduler_bridge.actuators import JobState, JobView
+from scheduler_bridge.actuators import JobView, SchedulerJobState
 from scheduler_bridge.guardrails import Context, Objection, Wait, first_objection, limit_reached, objection_of_state
 from scheduler_bridge.ledger import Ledger
 from tests.scheduler_bridge.findings import NOW
@@ -159,23 +159,23 @@ def test_a_decision_with_endless_texts_is_none(field: str) -> None:
         decode(Decision, encode(decision(exclude_nodes=["x" * 257])))
 
 
-def seen(state: JobState, **changes: Any) -> JobView:
+def seen(state: SchedulerJobState, **changes: Any) -> JobView:
     return JobView(**{"job": "1", "state": state, "nodes": ("n1",), **changes})
 
 
 @pytest.mark.parametrize(
     ("job", "confirmed", "expected"),
     [
-        (seen(JobState.FAILED), False, None),
-        (seen(JobState.RUNNING), False, Wait),
-        (seen(JobState.RUNNING), True, Wait),
-        (seen(JobState.STOPPING), False, Wait),
-        (seen(JobState.COMPLETED), False, Wait),
-        (seen(JobState.COMPLETED), True, None),
-        (seen(JobState.CANCELLED), True, Objection),
-        (seen(JobState.HELD), False, Objection),
-        (seen(JobState.OTHER), False, Wait),
-        (seen(JobState.FAILED, attempt=1), False, Objection),
+        (seen(SchedulerJobState.FAILED), False, None),
+        (seen(SchedulerJobState.RUNNING), False, Wait),
+        (seen(SchedulerJobState.RUNNING), True, Wait),
+        (seen(SchedulerJobState.STOPPING), False, Wait),
+        (seen(SchedulerJobState.COMPLETED), False, Wait),
+        (seen(SchedulerJobState.COMPLETED), True, None),
+        (seen(SchedulerJobState.CANCELLED), True, Objection),
+        (seen(SchedulerJobState.HELD), False, Objection),
+        (seen(SchedulerJobState.OTHER), False, Wait),
+        (seen(SchedulerJobState.FAILED, attempt=1), False, Objection),
         (None, False, Objection),
     ],
 )
@@ -189,15 +189,15 @@ def test_a_restart_needs_a_job_that_stopped_by_itself(
 @pytest.mark.parametrize(
     ("job", "beneficiary", "fine"),
     [
-        (seen(JobState.RUNNING), seen(JobState.RUNNING), True),
-        (seen(JobState.RUNNING, attempt=3), seen(JobState.RUNNING), True),
-        (seen(JobState.RUNNING, nodes=("n2",)), seen(JobState.RUNNING), False),
-        (seen(JobState.RUNNING, alone=True), seen(JobState.RUNNING), False),
-        (seen(JobState.RUNNING), seen(JobState.RUNNING, attempt=1), False),
-        (seen(JobState.RUNNING), seen(JobState.COMPLETED), False),
-        (seen(JobState.RUNNING), None, False),
-        (seen(JobState.PENDING), seen(JobState.RUNNING), False),
-        (None, seen(JobState.RUNNING), False),
+        (seen(SchedulerJobState.RUNNING), seen(SchedulerJobState.RUNNING), True),
+        (seen(SchedulerJobState.RUNNING, attempt=3), seen(SchedulerJobState.RUNNING), True),
+        (seen(SchedulerJobState.RUNNING, nodes=("n2",)), seen(SchedulerJobState.RUNNING), False),
+        (seen(SchedulerJobState.RUNNING, alone=True), seen(SchedulerJobState.RUNNING), False),
+        (seen(SchedulerJobState.RUNNING), seen(SchedulerJobState.RUNNING, attempt=1), False),
+        (seen(SchedulerJobState.RUNNING), seen(SchedulerJobState.COMPLETED), False),
+        (seen(SchedulerJobState.RUNNING), None, False),
+        (seen(SchedulerJobState.PENDING), seen(SchedulerJobState.RUNNING), False),
+        (None, seen(SchedulerJobState.RUNNING), False),
     ],
 )
 def test_a_packing_is_cancelled_while_it_lasts(job: JobView | None, beneficiary: JobView | None, fine: bool) -> None:
@@ -209,6 +209,6 @@ def test_a_packing_is_cancelled_while_it_lasts(job: JobView | None, beneficiary:
 
 def test_an_eviction_is_about_the_attempt_that_runs() -> None:
     about = decision(action=Action.EVICT)
-    assert objection_of_state(about, seen(JobState.RUNNING), None, False) is None
-    assert objection_of_state(about, seen(JobState.RUNNING, attempt=1), None, False)
-    assert objection_of_state(about, seen(JobState.PENDING), None, False)
+    assert objection_of_state(about, seen(SchedulerJobState.RUNNING), None, False) is None
+    assert objection_of_state(about, seen(SchedulerJobState.RUNNING, attempt=1), None, False)
+    assert objection_of_state(about, seen(SchedulerJobState.PENDING), None, False)

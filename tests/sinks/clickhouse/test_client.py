@@ -6,6 +6,7 @@ import pytest
 
 from sinks import SinkRejected, SinkUnavailable
 from sinks.clickhouse import ClickHouseWriter, open_client
+from tests.metric_values import value
 from tests.servers import free_port
 from tests.servers.clickhouse import ClickHouseServer
 from tests.sinks.made import metric
@@ -27,7 +28,7 @@ def test_a_server_that_is_away_is_waited_for() -> None:
     writer = ClickHouseWriter(lambda: open_client(f"http://127.0.0.1:{free_port()}/x", connect_timeout_s=1))
     with pytest.raises(SinkUnavailable, match="nobody listens at"):
         writer.write([metric(1)])
-    assert (writer.counters.failures, writer.counters.rows) == (1, 0)
+    assert (value(writer.metrics.failures), value(writer.metrics.rows)) == (1, 0)
 
 
 @pytest.mark.clickhouse

@@ -13,6 +13,7 @@ from clickhouse_connect.driver.exceptions import OperationalError
 from resilience import Outage, retry
 from sinks import SinkUnavailable
 from sinks.clickhouse import ClickHouseWriter, migrate, open_client
+from tests.metric_values import value
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.sinks.made import Row, cut, metric
 
@@ -89,8 +90,8 @@ def test_killed_between_insert_and_answer_then_replayed_by_another_process(
     for batch in cut(rows[100:], 70):
         second.write(batch)
     assert held(connect(), job) == implied(rows)
-    assert second.counters.rows == 100
-    assert second.counters.repeats == 200
+    assert value(second.metrics.rows) == 100
+    assert value(second.metrics.repeats) == 200
 
 
 def test_killed_between_the_name_of_a_block_and_the_block_itself(tmp_path: Path) -> None:
@@ -107,7 +108,7 @@ def test_killed_between_the_name_of_a_block_and_the_block_itself(tmp_path: Path)
         second = ClickHouseWriter(lambda: client)
         second.write(rows)
         assert held(client, "named") == implied(rows)
-        assert (second.counters.swallowed, second.counters.rows) == (1, 200)
+        assert (value(second.metrics.swallowed), value(second.metrics.rows)) == (1, 200)
 
 
 def test_a_writer_that_lives_on_writes_the_same_batch_again(
@@ -124,8 +125,8 @@ def test_a_writer_that_lives_on_writes_the_same_batch_again(
     back.join()
     persist(outage, lambda: writer.write(rows[200:]))
     assert held(connect(), "lives-on") == implied(rows)
-    assert (outage.counters.outages, outage.ongoing) == (1, False)
-    assert outage.counters.retries >= 1
+    assert (value(outage.metrics.outages), outage.ongoing) == (1, False)
+    assert value(outage.metrics.retries) >= 1
 
 
 def test_many_kills_at_random_moments(server: ClickHouseServer, connect: Callable[[], Client]) -> None:

@@ -26,7 +26,7 @@ from records import (
     Slowdown,
 )
 from sinks import SinkRejected
-from sinks.clickhouse import Answer, ClickHouseWriter, ask, migrate, queries, run
+from sinks.clickhouse import ClickHouseWriter, QueryResult, ask, migrate, queries, run
 from tests.sinks.conftest import Embedded
 from tests.sinks.made import line, metric
 
@@ -94,7 +94,7 @@ WEEK: list[Record] = [
     event("b", "ended", 5, exit_code=1, state="FAILED"),
     failed("b", "infrastructure", 5, faulty_component="network", signature="nccl-timeout", node="n3"),
     failed("b", "user_script", 5, revision=2, signature="ValueError", node="n3"),
-    # c: a verdict that was taken back; still running.
+    # c: a verdict that was retracted; still running.
     event("c", "started", 2, nodes=["n1"], gpus=1.0),
     failed("c", "infrastructure", 1, faulty_component="gpu", signature="xid-31", node="n1"),
     failed("c", "none", 1, revision=2),
@@ -118,7 +118,7 @@ WEEK: list[Record] = [
     *(NodeFinding(id=f"{name}/{job}", job=job, node="n1", time=NOW - hours * HOUR, signature=name, severity=severity, times=times,
         error_type="infrastructure", component="gpu", device="0000:3b:00", place=line(9, 8, name))
         for name, hours, job, severity, times in [("xid-79", 10.01, "a", "fatal", 1), ("xid-79", 10.01, "q", "fatal", 10),
-            ("aer", 30, "", "warning", 1), ("gpus_calm", 5, "a", "info", 1)]),
+            ("aer", 30, "", "warning", 1), ("gpus_healthy", 5, "a", "info", 1)]),
     NodeFinding(id="elsewhere", node="n7", time=NOW - HOUR, signature="oom_killer", severity="fatal",
         error_type="infrastructure", component="node", place=line(1, 1, "oom")),
     Alarm(id="al1", job="a", kind="hang", raised=True, time=NOW - 500, since=NOW - 900, value=400.0, usual=2.0,
@@ -286,7 +286,7 @@ def test_every_question_answers_on_an_empty_database(fresh_database: Callable[[s
     migrate(client)
     for name in queries():
         answer = run(client, name, {"job": "x"} if name == "throughput" else {})
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, QueryResult)
         assert list(answer.rows) == []
 
 
@@ -298,7 +298,7 @@ def test_a_value_never_becomes_sql(asked: Ask) -> None:
 @pytest.mark.parametrize(
     ("name", "given", "says"),
     [
-        ("troughput", {}, "expected one of alarms, bridge, dead_letters"),
+        ("troughput", {}, "did you mean throughput"),
         ("throughput", {}, "needs job"),
         ("throughput", {"job": "x", "day": "1"}, "takes job, hours, limit; got day"),
         ("throughput", {"job": "x", "hours": "many"}, "hours"),

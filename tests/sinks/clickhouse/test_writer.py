@@ -10,6 +10,7 @@ import records
 from records import Position
 from sinks import SinkRejected
 from sinks.clickhouse import ClickHouseWriter
+from tests.metric_values import value
 from tests.sinks.conftest import Embedded
 from tests.sinks.made import T0, Row, cut, line, metric
 
@@ -74,7 +75,7 @@ EVERY_KIND: list[Row] = [
         throttle_reasons=["sw_power_cap"], processes=[records.GpuProcess(pid=1, job="kind", rank=0)])),
     (Position("node-findings", 0, 1), records.NodeFinding(id="k", node="kind", time=5.0, signature="xid", severity="fatal", gpu=3,
         error_type="infrastructure", component="gpu", place=line(9, 8, "Xid 79"), jobs=["7"])),
-    (Position("node-findings", 0, 2), records.NodeFinding(id="l", job="kind", node="kind", time=5.0, since=1.0, signature="gpus_calm",
+    (Position("node-findings", 0, 2), records.NodeFinding(id="l", job="kind", node="kind", time=5.0, since=1.0, signature="gpus_healthy",
         severity="info", error_type="none", place=line(9, 8, "calm"))),
     (Position("job-events", 0, 1), records.JobEvent(id="k", job="kind", kind="started", time=5.0, nodes=["n1", "n2"], gpus=8)),
     (Position("model-answers", 0, 1), records.ModelAnswer(id="k", job="kind", about="f", revision=2, time=5.0, model="m", prompt="1",
@@ -97,7 +98,7 @@ def test_every_kind_of_record_is_stored_once(embedded: Embedded) -> None:
     writer.write(batch)
     writer.write(batch)
     ClickHouseWriter(embedded.connect).write(batch)
-    assert (writer.counters.rows, writer.counters.repeats) == (len(batch), len(batch))
+    assert (value(writer.metrics.rows), value(writer.metrics.repeats)) == (len(batch), len(batch))
     for topic, key in [("job_metrics", "job"), ("failures", "job"), ("slowdowns", "job"), ("gpu_metrics", "node"), ("job_events", "job"),
                        ("alarms", "job"), ("estimates", "job"), ("node_findings", "node"),
                        ("decisions", "job"), ("decision_results", "job"), ("dead_letters", "topic")]:  # fmt: skip
@@ -212,6 +213,7 @@ def test_a_topic_made_anew_with_the_same_offsets_is_not_a_repeat(embedded: Embed
     assert steps(embedded, "anew") == list(range(100))
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     moves=st.lists(
@@ -284,7 +286,7 @@ def test_many_jobs_at_once_are_asked_for_in_parts(embedded: Embedded) -> None:
     ClickHouseWriter(embedded.connect).write(rows[:2000])
     again = ClickHouseWriter(embedded.connect)
     again.write(rows)
-    assert (again.counters.rows, again.counters.repeats) == (1000, 2000)
+    assert (value(again.metrics.rows), value(again.metrics.repeats)) == (1000, 2000)
 
 
 @pytest.mark.parametrize("minutes_apart", [60, 11, 0.01], ids=["hours apart", "just apart", "close"])
@@ -297,7 +299,7 @@ def test_repeats_are_found_however_far_apart_their_times_are(
     ClickHouseWriter(embedded.connect).write(stream[: rows // 2])
     again = ClickHouseWriter(embedded.connect)
     again.write(stream)
-    assert (again.counters.rows, again.counters.repeats) == (rows - rows // 2, rows // 2)
+    assert (value(again.metrics.rows), value(again.metrics.repeats)) == (rows - rows // 2, rows // 2)
     assert rolled_up(embedded, job) == rows
 
 
@@ -331,4 +333,14 @@ def test_a_record_without_a_table_is_refused(embedded: Embedded) -> None:
 def test_nothing_is_nothing(embedded: Embedded) -> None:
     writer = ClickHouseWriter(embedded.connect)
     writer.write([])
-    assert writer.counters.batches == 0
+    assert value(writer.metrics.write_duration) == 0
+
+
+def test_the_time_from_a_line_to_its_row_is_measured(embedded: Embedded) -> None:
+    writer = ClickHouseWriter(embedded.connect, clock=lambda: T0 + 4.0)
+    writer.write([metric(1, f"lag{next(_jobs)}", time=T0 + 0.5)])
+    (family,) = writer.metrics.end_to_end.collect()
+    assert {sample.name: sample.value for sample in family.samples if "le" not in sample.labels} == {
+        "schedmate_clickhouse_end_to_end_seconds_count": 1,
+        "schedmate_clickhouse_end_to_end_seconds_sum": pytest.approx(3.5),
+    } | {sample.name: sample.value for sample in family.samples if sample.name.endswith("_created")}

@@ -35,6 +35,7 @@ from records import (
 from resilience import Outage, retry
 from sinks import SinkRejected, SinkUnavailable
 from sinks.redis import Keys, RedisState, open_redis, read_findings, read_job, read_jobs, read_node
+from tests.metric_values import value
 from tests.servers import free_port
 from tests.servers.redis import RedisServer
 from tests.sinks.made import T0, line
@@ -297,7 +298,7 @@ def test_nodes_show_the_last_finding_of_each_signature(store: Store) -> None:
         )
 
     newest, other = finding("xid_nvlink", 9, job="7"), finding("oom_killer", 5)
-    store.update(finding("xid_nvlink", 2), newest, other, finding("gpus_calm", 20, severity=Severity.INFO))
+    store.update(finding("xid_nvlink", 2), newest, other, finding("gpus_healthy", 20, severity=Severity.INFO))
     store.update(finding("xid_nvlink", 4))
     assert read_findings(store.client, "n1", prefix=store.prefix) == [newest, other]
     again = finding("xid_nvlink", 9, job="7", times=10)
@@ -360,11 +361,11 @@ def test_replays_never_turn_the_state_back(redis_store: RedisServer, replays: li
             store.state.update([message])
         told = store.job()
         assert (told.state, told.nodes, told.step, told.verdict_attempt) == ("running", ["n2"], 5, 1)
-        before = store.state.counters.changes
+        before = value(store.state.metrics.changes)
         for start, size in replays:
             store.state.update(placed[start : start + size])
         assert store.job() == told
-        assert store.state.counters.changes == before
+        assert value(store.state.metrics.changes) == before
 
 
 def test_odd_values_are_kept_as_text_and_read_back(store: Store) -> None:
@@ -396,7 +397,7 @@ def test_records_that_redis_does_not_show_change_nothing(store: Store) -> None:
 
 def test_a_long_batch_needs_few_changes(store: Store) -> None:
     store.update(*(metric(step / 10, step, rank=step % 4) for step in range(4000)))
-    assert store.state.counters.changes == 5  # The job, and its four ranks.
+    assert value(store.state.metrics.changes) == 5  # The job, and its four ranks.
     assert store.job().step == 3996
 
 
@@ -407,7 +408,7 @@ def test_redis_away_holds_back_and_comes_back(redis_store: RedisServer) -> None:
     redis_store.kill()
     with pytest.raises(SinkUnavailable):
         store.update(metric(1, 1))
-    assert store.state.counters.failures == 1
+    assert value(store.state.metrics.failures) == 1
     batch = [store.placed(metric(1, 1))]
     tries = itertools.count()
 
@@ -419,7 +420,7 @@ def test_redis_away_holds_back_and_comes_back(redis_store: RedisServer) -> None:
     outage = Outage("Redis", first_s=0.01, limit_s=0.02)
     retry(again, outage, on=SinkUnavailable, stop=threading.Event())
     assert store.job().step == 1
-    assert outage.counters.retries == 2
+    assert value(outage.metrics.retries) == 2
 
 
 def test_a_key_that_holds_something_else_is_named(store: Store) -> None:

@@ -25,7 +25,7 @@ from records import (
     decode,
 )
 from streams.memory import MemoryBroker
-from streams.model_worker.answering import AnsweringCounters, QuestionAnswerer
+from streams.model_worker.answering import AnsweringMetrics, QuestionAnswerer
 from streams.model_worker.chunks import chunks_by_offset
 from streams.model_worker.language_model import LanguageModel
 from streams.model_worker.local_worker import LocalModelWorker
@@ -46,7 +46,7 @@ class Ran:
     broker: MemoryBroker
     processor: JobProcessor
     sent: list[Record] = field(default_factory=list)
-    counters: AnsweringCounters = field(default_factory=AnsweringCounters)
+    answering: AnsweringMetrics = field(default_factory=AnsweringMetrics)
 
     def records(self, topic: str) -> list[Record]:
         kind = BY_NAME[topic].record
@@ -117,7 +117,7 @@ def run(records: Sequence[Record], model: LanguageModel | None) -> Ran:
         broker.append(outgoing(record))
         while worker.step() or (model_worker is not None and model_worker.step()):
             pass
-    return Ran(broker, processor, list(records), answerer.counters if answerer else AnsweringCounters())
+    return Ran(broker, processor, list(records), answerer.metrics if answerer else AnsweringMetrics())
 
 
 def replay(ran: Ran) -> Ran:

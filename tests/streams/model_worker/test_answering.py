@@ -23,6 +23,7 @@ from streams.model_worker.chunks import chunks_by_offset
 from streams.model_worker.language_model import Answer, ModelUnavailable
 from streams.model_worker.local_worker import LocalModelWorker
 from streams.transport import Message, outgoing
+from tests.metric_values import value
 from tests.streams.model_worker.sensible import sensible
 
 NOW = 2_000_000_000.0
@@ -75,13 +76,13 @@ def test_an_answer_goes_to_the_partition_of_the_jobs_state() -> None:
 def test_one_that_is_too_old_is_dropped() -> None:
     one = answerer(CHUNKS)
     assert one.handle(message(encode(question()), age_s=901)) == []
-    assert one.counters.expired == 1
+    assert value(one.metrics.expired) == 1
 
 
 def test_one_whose_lines_are_gone_is_dropped() -> None:
     one = answerer({})
     assert one.handle(message(encode(question()))) == []
-    assert one.counters.lines_gone == 1
+    assert value(one.metrics.lines_gone) == 1
 
 
 def test_one_that_nobody_can_answer_now_is_tried_again() -> None:
@@ -95,7 +96,7 @@ def test_one_that_nobody_can_answer_now_is_tried_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "chunks", "partitions", "stage"),
+    ("sent", "chunks", "partitions", "stage"),
     [
         (b"nonsense", CHUNKS, 2, "decode"),
         (encode(question()), CHUNKS, 1, "decode"),
@@ -103,13 +104,13 @@ def test_one_that_nobody_can_answer_now_is_tried_again() -> None:
     ],
 )
 def test_poison_becomes_a_dead_letter(
-    value: bytes, chunks: Mapping[int, LogChunk] | Exception, partitions: int, stage: str
+    sent: bytes, chunks: Mapping[int, LogChunk] | Exception, partitions: int, stage: str
 ) -> None:
     one = answerer(chunks, partitions=partitions)
-    (written,) = one.handle(message(value))
+    (written,) = one.handle(message(sent))
     letter = decode(DeadLetter, written.value or b"")
-    assert (letter.topic, letter.stage, letter.value) == ("model-questions", stage, value)
-    assert one.counters.dead_letters == 1
+    assert (letter.topic, letter.stage, letter.value) == ("model-questions", stage, sent)
+    assert value(one.metrics.dead_letters) == 1
 
 
 def test_a_question_reads_its_own_job_alone_and_few_chunks() -> None:
@@ -126,5 +127,5 @@ def test_a_question_reads_its_own_job_alone_and_few_chunks() -> None:
     worker = LocalModelWorker(broker, one)
     assert worker.step() == 1
     assert broker.read("model-answers") == []
-    assert (one.counters.questions, one.counters.nothing_to_ask) == (1, 1)
+    assert (value(one.metrics.questions), value(one.metrics.nothing_to_ask)) == (1, 1)
     assert worker.step() == 0, "it is committed"

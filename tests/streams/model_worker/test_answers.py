@@ -17,10 +17,11 @@ from records import Component, ErrorType, Failure, JobMetric, ModelAnswer, Recor
 from streams.memory import MemoryBroker
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.language_model import Answer
-from streams.model_worker.pool import Limits, ModelPool
+from streams.model_worker.pool import ModelLimits, ModelPool
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import outgoing
+from tests.metric_values import value
 from tests.streams.model_worker import misbehaving_server as bad
 from tests.streams.model_worker.made_up_logs import FAILURES, INSTRUCTIONS, PROGRESS, Progress
 from tests.streams.model_worker.running import PARTITIONS, input_of, job_processor, replay, run
@@ -116,7 +117,7 @@ def test_a_certain_verdict_stays_whatever_a_model_says(name: str) -> None:
     model = Saying(lambda prompt: sensible(prompt) | {"error_type": "other", "component": "none"})
     ran = run(input_of(lines, calm(lines), code), model)
     assert ran.results() == run(input_of(lines, calm(lines), code), None).results()
-    assert ran.processor.stage(Diagnosis).reviewer.counters.disagreed >= 1
+    assert value(ran.processor.stage(Diagnosis).reviewer.metrics.disagreed) >= 1
     assert [each.review.error_type for each in ran.answers if each.review][-1] is ErrorType.OTHER
 
 
@@ -125,11 +126,11 @@ def test_a_model_that_fails_changes_nothing_but_counters(behaviour: bad.Behaviou
     lines = [*progress(60)[0], "something is wrong: cannot write, no space"]
     records = input_of(lines, progress(61)[1], 3)
     with bad.misbehaving(behaviour) as server:
-        pool = ModelPool([HttpModelServer(server.url, "m")], Limits(timeout_s=1, attempts=2, pause_s=0.001))
+        pool = ModelPool([HttpModelServer(server.url, "m")], ModelLimits(timeout_s=1, attempts=2, pause_s=0.001))
         ran = run(records, pool)
     assert ran.results() == run(records, None).results()
-    assert pool.counters.answered == ran.counters.answered == 0
-    dropped = ran.counters.nothing_to_ask + ran.counters.unanswered + ran.counters.expired
+    assert value(pool.metrics.answered) == value(ran.answering.answered) == 0
+    dropped = value(ran.answering.nothing_to_ask) + value(ran.answering.unanswered) + value(ran.answering.expired)
     assert dropped == len(ran.questions) >= 2
     assert ran.answers == []
 
@@ -243,7 +244,7 @@ def test_a_question_cites_places_and_holds_no_lines_but_those_of_its_verdict() -
         assert len({(each.about, each.revision) for each in reviews}) == len(reviews), "one a revision"
         assert all("frobnicator" in line.text for line in each.cited)
         assert [one.offset for one in each.chunks] == sorted({one.offset for one in each.chunks})
-    assert ran.counters.lines_gone == 0
+    assert value(ran.answering.lines_gone) == 0
 
 
 def test_a_worker_that_begins_again_asks_nothing_new() -> None:

@@ -12,6 +12,7 @@ from processors.prompts.schema import between, closed, one_of, problem, several
 from streams.model_worker.answers import AnswerStore, Key
 from streams.model_worker.breaker import CircuitBreaker
 from streams.model_worker.budget import HourlyBudget
+from tests.metric_values import value
 
 SCHEMA = closed({"kind": one_of(["a", "b"]), "lines": several(between(5, 9), 2)})
 
@@ -90,7 +91,7 @@ def test_broken_lines_are_counted_and_left_out(tmp_path: Path) -> None:
     )
     store = AnswerStore(5, file)
     assert store.get(key(1)) == {"n": 1}
-    assert store.counters.unreadable == 5
+    assert value(store.metrics.unreadable) == 5
 
 
 def test_a_file_that_cannot_be_written_costs_nothing_but_the_file(tmp_path: Path) -> None:
@@ -98,7 +99,7 @@ def test_a_file_that_cannot_be_written_costs_nothing_but_the_file(tmp_path: Path
     store = AnswerStore(5, tmp_path / "file" / "answers.jsonl")
     store.put(key(1), {"n": 1})
     assert store.get(key(1)) == {"n": 1}
-    assert store.counters.not_written == 1
+    assert value(store.metrics.not_written) == 1
 
 
 def test_a_breaker_rests_longer_each_time() -> None:

@@ -12,11 +12,12 @@ from processors.prompts import Prompt
 from streams.model_worker.answers import AnswerStore
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.language_model import ModelUnavailable
-from streams.model_worker.pool import Limits, ModelPool
+from streams.model_worker.pool import ModelLimits, ModelPool
+from tests.metric_values import value
 from tests.streams.model_worker import misbehaving_server as bad
 from tests.streams.model_worker.prompts import PROMPT
 
-QUICK = Limits(concurrency=8, timeout_s=5, total_s=10, attempts=3, pause_s=0.001, per_job_hour=1000, per_hour=1000)
+QUICK = ModelLimits(concurrency=8, timeout_s=5, total_s=10, attempts=3, pause_s=0.001, per_job_hour=1000, per_hour=1000)
 GOOD = bad.answers({"class": "a"})
 
 
@@ -78,7 +79,7 @@ def test_a_failed_attempt_is_tried_again(first: bad.Behaviour) -> None:
     with bad.misbehaving(first, GOOD) as server:
         pool = ModelPool([HttpModelServer(server.url, "m")], QUICK)
         assert pool.ask(asking()) is not None
-        assert (pool.counters.retries, pool.counters.failed, len(server.requests)) == (1, 0, 2)
+        assert (value(pool.metrics.retries), value(pool.metrics.failed), len(server.requests)) == (1, 0, 2)
 
 
 def test_attempts_are_bounded_with_growing_pauses() -> None:
@@ -90,7 +91,7 @@ def test_attempts_are_bounded_with_growing_pauses() -> None:
         assert len(server.requests) == 4
     assert len(clock.slept) == 3
     assert all(0.5 * 2**place <= pause <= 1.5 * 2**place for place, pause in enumerate(clock.slept))
-    assert pool.counters.failed == 1
+    assert value(pool.metrics.failed) == 1
 
 
 def test_a_busy_server_is_given_the_time_it_asks_for() -> None:
@@ -130,7 +131,7 @@ def test_the_breaker_opens_and_closes_again() -> None:
         for number in range(3, 10):
             with pytest.raises(ModelUnavailable):
                 pool.ask(asking(number))
-        assert (len(server.requests), pool.counters.resting) == (3, 7)
+        assert (len(server.requests), value(pool.metrics.resting)) == (3, 7)
         clock.now += 61
         assert pool.ask(asking(99)) is not None
         assert pool.ask(asking(100)) is not None
@@ -145,7 +146,7 @@ def test_budgets_of_a_job_and_of_all() -> None:
         second = [pool.ask(asking(number, "b")) is not None for number in range(10, 15)]
         assert first == [True] * 3 + [False] * 2
         assert second == [True] * 2 + [False] * 3
-        assert pool.counters.over_budget == 5
+        assert value(pool.metrics.over_budget) == 5
         assert pool.ask(asking(0, "b")) is not None, "what is remembered costs nothing"
         clock.now += 3601
         assert pool.ask(asking(50, "a")) is not None
@@ -161,7 +162,7 @@ def test_no_more_questions_at_a_time_than_allowed_and_the_least_busy_server_firs
         assert one.most + two.most <= 4
         assert len(one.requests) + len(two.requests) == 24
         assert min(len(one.requests), len(two.requests)) >= 6
-    assert pool.counters.under_way == 0
+    assert value(pool.metrics.under_way) == 0
 
 
 def test_the_server_with_fewest_questions_under_way_is_asked() -> None:
@@ -201,8 +202,8 @@ def test_a_question_gives_up_its_wait_for_a_place() -> None:
             pool.ask(asking(1))
             release.set()
             first.result(10)
-        assert pool.counters.asked == 2
-        assert pool.counters.answered <= 1
+        assert value(pool.metrics.asked) == 2
+        assert value(pool.metrics.answered) <= 1
 
 
 def test_a_pool_needs_a_server() -> None:

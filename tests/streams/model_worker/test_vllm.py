@@ -17,7 +17,8 @@ from processors.prompts.quoting import NumberedLine
 from processors.track.template_reading.prompt import prompt as about_template
 from records import ErrorType, Evidence, Failure, Sample
 from streams.model_worker.http_server import HttpModelServer, PromptRefused
-from streams.model_worker.pool import Limits, ModelPool
+from streams.model_worker.pool import ModelLimits, ModelPool
+from tests.metric_values import value
 from tests.servers.vllm import ROOT, VllmServer
 from tests.streams.model_worker.made_up_logs import FAILURES, INSTRUCTIONS, PROGRESS, Progress
 from tests.streams.model_worker.prompts import PROMPT
@@ -28,7 +29,7 @@ pytestmark = [pytest.mark.vllm, pytest.mark.slow, pytest.mark.timeout(600)]
 
 @pytest.fixture
 def pool(vllm_server: VllmServer) -> ModelPool:
-    limits = Limits(timeout_s=120, total_s=240, attempts=1, per_job_hour=1000, per_hour=1000)
+    limits = ModelLimits(timeout_s=120, total_s=240, attempts=1, per_job_hour=1000, per_hour=1000)
     return ModelPool([HttpModelServer(vllm_server.url)], limits)
 
 
@@ -55,7 +56,7 @@ def test_every_answer_lies_inside_its_schema(pool: ModelPool) -> None:
     with ThreadPoolExecutor(4) as threads:
         answers = list(threads.map(lambda asked: asked and pool.ask(asked), questions))
     assert None not in answers
-    assert (pool.counters.outside_schema, pool.counters.failed) == (0, 0)
+    assert (value(pool.metrics.outside_schema), value(pool.metrics.failed)) == (0, 0)
     assert len({str(answer and answer.content) for answer in answers}) > 3, "it is not one answer for all"
 
 
@@ -74,7 +75,7 @@ def test_a_worker_that_asks_it_gives_no_wrong_number(pool: ModelPool, log: Progr
             assert each.step_time_s == pytest.approx(log.step_time_s, rel=0.35)
     assert (ran.failures, ran.slowdowns) == (plain.failures, plain.slowdowns)
     assert ran.records("dead-letters") == []
-    assert pool.counters.answered == len(ran.answers) == pool.counters.asked
+    assert value(pool.metrics.answered) == len(ran.answers) == value(pool.metrics.asked)
     assert bool(ran.answers) == log.odd
 
 
@@ -83,7 +84,7 @@ def test_a_worker_that_asks_it_harms_no_verdict(pool: ModelPool, name: str) -> N
     lines, code = FAILURES[name]
     records = input_of(lines, [1000 + place / 10 for place in range(len(lines))], code)
     plain, ran = run(records, None), run(records, pool)
-    assert pool.counters.answered >= 1
+    assert value(pool.metrics.answered) >= 1
     assert any(each.review for each in ran.answers)
     unharmed(plain.failures, ran.failures)
     assert replay(ran).results() == ran.results()
@@ -97,7 +98,7 @@ def test_a_log_that_gives_the_model_instructions_changes_nothing(pool: ModelPool
     lines = [*lines[:at], *text.split("\n"), *lines[at:]]
     records = input_of(lines, [1000 + place / 10 for place in range(len(lines))], code)
     plain, ran = run(records, None), run(records, pool)
-    assert pool.counters.answered >= 1
+    assert value(pool.metrics.answered) >= 1
     unharmed(plain.failures, ran.failures)
     named = {line.line for answer in ran.answers for line in answer.lines}
     assert named <= set(range(1, len(lines) + 1))
@@ -123,15 +124,15 @@ def test_a_question_that_does_not_fit_is_refused_at_once(vllm_server: VllmServer
     with pytest.raises(PromptRefused, match="400"):
         HttpModelServer(vllm_server.url).complete(asked, 60)
     assert pool.ask(asked) is None
-    assert pool.counters.retries == 0
+    assert value(pool.metrics.retries) == 0
 
 
 def test_a_time_limit_holds_and_the_server_serves_on(vllm_server: VllmServer, pool: ModelPool) -> None:
     hasty = ModelPool(
-        [HttpModelServer(vllm_server.url, "random")], Limits(timeout_s=0.01, total_s=5, attempts=2, pause_s=0.01)
+        [HttpModelServer(vllm_server.url, "random")], ModelLimits(timeout_s=0.01, total_s=5, attempts=2, pause_s=0.01)
     )
     assert hasty.ask(PROMPT) is None
-    assert hasty.counters.failed == 1
+    assert value(hasty.metrics.failed) == 1
     assert pool.ask(PROMPT) is not None
 
 
@@ -142,7 +143,7 @@ def test_the_command_ends_its_server(vllm_server: VllmServer) -> None:
     assert vllm_server.stop() == 0
     deadline = time.monotonic() + 30
     while any(alive(int(child)) for child in children):
-        assert time.monotonic() < deadline, "the server outlived its command"
+        assert time.monotonic() < deadline, "the server dismissed its command"
         time.sleep(0.1)
 
 

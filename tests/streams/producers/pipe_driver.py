@@ -14,10 +14,8 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from streams.producers.environment import Identity
-from streams.producers.life import Run
 from streams.producers.pipe import end_like, filter_through, fresh_name, run_command
-from streams.producers.shipper import SpoolSettings
-from streams.producers.shipping_process import PipeSettings
+from streams.producers.shipping_process import PipeSettings, ShippingRun
 from streams.transport import Outgoing, TransportError
 
 
@@ -50,10 +48,11 @@ def main() -> None:
     settings = PipeSettings(
         identity=Identity("1", 0, "n1", 3),
         name=fresh_name("n1"),
-        spool=SpoolSettings(directory / "spool", int(os.environ.get("BUDGET", str(1 << 30)))),
+        spool=str(directory / "spool"),
+        spool_bytes=int(os.environ.get("BUDGET", str(1 << 30))),
         close_timeout=float(os.environ.get("CLOSE", "5")),
         hold=float(os.environ.get("HOLD", os.environ.get("CLOSE", "30"))),
-        run=Run.here(command) if "WHOLE" in os.environ else None,
+        run=ShippingRun(time.time(), command) if "WHOLE" in os.environ else None,
         memory=int(os.environ.get("MEMORY", str(16 << 20))),
     )
 

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from records import JobEvent, LogChunk, decode
+from streams.producer import Refused
 from streams.transport import Outgoing, TransportError
 
 
@@ -20,6 +21,8 @@ class Switchable:
         self.sends = 0
         self.connections = 0
         self.fail_next = 0
+        self.never: set[int] = set()
+        """Numbers of chunks that are refused for good."""
         self.lock = threading.Lock()
 
     def connect(self) -> "Connected":
@@ -53,6 +56,8 @@ class Connected:
             if self.broker.state in ("away", "refusing") or self.broker.fail_next:
                 self.broker.fail_next = max(0, self.broker.fail_next - 1)
                 future.set_exception(TransportError(f"broker is {self.broker.state}"))
+            elif self.broker.never and decode(LogChunk, message.value or b"").seq in self.broker.never:
+                future.set_exception(Refused("never"))
             elif self.broker.state == "silent":
                 self.open.append(future)
             else:

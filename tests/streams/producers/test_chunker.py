@@ -1,15 +1,17 @@
+from functools import partial
+
 import hypothesis.strategies as st
 from hypothesis import given
 
-from records import LogChunk, NodeLogChunk, encode
-from streams.producers.chunker import Chunker, Limits, Ready
+from records import LogChunk, encode
+from streams.producers.chunker import Chunker, ChunkLimits, Ready
 from streams.producers.pieces import LIMIT, PieceSplitter
 
-TEMPLATE = LogChunk(job="1", producer="p", lines=[], time=0.0)
+MAKE = partial(LogChunk, job="1", producer="p")
 
 
-def chunk(data: list[tuple[float, bytes]], **limits: float) -> list[Ready]:
-    splitter, chunker = PieceSplitter(), Chunker(TEMPLATE, limits=Limits(**limits))  # type: ignore[arg-type]
+def chunk(data: list[tuple[float, bytes]], **limits: float) -> list[Ready[LogChunk]]:
+    splitter, chunker = PieceSplitter(), Chunker(MAKE, limits=ChunkLimits(**limits))  # type: ignore[arg-type]
     ready = [r for time, block in data for r in chunker.add(splitter.feed(block, time), 0.0)]
     return ready + chunker.flush()
 
@@ -35,7 +37,7 @@ def test_the_worst_bytes_fit_into_a_megabyte() -> None:
 
 
 def test_a_chunk_closes_half_a_second_after_its_first_piece() -> None:
-    splitter, chunker = PieceSplitter(), Chunker(TEMPLATE)
+    splitter, chunker = PieceSplitter(), Chunker(MAKE)
     assert chunker.deadline is None
     assert chunker.add(splitter.feed(b"a\n", 50.0), now=10.0) == []
     assert chunker.add(splitter.feed(b"b\n", 50.25), now=10.25) == []
@@ -47,7 +49,7 @@ def test_a_chunk_closes_half_a_second_after_its_first_piece() -> None:
 
 
 def test_a_silence_is_told_by_chunks_without_pieces_ever_more_seldom() -> None:
-    splitter, chunker = PieceSplitter(), Chunker(TEMPLATE)
+    splitter, chunker = PieceSplitter(), Chunker(MAKE)
     assert chunker.due(1e9) == [], "nothing came yet, so nothing stopped"
     chunker.add(splitter.feed(b"a\nb\n", 5000.0), now=10.0)
     chunker.flush()
@@ -64,7 +66,7 @@ def test_a_silence_is_told_by_chunks_without_pieces_ever_more_seldom() -> None:
 
 
 def test_a_silent_node_is_nothing_to_tell() -> None:
-    splitter, chunker = PieceSplitter(), Chunker(NodeLogChunk(node="n1", producer="p", lines=[], time=0.0))
+    splitter, chunker = PieceSplitter(), Chunker(MAKE, heartbeats=False)
     chunker.add(splitter.feed(b"a\n"), now=0.0)
     chunker.flush()
     assert chunker.deadline is None
@@ -76,7 +78,7 @@ def test_a_clock_set_back_gives_no_negative_time() -> None:
 
 
 def test_a_gap_begins_a_new_chunk() -> None:
-    splitter, chunker = PieceSplitter(), Chunker(TEMPLATE)
+    splitter, chunker = PieceSplitter(), Chunker(MAKE)
     chunker.add(splitter.feed(b"a\n"), 0.0)
     splitter.skip(100, 5)
     (before,) = chunker.add(splitter.feed(b"b\n"), 0.0)

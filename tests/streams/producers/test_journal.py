@@ -11,7 +11,8 @@ import pytest
 from records import NodeLogChunk, decode
 from streams.memory import MemoryBroker
 from streams.producers import journal
-from streams.producers.collector import Collector, CollectorSettings
+from streams.producers.collector import Collector
+from streams.producers.collector_settings import CollectorSettings
 from streams.producers.journal import Journal
 
 from .switchable import wait_for

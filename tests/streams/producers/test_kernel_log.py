@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from processors.node import NodeProcessor
 from records import NodeFinding, NodeLogChunk, Position, decode
 from streams.memory import MemoryBroker
-from streams.producers.collector import Collector, CollectorSettings
+from streams.producers.collector import Collector
+from streams.producers.collector_settings import CollectorSettings
 from streams.producers.kernel_log import KernelLog
 
 from .switchable import wait_for
@@ -96,7 +97,7 @@ def test_the_collector_reads_the_kernels_own_log(tmp_path: Path) -> None:
             pass
         collector.step()
         assert collector.counters.files == 1
-        wait_for(lambda: collector._shipper.idle)
+        wait_for(lambda: collector.shipper.idle)
         collector.close()
         chunks = [decode(NodeLogChunk, message.value) for message in broker.read("node-logs")]
         return [(chunk.first_piece + index, line) for chunk in chunks for index, line in enumerate(chunk.lines)]

@@ -12,9 +12,11 @@ import pytest
 
 from records import EventKind, JobEvent, LogChunk, decode
 from streams.kafka import read_back
+from streams.producers.build_pyz import build
 from tests.servers.kafka import Kafka
 
 from .switchable import segments, wait_for
+from .test_standalone_pipe import PYTHON
 
 pytestmark = pytest.mark.kafka
 
@@ -176,7 +178,7 @@ def test_an_outage_is_one_line_and_a_healthy_start_logs_no_error(own_kafka: Kafk
         return [json.loads(line) for line in log.read_text().splitlines()]
 
     def away() -> list[dict[str, str]]:
-        return [entry for entry in said() if "broker is away" in entry["event"]]
+        return [entry for entry in said() if entry["event"] == "broker_away"]
 
     with log.open("wb") as out, host.start("collect", str(file), stderr=out) as collector:
         wait_for(lambda: host.has("5", 1))
@@ -204,3 +206,30 @@ def test_a_pattern_that_names_no_job_is_one_clear_error(tmp_path: Path) -> None:
     assert result.returncode == 2
     assert b"expected a group (?P<job>" in result.stderr
     assert b"Traceback" not in result.stderr
+
+
+@pytest.mark.slow
+def test_the_collector_takes_in_pipes_over_kill_and_an_absent_broker(own_kafka: Kafka, tmp_path: Path) -> None:
+    host = Host(own_kafka, tmp_path / "state")
+    pyz, address = tmp_path / "schedmate-pipe.pyz", str(tmp_path / "collector.sock")
+    build(pyz)
+    collect = ["collect", "--socket", address, "--trust-owner", "root", "--trust-owner", str(os.geteuid())]
+    pipe = [*PYTHON, str(pyz), "--job", "6", "--socket", address, "--", sys.executable, "-c", COUNT, "3000", "0.003"]
+    collector = host.start(*collect)
+    try:
+        with subprocess.Popen(pipe, env=host.env, stdout=subprocess.DEVNULL) as process:
+            wait_for(lambda: host.has("6", 200), 60)
+            collector.kill()
+            collector.wait()
+            own_kafka.kill()
+            collector = host.start(*collect)
+            wait_for(lambda: (tmp_path / "collector.sock").exists() and segments(host.spool), 60)
+            own_kafka.start()
+            assert process.wait(120) == 0
+        if segments(host.spool):
+            subprocess.run([*pipe[: pipe.index("--")], "--", "true"], env=host.env, check=True)
+        wait_for(lambda: host.has("6", 3000), 60)
+    finally:
+        collector.send_signal(signal.SIGTERM)
+        assert collector.wait(30) == 0
+    assert host.lines("6") == numbered(3000)

@@ -60,7 +60,8 @@ class Site:
         return segments(self.directory / "spool")
 
     def send_orphans(self, data: bytes = b"") -> None:
-        """Run another pipe until it has sent what earlier ones left."""
+        """Run another pipe until it has sent what earlier ones left. It looks for that at its start, so they must have let go of it."""
+        wait_for(lambda: not self.spools() or [spool.close() for spool in orphans(self.directory / "spool", 1 << 30)])
         with subprocess.Popen(self.command(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=ENV) as process:
             assert process.stdin
             process.stdin.write(data)
@@ -152,6 +153,7 @@ def test_what_could_not_even_be_handed_over_is_handed_over_from_the_background(s
         assert process.stdout
         wait_for(lambda: Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().count(" ") == 2)
         shipping = shipping_process(process.pid)
+        wait_for(lambda: Path(f"/proc/{shipping}/fd/1").readlink() == Path(os.devnull))  # it has let go of the job's
         os.kill(shipping, signal.SIGSTOP)
         try:
             process.stdin.close()

@@ -14,7 +14,10 @@ from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmJob
 from streams.producers.slurm_events import SlurmWatcher
 from streams.producers.slurm_events.changes import Known, changes
 from streams.transport import Outgoing, TransportError
+from tests.metric_values import value
 from tests.servers.slurm import Slurm
+
+from .switchable import wait_for
 
 
 class Told:
@@ -23,6 +26,9 @@ class Told:
     def __init__(self) -> None:
         self.events: list[JobEvent] = []
         self.away = False
+
+    def connect(self) -> "Told":
+        return self
 
     def send(self, message: Outgoing) -> "Future[None]":
         future: Future[None] = Future()
@@ -156,7 +162,7 @@ class TestRealSlurm:
     def watched(self, slurm: Slurm, tmp_path: Path) -> tuple[Slurm, Told, SlurmWatcher]:
         told = Told()
         client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
-        return slurm, told, SlurmWatcher(told, tmp_path / "checkpoint.json", client)
+        return slurm, told, SlurmWatcher(told.connect, tmp_path / "checkpoint.json", client)
 
     def until(self, told: Told, watcher: SlurmWatcher, name: str, kind: EventKind, attempt: int = 0) -> JobEvent:
         deadline = time.monotonic() + 20
@@ -223,39 +229,87 @@ class TestRealSlurm:
         sly = slurm.submit("sleep 60", f"--comment={text}")
         slyer = slurm.submit("sleep 60", f"--job-name={text}")
         self.until(told, watcher, sly, EventKind.STARTED)
-        watcher.poll()
+        watcher.close()
         assert told.kinds(victim) == [EventKind.SUBMITTED, EventKind.STARTED]
         assert told.of("999999") == []
-        assert watcher.counters.unreadable == 0
+        assert value(watcher.metrics.unreadable) == 0
         slurm.run("scancel", victim, sly, slyer)
 
     def test_goes_on_where_it_stopped(self, watched: tuple[Slurm, Told, SlurmWatcher], tmp_path: Path) -> None:
         slurm, told, watcher = watched
         name = slurm.submit("sleep 1")
         self.until(told, watcher, name, EventKind.STARTED)
+        watcher.close()
         later = Told()
         client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
-        successor = SlurmWatcher(later, tmp_path / "checkpoint.json", client)
+        successor = SlurmWatcher(later.connect, tmp_path / "checkpoint.json", client)
         self.until(later, successor, name, EventKind.ENDED)
         assert later.kinds(name) == [EventKind.ENDED]
+        successor.close()
         (tmp_path / "checkpoint.json").write_text("{")
         again = Told()
-        SlurmWatcher(again, tmp_path / "checkpoint.json", client).poll()
+        third = SlurmWatcher(again.connect, tmp_path / "checkpoint.json", client)
+        third.poll()
+        third.close()
         assert [event.id for event in again.of(name)] == [event.id for event in told.of(name) + later.of(name)]
 
-    def test_a_broker_that_is_away_loses_nothing(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:
+    def test_a_broker_that_is_away_loses_nothing(
+        self, watched: tuple[Slurm, Told, SlurmWatcher], tmp_path: Path
+    ) -> None:
         slurm, told, watcher = watched
         told.away = True
         name = slurm.submit("exit 0")
         slurm.wait(name, "COMPLETED")
-        assert watcher.poll() == 0
-        assert watcher.counters.broker_away == 1
+        assert watcher.poll() >= 3
+        wait_for(lambda: watcher.shipper.counters.sends_failed)
+        assert not (tmp_path / "checkpoint.json").exists()
         told.away = False
-        watcher.poll()
+        self.until(told, watcher, name, EventKind.ENDED)
+        watcher.close()
+        assert (tmp_path / "checkpoint.json").exists()
         assert told.kinds(name) == [EventKind.SUBMITTED, EventKind.STARTED, EventKind.ENDED]
 
 
 def test_a_scheduler_that_is_away_is_waited_for(tmp_path: Path) -> None:
-    watcher = SlurmWatcher(Told(), tmp_path / "checkpoint.json", SlurmClient(SlurmCommands({"PATH": str(tmp_path)})))
+    watcher = SlurmWatcher(
+        Told().connect, tmp_path / "checkpoint.json", SlurmClient(SlurmCommands({"PATH": str(tmp_path)}))
+    )
     assert watcher.poll() == 0
-    assert watcher.counters.slurm_away == 1
+    assert value(watcher.metrics.slurm_away) == 1
+
+
+class Jobs:
+    """A scheduler's list that a test makes up; each look sees one more job."""
+
+    unreadable = 0
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def jobs(self) -> dict[str, SlurmJob]:
+        self.looks += 1
+        return {str(number): job(str(number)) for number in range(1, self.looks + 1)}
+
+    def gpus(self, _: SlurmJob) -> float | None:
+        return None
+
+
+def test_no_event_is_dropped_while_the_broker_is_away_for_long(tmp_path: Path) -> None:
+    """Memory is bounded: once it is full the list is not looked at. All that was seen is told, in order, when the broker is back."""
+    told, jobs = Told(), Jobs()
+    told.away = True
+    watcher = SlurmWatcher(told.connect, tmp_path / "checkpoint.json", jobs, memory=20_000)  # type: ignore[arg-type]
+    for _ in range(50):
+        watcher.poll()
+    assert 2 <= jobs.looks < 50
+    seen = jobs.looks
+    told.away = False
+    deadline = time.monotonic() + 30
+    while len(told.events) < 2 * seen:
+        assert time.monotonic() < deadline
+        watcher._send()
+        time.sleep(0.02)
+    watcher.close()
+    assert {event.job for event in told.events} == {str(number) for number in range(1, seen + 1)}
+    for number in range(1, seen + 1):
+        assert told.kinds(str(number))[:2] == [EventKind.SUBMITTED, EventKind.STARTED]

@@ -25,6 +25,7 @@ from records import (
 from streams.partition import partition_of
 from streams.runtimes.engine import Engine, Results
 from streams.transport import Message
+from tests.metric_values import value
 
 
 def steps(first: int, count: int) -> list[str]:
@@ -59,7 +60,7 @@ def test_messages_that_a_state_includes_change_nothing() -> None:
     engine.handle([logs(5, steps(1, 30)), logs(6, steps(31, 30), 31)])
     again = engine.handle([logs(5, steps(1, 30)), logs(6, steps(31, 30), 31)])
     assert again.records == []
-    assert engine.counters.repeated == 2
+    assert value(engine.metrics.repeated) == 2
 
 
 def eager() -> Engine[JobState]:
@@ -109,7 +110,7 @@ def test_states_that_were_not_stored_follow_from_the_input() -> None:
     lost = [begun.handle([message]) for message in messages[:4]]
     assert stored(lost) == [], "nothing was stored before the worker died"
     second = restored(stored([Results(markers=begin)]), 4, messages)
-    assert second.counters.replayed == 4
+    assert value(second.metrics.replayed) == 4
     assert values([second.handle(messages)]) == values(expected[4:])
 
 
@@ -143,7 +144,7 @@ def test_a_late_write_of_a_worker_that_lost_the_partition_does_no_harm_after_com
     log += stored([Results(markers=owner.restore(0, begun).writes), *(owner.handle([each]) for each in messages[:4])])
     compacted = {each.key: each for each in [*log, *late]}
     second = restored([each for each in compacted.values() if each.value], 4, messages)
-    assert second.counters.replayed == 0
+    assert value(second.metrics.replayed) == 0
     assert values([second.handle(messages)]) == values(expected[4:])
 
 
@@ -181,14 +182,14 @@ def test_the_states_of_jobs_that_ended_are_deleted_an_hour_later() -> None:
     ended = JobEvent(id="e", job="j", kind=EventKind.ENDED, time=1e9, exit_code=0)
     engine.handle([logs(0, steps(1, 5)), Message(Position("job-events", 0, 0), b"j", encode(ended), 1e9)])
     engine.handle([logs(1, steps(1, 5), job="other")])
-    assert engine.counters.states == 2
+    assert value(engine.metrics.states) == 2
     now += 4000
     results = engine.handle([logs(2, steps(6, 5), 6, job="other")])
     assert [(each.key, each.value) for each in results.parts if each.value is None] == [
         (b"j\x000/0/stdout\x000", None),
         (b"j\x00\x000", None),
     ]
-    assert engine.counters.states == 1
+    assert value(engine.metrics.states) == 1
     late = engine.handle([logs(3, ["a last word"], 6)])
     assert late.records == []
 
@@ -202,7 +203,7 @@ def test_a_state_that_grows_too_large_is_trimmed(monkeypatch: pytest.MonkeyPatch
             [logs(offset, [f"step {offset + 1} | loss 0.5 | step_time 0.25 s | {text}"], offset + 1)]
         )
         assert all(len(each.value or b"") <= 2000 for each in (*results.states, *results.parts))
-    assert engine.counters.trimmed
+    assert value(engine.metrics.trimmed)
 
 
 def test_batches_of_any_size_make_the_same_records() -> None:
@@ -235,7 +236,7 @@ def test_unreadable_messages_become_dead_letters_with_their_place() -> None:
     engine = Engine(JobProcessor())
     (letter,) = letters(engine.handle([bad, logs(0, steps(1, 5))]))
     assert (letter.topic, letter.offset, letter.value) == ("job-events", 3, b"{nonsense")
-    assert engine.counters.dead_letters == 1
+    assert value(engine.metrics.dead_letters) == 1
 
 
 def test_two_jobs_under_one_id_are_told() -> None:
@@ -265,7 +266,7 @@ def test_a_forgotten_partition_is_gone() -> None:
     engine = eager()
     engine.handle([logs(0, steps(1, 5))])
     assert engine.partitions == {0}
-    assert engine.counters.states == 1
+    assert value(engine.metrics.states) == 1
     engine.forget(0)
     assert engine.partitions == set()
 
@@ -273,11 +274,11 @@ def test_a_forgotten_partition_is_gone() -> None:
 def test_a_message_in_a_wrong_partition_is_counted() -> None:
     engine = Engine(JobProcessor(), partitions=4)
     engine.handle([logs(0, steps(1, 5))])
-    assert engine.counters.misplaced == (partition_of(b"j", 4) != 0)
+    assert value(engine.metrics.misplaced) == (partition_of(b"j", 4) != 0)
     wrong = (partition_of(b"j", 4) + 1) % 4
     message = logs(1, steps(6, 5), 6)
     engine.handle([Message(Position("job-logs", wrong, 0), b"j", message.value, 1.0)])
-    assert engine.counters.misplaced == 1 + (partition_of(b"j", 4) != 0)
+    assert value(engine.metrics.misplaced) == 1 + (partition_of(b"j", 4) != 0)
 
 
 def test_a_finding_about_no_job_does_not_take_the_markers_place() -> None:
@@ -317,3 +318,19 @@ def test_a_silence_leaves_a_stream_as_it_was_when_it_is_read_again() -> None:
         assert [len(each.records) for each in (second.handle([m]) for m in messages[died:])] == [
             len(each.records) for each in expected[died:]
         ], died
+
+
+def test_what_is_acknowledged_is_measured_by_the_arrival_of_its_lines() -> None:
+    engine = Engine(JobProcessor(), clock=lambda: 110.0)
+    crash = ["Traceback (most recent call last):", '  File "a.py", line 1, in <module>', "ValueError: bad shape"]
+    batch = [logs(5, steps(1, 30)), logs(6, ["torch.OutOfMemoryError: CUDA out of memory."], 31), logs(7, crash, 32)]
+    results = engine.handle(batch)
+    assert results.explained == [106.0], "only the first verdict of an attempt"
+    assert value(engine.metrics.end_to_end) == 0, "nothing is acknowledged yet"
+    engine.acknowledged(results)
+    assert (value(engine.metrics.batch_duration), value(engine.metrics.end_to_end)) == (1, 1)
+    assert value(engine.metrics.verdict_latency) == 1
+    (family,) = engine.metrics.verdict_latency.collect()
+    assert [sample.value for sample in family.samples if sample.name.endswith("_sum")] == [4.0]
+    engine.acknowledged(engine.handle(batch))
+    assert value(engine.metrics.verdict_latency) == 1, "a repeat says nothing new"

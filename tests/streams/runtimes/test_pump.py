@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from records import DeadLetter, Explained, JobEvent, Position, Record, decode
+from records import DeadLetter, JobEvent, Position, Record, UserError, decode
 from streams.memory import MemoryBroker
 from streams.runtimes.pump import Pump
 from streams.transport import Outgoing
@@ -46,9 +46,9 @@ def test_an_error_that_explains_itself_ends_the_pump() -> None:
     broker.append(Outgoing("job-events", b"j", EVENT % b"1"))
 
     def handle(batch: Sequence[tuple[Position, Record]]) -> None:
-        raise Explained("the tables are missing")
+        raise UserError("the tables are missing")
 
-    with pytest.raises(Explained, match="missing"):
+    with pytest.raises(UserError, match="missing"):
         Pump(broker.consumer("g", ["job-events"]), broker.producer(), handle, seconds=0.01).step()
     assert broker.read("dead-letters") == []
 

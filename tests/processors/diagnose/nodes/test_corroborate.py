@@ -3,9 +3,9 @@ from itertools import permutations
 import msgspec
 import pytest
 
+from processors.dedup import NewLines
 from processors.diagnose.catalogue import load
 from processors.diagnose.nodes import NodeLogReader, corroborate
-from processors.source import Fresh
 from records import Component, ErrorType, Evidence, Failure, FailureSource, NodeFinding, Position, Severity
 
 SIGNATURES = load()
@@ -20,7 +20,7 @@ ROOT = Evidence(topic="job-logs", partition=1, offset=5, line=77, text="the job'
 
 def nodes(*lines: str, node: str = "n1", time: float = T - 5) -> list[NodeFinding]:
     numbers, times = range(1, len(lines) + 1), [time] * len(lines)
-    return LOG.read(node, "kernel", Fresh(lines, numbers, times, 0), Position("node-logs", 0, 9))
+    return LOG.read(node, "kernel", NewLines(lines, numbers, times, 0), Position("node-logs", 0, 9))
 
 
 def failure(**fields: object) -> Failure:
@@ -219,7 +219,7 @@ def test_the_schedulers_word_and_withdrawn_verdicts_are_left_alone() -> None:
 def calm(since: float = T - 100, node: str = "n1") -> NodeFinding:
     place = Evidence(topic="gpu-metrics", partition=0, offset=7, line=1, text="calm", stream="gpu")
     return NodeFinding(
-        id="c", job="17", node=node, time=T + 31, since=since, signature="gpus_calm", severity=Severity.INFO,
+        id="c", job="17", node=node, time=T + 31, since=since, signature="gpus_healthy", severity=Severity.INFO,
         error_type=ErrorType.NONE, place=place,
     )  # fmt: skip
 

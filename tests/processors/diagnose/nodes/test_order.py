@@ -22,7 +22,7 @@ from records import (
     JobEvent,
     LogChunk,
     NodeLogChunk,
-    NodeStay,
+    Placement,
     Position,
     Record,
 )
@@ -38,7 +38,7 @@ NCCL = (
 
 
 BUG = ["Traceback (most recent call last):", '  File "t.py", line 3, in <module>']
-ELSEWHERE = NodeStay(job="18", node="n1", since=T - 900, seen=T - 900)
+ELSEWHERE = Placement(job="18", node="n1", since=T - 900, seen=T - 900)
 
 
 def progress(first: int) -> list[str]:

@@ -1,10 +1,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from processors.dedup import NewLines
 from processors.diagnose.catalogue import load
 from processors.diagnose.nodes import GpuReader, NodeLogReader
 from processors.diagnose.nodes.gpu import GpuMemory
-from processors.source import Fresh
 from records import Component, ErrorType, GpuProcess, GpuSample, NodeFinding, Position, Severity
 
 SIGNATURES = load()
@@ -25,7 +25,7 @@ KERNEL = [
 
 def read(lines: list[str], time: float = 1000.0) -> list[NodeFinding]:
     count = len(lines)
-    fresh = Fresh(lines, range(40, 40 + count), [time + number / 1000 for number in range(count)], 0)
+    fresh = NewLines(lines, range(40, 40 + count), [time + number / 1000 for number in range(count)], 0)
     return LOG.read("n1", "kernel", fresh, AT)
 
 

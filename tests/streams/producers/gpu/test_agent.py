@@ -11,13 +11,13 @@ from streams.memory import MemoryBroker
 from streams.producers.gpu import (
     GpuAgent,
     GpuError,
-    Outbox,
     RecordingSource,
     RecordingWriter,
     sample_id,
     shipped_recording,
 )
 from streams.transport import Outgoing, TransportError
+from tests.metric_values import value
 
 TOPIC = "gpu-metrics"
 
@@ -61,8 +61,7 @@ class Gate:
     """A producer whose broker goes away and comes back, as told."""
 
     def __init__(self, broker: MemoryBroker) -> None:
-        self.inner, self.open, self.unacknowledged, self.connects = broker.producer(), False, False, 0
-        self.held: list[Future[None]] = []
+        self.inner, self.open, self.connects = broker.producer(), False, 0
 
     def connect(self) -> "Gate":
         self.connects += 1
@@ -71,26 +70,10 @@ class Gate:
         return self
 
     def send(self, message: Outgoing) -> "Future[None]":
-        if self.unacknowledged:
-            self.held.append(Future())
-            return self.held[-1]
         if self.open:
             return self.inner.send(message)
         failed: Future[None] = Future()
         failed.set_exception(TransportError("the broker went away"))
-        return failed
-
-    def flush(self, timeout: float) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class Refusing:
-    """A producer whose broker takes nothing."""
-
-    def send(self, message: Outgoing) -> "Future[None]":
-        failed: Future[None] = Future()
-        failed.set_exception(TransportError("too large"))
         return failed
 
     def flush(self, timeout: float) -> None: ...
@@ -105,10 +88,10 @@ def test_samples_of_a_recording_reach_the_topic_keyed_by_node(tmp_path: Path) ->
     agent = GpuAgent(source, broker.producer, interval=0.001, clock=lambda: 42.0, recorder=recorder)
     agent.run()
     messages = broker.read(TOPIC)
-    assert len(messages) == agent.counters.samples == agent.outbox.counters.sent == 164
+    assert len(messages) == value(agent.metrics.samples) == agent.shipper.counters.acknowledged == 164
     assert {message.key for message in messages} == {b"made-up-node"}
-    assert agent.counters.xids == 3
-    assert agent.counters.last_round == 42.0
+    assert value(agent.metrics.xids) == 3
+    assert value(agent.metrics.last_round) == 42.0
     again = RecordingSource(tmp_path / "r.jsonl.gz")
     assert again.made_up
     assert "no GPU was measured" in again.about
@@ -120,7 +103,7 @@ def test_a_round_that_fails_is_counted_and_the_next_one_is_taken() -> None:
     agent = GpuAgent(source, broker.producer, interval=0.001)
     agent.run()
     assert sorted(gpus_in(broker)) == [0, 1]
-    assert agent.counters.rounds_failed == 2
+    assert value(agent.metrics.rounds_failed) == 2
     assert source.closed
 
 
@@ -128,11 +111,11 @@ def test_stop_ends_a_long_wait() -> None:
     agent = GpuAgent(Source([[sample(0)], [sample(1)]]), MemoryBroker().producer, interval=3600)
     runner = threading.Thread(target=agent.run)
     runner.start()
-    wait_until(lambda: agent.counters.samples == 1)
+    wait_until(lambda: value(agent.metrics.samples) == 1)
     agent.stop()
     runner.join(10)
     assert not runner.is_alive()
-    assert agent.counters.samples == 1
+    assert value(agent.metrics.samples) == 1
 
 
 def test_rounds_that_a_slow_gpu_costs_are_counted_not_made_up_for() -> None:
@@ -143,7 +126,7 @@ def test_rounds_that_a_slow_gpu_costs_are_counted_not_made_up_for() -> None:
 
     agent = GpuAgent(Slow([[sample(0)], [sample(1)]]), MemoryBroker().producer, interval=0.01)
     agent.run()
-    assert agent.counters.rounds_missed >= 8
+    assert value(agent.metrics.rounds_missed) >= 8
 
 
 def test_an_interval_of_nothing_is_refused() -> None:
@@ -158,76 +141,29 @@ def test_a_full_disk_ends_the_recording_and_not_the_agent(tmp_path: Path) -> Non
         recorder._file = full
         agent = GpuAgent(Source([[sample(0)], [sample(1)]]), broker.producer, interval=0.001, recorder=recorder)
         agent.run()
-    assert agent.counters.recording_failed == 1
+    assert value(agent.metrics.recording_failed) == 1
     assert len(gpus_in(broker)) == 2
 
 
-def test_broker_away_from_the_start_oldest_dropped_rest_sent_in_order() -> None:
+def test_a_broker_that_goes_away_and_comes_back_gets_every_gpu_in_order() -> None:
     broker = MemoryBroker()
     gate = Gate(broker)
-    outbox = Outbox(gate.connect, limit=5, retry=(0.01, 0.02))
-    outbox.put(sample(number) for number in range(12))
-    wait_until(lambda: gate.connects >= 20)  # more often than one record is tried: a connection is no try
+    agent = GpuAgent(Source([]), gate.connect)
+    agent.take([sample(gpu, time) for time in (0.0, 1.0) for gpu in range(4)])
+    wait_until(lambda: gate.connects >= 2)
     gate.open = True
-    wait_until(lambda: outbox.counters.sent + outbox.counters.dropped == 12)
-    assert gpus_in(broker) == [7, 8, 9, 10, 11]
-    assert (outbox.counters.sent, outbox.counters.dropped, outbox.counters.queued) == (5, 7, 0)
-    outbox.close()
+    agent.take([sample(gpu, 2.0) for gpu in range(4)])
+    wait_until(lambda: agent.shipper.counters.acknowledged == 12)
+    agent.run()
+    samples = [decode(GpuSample, message.value) for message in broker.read(TOPIC)]
+    for gpu in range(4):
+        assert [each.time for each in samples if each.gpu == gpu] == [0.0, 1.0, 2.0]
+    assert agent.shipper.counters.lost == 0
 
 
-def test_broker_that_goes_away_and_comes_back_gets_all_in_order() -> None:
-    broker = MemoryBroker()
-    gate = Gate(broker)
-    gate.open = True
-    outbox = Outbox(gate.connect, retry=(0.01, 0.05))
-    outbox.put([sample(0)])
-    wait_until(lambda: outbox.counters.sent == 1)
-    gate.open = False
-    outbox.put(sample(number) for number in range(1, 6))
-    time.sleep(0.05)
-    gate.open = True
-    wait_until(lambda: outbox.counters.sent == 6)
-    assert gpus_in(broker) == list(range(6))
-    assert outbox.counters.dropped == 0
-    outbox.close()
-
-
-def test_what_is_refused_again_and_again_is_given_up() -> None:
-    outbox = Outbox(Refusing, retry=(0.001, 0.001))
-    outbox.put([sample(0), sample(1)])
-    wait_until(lambda: outbox.counters.dropped == 2)
-    assert outbox.counters.queued == outbox.counters.sent == 0
-    outbox.close()
-
-
-def test_memory_is_bounded_while_nothing_is_acknowledged() -> None:
-    gate = Gate(MemoryBroker())
-    gate.open = gate.unacknowledged = True
-    outbox = Outbox(gate.connect, limit=10, in_flight=3)
-    outbox.put(sample(number) for number in range(100))
-    wait_until(lambda: len(gate.held) == 3 and outbox.counters.queued <= 10)
-    outbox.put(sample(number) for number in range(100))
-    assert outbox.counters.queued == 10
-    assert len(gate.held) == 3
-    gate.held[0].set_result(None)
-    wait_until(lambda: len(gate.held) == 4)
-    gate.held[1].cancel()  # counts as a try that failed
-    outbox.close(timeout=0.05)
-    assert outbox.counters.sent == 1
-    assert outbox.counters.sent + outbox.counters.dropped == 200
-
-
-def test_close_does_not_wait_for_a_broker_that_does_not_answer() -> None:
-    release = threading.Event()
-
-    def connect() -> Gate:
-        release.wait(60)
-        raise TransportError("no broker")
-
-    outbox = Outbox(connect)
-    outbox.put([sample(0)])
+def test_what_could_not_be_sent_at_the_end_is_counted() -> None:
+    agent = GpuAgent(Source([[sample(0), sample(1)]]), Gate(MemoryBroker()).connect, close_seconds=0.05)
     began = time.monotonic()
-    outbox.close(timeout=0.1)
+    agent.run()
     assert time.monotonic() - began < 30
-    release.set()
-    assert outbox.counters.dropped == 1
+    assert agent.shipper.counters.lost == 2

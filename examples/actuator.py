@@ -1,0 +1,98 @@
+"""An actuator for a scheduler of your own: here one that keeps each job as a JSON file in a directory.
+
+It reads verdicts, one JSON object a line, lets the bridge decide, and prints decisions and results:
+
+python examples/actuator.py ./jobs < failures.jsonl
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import structlog
+
+from records import Action, Failure, Record, decode, encode
+from scheduler_bridge import Bridge, BridgeSettings
+from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerJobState
+
+
+class DirectoryActuator:
+    """Jobs as files: `NAME.json` holds state, attempt, nodes and excluded nodes of the job NAME."""
+
+    name = "directory"
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def supports(self, action: Action) -> bool:
+        """Jobs can be queued again; nothing is ever packed here."""
+        return action in (Action.RESTART, Action.EVICT)
+
+    def job(self, job: str) -> JobView | None:
+        """Return what the job's file says; None where there is none."""
+        try:
+            found = json.loads(self._file(job).read_text())
+        except FileNotFoundError:
+            return None
+        return JobView(
+            job=job,
+            state=SchedulerJobState(found["state"]),
+            attempt=found["attempt"],
+            nodes=tuple(found["nodes"]),
+            excluded=tuple(found["excluded"]),
+            user=found["user"],
+        )
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...]) -> JobView:
+        """Put a stopped job back in the queue, away from some nodes."""
+        return self._queue(job, exclude_nodes, (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED))
+
+    def evict(self, job: str) -> JobView:
+        """Put a running job back in the queue."""
+        return self._queue(job, (), (SchedulerJobState.RUNNING,))
+
+    def cancel_packing(self, job: str) -> JobView:
+        """Refuse: nothing is packed here."""
+        raise ActuatorError("a packed job", f"{job} runs alone, as all do here", "nothing was done")
+
+    def _queue(self, job: str, exclude: tuple[str, ...], states: tuple[SchedulerJobState, ...]) -> JobView:
+        before = self.job(job)
+        if before is None or before.state not in states:
+            came = f"{job} is {before.state if before else 'unknown'}"
+            raise ActuatorError(f"a job that is {' or '.join(states)}", came, "nothing was done")
+        wanted = {
+            "state": SchedulerJobState.PENDING,
+            "attempt": before.attempt + 1,
+            "nodes": [],
+            "excluded": [*before.excluded, *exclude],
+            "user": before.user,
+        }
+        self._file(job).write_text(json.dumps(wanted))
+        after = self.job(job)  # what counts is what the scheduler shows afterwards
+        if after is None or not set(exclude) <= set(after.excluded):
+            raise ActuatorError(f"{job} in the queue, away from {exclude}", f"{after}", f"look at {self._file(job)}")
+        return after
+
+    def _file(self, job: str) -> Path:
+        # A job's name comes from a record, so it is checked before it becomes part of a path.
+        if not job.replace("-", "").isalnum():
+            raise ActuatorError("a job's name of letters, digits and dashes", repr(job), "nothing was done")
+        return self._directory / f"{job}.json"
+
+
+def main(directory: Path) -> None:
+    """Feed the bridge with what comes on standard input."""
+
+    def publish(record: Record) -> None:
+        print(encode(record).decode(), flush=True)
+
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    actuator: Actuator = DirectoryActuator(directory)
+    bridge = Bridge(actuator, BridgeSettings(enabled=frozenset({Action.RESTART})), publish)
+    for line in sys.stdin.buffer:
+        bridge.accept(decode(Failure, line))
+        bridge.advance()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

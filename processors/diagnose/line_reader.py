@@ -1,0 +1,318 @@
+"""From the lines of a chunk to candidates: signatures, tracebacks, bare exceptions, hints."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from processors.classified_chunk import ERROR, OTHER, PROGRESS, ClassifiedChunk
+from processors.grammar.prefix import strip_prefix
+from records import Component, ErrorType, Evidence, FailureSource
+
+from . import kinds, launch
+from . import traceback as tracebacks
+from .candidates import WORDS, Candidate, add, survive, survive_labelled
+from .catalogue import Signature
+from .corrected import CorrectedWatch
+from .envelope import excerpt, spoken
+from .exceptions import ExceptionMeaning, meaning, on_file
+from .matcher import MILD, READ, Matcher
+from .memory import held_by_others
+from .nan import NanWatch, mentioned
+from .superseded import VAGUE, dismiss, supersede
+from .traceback import Raised, TracebackState
+
+FEEDS = 64
+"""Streams of one job with something remembered; further ones are read without memory of open tracebacks."""
+
+CORRECTED = "memory_corrected"
+"""The signature of a corrected error of the host's memory."""
+
+_TRACEBACK = (
+    r"Traceback \(most recent call last\)|During handling of the above exception|The above exception was the direct cause"
+    r"|Exception in thread|Exception ignored in|Error in atexit|--- Logging error ---|Exception in callback"
+)
+_EXCEPTION = (
+    r"(?:^|[\s:\]|)>\t])[A-Za-z_][\w.]*(?:Error|Exception|NotFound)[\w]*(?: \(see above for traceback\))?(?::\s|\s*$)"
+    r"|(?:^|\]: ?)Exception: \S"
+    r'|"(?:exc_)?type": ?"[\w.]+(?:Error|Exception)"'
+)
+_MILDLY = re.compile(r"(?:^|[\s\[|:])(?:INFO|DEBUG|TRACE|NOTICE)\b|(?:^|: )I \S+\.(?:cc|cpp|cu|h):\d+\]|^\[?I\d{4} ")
+_QUOTATION = re.compile(
+    r"""(?!.{0,40}(?i:err|message|msg|reason|exception|detail|std|fail|log|status|cause))[\w ./\[\]-]{1,40}[:=]\s*(["'`]).*\1\s*"""
+)
+"""A line that gives one name and one text in quotation marks: what is in it is data (a sample, a prompt)."""
+_DOUBTFUL = frozenset({kinds.EXCEPTION, kinds.NATIVE, kinds.ABORT, kinds.SERVICE, kinds.PEER, kinds.HINT})
+"""Kinds that a line which calls itself mere information does not make."""
+_SOURCE = re.compile(r"\s*(?:[│|]\s*(?:❱\s*)?\d+ [│|] |-{2,}> ?\d+ )")
+"""A line of source as Rich and IPython quote it: what it would say is not said, even where the traceback's head is missing."""
+_WARNED = re.compile(r"\.py:\d+: \w*Warning: ")
+"""A line of Python's `warnings`: a program that goes on."""
+_FIRST_WORD = re.compile(
+    r"\W{0,4}(?:[\w.-]{1,30}(?:\[\d+\])?[\]:]? )?(?i:fatal(?: error)?|error|failed|cannot|could not|unable to)"
+    r"\b(?!s|(?: \w+)? ?[=:] ?[\d.]+\b)"
+)
+_REPORT = ExceptionMeaning(kinds.LAUNCHER, ErrorType.UNKNOWN, Component.NONE, restartable=None, confidence=0.3)
+
+
+class Feed(msgspec.Struct):
+    """What is remembered of one stream of one rank.
+
+    Attributes:
+        traceback: Open tracebacks.
+        nan: Since when its loss is not a number.
+        corrected: Corrected errors of the host's memory that it tells of.
+        accusing: Whether a launcher is about to name the rank that failed first.
+    """
+
+    traceback: TracebackState = msgspec.field(default_factory=TracebackState)
+    nan: NanWatch = msgspec.field(default_factory=NanWatch)
+    corrected: CorrectedWatch = msgspec.field(default_factory=CorrectedWatch)
+    accusing: bool = False
+
+    @property
+    def idle(self) -> bool:
+        """True where nothing need be remembered."""
+        return not (
+            self.traceback.open or self.traceback.note or self.nan.first or self.corrected.first or self.accusing
+        )
+
+    def accuse(self, line: str) -> list[int]:
+        """Take a line of the launcher's block; return the rank that it accuses, where this line names it."""
+        if launch.header(line):
+            self.accusing = True
+            return []
+        if not self.accusing:
+            return []
+        self.accusing = False
+        return launch.accused(line)
+
+
+class Reader:
+    """Reads chunks. Holds the template cache, nothing of any job."""
+
+    def __init__(self, signatures: Sequence[Signature]) -> None:
+        self._matcher = Matcher(signatures, (_TRACEBACK, _EXCEPTION, launch.PATTERN))
+        self._header = len(signatures)
+
+    def read(self, view: ClassifiedChunk, name: str, feeds: dict[str, Feed], kept: list[Candidate]) -> None:
+        """Put the candidates that `view` holds into `kept`, and count its progress for those of the same stream.
+
+        `name` is the stream's key in `feeds`.
+        """
+        feed = feeds.get(name) or Feed()
+        progress = view.classes.count(PROGRESS)
+        if progress or feed.nan.first is not None:
+            feed.nan.read(view)
+        if progress < len(view.lines) or feed.traceback.open:
+            self._made(view, name, feed, kept)
+        elif progress:
+            self._survive(view, name, kept, 0, len(view.lines))
+        if feed.idle:
+            feeds.pop(name, None)
+        elif name in feeds or len(feeds) < FEEDS:
+            feeds[name] = feed
+
+    def quiet(self, lines: Sequence[str], classes: str) -> bool:
+        """Return whether nothing in `lines` makes a candidate, opens a traceback or tells of a loss that is no number."""
+        if ERROR in classes or mentioned("\n".join(lines)):
+            return False
+        others = [line for line, letter in zip(lines, classes, strict=True) if letter != PROGRESS]
+        return not any(self._matcher.find(others))
+
+    def _made(self, view: ClassifiedChunk, name: str, feed: Feed, kept: list[Candidate]) -> None:
+        lines, classes, wanted = view.lines, view.classes, view.others
+        matches = self._matcher.find([lines[i] for i in wanted], [view.templates[i] for i in wanted])
+        found = {i: one for i, one in zip(wanted, matches, strict=True) if one or classes[i] == ERROR}
+        indices: Iterable[int] = found
+        if feed.traceback.open or any(one[-1] >= self._header for one in found.values() if one):
+            indices = range(len(lines))
+        counted = 0
+        for index in indices:
+            new = self._line(view, index, found, name, feed, kept)
+            if new is None:
+                continue
+            # What is kept of two depends on which the job has survived: so progress is counted up to each new one.
+            self._survive(view, name, kept, counted, index)
+            counted = index
+            add(kept, new)
+        self._survive(view, name, kept, counted, len(lines))
+
+    @staticmethod
+    def _survive(view: ClassifiedChunk, name: str, kept: list[Candidate], start: int, stop: int) -> None:
+        progress, others = view.classes.count(PROGRESS, start, stop), view.classes.count(OTHER, start, stop)
+        for one in kept:
+            if one.feed != name:
+                continue
+            survive(one, 0 if one.speaker is not None else progress, others)
+            if one.speaker is not None and progress:
+                survive_labelled(one, (view.lines[i] for i in range(start, stop) if view.classes[i] == PROGRESS))
+
+    def _line(  # noqa: PLR0917  # the six are one line and where it stands
+        self,
+        view: ClassifiedChunk,
+        index: int,
+        matches: Mapping[int, tuple[int, ...]],
+        name: str,
+        feed: Feed,
+        kept: list[Candidate],
+    ) -> Candidate | None:
+        """Return the candidate that piece `index` makes. One without `matches` is read only where a traceback is open."""
+        state = feed.traceback
+        if index not in matches and not state.open:
+            return None
+        found = matches.get(index, ())
+        line, place = excerpt(view.lines[index], READ), view.evidence(index)
+        line = spoken(line) or line
+        inside, raised = False, None
+        opened = list(state.open)
+        if opened or (found and found[-1] >= self._header):
+            inside, raised = tracebacks.feed(state, line, place, view.times[index])
+        if raised is None and (inside or _SOURCE.match(line)):
+            return None
+        if self._header + 2 in found and (accused := _accused(line, feed, name, kept)):
+            return _from(
+                _REPORT, "first_observed_failure", FailureSource.SIGNATURE, place, view.times[index], name, accused
+            )
+        signature = self._signature(found, line, raised, view.classes[index])
+        if signature is not None and _harmless(signature, line, raised):
+            if raised is None:
+                _pass_over(signature, feed, kept, name, place, view.times[index])
+                return None
+            signature = None
+        if raised is None and signature is None:
+            raised = (
+                tracebacks.bare(line, place.line, telling=view.classes[index] == ERROR)
+                if self._header + 1 in found
+                else None
+            )
+        if raised is None and signature is None and (view.classes[index] != ERROR or _QUOTATION.fullmatch(line)):
+            return None
+        headers = [one.header for one in opened if all(one is not other for other in state.open)]
+        supersede(kept, name, place, signature, raised)
+        if raised is not None and not raised.name and headers:
+            place = headers[0]
+        candidate = _candidate(signature, raised, place, view.times[index], name)
+        candidate.node, candidate.support, candidate.speaker = view.node, headers[:2], launch.speaker(line)
+        return candidate
+
+    def _signature(self, found: Sequence[int], line: str, raised: Raised | None, letter: str) -> Signature | None:
+        """Return the signature of `line`. General words count in an exception whose class says nothing, or in a line that is an error."""
+        signature = self._matcher.signature(found, line, () if raised is None else kinds.NO_FAILURE)
+        if signature is None or signature.kind != kinds.HINT:
+            return signature
+        return signature if (letter == ERROR if raised is None else raised.name in VAGUE) else None
+
+
+def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
+    """Make candidates of what was still open when the stream ended."""
+    for one in feed.traceback.open:
+        add(kept, _candidate(None, tracebacks.give_up(one), one.header, one.time, name))
+    if feed.nan.suspect and feed.nan.first is not None:
+        verdict = ExceptionMeaning(
+            kinds.EXCEPTION, ErrorType.USER_SCRIPT, Component.NONE, restartable=False, confidence=0.5
+        )
+        add(kept, _from(verdict, "nan_loss", FailureSource.SIGNATURE, feed.nan.first, feed.nan.time, name))
+    if feed.corrected.flood and feed.corrected.first is not None:
+        wear = ExceptionMeaning(kinds.HINT, ErrorType.INFRASTRUCTURE, Component.NODE, restartable=True, confidence=0.4)
+        add(
+            kept,
+            _from(
+                wear, "memory_corrected_flood", FailureSource.SIGNATURE, feed.corrected.first, feed.corrected.time, name
+            ),
+        )
+
+
+def _pass_over(  # noqa: PLR0917  # a line, what it means, and where it stands
+    signature: Signature, feed: Feed, kept: list[Candidate], name: str, place: Evidence, time: float
+) -> None:
+    """Take a line that is no failure: for what it says of those before it, and for how often it came."""
+    dismiss(signature, kept, name, place)
+    if signature.name == CORRECTED:
+        feed.corrected.read(place, time)
+
+
+def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
+    """Return whether the line says itself that it is no failure: by its words, or by its level where it raises nothing."""
+    if signature.kind in kinds.NO_FAILURE:
+        return True
+    if raised is not None:
+        return False
+    return _QUOTATION.fullmatch(line) is not None or (signature.kind in _DOUBTFUL and _mild(line))
+
+
+def _mild(line: str) -> bool:
+    prefixed = strip_prefix(line[:160])  # without what passed the line on: that said nothing of it
+    return prefixed.level in MILD or _MILDLY.search(prefixed.text) is not None
+
+
+def _accused(line: str, feed: Feed, name: str, kept: list[Candidate]) -> list[int]:
+    """Take a line of a launcher's block; return the rank that it accuses. What it quoted of other ranks before counts no more."""
+    if launch.header(line):
+        kept[:] = [one for one in kept if one.feed != name or not launch.told(one.support)]
+    return feed.accuse(line)
+
+
+def is_error(line: str) -> bool:
+    """Return whether `line` is an error by its level or its first word, not just by a word somewhere in it."""
+    prefixed = strip_prefix(line)
+    return prefixed.level in {"ERROR", "CRITICAL", "FATAL", "SEVERE"} or _FIRST_WORD.match(prefixed.body) is not None
+
+
+def _candidate(
+    signature: Signature | None, raised: Raised | None, place: Evidence, time: float, name: str
+) -> Candidate:
+    if signature is not None:
+        verdict = ExceptionMeaning(
+            signature.kind, signature.error_type, signature.component, signature.restartable, signature.confidence
+        )
+        if signature.name == "cuda_out_of_memory" and held_by_others(place.text):
+            verdict = ExceptionMeaning(
+                kinds.EXCEPTION, ErrorType.INFRASTRUCTURE, Component.GPU, restartable=True, confidence=0.7
+            )
+        if raised is not None and signature.component is Component.NETWORK and on_file(raised):
+            verdict = verdict._replace(kind=kinds.STORAGE, component=Component.STORAGE)
+        if raised is not None and signature.kind == kinds.HINT:
+            verdict = verdict._replace(kind=meaning(raised).kind)
+        if raised is not None and raised.side and signature.kind not in kinds.CERTAIN:
+            verdict = verdict._replace(kind=kinds.THREAD if raised.thread else kinds.CHILD)
+        made = _from(verdict, signature.name, FailureSource.SIGNATURE, place, time, name)
+        made.warned = raised is None and _WARNED.search(place.text) is not None
+    elif raised is not None:
+        cause = raised.name.rsplit(".", 1)[-1] or "traceback"
+        made = _from(meaning(raised), cause, FailureSource.TRACEBACK, place, time, name)
+    else:
+        hint = ExceptionMeaning(kinds.HINT, ErrorType.UNKNOWN, Component.NONE, restartable=None, confidence=0.2)
+        cause = "error_line" if is_error(place.text) else WORDS
+        made = _from(hint, cause, FailureSource.SIGNATURE, place, time, name)
+    if raised is not None and raised.name:
+        made.message = f"{raised.name}: {raised.message}".strip(": ")[:300]
+    return made
+
+
+def _from(  # noqa: PLR0917
+    verdict: ExceptionMeaning,
+    cause: str,
+    source: FailureSource,
+    place: Evidence,
+    time: float,
+    name: str,
+    accuses: Sequence[int] = (),
+) -> Candidate:
+    return Candidate(
+        cause=cause,
+        kind=verdict.kind,
+        error_type=verdict.error_type,
+        component=verdict.component,
+        restartable=verdict.restartable,
+        confidence=verdict.confidence,
+        source=source,
+        message=place.text.strip()[:300],
+        time=time,
+        node="",
+        rank=place.rank,
+        feed=name,
+        root=place,
+        newest=place.line,
+        accuses=list(accuses),
+    )

@@ -1,0 +1,62 @@
+"""What a line says of those before it: that they did no harm, or that it tells better what they told."""
+
+import re
+
+from records import Evidence
+
+from . import kinds
+from .candidates import SURVIVED, Candidate, survive
+from .catalogue import Signature
+from .traceback import Raised
+
+VAGUE = frozenset(
+    {"RuntimeError", "Exception", "OSError", "SystemError", "InternalError", "DistBackendError", "ImportError"}
+)
+"""Exceptions whose message, when it goes on over the next lines, tells more than their class."""
+_TOLD_NEXT = VAGUE | {"ray_node_gone"}
+"""What the next lines may tell better."""
+_MESSAGE_LINES = 5
+_WHAT = re.compile(r"\bwhat\(\):")
+_THROWN = frozenset({"cpp_abort"})
+"""Cause of a line that announces the message of a C++ exception, which comes on the next one."""
+_TROUBLE = re.compile(r"(?i)\babort|\bkilled\b|\bbut not\b")
+"""Words that keep a line from saying that the job ended well."""
+_PASSED_LINES = 3
+"""Lines between what failed and the word that it is tried again."""
+_PROBES = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty"})
+"""Exceptions that programs raise on the way to an answer; one raised while they were handled tells more."""
+
+
+def dismiss(signature: Signature, kept: list[Candidate], name: str, place: Evidence) -> None:
+    """Take what stream `name` printed before `place` for harmless, where that says that the job ended well or tries once more."""
+    if signature.kind == kinds.WELL and _TROUBLE.search(place.text):
+        return
+    for one in kept:
+        if one.feed != name:
+            continue
+        if signature.kind == kinds.WELL and one.kind not in kinds.CERTAIN:
+            survive(one, SURVIVED)
+        elif signature.kind == kinds.RETRY and one.kind in kinds.PASSING and place.line - one.newest <= _PASSED_LINES:
+            one.retried = True
+
+
+def supersede(
+    kept: list[Candidate], name: str, place: Evidence, signature: Signature | None, raised: Raised | None
+) -> None:
+    """Forget an exception of stream `name` that the candidate to come, at `place`, explains better."""
+    if raised is not None and raised.chained == "handling":
+        _forget(kept, name, _PROBES, 0)
+    elif raised is None and signature is not None:
+        if signature.kind != kinds.HINT and _WHAT.search(place.text):
+            _forget(kept, name, _THROWN, place.line - _MESSAGE_LINES)
+        if signature.kind in kinds.CERTAIN | {kinds.EXCEPTION}:
+            _forget(kept, name, _TOLD_NEXT, place.line - _MESSAGE_LINES)
+
+
+def _forget(kept: list[Candidate], name: str, causes: frozenset[str], first: int) -> None:
+    """Forget the first exception among `causes` at line `first` or later."""
+    for one in kept:
+        known = one.root is not None and one.root.line >= first
+        if known and one.feed == name and one.cause in causes:
+            kept.remove(one)
+            return

@@ -1,0 +1,135 @@
+"""How every command that lists prints its rows: a table for a person, JSON or CSV for a program.
+
+Where a table is wider than the terminal, rows are shown one below the other, a line for each value, so that nothing is cut.
+"""
+
+import csv
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+from rich.cells import cell_len
+from rich.console import Group, RenderableType
+from rich.table import Column, Table
+from rich.text import Text
+
+from schedmate.cli.cells import said
+from schedmate.cli.console import console, say, say_json
+from schedmate.terminal import one_line
+from schedmate.times import ago, local, local_and_ago
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON object a row.")]
+Csv = Annotated[bool, typer.Option("--csv", help="CSV with a header.")]
+Since = Annotated[
+    str, typer.Option(metavar="TIME", help="Not older than that: 90s, 30m, 2h, 7d, or a date.", show_default="all")
+]
+
+Row = Sequence[Any]
+GAP = 2
+NARROW = 12
+"""Columns that a text gets at least, where it has so many."""
+
+
+def print_rows(
+    columns: Sequence[str],
+    rows: Sequence[Row],
+    *,
+    as_json: bool = False,
+    as_csv: bool = False,
+    empty: str = "no rows",
+    relative: bool = True,
+) -> None:
+    """Print `rows` as asked for. `empty` is what a person reads where there are none; `relative` shows times as `3 minutes ago`."""
+    if as_json and as_csv:
+        raise typer.BadParameter("--json and --csv exclude each other")
+    if as_json:
+        import msgspec
+
+        encoder = msgspec.json.Encoder(enc_hook=str)
+        for row in rows:
+            say_json(encoder.encode(dict(zip(columns, row, strict=True))))
+    elif as_csv:
+        _print_csv(columns, rows)
+    elif not rows:
+        say(empty)
+    else:
+        out = console()
+        texts = [[said(value, ago if relative else local) for value in row] for row in rows]
+        width = out.width if out.is_terminal else None
+        out.width = max(out.width, sum(map(_widest, zip(columns, *texts, strict=True))) + GAP * len(columns))
+        out.print(
+            table(columns, texts, width)
+            or blocks(columns, [[said(each, local_and_ago) for each in row] for row in rows]),
+            width=width,
+        )
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> Table | None:
+    """Return `rows` as a table, without columns that hold nothing; None where it needs more than `width`.
+
+    Words, numbers and ids stay whole; only sentences are folded, between words.
+    """
+    kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]
+    least = [max(cell_len(columns[place]), *(_least(row[place]) for row in rows)) for place in kept]
+    most = [_widest([columns[place], *(row[place] for row in rows)]) for place in kept]
+    widths = most if width is None else _shares(least, most, width - GAP * (len(kept) - 1))
+    if widths is None:
+        return None
+    shown = Table(
+        *(Column(columns[place], width=share, overflow="fold") for place, share in zip(kept, widths, strict=True)),
+        box=None, pad_edge=False, padding=(0, GAP, 0, 0),
+    )  # fmt: skip
+    for row in rows:
+        shown.add_row(*(Text(row[place]) for place in kept))
+    return shown
+
+
+def blocks(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType:
+    """Return each row as lines of a name and a value; what holds nothing is left out."""
+    shown: list[RenderableType] = []
+    for row in rows:
+        grid = Table.grid(Column(no_wrap=True, style="bold"), Column(overflow="fold"), padding=(0, GAP, 0, 0))
+        for name, value in zip(columns, row, strict=True):
+            if value:
+                grid.add_row(name, Text(value))
+        shown += [*([Text()] if shown else []), grid]
+    return Group(*shown)
+
+
+def _widest(texts: Sequence[str]) -> int:
+    return max(map(cell_len, texts))
+
+
+def _least(text: str) -> int:
+    """Return the columns that `text` needs: all of a short one, of a sentence its longest word."""
+    if cell_len(text) <= NARROW:
+        return cell_len(text)
+    return max(NARROW, *map(cell_len, text.split()))
+
+
+def _shares(least: Sequence[int], most: Sequence[int], width: int) -> list[int] | None:
+    """Share `width` out among columns, each between its least and its most; None where the least is too much."""
+    spare = width - sum(least)
+    if spare < 0:
+        return None
+    given = list(least)
+    wanting = sorted(range(len(least)), key=lambda place: most[place] - least[place])
+    for left, place in zip(range(len(wanting), 0, -1), wanting, strict=True):
+        more = min(most[place] - least[place], spare // left)
+        given[place] += more
+        spare -= more
+    return given
+
+
+def _print_csv(columns: Sequence[str], rows: Sequence[Row]) -> None:
+    """Print CSV: exactly what the values are into a file or pipe, and on a terminal nothing that acts on it."""
+    if not columns:  # the embedded engine names no columns where there are no rows
+        return
+    watched = sys.stdout.isatty()
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        plain = [value.isoformat() if isinstance(value, datetime) else value for value in row]
+        writer.writerow([one_line(str("" if value is None else value)) for value in plain] if watched else plain)

@@ -1,0 +1,43 @@
+"""What is installed only where it is asked for, so that the base stays small."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+
+from records import UserError
+
+EXTRA_OF: Mapping[str, str] = {
+    "FlagEmbedding": "gpu",
+    "chdb": "embedded",
+    "clickhouse_connect": "sink",
+    "faust": "worker",
+    "onnxruntime": "minilm",
+    "redis": "sink",
+    "tokenizers": "minilm",
+    "vllm": "gpu",
+}
+"""The extra that brings a module."""
+
+
+class MissingExtra(UserError):
+    """A module of an extra is not installed; the message says what to install."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__(
+            f"expected the module {module}, which is not installed: pip install 'schedmate[{EXTRA_OF[module]}]'"
+        )
+
+
+def require(module: str) -> None:
+    """Raise `MissingExtra` where `module` is not installed."""
+    if find_spec(module) is None:
+        raise MissingExtra(module)
+
+
+def missing_extra(error: BaseException | None) -> MissingExtra | None:
+    """Return what to tell a person where a missing module of an extra caused `error`; None where something else did."""
+    while error is not None:
+        module = (getattr(error, "name", None) or "").partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and module in EXTRA_OF:
+            return MissingExtra(module)
+        error = error.__cause__
+    return None

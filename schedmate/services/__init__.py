@@ -1,0 +1,1 @@
+"""Long-running commands, put together: what each reads, writes and serves."""

@@ -1,0 +1,57 @@
+"""One log, live, in one process."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from processors.job import JobProcessor
+from processors.state import JobState
+from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, Position
+from schedmate.report import rate, seconds, verdict
+from streams.producers.stored import follow_chunks
+
+
+def watch(file: Path, processor: JobProcessor, every: float, stop: Callable[[], bool]) -> Iterator[str]:
+    """Yield a line for a person whenever there is something to say; progress at most once in `every` seconds."""
+    state, shown, newest, offset = JobState(job=file.name), 0.0, None, -1
+    for offset, chunk in enumerate(follow_chunks(file, stop)):
+        for record in processor.process(state, Position(file.name, 0, offset), chunk):
+            if isinstance(record, JobMetric):
+                newest = record
+            elif isinstance(record, Failure):
+                yield from _failure(record)
+        if newest and time.monotonic() >= shown + every:
+            shown = time.monotonic()
+            yield _progress(newest)
+            newest = None
+    if newest:
+        yield _progress(newest)
+    ended = JobEvent(id="end", job=file.name, kind=EventKind.ENDED, time=time.time())
+    for record in processor.process(state, Position(file.name, 1, 0), ended):
+        if isinstance(record, Failure):
+            yield from _failure(record)
+
+
+def _progress(metric: JobMetric) -> str:
+    parts = [_clock(metric.time)]
+    if metric.step is not None:
+        parts.append(f"step {metric.step}")
+    if metric.loss is not None:
+        parts.append(f"loss {metric.loss:g}")
+    if metric.step_time_s is not None:
+        parts.append(f"{seconds(metric.step_time_s)} a step")
+    if metric.throughput is not None:
+        parts.append(f"{rate(metric.throughput)} {metric.throughput_unit or ''}".strip())
+    return "  ".join(parts)
+
+
+def _failure(failure: Failure) -> Iterator[str]:
+    if failure.error_type is ErrorType.NONE:
+        yield f"{_clock(failure.time)}  retracted: {failure.message}"
+        return
+    yield f"{_clock(failure.time)}  {verdict(failure)}"
+    yield from (f"{'':>8} {each.line:>8} | {each.text}" for each in failure.evidence)
+
+
+def _clock(at: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(at))

@@ -1,0 +1,68 @@
+"""What a collector is told, and what it counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .chunker import ChunkLimits
+from .file_trust import FileTrust
+from .shipper import SpoolSettings
+
+
+@dataclass(frozen=True)
+class CollectorSettings:
+    """What to collect.
+
+    Attributes:
+        globs: Files of jobs; `**` goes through directories.
+        pattern: Tells the job from the path (see `paths`).
+        node_globs: A node's kernel and system logs. They are read from their present end on when first seen at the start: what they
+            said last week is no evidence today. `/dev/kmsg` says itself when it said what: it is read from its beginning.
+            `journal` is systemd's.
+        node: This host.
+        checkpoint: File that remembers how far everything is acknowledged.
+        trust: Whose files may speak for a job.
+        socket: Where pipes without a Kafka client hand over what they have (`pipe_intake`). None: nowhere.
+        spool: Where pipes leave what they could not send; the collector sends it. None: leave it alone.
+        ignore_older_s: Files of jobs that were last written so many seconds before they are first seen are left out. None: take all.
+        poll_s: Seconds between two looks at files that are being written.
+        search_s: Seconds between two searches for files.
+        close_timeout: Seconds to wait for acknowledgements at the end.
+        memory: Bytes in flight.
+        limits: When a chunk is closed.
+    """
+
+    globs: Sequence[str]
+    pattern: str
+    node: str
+    checkpoint: Path
+    node_globs: Sequence[str] = ()
+    trust: FileTrust = field(default_factory=FileTrust)
+    socket: Path | None = None
+    spool: SpoolSettings | None = None
+    ignore_older_s: float | None = None
+    poll_s: float = 0.2
+    search_s: float = 1.0
+    close_timeout: float = 5.0
+    memory: int = 32 << 20
+    limits: ChunkLimits = field(default_factory=ChunkLimits)
+
+
+@dataclass(slots=True)
+class CollectorCounters:
+    """What a collector read since its start. What became of it on its way is in the shipper's counters."""
+
+    pieces: int = 0
+    """Pieces of text that were put into chunks."""
+    lines: int = 0
+    """Lines: pieces that ended with a newline."""
+    bytes: int = 0
+    """Bytes read from the files."""
+    chunks: int = 0
+    """Chunks handed over for shipping."""
+    files: int = 0
+    """Files followed now (a gauge)."""
+    files_refused: int = 0
+    """Files that no job could be told for, or that could not be read."""
+    files_untrusted: int = 0
+    """Of these, files that may not speak for the job that their name tells, or that stand behind a link."""

@@ -1,0 +1,309 @@
+"""Where the collector takes in what pipes without a Kafka client hand over (`collector_connection`).
+
+Anybody on the host may connect. The kernel says who does, and a message is taken only where that user may speak for the job in it, as
+`FileTrust` has it for files. Each client is read only as far as it is answered, so none takes the memory or the turn of others.
+"""
+
+import os
+import selectors
+import socket
+import stat
+import struct
+import threading
+import zlib
+from collections import Counter, deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import structlog
+
+from records import PIPE_KINDS, PIPE_SAYS, InvalidRecord, JobEvent, LogChunk, UserError, decode
+
+from .collector_connection import ANSWER, REFUSED, TAKEN
+from .envelope import Envelope, InvalidEntry, unpack
+from .file_trust import FileTrust, name_of
+from .pipe_records import LOGS
+from .spool import HEAD
+
+log = structlog.get_logger(__name__)
+
+ENTRY_BYTES = 1 << 20
+"""The largest entry; the worst chunk of a pipe is smaller."""
+CLIENTS_PER_USER = 256
+UNANSWERED_BYTES = 2 << 20
+"""What a client may have under way; what it writes beyond stays in its socket."""
+RETRY_SECONDS = 0.05
+"""How soon an entry is looked at again for which there was no room, or whose job's owner is being asked for."""
+_PEER = struct.Struct("3i")
+
+
+class SocketInUse(UserError, ValueError):
+    """The socket cannot be opened; the message says what to do."""
+
+
+class InvalidFrame(ValueError):
+    """Bytes that no pipe writes."""
+
+
+@dataclass(slots=True)
+class IntakeCounters:
+    """What came from pipes through the socket since the start."""
+
+    connections: int = 0
+    """Connections of pipes."""
+    entries: int = 0
+    """Messages of pipes that the broker has."""
+    refused: int = 0
+    """Messages refused for good: their user may not speak for the job, or they are none of a pipe's."""
+    turned_away: int = 0
+    """Connections that were closed because they wrote no entries, or because their user has too many."""
+
+
+class _Client:
+    """One connection: its user, what it wrote, and what it is to be told."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
+        _, self.user, _ = _PEER.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
+        self.received = bytearray()
+        self.answers = bytearray()
+        self.waiting: tuple[int, Envelope] | None = None
+        self.unanswered = 0
+        self.events = selectors.EVENT_READ
+        self._next = 0
+
+    @property
+    def reads(self) -> bool:
+        """True where more may be read."""
+        return self.waiting is None and self.unanswered < UNANSWERED_BYTES
+
+    def next_entry(self) -> tuple[int, bytes] | None:
+        """Return the next complete entry and its number. Raises `InvalidFrame`."""
+        if len(self.received) < HEAD.size:
+            return None
+        size, checksum = HEAD.unpack_from(self.received)
+        if size > ENTRY_BYTES:
+            raise InvalidFrame(f"expected an entry of at most {ENTRY_BYTES} bytes, got one of {size}")
+        if len(self.received) < HEAD.size + size:
+            return None
+        payload = bytes(self.received[HEAD.size : HEAD.size + size])
+        if zlib.crc32(payload) != checksum:
+            raise InvalidFrame("expected an entry that fits its checksum")
+        del self.received[: HEAD.size + size]
+        self._next += 1
+        return self._next - 1, payload
+
+    def answer(self, number: int, verdict: int, reason: str = "") -> None:
+        said = reason.encode()[:1000]
+        self.answers += ANSWER.pack(number, verdict, len(said)) + said
+
+
+class PipeIntake:
+    """Listens at `path` on a thread of its own, until `close`.
+
+    Args:
+        path: The socket; its directory must be there.
+        trust: Who may speak for a job.
+        offer: Takes an envelope for shipping. False where there is no room now.
+
+    Raises:
+        SocketInUse: Another collector listens there, or something else stands there.
+        OSError: It cannot be made there.
+    """
+
+    def __init__(self, path: Path, trust: FileTrust, offer: Callable[[Envelope], bool]) -> None:
+        self.counters = IntakeCounters()
+        self._path, self._trust, self._offer = path, trust, offer
+        self._listener = _listen(path)
+        self._clients: set[_Client] = set()
+        self._of_user: Counter[int] = Counter()
+        self._acknowledged: deque[tuple[_Client, int, int, Exception | None]] = deque()
+        self._wake_out, self._wake_in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
+        self._selector.register(self._wake_out, selectors.EVENT_READ, self._awake)
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="pipe intake", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Take nothing more. What is not acknowledged stays with the pipes."""
+        self._closing = True
+        self._wake()
+        self._thread.join()
+        for client in list(self._clients):
+            self._drop(client)
+        self._selector.close()
+        self._listener.close()
+        self._path.unlink(missing_ok=True)
+        os.close(self._wake_out)
+        os.close(self._wake_in)
+
+    def _run(self) -> None:
+        while not self._closing:
+            waiting = any(client.waiting for client in self._clients)
+            for key, events in self._selector.select(RETRY_SECONDS if waiting else None):
+                if key.data in {self._accept, self._awake}:
+                    key.data()
+                else:
+                    self._serve(key.data, events)
+            for client in [each for each in self._clients if each.waiting]:
+                self._advance(client)
+
+    # --- connections --------------------------------------------------------------------------------------------------
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            connection, _ = self._listener.accept()
+            connection.setblocking(False)
+            client = _Client(connection)
+            if self._of_user[client.user] >= CLIENTS_PER_USER:
+                log.warning("pipe_turned_away", user=name_of(client.user), reason=f"{CLIENTS_PER_USER} are connected")
+                self.counters.turned_away += 1
+                connection.close()
+                return
+            self.counters.connections += 1
+            self._of_user[client.user] += 1
+            self._clients.add(client)
+            self._selector.register(connection, client.events, client)
+
+    def _serve(self, client: _Client, events: int) -> None:
+        try:
+            if events & selectors.EVENT_WRITE:
+                del client.answers[: client.socket.send(client.answers)]
+            if events & selectors.EVENT_READ:
+                data = client.socket.recv(256 * 1024)
+                if not data:
+                    self._drop(client)
+                    return
+                client.received += data
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._drop(client)
+            return
+        self._advance(client)
+
+    def _advance(self, client: _Client) -> None:
+        """Take what is complete, as far as there is room for it."""
+        if client not in self._clients:
+            return
+        if client.waiting is not None:
+            number, envelope = client.waiting
+            client.waiting = None
+            self._take(client, number, envelope)
+        try:
+            while client.reads and (entry := client.next_entry()) is not None:
+                self._look(client, *entry)
+        except InvalidFrame as error:
+            log.warning("pipe_turned_away", user=name_of(client.user), reason=str(error))
+            self.counters.turned_away += 1
+            self._drop(client)
+            return
+        events = (selectors.EVENT_READ if client.reads else 0) | (selectors.EVENT_WRITE if client.answers else 0)
+        if events != client.events:
+            self._listen_for(client, events)
+
+    def _listen_for(self, client: _Client, events: int) -> None:
+        if client.events:
+            self._selector.unregister(client.socket)
+        if events:
+            self._selector.register(client.socket, events, client)
+        client.events = events
+
+    def _drop(self, client: _Client) -> None:
+        self._listen_for(client, 0)
+        client.socket.close()
+        self._clients.discard(client)
+        self._of_user -= Counter([client.user])
+
+    # --- entries ------------------------------------------------------------------------------------------------------
+
+    def _look(self, client: _Client, number: int, payload: bytes) -> None:
+        try:
+            envelope = unpack(payload)
+            producer = _checked(envelope)
+        except (InvalidEntry, InvalidRecord) as error:
+            self._refuse(client, number, str(error))
+            return
+        # A pipe that connects again sends again what was under way: in order behind what its old connection left here.
+        envelope.source = envelope.source._replace(ordering_key=f"pipe/{client.user}/{producer}")
+        client.unanswered += envelope.size
+        envelope.done = partial(self._done, client, number, envelope.size)
+        self._take(client, number, envelope)
+
+    def _take(self, client: _Client, number: int, envelope: Envelope) -> None:
+        job = envelope.source.job
+        objection = self._trust.objection(job, client.user, private=True, what="pipe")
+        if objection and not self._trust.scheduler_away(job):
+            client.unanswered -= envelope.size
+            self._refuse(client, number, objection)
+        elif objection != "" or not self._offer(envelope):
+            client.waiting = (number, envelope)
+
+    def _refuse(self, client: _Client, number: int, reason: str) -> None:
+        self.counters.refused += 1
+        log.warning("pipe_refused", user=name_of(client.user), reason=reason)
+        client.answer(number, REFUSED, reason)
+
+    def _done(self, client: _Client, number: int, size: int, refused: Exception | None) -> None:
+        """Learn, on the shipper's thread, that the broker has it or never will."""
+        self._acknowledged.append((client, number, size, refused))
+        self._wake()
+
+    def _wake(self) -> None:
+        with suppress(OSError):  # full: it will wake anyway; closed: it is over
+            os.write(self._wake_in, b"x")
+
+    def _awake(self) -> None:
+        with suppress(BlockingIOError):
+            os.read(self._wake_out, 65536)
+        advanced = set()
+        while self._acknowledged:
+            client, number, size, refused = self._acknowledged.popleft()
+            client.unanswered -= size
+            self.counters.entries += refused is None
+            self.counters.refused += refused is not None
+            client.answer(number, TAKEN if refused is None else REFUSED, "" if refused is None else str(refused))
+            advanced.add(client)
+        for client in advanced:
+            self._advance(client)
+
+
+def _checked(envelope: Envelope) -> str:
+    """Return the producer's name in the record of `envelope`, which must be one that a pipe writes for its own job."""
+    value, job = envelope.message.value or b"", envelope.source.job
+    record: LogChunk | JobEvent
+    if envelope.message.topic == LOGS:
+        record = decode(LogChunk, value)
+    else:
+        record = decode(JobEvent, value)
+        if record.kind not in PIPE_KINDS or record.scheduler not in PIPE_SAYS:
+            raise InvalidRecord(f"expected an event that a pipe may tell, got {record.kind} of {record.scheduler!r}")
+    if record.job != job:
+        raise InvalidRecord(f"expected a record of job {job!r}, got one of {record.job!r}")
+    return record.producer if isinstance(record, LogChunk) else f"{job}/events"
+
+
+def _listen(path: Path) -> socket.socket:
+    """Listen at `path`, in place of a socket that a collector before left there."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    try:
+        if path.exists():
+            if not stat.S_ISSOCK(path.lstat().st_mode):
+                raise SocketInUse(f"expected a socket or nothing at {path}, got something else: pass --socket PATH")
+            with suppress(ConnectionRefusedError):
+                with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+                    probe.connect(str(path))
+                raise SocketInUse(f"{path} is used by another collector: stop it, or pass --socket PATH")
+            path.unlink()
+        listener.bind(str(path))
+        path.chmod(0o666)
+        listener.listen(128)
+    except BaseException:
+        listener.close()
+        raise
+    return listener

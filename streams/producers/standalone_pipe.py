@@ -1,0 +1,119 @@
+"""`schedmate-pipe.pyz`: the pipe as one file, for the environment of a job, where nothing of ours is installed.
+
+It passes bytes through and keeps its promises as `schedmate pipe` does, by the same code. What it ships goes to the collector of the node.
+
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .environment import UnknownJob, identify
+from .pipe import end_like, filter_through, fresh_name, run_command
+from .shipping_process import PipeSettings, ShippingRun
+
+if TYPE_CHECKING:
+    from streams.producer import Producer
+
+USAGE = """\
+usage: schedmate-pipe.pyz [--job ID] [--attempt N] [--rank N] [--node NAME] [--socket PATH] [-- COMMAND ...]
+
+Pass a job's output through, untouched and at once, and hand a copy to the collector of this node (schedmate collect --socket PATH).
+Without a command: standard input to standard output. With one: its stdout and stderr stay apart, its exit code and signals are kept.
+
+  --job ID       the scheduler's job id (default: SLURM_JOB_ID, RAY_JOB_ID, ...)
+  --attempt N    restarts before this one (default: SLURM_RESTART_COUNT)
+  --rank N       global rank (default: RANK, MPI's, SLURM_PROCID, else 0)
+  --node NAME    the scheduler's name of this host (default: host name)
+  --socket PATH  where the collector listens (default: SCHEDMATE_SOCKET, else /run/schedmate/collector.sock)
+
+The variables SCHEDMATE_PRODUCER__DIRECTORY, __SPOOL_MB, __HOLD_SECONDS and __CLOSE_SECONDS mean what they mean for schedmate pipe.
+"""
+DEFAULT_SOCKET = "/run/schedmate/collector.sock"
+VARIABLE = "SCHEDMATE_PRODUCER__"
+OPTIONS = ("job", "attempt", "rank", "node", "socket")
+
+
+class UsageError(ValueError):
+    """Arguments that cannot be understood; the message says what was expected."""
+
+
+def main() -> None:
+    """ShippingRun the pipe and end as the command does."""
+    arguments = sys.argv[1:]
+    if arguments[:1] in (["-h"], ["--help"]):
+        sys.stdout.write(USAGE)
+        return
+    try:
+        options, command = parse(arguments)
+        identity = identify(
+            job=options.get("job"),
+            attempt=_number(options, "attempt"),
+            rank=_number(options, "rank"),
+            node=options.get("node"),
+        )
+        state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111  not pathlib: it takes 5 ms
+        settings = PipeSettings(
+            identity=identity,
+            name=fresh_name(identity.node),
+            spool=(os.environ.get(f"{VARIABLE}DIRECTORY") or f"{state}/schedmate") + "/spool",
+            spool_bytes=int(_positive("SPOOL_MB", 512)) << 20,
+            hold=_positive("HOLD_SECONDS", 0.03),
+            close_timeout=_positive("CLOSE_SECONDS", 5),
+            run=ShippingRun(time.time(), command) if identity.whole else None,
+            receiver="collector",
+        )
+    except (UnknownJob, UsageError) as error:
+        sys.stderr.write(f"schedmate pipe: {error}\n")
+        sys.exit(2)
+    socket = options.get("socket") or os.environ.get("SCHEDMATE_SOCKET") or DEFAULT_SOCKET
+
+    def connect() -> Producer:
+        from .collector_connection import CollectorConnection  # noqa: PLC0415  in the shipping process alone
+
+        return CollectorConnection(socket)
+
+    end_like(run_command(command, settings, connect) if command else filter_through(settings, connect))
+
+
+def parse(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Return the options and the command. Raises `UsageError`."""
+    # Not argparse: it takes a fifth of the time that the start may cost a job.
+    options: dict[str, str] = {}
+    rest = list(arguments)
+    while rest and rest[0].startswith("--") and rest[0] != "--":
+        name, equals, value = rest.pop(0)[2:].partition("=")
+        if name not in OPTIONS:
+            raise UsageError(f"expected one of the options --{', --'.join(OPTIONS)}, got --{name}: see --help")
+        if not equals:
+            if not rest:
+                raise UsageError(f"expected a value behind --{name}, got nothing")
+            value = rest.pop(0)
+        options[name] = value
+    return options, rest[1:] if rest[:1] == ["--"] else rest
+
+
+def _number(options: dict[str, str], name: str) -> int | None:
+    value = options.get(name)
+    if value is None:
+        return None
+    if not (value.isascii() and value.isdecimal() and len(value) <= 18):
+        raise UsageError(f"expected a number behind --{name}, got {value[:80]!r}")
+    return int(value)
+
+
+def _positive(name: str, default: float) -> float:
+    """Return a setting of `[producer]` as the environment has it: it is where `schedmate pipe` looks for it, too."""
+    value = os.environ.get(VARIABLE + name)
+    try:
+        found = default if value is None else float(value)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < 1e9:
+        raise UsageError(f"expected a number in {VARIABLE}{name}, got {value!r}")
+    return found

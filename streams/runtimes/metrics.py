@@ -1,0 +1,99 @@
+"""Metrics of the runtimes."""
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from records import TOPICS
+
+BATCH_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+"""A batch takes tens of milliseconds; 30 s is half of what makes a worker count as stuck."""
+END_TO_END_S = (0.1, 0.25, 0.5, 0.75, 1, 2, 3, 5, 10, 30, 60, 300, 1800)
+"""A chunk closes after half a second; a verdict is promised within one; some wait for a silence of seconds."""
+
+
+class EngineMetrics:
+    """What one engine has done; `subsystem` becomes a part of the names, for a worker runs two of them."""
+
+    def __init__(self, subsystem: str = "worker") -> None:
+        prefix = f"schedmate_{subsystem}"
+        self.messages = Counter(f"{prefix}_messages", "Messages taken, repeats included.", registry=None)
+        self.repeated = Counter(
+            f"{prefix}_repeated", "Messages whose position a state included already.", registry=None
+        )
+        self.replayed = Counter(
+            f"{prefix}_replayed",
+            "Messages read again after a start, to make the states what they were.",
+            registry=None,
+        )
+        self.dead_letters = Counter(
+            f"{prefix}_dead_letters", "Messages that could not be read or processed.", registry=None
+        )
+        self.misplaced = Counter(
+            f"{prefix}_misplaced",
+            "Messages in another partition than their key's: their producer's partitioner splits a job's or node's state.",
+            registry=None,
+        )
+        self.records = Counter(f"{prefix}_records", "Records made, by topic.", ["topic"], registry=None)
+        for topic in TOPICS:
+            self.records.labels(topic.name)
+        self.input = Counter(f"{prefix}_input_bytes", "Size of the messages taken.", unit="bytes", registry=None)
+        self.state_written = Counter(
+            f"{prefix}_state_written_bytes", "Size of the states written.", unit="bytes", registry=None
+        )
+        self.states = Gauge(f"{prefix}_states", "States held now: one a job, or one a node.", registry=None)
+        self.forgotten = Counter(
+            f"{prefix}_forgotten",
+            "States forgotten because their job or node had ended, or was silent for long.",
+            registry=None,
+        )
+        self.trimmed = Gauge(
+            f"{prefix}_trimmed_states",
+            "States that were too large to be stored and lost their largest part.",
+            registry=None,
+        )
+        self.lag = Gauge(
+            f"{prefix}_lag_messages", "Messages not yet handled, all partitions of this worker together.", registry=None
+        )
+        self.batch_duration = Histogram(
+            f"{prefix}_batch_duration_seconds",
+            "Time to process one batch and to write what follows from it, acknowledgements included.",
+            buckets=BATCH_S,
+            unit="seconds",
+            registry=None,
+        )
+        self.end_to_end = Histogram(
+            f"{prefix}_end_to_end_seconds",
+            "From the arrival of a chunk's last line to the acknowledgement of what follows from it: of each batch the chunk of a "
+            "job, or node, that waited longest.",
+            buckets=END_TO_END_S,
+            unit="seconds",
+            registry=None,
+        )
+        self.verdict_latency = Histogram(
+            f"{prefix}_verdict_latency_seconds",
+            "From the arrival of the line that explains a failure to the acknowledgement of an attempt's first verdict.",
+            buckets=END_TO_END_S,
+            unit="seconds",
+            registry=None,
+        )
+
+
+class PumpMetrics:
+    """What one pump has done."""
+
+    def __init__(self) -> None:
+        self.messages = Counter("schedmate_pump_messages", "Messages read.", registry=None)
+        self.dead_letters = Counter(
+            "schedmate_pump_dead_letters",
+            "Messages that held no record of their topic, or one that could not be dealt with.",
+            registry=None,
+        )
+        self.lag = Gauge(
+            "schedmate_pump_lag_messages", "Messages not yet read, all partitions together.", registry=None
+        )
+        self.batch_duration = Histogram(
+            "schedmate_pump_batch_duration_seconds",
+            "Time to deal with one batch of messages, waiting for stores and schedulers included.",
+            buckets=(*BATCH_S, 60, 300),
+            unit="seconds",
+            registry=None,
+        )

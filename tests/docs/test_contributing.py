@@ -1,0 +1,151 @@
+"""CONTRIBUTING.md: what it says to write works as it is written."""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from processors.diagnose.catalogue import load
+from scheduler_bridge.actuators import Actuator, ActuatorError
+from tests.docs.pages import ROOT, anchors
+from tests.processors.track import test_formats as formats
+from tests.processors.track.expecting import expect_however_cut
+
+ROOMS = (
+    "records",
+    "resilience",
+    "scheduler_clients",
+    "streams",
+    "processors",
+    "sinks",
+    "scheduler_bridge",
+    "schedmate",
+)
+TEXT = (ROOT / "CONTRIBUTING.md").read_text()
+
+
+def all_shown(heading: str, language: str) -> list[str]:
+    """The blocks in `language` of the section `heading`."""
+    section = TEXT.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return re.findall(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+
+
+def shown(heading: str, language: str) -> str:
+    """The one block in `language` of the section `heading`."""
+    [block] = all_shown(heading, language)
+    return block
+
+
+def apply(change: str, tree: Path) -> None:
+    """Change a file of `tree` as a block in the form of a diff says: its lines must stand in the file exactly once."""
+    head, *lines = change.splitlines()
+    file = tree / head.removeprefix("--- ")
+    before, after = ("\n".join(line[1:] for line in lines if line[0] in kept) for kept in (" -", " +"))
+    text = file.read_text()
+    assert text.count(before) == 1, f"{file.name} holds {text.count(before)} times:\n{before}"
+    file.write_text(text.replace(before, after))
+
+
+def module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec
+    assert spec.loader
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def test_the_signature_is_taken_and_found(tmp_path: Path) -> None:
+    own = tmp_path / "mine.toml"
+    own.write_text(shown("A signature", "toml"))
+    [signature] = [each for each in load([own]) if each.name == "license_lost"]
+    log = tmp_path / "train.log"
+    log.write_text(f"{signature.counter}\n{signature.example}\n")
+    command = [sys.executable, "-m", "schedmate", "--set", f"processors.signatures={own}", "signatures", "test", log]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert found.stdout.count("license_lost") == 1, found.stdout + found.stderr
+
+
+def test_the_format_is_read_however_it_is_cut() -> None:
+    made: dict[str, tuple[list[str], dict[str, object]]] = {}
+    exec(shown("A format", "python"), {**vars(formats), "FORMATS": made})
+    [(lines, expected)] = made.values()
+    expect_however_cut(lines, expected)
+
+
+CHECKS: dict[str, Any] = {"pytest": pytest, "Actuator": Actuator, "ActuatorError": ActuatorError}
+exec(shown("An actuator", "python"), CHECKS)
+
+
+@pytest.mark.parametrize("name", [name for name in CHECKS if name.startswith("test_")])
+def test_the_example_answers_what_holds_for_every_actuator(name: str, tmp_path: Path) -> None:
+    job = {"state": "failed", "attempt": 0, "nodes": ["n1"], "excluded": [], "user": "ada"}
+    (tmp_path / "train-1.json").write_text(json.dumps(job))
+    given = {"actuator": module(ROOT / "examples" / "actuator.py").DirectoryActuator(tmp_path), "failed_job": "train-1"}
+    check: Callable[..., None] = CHECKS[name]
+    check(**{argument: given[argument] for argument in check.__annotations__ if argument in given})
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of the code, to be changed."""
+    for folder in (*ROOMS, "tests"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def run(tree: Path, *arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=170,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_the_processor_finds_its_place(tree: Path) -> None:
+    for block in all_shown("A processor", "python"):
+        place, _, content = block.partition("\n")
+        (tree / place.removeprefix("# ")).write_text(content)
+    for change in all_shown("A processor", "diff"):
+        apply(change, tree)
+    run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/processors/test_loss_limit.py")
+    run(tree, "-m", "mypy", "-p", "processors")
+    making = "from schedmate.settings import ProcessorSettings as S"
+    run(tree, "-c", f"from schedmate.assembly import job_processor; {making}; job_processor(S())")
+
+
+def test_the_metric_is_counted_and_documented(tree: Path) -> None:
+    for change in all_shown("A metric", "diff"):
+        apply(change, tree)
+    run(tree, "-m", "schedmate.document", "docs")
+    assert "schedmate_alarm_monitor_hangs_total" in (tree / "docs" / "metrics.md").read_text()
+
+
+def test_links_files_and_targets_that_are_named_exist() -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", TEXT):
+        name, _, anchor = target.partition("#")
+        assert (ROOT / name).exists(), target
+        assert not anchor or anchor in anchors(ROOT / name), target
+    for path in re.findall(
+        r"(?<![\w/])((?:tests|processors|examples|schedmate|scheduler_bridge|docs)/[\w./-]*\w)", TEXT
+    ):
+        assert (ROOT / path).exists() or "NAME" in path or "loss_limit" in path, path
+    makefile = (ROOT / "Makefile").read_text()
+    for targets in re.findall(r"^ {4}make ([a-z -]+?)(?: {2,}|$)", TEXT, re.MULTILINE):
+        assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets.split())

@@ -1,0 +1,67 @@
+"""Metrics: declared once, named as Prometheus has it, served over HTTP."""
+
+import ast
+import re
+import urllib.request
+from pathlib import Path
+
+import pytest
+from prometheus_client import REGISTRY
+from prometheus_client.metrics_core import Metric
+from prometheus_client.parser import text_string_to_metric_families
+
+from schedmate.metrics import GROUPS
+from schedmate.telemetry import Telemetry
+from tests.docs.metrics import FAMILIES
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("resilience", "processors", "streams", "sinks", "scheduler_bridge", "schedmate")
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_a_metric_is_named_as_prometheus_has_it(family: Metric) -> None:
+    assert re.fullmatch(r"schedmate(_[a-z0-9]+)+", family.name)
+    assert not family.name.endswith("_total"), "the client adds it to counters"
+    assert not re.search(r"_(s|ms|kb|mb)$", family.name), "base units, spelt out: seconds, bytes"
+    assert family.unit == next((unit for unit in ("seconds", "bytes") if family.name.endswith(f"_{unit}")), "")
+    assert family.type != "histogram" or family.unit, "what is measured has a unit"
+    assert family.documentation.endswith(".")
+    assert family.samples, "every label value is there from the start, so that increase() sees its first event"
+
+
+def test_every_name_is_declared_once() -> None:
+    names = [family.name for family in FAMILIES]
+    assert len(names) == len(set(names))
+
+
+def test_every_group_of_the_rooms_is_listed() -> None:
+    declared = {
+        node.name
+        for room in ROOMS
+        for file in (ROOT / room).rglob("*.py")
+        for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Metrics")
+    }
+    assert declared == {type(make()).__name__ for _, make in GROUPS}
+
+
+def test_nothing_is_in_the_global_registry() -> None:
+    for _, make in GROUPS:
+        make()
+    assert not [family.name for family in REGISTRY.collect() if family.name.startswith("schedmate")]
+
+
+def test_what_is_exported_is_served() -> None:
+    groups = [make() for _, make in GROUPS]
+    telemetry = Telemetry()
+    telemetry.export(*groups)
+    port = telemetry.serve("127.0.0.1", 0)
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            served = {family.name: family for family in text_string_to_metric_families(answer.read().decode())}
+    finally:
+        telemetry.close()
+    assert {family.name for family in FAMILIES} <= served.keys()
+    assert not [name for name in served if name.endswith("_created")]
+    assert served["schedmate_build_info"].samples[0].labels["version"]
+    assert "process_resident_memory_bytes" in served
