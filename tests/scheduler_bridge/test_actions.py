@@ -80,7 +80,7 @@ def test_a_retracted_verdict_withdraws_a_drain_that_waits(stand: Stand) -> None:
     stand.bridge.accept(failure(job="7", node_evidence=False, revision=2))
     waiting = [result for result in stand.written.results if result.target == "slot-0"]
     assert [result.outcome for result in waiting] == [Outcome.REFUSED]
-    assert "taken back" in waiting[0].detail
+    assert "retracted" in waiting[0].detail
     assert node(stand).state is NodeState.UP
 
 

@@ -87,7 +87,7 @@ def test_ten_jobs_that_fake_an_xid_leave_room_for_a_true_failure() -> None:
     stand.fail("ada/0", node_evidence=True)
     assert stand.outcomes("ada/0") == DONE
     assert [result.node for result in stand.results if result.job == "ada/0"] == ["n1", "n1"]
-    assert stand.bridge.counters.actions_hour == {"cluster": SHARE + 1, "user": SHARE, "node": 1}
+    assert by_label(stand.bridge.metrics.actions_last_hour) == {"cluster": SHARE + 1, "user": SHARE, "node": 1}
 
 
 def test_what_is_over_a_limit_waits_is_written_down_once_and_carried_out_later() -> None:
@@ -151,7 +151,7 @@ def test_the_end_of_a_packing_counts_for_whom_it_favours() -> None:
     stand.bridge.advance()
     assert len(stand.cluster.attempts) == SHARE
     assert {result.user for result in stand.results} == {"mallory"}
-    assert stand.bridge.counters.deferred == {"user-limit": 1}
+    assert by_label(stand.bridge.metrics.deferred) == {"user-limit": 1}
 
 
 def test_a_budget_for_ever_is_final() -> None:

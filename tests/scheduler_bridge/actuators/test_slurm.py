@@ -21,7 +21,7 @@ ONCE = 'echo $SLURMD_NODENAME; test -n "$SLURM_RESTART_COUNT"'
 KEY = "restart/0123456789abcdef"
 
 RECORD = (
-    " UserId=ada(1000) GroupId=lab(1000) MCS_label=N/A Priority=5 SchedulerJobState=FAILED Reason=NonZeroExitCode Requeue=1"
+    " UserId=ada(1000) GroupId=lab(1000) MCS_label=N/A Priority=5 JobState=FAILED Reason=NonZeroExitCode Requeue=1"
     " Restarts=2 ExitCode=3:0 ReqNodeList=(null) ExcNodeList=n7 NodeList=n1 Command=/x WorkDir=/x"
 )
 
@@ -89,7 +89,7 @@ class TestActuator:
             slurm.wait(f"{array}_{task}", "FAILED")
         assert actuator.restart(f"{array}_2", (), KEY).attempt == 1
         slurm.wait(f"{array}_2", "COMPLETED")
-        assert slurm.fields(f"{array}_1")["SchedulerJobState"] == "FAILED"
+        assert slurm.fields(f"{array}_1")["JobState"] == "FAILED"
         with pytest.raises(ActuatorError, match="array"):
             actuator.job(array)
 
@@ -115,7 +115,7 @@ class TestActuator:
             actuator.cancel_packing(running, KEY)
         assert actuator.job("999999") is None
         for job in (stubborn, here_only):
-            assert slurm.fields(job)["SchedulerJobState"] == "FAILED"
+            assert slurm.fields(job)["JobState"] == "FAILED"
         assert slurm.fields(running)["Restarts"] == "0"
         slurm.run("scancel", running)
 

@@ -34,13 +34,20 @@ TRAINING = "trap 'echo saved > $SLURM_JOB_ID.saved' USR1; while true; do sleep 0
 
 @pytest.fixture
 def actuator(slurm: Slurm) -> Iterator[SlurmActuator]:
-    yield SlurmActuator(SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)})))
+    client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
+    clear(slurm, client)
+    yield SlurmActuator(client)
+    clear(slurm, client)
+
+
+def clear(slurm: Slurm, client: SlurmClient) -> None:
+    """End all jobs, and return all nodes to service as if nothing had been done to them."""
     slurm.run("scancel", f"--user={getpass.getuser()}", check=False)
-    for node in SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)})).nodes().values():
+    for node in client.nodes().values():
         if "DRAIN" in node.states:
-            slurm.run("scontrol", "update", f"NodeName={node.name}", "State=RESUME", "Comment=")
+            client.update_node(node.name, {"State": "RESUME", "Comment": ""})
         elif node.comment:
-            slurm.run("scontrol", "update", f"NodeName={node.name}", "Comment=")
+            client.update_node(node.name, {"Comment": ""})
     idle = ["idle"] * len(NODES)
     until(lambda: slurm.run("sinfo", "-h", "-N", "-o", "%T").split() == idle, lambda: slurm.run("sinfo", "-N", "-l"))
 
@@ -127,7 +134,7 @@ class TestNodes:
         stand.restart()
         assert stand.bridge.advance() is not None
         assert stand.written.outcomes == [Outcome.STARTED]
-        assert slurm.fields(job)["SchedulerJobState"] == "RUNNING"
+        assert slurm.fields(job)["JobState"] == "RUNNING"
         slurm.run("scancel", job)
         until(lambda: bool(stand.bridge.advance() is None))
         assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
@@ -226,7 +233,7 @@ class TestJobs:
         slurm.wait(job, "RUNNING")
         assert stand.carry_out(decision(Action.CANCEL, job=job, attempt=1)) == [Outcome.REFUSED]
         assert stand.carry_out(decision(Action.CANCEL, job=job, id="right"))[1:] == [Outcome.STARTED, Outcome.DONE]
-        assert slurm.fields(job)["SchedulerJobState"] == "CANCELLED"
+        assert slurm.fields(job)["JobState"] == "CANCELLED"
 
     def test_the_same_eviction_twice_and_after_a_lost_topic(self, slurm: Slurm, stand: Stand) -> None:
         job = slurm.submit("sleep 60")
@@ -290,7 +297,7 @@ class TestGrace:
         stand.carry_out(decision(Action.EVICT, job=job, grace_s=600))
         until(lambda: stand.bridge.advance() is None)
         assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
-        assert slurm.fields(job)["SchedulerJobState"] == "COMPLETED"
+        assert slurm.fields(job)["JobState"] == "COMPLETED"
 
 
 @pytest.mark.parametrize("action", [Action.EVICT, Action.CANCEL, Action.HOLD])
