@@ -19,20 +19,20 @@ from records import (
     JobMetric,
     LogChunk,
     ModelAnswer,
-    ModelQuestion,
     NodeFinding,
     Position,
     Record,
-    derived_id,
 )
 
 from .alarms.monitor import AlarmMonitor
+from .checkpoints import Checkpoints
 from .diagnose.stage import Diagnosis
 from .interference.monitor import InterferenceMonitor
+from .job_questions import cited, on_template_answer, speed_is_open
+from .notices import conflict, lines_passed_over
 from .placements import Placements
-from .recent_chunks import cite
 from .stage import AnyStage, Heard
-from .state import ATTEMPTS, PRODUCERS, AttemptState, Early, JobState, SourceState, StreamState, stream_name
+from .state import ATTEMPTS, AttemptState, Early, JobState, StreamState, stream_name
 from .stream_reader import StreamReader
 from .track import learned
 from .track.ranks import together
@@ -40,7 +40,7 @@ from .track.template_reading import template_question
 
 T = TypeVar("T")
 
-STAGES: tuple[type[AnyStage], ...] = (Placements, AlarmMonitor, InterferenceMonitor, Diagnosis)
+STAGES: tuple[type[AnyStage], ...] = (Placements, AlarmMonitor, InterferenceMonitor, Checkpoints, Diagnosis)
 """In the order in which they hear of a record."""
 EARLY = 32
 """Findings and answers kept that came before anything else of their attempt."""
@@ -58,15 +58,7 @@ class JobProcessor:
     """
 
     inputs = tuple(
-        dict.fromkeys(
-            [
-                "job-logs",
-                "job-events",
-                "pipe-events",
-                "model-answers",
-                *(topic for each in STAGES for topic in each.inputs),
-            ]
-        )
+        dict.fromkeys(["job-logs", "job-events", "pipe-events", *(topic for each in STAGES for topic in each.inputs)])
     )
     replayed = ("job-logs",)
     state_topic = "job-state"
@@ -103,7 +95,7 @@ class JobProcessor:
 
     def process(self, state: JobState, position: Position, record: Record) -> list[Record]:
         """Return the records that follow from `record`, which stands at `position`; `state` then includes it."""
-        return [each for made in self._process(state, position, record) if (each := _cited(made, state))]
+        return [each for made in self._process(state, position, record) if (each := cited(made, state))]
 
     def _process(self, state: JobState, position: Position, record: Record) -> list[Record]:
         match record:
@@ -113,13 +105,10 @@ class JobProcessor:
                 return self._event(state, position, record)
             case NodeFinding():
                 return self._about(state, Early(position, finding=record), record) if record.job else []
+            case ModelAnswer() if record.review is None:
+                return on_template_answer(state, position, record)
             case ModelAnswer():
-                template = record.review is None
-                return (
-                    self._template(state, position, record)
-                    if template
-                    else self._about(state, Early(position, answer=record), record)
-                )
+                return self._about(state, Early(position, answer=record), record)
             case _:
                 raise TypeError(f"expected a record of {' or '.join(self.inputs)}, got {type(record).__name__}")
 
@@ -128,25 +117,22 @@ class JobProcessor:
         if isinstance(record, LogChunk) and record.attempt >= min(state.attempts, default=0):
             stream = state.stream_of(record.attempt, record.rank, record.stream)
             if stream.offset < position.offset:
-                first_line = _first_line(record, stream)
-                read = self.reader.read(record, position, stream, copy(state.budget))
-                self._keep_in_mind(record, position, stream, first_line, read.chunk.numbers)
+                self.reader.read(record, position, stream, copy(state.budget), keep_place=self.ask_models)
 
     def _chunk(self, state: JobState, position: Position, chunk: LogChunk) -> list[Record]:
         results = self._begin(state, chunk, position)
         attempt = state.attempts.get(chunk.attempt)
         stream = state.stream_of(chunk.attempt, chunk.rank, chunk.stream)
-        results += _conflict(stream, position, chunk)
-        first_line = _first_line(chunk, stream)
+        results += conflict(stream, position, chunk)
+        may_wait = attempt is not None and not attempt.ended
         read = self.reader.read(
-            chunk, position, stream, state.budget, state.templates, may_wait=attempt is not None and not attempt.ended
+            chunk, position, stream, state.budget, state.templates, may_wait=may_wait, keep_place=self.ask_models
         )
-        self._keep_in_mind(chunk, position, stream, first_line, read.chunk.numbers)
         if attempt is None:
             return [*results, *read.metrics]
         if read.passed_over and not attempt.passed_over:
             attempt.passed_over = True
-            results.append(_passed_over(position, chunk))
+            results.append(lines_passed_over(position, chunk))
         name = stream_name(chunk.attempt, chunk.rank, chunk.stream)
         if stream.waiting and len(attempt.waiting) < WAITING and name not in attempt.waiting:
             attempt.waiting.append(name)
@@ -155,16 +141,9 @@ class JobProcessor:
             metrics = ()  # the end has told what waited
         if read.chunk.lines:
             attempt.newest_stream = name
-            if self.ask_models and _ask_about_speed(state, stream, chunk.producer, len(read.chunk.lines)):
+            if self.ask_models and speed_is_open(state, stream, chunk.producer, len(read.chunk.lines)):
                 results.append(template_question(chunk, position, state.template_questions))
         return [*results, *self._measured(metrics, position, attempt), *self._run(read.chunk, position, attempt)]
-
-    def _keep_in_mind(
-        self, chunk: LogChunk, position: Position, stream: StreamState, first_line: int, numbers: Sequence[int]
-    ) -> None:
-        """Note where `chunk` is, and the line that it begins with, where models may be asked about it and it holds new lines."""
-        if self.ask_models and numbers:
-            stream.recent.add(chunk, position, first_line, numbers)
 
     def _event(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
         if event.scheduler == PIPE and state.scheduled:
@@ -190,18 +169,6 @@ class JobProcessor:
         if not state.attempts or record.attempt > max(state.attempts):
             state.early = [*state.early, early][-EARLY:]
         return []
-
-    def _template(self, state: JobState, position: Position, answer: ModelAnswer) -> list[Record]:
-        """Take what a language model says of a template: all lines of it are read like that from now on."""
-        state.template_questions.on_answer(answer.about)
-        state.templates = learned.remember(answer, state.templates)
-        source = _printed(state, answer)
-        template = next((each for each in state.templates if each.key == answer.about), None)
-        if source is None or template is None:
-            return []
-        newest = learned.recall(answer, position, template, source.track.followed)
-        metric = learned.completed(None, newest, source.track)
-        return [metric] if metric else []
 
     def _begin(self, state: JobState, record: LogChunk | JobEvent, position: Position) -> list[Record]:
         """Begin the attempt of `record` where nothing was heard of it before; forget attempts before the last two."""
@@ -244,72 +211,3 @@ class JobProcessor:
             made = [each for record in made for each in (*stage.hear(record, position, own), record)]
             made += stage.hear(heard, position, own)
         return made
-
-
-def _first_line(chunk: LogChunk, stream: StreamState) -> int:
-    """Return the number of the first line of `chunk`, which its stream has not taken yet."""
-    return chunk.first_line or stream.source_of(chunk.producer).next_line
-
-
-def _ask_about_speed(state: JobState, stream: StreamState, producer: str, new: int) -> bool:
-    """Return whether it is time to ask a model about the lines of a stream, since they tell no speed; the last `new` have just come."""
-    return state.template_questions.due(stream.recent.lines, new) and learned.left_open(
-        stream.source_of(producer).track
-    )
-
-
-def _cited(made: Record, state: JobState) -> Record | None:
-    """Return `made`; a question with the newest chunks of its stream, or None where there are none."""
-    if not isinstance(made, ModelQuestion):
-        return made
-    attempt = state.attempts.get(made.attempt)
-    newest = attempt.newest_stream if attempt else ""
-    stream = state.streams.get(stream_name(made.attempt, made.rank, made.stream) if made.stream else newest)
-    return cite(made, stream.recent if stream else None)
-
-
-def _passed_over(position: Position, chunk: LogChunk) -> JobEvent:
-    return JobEvent(
-        id=derived_id("lines_passed_over", chunk.job, position),
-        job=chunk.job,
-        attempt=chunk.attempt,
-        kind=EventKind.LINES_PASSED_OVER,
-        time=chunk.time,
-        scheduler=PRODUCER,
-        detail=(
-            f"expected lines that repeat, got new text line after line from {chunk.stream} of rank {chunk.rank}: what is beyond the "
-            "job's budget is not read, apart from some lines that tell of errors or progress; is it printing data?"
-        ),
-    )
-
-
-def _printed(state: JobState, answer: ModelAnswer) -> SourceState | None:
-    """Return the newest of the sources that printed the lines which `answer` explains."""
-    stream = state.streams.get(stream_name(answer.attempt, answer.rank, answer.stream))
-    return max(stream.sources.values(), key=lambda source: source.updated, default=None) if stream else None
-
-
-def _conflict(stream: StreamState, position: Position, chunk: LogChunk) -> list[JobEvent]:
-    """Return an event, once a stream, where two producers write one stream of one rank by turns."""
-    if chunk.producer in stream.writers[-1:] or not chunk.producer:
-        return []
-    if chunk.producer not in stream.writers:
-        stream.writers = [*stream.writers, chunk.producer][-PRODUCERS:]
-        return []
-    if stream.conflict:
-        return []
-    stream.conflict = True
-    return [
-        JobEvent(
-            id=derived_id("id_conflict", chunk.job, position),
-            job=chunk.job,
-            attempt=chunk.attempt,
-            kind=EventKind.ID_CONFLICT,
-            time=chunk.time,
-            scheduler=PRODUCER,
-            detail=(
-                f"expected one producer for {chunk.stream} of rank {chunk.rank}, got lines by turns from "
-                f"{' and '.join(stream.writers[-2:])}: are two jobs using one id? give each its own --job, or each process its own --rank"
-            ),
-        )
-    ]

@@ -8,6 +8,7 @@ from records import ModelAnswer, NodeFinding, Position
 
 from .alarms.monitor import AlarmState
 from .budget import BudgetState
+from .checkpoints import CheckpointsState
 from .classify.context import ClassifyContext
 from .dedup import Numbering
 from .diagnose.stage import DiagnosisState
@@ -89,6 +90,7 @@ class AttemptState(msgspec.Struct):
     placements: PlacementsState = msgspec.field(default_factory=PlacementsState)
     alarms: AlarmState = msgspec.field(default_factory=AlarmState)
     interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
+    checkpoints: CheckpointsState = msgspec.field(default_factory=CheckpointsState)
     diagnosis: DiagnosisState = msgspec.field(default_factory=DiagnosisState)
 
 

@@ -73,6 +73,7 @@ class StreamReader:
         known: Sequence[Template] = (),
         *,
         may_wait: bool = True,
+        keep_place: bool = False,
     ) -> StreamRead:
         """Take `chunk`, which stands at `position`, into its stream.
 
@@ -83,9 +84,11 @@ class StreamReader:
             budget: Pays for its new text.
             known: What a language model explained of the job's log.
             may_wait: Reports that follow soon upon the newest metric may wait; `waiting` returns what they say.
+            keep_place: The stream remembers where the chunk is, so that a language model can be asked about its lines.
         """
         stream.offset = position.offset
         source = stream.source_of(chunk.producer)
+        first_line = chunk.first_line or source.next_line
         fresh = deduplicate(chunk, source)
         if fresh.repeats:
             self.metrics.repeats.inc(fresh.repeats)
@@ -96,6 +99,8 @@ class StreamReader:
             stream.waiting = None
             return StreamRead(_view(chunk, position), waited)
         self.metrics.lines.inc(len(fresh.lines))
+        if keep_place:
+            stream.recent.add(chunk, position, first_line, fresh.numbers)
         lines, times = strip_container_wrapping(fresh.lines, fresh.times)
         masked = templates(lines)
         if beyond := over_budget(budget, lines, masked, chunk.time):

@@ -3,6 +3,7 @@
 from .alarm import Alarm, AlarmKind
 from .base import VERSION, Evidence, Position, Record
 from .bounds import check
+from .checkpoint import Checkpoint, CheckpointState, DurableBy
 from .codec import InvalidRecord, decode, encode
 from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
@@ -36,11 +37,14 @@ __all__ = [
     "Alarm",
     "AlarmKind",
     "Certainty",
+    "Checkpoint",
+    "CheckpointState",
     "ChunkReference",
     "Component",
     "DeadLetter",
     "Decision",
     "DecisionResult",
+    "DurableBy",
     "ErrorType",
     "Estimate",
     "EventKind",

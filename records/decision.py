@@ -68,6 +68,8 @@ class Decision(Record, frozen=True, kw_only=True):
         node_evidence: True where those nodes' own logs or GPU samples speak against them, not the job alone: only then does the
             action count against them. For `drain` it is about `node`.
         grace_s: Seconds that a running job has to save a checkpoint after it was told to, before it is stopped (`evict`); 0: none.
+        checkpoint: Path of the last durable checkpoint that the job's log named (`restart`); empty where none is known. It is for
+            people to read, and a word of the job's own: never part of a command.
         beneficiary: The job that gains (`cancel_packing`: the victim).
         evidence: The lines that it rests on.
     """
@@ -87,6 +89,7 @@ class Decision(Record, frozen=True, kw_only=True):
     exclude_nodes: list[Name] = []
     node_evidence: bool = False
     grace_s: float = 0.0
+    checkpoint: Sentence = ""
     beneficiary: Name = ""
     evidence: list[Evidence] = []
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from .alarm import Alarm
 from .base import Record
+from .checkpoint import Checkpoint
 from .dead_letter import DeadLetter
 from .decision import Decision
 from .decision_result import DecisionResult
@@ -48,6 +49,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("failures", Failure, "job", "Why jobs fail, line by line."),
     Topic("slowdowns", Slowdown, "job", "Jobs that run slower since another was packed beside them."),
     Topic("alarms", Alarm, "job", "What goes wrong with running jobs: hangs, losses that are no numbers, stragglers."),
+    Topic("checkpoints", Checkpoint, "job", "Checkpoints that jobs save: begun, durable, failed."),
     Topic("estimates", Estimate, "job", "What jobs will probably take."),
     Topic("decisions", Decision, "target", "What the scheduler should do."),
     Topic("decision-results", DecisionResult, "target", "What became of each decision."),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from processors.alarms.monitor import AlarmMonitor
+from processors.checkpoints import Checkpoints
 from processors.classify.classifier import LineClassifier
 from processors.classify.embedder import Embedder
 from processors.classify.fallback import ModelClassifier
@@ -32,6 +33,7 @@ def job_processor(settings: ProcessorSettings) -> JobProcessor:
             Placements(),
             AlarmMonitor(hang_s=settings.hang_seconds),
             InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
+            Checkpoints(),
             Diagnosis(FailureHandler(signatures(settings)), ask_models=settings.ask_models),
         ],
         ask_models=settings.ask_models,

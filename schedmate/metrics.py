@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from processors.alarms.monitor import AlarmMetrics
+from processors.checkpoints import CheckpointMetrics
 from processors.classify.classifier import ClassifierMetrics
 from processors.diagnose.handler import HandlerMetrics
 from processors.diagnose.nodes import NodeEvidenceMetrics
@@ -33,6 +34,7 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("worker", HandlerMetrics),
     ("worker", InterferenceMetrics),
     ("worker", AlarmMetrics),
+    ("worker", CheckpointMetrics),
     ("worker", NodeMetrics),
     ("worker", NodeEvidenceMetrics),
     ("worker", ReviewMetrics),

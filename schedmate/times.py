@@ -13,11 +13,18 @@ _SUFFIXES = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 def ago(moment: datetime, now: float | None = None) -> str:
     """Return how long ago `moment` was, in the largest unit that fits: `3 minutes ago`, `in 2 hours`, `now`."""
     seconds = (time.time() if now is None else now) - moment.timestamp()
+    some = span(abs(seconds))
+    if not some:
+        return "now"
+    return f"{some} ago" if seconds > 0 else f"in {some}"
+
+
+def span(seconds: float) -> str:
+    """Return a time in the largest unit that fits: `3 minutes`; nothing below a second."""
     for unit, size in _UNITS:
-        if count := int(abs(seconds) // size):
-            some = f"{count} {unit}{'s' if count > 1 else ''}"
-            return f"{some} ago" if seconds > 0 else f"in {some}"
-    return "now"
+        if count := int(seconds // size):
+            return f"{count} {unit}{'s' if count > 1 else ''}"
+    return ""
 
 
 def local(moment: datetime) -> str:

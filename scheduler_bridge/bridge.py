@@ -9,6 +9,8 @@ import structlog
 
 from records import (
     Action,
+    Checkpoint,
+    CheckpointState,
     Decision,
     DecisionResult,
     Failure,
@@ -40,7 +42,7 @@ from scheduler_bridge.settings import BridgeSettings
 
 log = structlog.get_logger(__name__)
 
-Accepted = Failure | Slowdown | Decision | DecisionResult | JobEvent
+Accepted = Failure | Slowdown | Decision | DecisionResult | JobEvent | Checkpoint
 """What the bridge reads."""
 
 
@@ -64,7 +66,7 @@ class _Watch:
         confirmed: Its verdict was repeated after the attempt had ended.
         why: What it waits for.
         user: In whose favour it is, as the scheduler says; None until it was asked.
-        saved: When the job last saved a checkpoint, in seconds since 1970.
+        saved: When the job began to save its last durable checkpoint, in seconds since 1970.
     """
 
     due: float
@@ -136,12 +138,8 @@ class Bridge:
                 self._ledger.remember(record)
             case JobEvent():
                 self._look_soon(record.job)
-
-    def note_checkpoint(self, job: str, time: float) -> None:
-        """Take in that a job saved a checkpoint at `time` (in seconds since 1970), and that it is durable."""
-        for decision_id in self._ledger.open_about(job):
-            self._watch(decision_id).saved = max(time, self._watch(decision_id).saved)
-        self._look_soon(job)
+            case Checkpoint():
+                self._accept_checkpoint(record)
 
     def advance(self) -> float | None:
         """Carry out what is ready. May take as long as the actuator's time limits allow.
@@ -164,6 +162,13 @@ class Bridge:
         if not waiting:
             return None
         return max(0.0, min(self._watch(key).due for key in waiting) - self._clock())
+
+    def _accept_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Note a durable checkpoint of a job that may be evicted once it has one; one that began before counts for nothing."""
+        if checkpoint.state is CheckpointState.DURABLE:
+            for decision_id in self._ledger.open_about(checkpoint.job):
+                self._watch(decision_id).saved = max(checkpoint.since, self._watch(decision_id).saved)
+            self._look_soon(checkpoint.job)
 
     def _accept_failure(self, failure: Failure) -> None:
         """Propose what the newest revision says, and retract what an older one led to."""

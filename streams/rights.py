@@ -81,8 +81,8 @@ _ROLES = (
             *STATE_TOPICS,
         ),
         writes=(
-            *("job-metrics", "failures", "slowdowns", "alarms", "model-questions", "job-events", "placements"),
-            *("node-findings", "dead-letters", *STATE_TOPICS),
+            *("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "model-questions"),
+            *("job-events", "placements", "node-findings", "dead-letters", *STATE_TOPICS),
         ),
         sees=ALL,
         group="-worker",
@@ -98,7 +98,7 @@ _ROLES = (
     Role(
         "bridge",
         "`bridge`",
-        reads=("failures", "slowdowns", "decisions", "decision-results", "job-events"),
+        reads=("failures", "slowdowns", "decisions", "decision-results", "job-events", "checkpoints"),
         writes=("decisions", "decision-results", "dead-letters"),
         group="-bridge",
     ),

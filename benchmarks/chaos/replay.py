@@ -11,7 +11,7 @@ from schedmate.settings import Settings
 from streams.runtimes.engine import Engine, by_topic
 from streams.transport import Message, Outgoing
 
-MADE = ("job-metrics", "failures", "slowdowns", "alarms", "node-findings")
+MADE = ("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "node-findings")
 """Topics that workers alone write."""
 
 

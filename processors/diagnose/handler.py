@@ -23,8 +23,8 @@ from .candidates import Candidate, choose, revive, survive_elsewhere
 from .catalogue import Signature, load
 from .ending import Ending, by_ending
 from .kinds import EXIT
-from .line_reader import Feed, Reader, close
-from .verdict import Said, informed, retracted, verdict
+from .line_reader import Feed, LineReader, close
+from .verdict import PublishedVerdict, informed, retracted, verdict
 
 AT_ONCE = 0.4
 """Confidence below which a verdict waits for the end."""
@@ -42,7 +42,7 @@ class HandlerState(msgspec.Struct):
     candidates: list[Candidate] = []
     feeds: dict[str, Feed] = {}
     benign: list[str] = []
-    said: Said | None = None
+    said: PublishedVerdict | None = None
     ending: Ending | None = None
     verdict: Failure | None = None
     """The newest verdict, as the record says it; a language model's answer may have revised it since."""
@@ -72,7 +72,7 @@ class FailureHandler:
     def __init__(self, signatures: Sequence[Signature] | None = None) -> None:
         self.signatures = tuple(load() if signatures is None else signatures)
         self.metrics = HandlerMetrics()
-        self._reader = Reader(self.signatures)
+        self._reader = LineReader(self.signatures)
 
     def quiet(self, lines: Sequence[str], classes: str) -> bool:
         """Return whether `lines`, whose classes are `classes`, hold no sign of a failure, not even of one survived."""
@@ -134,14 +134,14 @@ class FailureHandler:
     def _say(self, said: Failure, root: Candidate, state: HandlerState) -> Failure:
         self.metrics.verdicts.inc()
         state.revision = said.revision
-        state.said = Said.of(root, said.id)
+        state.said = PublishedVerdict.of(root, said.id)
         return said
 
     def _retract(self, state: HandlerState, job: str, attempt: int, time: float, ending: Ending | None) -> Failure:
         self.metrics.retracted.inc()
         state.revision += 1
         said = retracted(job, time, attempt, state.revision, ending)
-        state.said = Said("", ErrorType.NONE, 0, None, said.id)
+        state.said = PublishedVerdict("", ErrorType.NONE, 0, None, said.id)
         return said
 
 

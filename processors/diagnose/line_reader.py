@@ -88,7 +88,7 @@ class Feed(msgspec.Struct):
         return launch.accused(line)
 
 
-class Reader:
+class LineReader:
     """Reads chunks. Holds the template cache, nothing of any job."""
 
     def __init__(self, signatures: Sequence[Signature]) -> None:

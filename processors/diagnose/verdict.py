@@ -13,7 +13,7 @@ EVIDENCE = 6
 """Lines that a verdict cites, the root among them."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class PublishedVerdict(msgspec.Struct, frozen=True):
     """The verdict that was said last, as far as a change in it is worth a record."""
 
     cause: str
@@ -23,13 +23,13 @@ class Said(msgspec.Struct, frozen=True):
     id: str = ""
 
     @classmethod
-    def of(cls, root: Candidate, name: str) -> "Said":
+    def of(cls, root: Candidate, name: str) -> "PublishedVerdict":
         """Return what a verdict with this root, under the id `name`, says."""
         return cls(root.cause, root.error_type, root.root.line if root.root else 0, root.rank, name)
 
     def same(self, root: Candidate) -> bool:
         """Return whether a verdict with this root says nothing new."""
-        return self == Said.of(root, self.id)
+        return self == PublishedVerdict.of(root, self.id)
 
 
 def verdict(ranked: Sequence[Candidate], job: str, attempt: int, revision: int, ending: Ending | None) -> Failure:

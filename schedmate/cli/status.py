@@ -1,5 +1,6 @@
 """`schedmate status`: the present state of a job, or of all."""
 
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +10,7 @@ from schedmate.cli.console import console, say_json, warn
 from schedmate.cli.listing import Csv, Json, Since, blocks, print_rows
 from schedmate.report import AGAIN, NO_CLOCK, NO_REPORT, rate, seconds
 from schedmate.settings import Loaded, SettingsError
-from schedmate.times import at, local_and_ago
+from schedmate.times import ago, at, local_and_ago, span
 from schedmate.times import since as moment
 
 if TYPE_CHECKING:
@@ -113,6 +114,9 @@ def _one(status: "JobStatus") -> None:
         "slowest rank": _slowest(status),
         "last report": at(status.metric_time),
         "alarms": "; ".join(status.alarms.values()),
+        "checkpoint": _checkpoint(status),
+        "saving": _saving(status),
+        "lost if stopped": _joined(_some("{} of work", span(status.lost_s(time.time()) or 0.0)), _some("{} steps", status.lost_steps)),
         "slowed by": _some("{}, to {:.0%}", status.slowed_by, status.slowdown_ratio),
         "verdict": _joined(_verdict(status), status.verdict_signature.replace("_", " "), _again(status)),
         "said": at(status.verdict_time),
@@ -176,6 +180,23 @@ def _why_unknown(status: "JobStatus") -> str:
 
 def _again(status: "JobStatus") -> str:
     return AGAIN[status.verdict_restartable] if status.verdict else ""
+
+
+def _checkpoint(status: "JobStatus") -> str:
+    """Return the last durable checkpoint: how old it is, its step, where it is."""
+    began = at(status.checkpoint_since)
+    if began is None:
+        return ""
+    about = "" if status.checkpoint_attempt == status.attempt else f" (attempt {status.checkpoint_attempt})"
+    return _joined(f"{ago(began)}{about}", _some("step {}", status.checkpoint_step), status.checkpoint_path)
+
+
+def _saving(status: "JobStatus") -> str:
+    """Return the newest save where it is not complete."""
+    began = at(status.save_since)
+    if began is None or status.save == "durable":
+        return ""
+    return _joined(f"{status.save} {ago(began)}", _some("usually takes {}", span(status.save_duration_s or 0.0)))
 
 
 def _verdict(status: "JobStatus") -> str:

@@ -20,6 +20,11 @@ _PROGRESS = (
     "SELECT max(m.step) AS step, argMax(m.step_time_s, m.time) AS step_time_s, argMax(m.loss, m.time) AS loss, max(m.time) AS time "
     "FROM job_metrics AS m WHERE m.job = {job:String} AND m.attempt = {attempt:Int64}"
 )
+_CHECKPOINT = (
+    "SELECT attempt, number, since, durable_by, step, path FROM checkpoint_saves WHERE job = {job:String} "
+    "AND attempt <= {attempt:Int64} AND state = 'durable' ORDER BY attempt DESC, since DESC LIMIT 1"
+)
+_FAILED_SAVES = "SELECT count() AS saves FROM checkpoint_saves WHERE job = {job:String} AND attempt = {attempt:Int64} AND state = 'failed'"
 OWN_MEMORY = ("oom_killer", "cgroup_oom", "systemd_oom", "host_memory", "worker_killed", "out_of_memory")
 """Causes that are a job's hunger for memory, on whatever node: no sign that a node is ill."""
 _NEIGHBOURS = (
@@ -53,6 +58,8 @@ class JobFacts:
         verdicts: All revisions of its verdict, first said first; empty where nothing was said.
         ran: When and where it ran and how it ended; None where no scheduler told.
         progress: The last progress; None where none was reported.
+        checkpoint: The last durable checkpoint that it could be started again from, its own or an earlier attempt's; None without one.
+        failed_saves: Saves of the attempt that failed.
         decisions: What the bridge decided on the job, newest first, and what became of it.
         findings: What its nodes' logs and GPUs said while it was there, the worst first.
         looks: What language models said last of the attempt's verdicts.
@@ -65,6 +72,8 @@ class JobFacts:
     verdicts: Sequence[Row] = field(default_factory=list)
     ran: Row | None = None
     progress: Row | None = None
+    checkpoint: Row | None = None
+    failed_saves: int = 0
     decisions: Sequence[Row] = field(default_factory=list)
     findings: Sequence[Row] = field(default_factory=list)
     looks: Sequence[Row] = field(default_factory=list)
@@ -101,6 +110,8 @@ def gather(client: Client, job: str, attempt: int | None = None) -> JobFacts | N
         verdicts=[{**row, "evidence": json.loads(row["evidence"] or "[]")} for row in verdicts],
         ran=next(iter(_rows(ask(client, _ATTEMPT, values))), None),
         progress=progress if progress and progress["step"] is not None else None,
+        checkpoint=next(iter(_rows(ask(client, _CHECKPOINT, values))), None),
+        failed_saves=_rows(ask(client, _FAILED_SAVES, values))[0]["saves"],
         decisions=[row for row in _rows(run(client, "bridge", {"job": job})) if row["attempt"] == chosen],
         findings=_rows(ask(client, _FINDINGS, values)),
         looks=_rows(ask(client, _LOOKS, values)),

@@ -118,7 +118,19 @@ def _head(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
         speed = f", {last['step_time_s']:.4g} s a step" if last["step_time_s"] is not None else ""
         loss = f", loss {last['loss']:.4g}" if last["loss"] is not None else ""
         section.say(f"Last progress {_moment(last['time'])}: step {last['step']}{speed}{loss}.")
+    if facts.checkpoint:
+        section.say(_checkpoint(facts, facts.checkpoint))
+    if facts.failed_saves:
+        section.say(f"{facts.failed_saves} save(s) of a checkpoint failed.")
     return section
+
+
+def _checkpoint(facts: JobFacts, last: Row) -> str:
+    """Return where the attempt could be started again from."""
+    whose = "" if last["attempt"] == facts.attempt else f" (by attempt {last['attempt']})"
+    step = f", step {last['step']}" if last["step"] is not None else ""
+    where = f", {last['path']}" if last["path"] else ", at a place that no line names"
+    return f"Last durable checkpoint {_moment(last['since'])}{whose}{step}{where}."
 
 
 def _verdict(facts: JobFacts, _: Mapping[str, Signature]) -> Section:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from threading import Event
 
-from records import Decision, DecisionResult, Failure, InvalidRecord, JobEvent, Position, Record, Slowdown
+from records import Checkpoint, Decision, DecisionResult, Failure, InvalidRecord, JobEvent, Position, Record, Slowdown
 from resilience import Outage, retry
 from schedmate.settings import BridgeSettings as Wanted
 from scheduler_bridge import Bridge, BridgeSettings
@@ -13,7 +13,7 @@ from streams.accept import accept
 from streams.kafka import Connection, read_back
 from streams.transport import Producer, TransportError, outgoing
 
-READ = ("failures", "slowdowns", "decisions", "decision-results", "job-events")
+READ = ("failures", "slowdowns", "decisions", "decision-results", "job-events", "checkpoints")
 HISTORY = ("decisions", "decision-results")
 ACKNOWLEDGED_S = 30.0
 """An acknowledgement that takes longer counts as an outage: Kafka's client itself tries again for so long."""
@@ -91,7 +91,7 @@ class Bridging:
     def handle(self, batch: Sequence[tuple[Position, Record]]) -> None:
         """Take a batch in and let the bridge work. Returns once all that it wrote is acknowledged."""
         for _, record in batch:
-            if isinstance(record, Failure | Slowdown | Decision | DecisionResult | JobEvent):
+            if isinstance(record, Failure | Slowdown | Decision | DecisionResult | JobEvent | Checkpoint):
                 self._insist(lambda record=record: self.bridge.accept(record))  # type: ignore[misc]
         if batch or time.monotonic() >= self._next:
             self._insist(self._advance)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 import records
-from records import PIPE, ErrorType, EventKind, Position, Record, Severity
+from records import PIPE, CheckpointState, ErrorType, EventKind, Position, Record, Severity
 
 _LARGEST_RANK = 10**9
 """Above every rank, so that the lowest rank has the highest position: it alone speaks for the job."""
@@ -168,6 +168,32 @@ def _alarm(place: Position, alarm: records.Alarm) -> list[Change]:
     return [Change("job", alarm.job, f"alarm_{alarm.kind}_at", at, fields, newest_only=True)]
 
 
+def _checkpoint(place: Position, checkpoint: records.Checkpoint) -> list[Change]:
+    since, over = _micros(checkpoint.since), checkpoint.state is not CheckpointState.STARTED
+    save = _fields(
+        save=checkpoint.state.value,
+        save_attempt=checkpoint.attempt,
+        save_since=checkpoint.since,
+        save_time=checkpoint.time,
+        save_duration_s=checkpoint.usual_duration_s,
+        save_interval_s=checkpoint.interval_s,
+    )
+    newest = _position(checkpoint.attempt, checkpoint.number, over, place.offset)
+    told = [Change("job", checkpoint.job, "save_at", newest, save, newest_only=True)]
+    if checkpoint.state is CheckpointState.DURABLE:
+        fields = _fields(
+            checkpoint_attempt=checkpoint.attempt,
+            checkpoint_since=checkpoint.since,
+            checkpoint_time=checkpoint.time,
+            checkpoint_by=checkpoint.durable_by and checkpoint.durable_by.value,
+            checkpoint_step=checkpoint.step,
+            checkpoint_path=checkpoint.path,
+        )
+        at = _position(checkpoint.attempt, since, place.offset)
+        told.append(Change("job", checkpoint.job, "checkpoint_at", at, fields, newest_only=True))
+    return told
+
+
 def _failure(_: Position, failure: records.Failure) -> list[Change]:
     root = failure.root
     fields = _fields(
@@ -269,6 +295,7 @@ _MAKERS: dict[type[Record], Callable[[Position, Any], list[Change]]] = {
     records.Failure: _failure,
     records.Slowdown: _slowdown,
     records.Alarm: _alarm,
+    records.Checkpoint: _checkpoint,
     records.Estimate: _estimate,
     records.Decision: _decision,
     records.DecisionResult: _result,

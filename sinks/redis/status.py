@@ -84,6 +84,18 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         alarm_hang: See above.
         alarm_slower: See above.
         alarm_straggler: See above.
+        checkpoint_since: When the last save that is complete began: work done since then would be lost.
+        checkpoint_attempt: The attempt that saved it.
+        checkpoint_time: When it was seen to be complete.
+        checkpoint_by: What showed it.
+        checkpoint_step: Its training step.
+        checkpoint_path: Where it is, as the job named it.
+        save: State of the newest save: `started`, `durable` or `failed`.
+        save_attempt: The attempt that saves.
+        save_since: When it began.
+        save_time: When it came into that state.
+        save_duration_s: Usual duration of the attempt's saves.
+        save_interval_s: Usual time between their beginnings.
         estimate_duration_s: Expected duration.
         estimate_low_s: Lower end.
         estimate_high_s: Upper end.
@@ -159,6 +171,18 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     alarm_hang: str = ""
     alarm_slower: str = ""
     alarm_straggler: str = ""
+    checkpoint_since: float | None = None
+    checkpoint_attempt: int | None = None
+    checkpoint_time: float | None = None
+    checkpoint_by: str = ""
+    checkpoint_step: int | None = None
+    checkpoint_path: str = ""
+    save: str = ""
+    save_attempt: int | None = None
+    save_since: float | None = None
+    save_time: float | None = None
+    save_duration_s: float | None = None
+    save_interval_s: float | None = None
     estimate_duration_s: float | None = None
     estimate_low_s: float | None = None
     estimate_high_s: float | None = None
@@ -185,6 +209,22 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         """The alarms that stand: their kinds, and each in words."""
         said = {kind.value: getattr(self, f"alarm_{kind}") for kind in AlarmKind}
         return {kind: detail for kind, detail in said.items() if detail}
+
+    def lost_s(self, now: float) -> float | None:
+        """Return how many seconds of work would be lost if the attempt were stopped at `now`; None where that is not known.
+
+        It counts from the beginning of the attempt's last durable save, or from its start where it saved none.
+        """
+        own = self.checkpoint_attempt is None or self.checkpoint_attempt == self.attempt
+        since = self.checkpoint_since if own and self.checkpoint_since is not None else self.started
+        return None if since is None else max((now if self.ended is None else self.ended) - since, 0.0)
+
+    @property
+    def lost_steps(self) -> int | None:
+        """Steps since the last durable checkpoint; null where one of the two is not known, or the attempt saved none."""
+        if self.step is None or self.checkpoint_step is None or self.checkpoint_attempt != self.metric_attempt:
+            return None
+        return max(self.step - self.checkpoint_step, 0)
 
     @property
     def slowest_rank(self) -> RankStatus | None:

@@ -15,7 +15,7 @@ class InvalidCheckpoint(UserError, ValueError):
     """The checkpoint cannot be used; the message says what to do."""
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class FilePosition(msgspec.Struct, frozen=True, kw_only=True):
     """The border in a log up to which the broker has everything.
 
     Attributes:
@@ -45,11 +45,11 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Content(msgspec.Struct):
     version: int
-    logs: dict[str, Place]
+    logs: dict[str, FilePosition]
     finished: list[tuple[int, int]]
 
 
-class Checkpoint:
+class CollectorCheckpoint:
     """A file with the places of all logs, by path, and the inodes of rotated files that were read to their end.
 
     Owned by one collector: a lock beside it says so.
@@ -81,7 +81,7 @@ class Checkpoint:
             raise
 
     @property
-    def logs(self) -> dict[str, Place]:
+    def logs(self) -> dict[str, FilePosition]:
         """The places, by path. To be changed freely; `save` writes them."""
         return self._content.logs
 

@@ -19,7 +19,7 @@ import structlog
 from records import LogChunk, NodeLogChunk
 from streams.transport import Producer, outgoing
 
-from .checkpoint import Checkpoint, Place
+from .checkpoint import CollectorCheckpoint, FilePosition
 from .collector_settings import CollectorCounters, CollectorSettings
 from .journal import Journal
 from .kernel_log import KernelLog
@@ -57,7 +57,7 @@ class Collector:
         self._settings = settings
         self._pattern = JobPattern(settings.pattern)
         self._clock, self._monotonic = clock, monotonic
-        self._checkpoint = Checkpoint(settings.checkpoint)
+        self._checkpoint = CollectorCheckpoint(settings.checkpoint)
         self._tails: dict[str, Tail] = {}
         self._feeds: dict[str, KernelLog | Journal] = {}
         if JOURNAL in settings.node_globs:
@@ -191,7 +191,9 @@ class Collector:
             raise
         self._refused.discard(path)
 
-    def _believed(self, path: str, template: LogChunk | NodeLogChunk, opened: OpenedLog, place: Place | None) -> bool:
+    def _believed(
+        self, path: str, template: LogChunk | NodeLogChunk, opened: OpenedLog, place: FilePosition | None
+    ) -> bool:
         """Return whether the file may speak for its job. One that was believed before is not asked about again: jobs are forgotten."""
         if isinstance(template, NodeLogChunk):
             return True
@@ -202,7 +204,9 @@ class Collector:
             self._refuse(path, objection, untrusted=True)
         return objection == ""
 
-    def _begin(self, path: str, template: LogChunk | NodeLogChunk, place: Place | None, opened: OpenedLog) -> Tail:
+    def _begin(
+        self, path: str, template: LogChunk | NodeLogChunk, place: FilePosition | None, opened: OpenedLog
+    ) -> Tail:
         file, status = opened.file, opened.status
         limits = self._settings.limits
         if place is not None and continues(file, place):
@@ -217,7 +221,9 @@ class Collector:
             log.warning(
                 "the file that was being read is gone; what stands in its place is read from its beginning", path=path
             )
-        fresh = Place(device=status.st_dev, inode=status.st_ino, owner=status.st_uid, producer=self._name(status))
+        fresh = FilePosition(
+            device=status.st_dev, inode=status.st_ino, owner=status.st_uid, producer=self._name(status)
+        )
         if isinstance(template, NodeLogChunk) and self._first_search and place is None:
             fresh = msgspec.structs.replace(fresh, offset=status.st_size)
         return Tail(path, template, fresh, file, name=self._name, limits=limits)

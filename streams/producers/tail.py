@@ -14,7 +14,7 @@ import structlog
 
 from records import LogChunk, NodeLogChunk
 
-from .checkpoint import Place
+from .checkpoint import FilePosition
 from .chunker import Chunker, ChunkLimits, Ready
 from .log_files import RefusedFile, open_log
 from .pieces import Mark, PieceSplitter
@@ -34,7 +34,7 @@ class Shippable:
     """A chunk, and the place to remember once it is acknowledged."""
 
     record: LogChunk | NodeLogChunk
-    after: Place
+    after: FilePosition
     lines: int
 
 
@@ -54,7 +54,7 @@ class Tail:
         self,
         path: str,
         template: LogChunk | NodeLogChunk,
-        place: Place,
+        place: FilePosition,
         file: int,
         *,
         name: Callable[[os.stat_result], str],
@@ -124,7 +124,7 @@ class Tail:
             os.close(file)
         self._waiting.clear()
 
-    def _open(self, file: int, place: Place) -> None:
+    def _open(self, file: int, place: FilePosition) -> None:
         self._file, self._place, self._offset = file, place, place.offset
         mark = Mark(place.offset, place.line, place.piece)
         self._splitter = PieceSplitter(mark)
@@ -149,7 +149,7 @@ class Tail:
         log.info("log was truncated and starts again", path=self.path, offset=self._offset, size=size)
         self.flush()
         status = os.fstat(self._file)
-        self.acknowledged = Place(
+        self.acknowledged = FilePosition(
             device=status.st_dev, inode=status.st_ino, owner=status.st_uid, producer=self._name(status)
         )
         self.unsaved = True
@@ -164,7 +164,7 @@ class Tail:
         device, inode = identity(file)
         mark = self._splitter.mark
         unfinished = mark.piece > before
-        place = Place(
+        place = FilePosition(
             device=device,
             inode=inode,
             owner=os.fstat(file).st_uid,
@@ -190,7 +190,7 @@ def read_head(file: int, limit: int) -> tuple[int, int]:
     return zlib.crc32(head), len(head)
 
 
-def continues(file: int, place: Place) -> bool:
+def continues(file: int, place: FilePosition) -> bool:
     """True where `file` is the file of `place`, and not another one that got its inode number or was written over."""
     return (
         identity(file) == (place.device, place.inode)
@@ -199,7 +199,7 @@ def continues(file: int, place: Place) -> bool:
     )
 
 
-def rotated(path: str, place: Place, owner: int) -> list[int]:
+def rotated(path: str, place: FilePosition, owner: int) -> list[int]:
     """Open the files that stood at `path` since `place` and were renamed: that of `place`, then younger ones, oldest first.
 
     They are looked for beside `path`, under names that begin like it (`train.log.1`), among the files of `owner`. An empty list where the

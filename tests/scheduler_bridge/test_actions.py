@@ -10,7 +10,7 @@ from records import Action, Decision, DecisionResult, Mode, Outcome, Record
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import NodeState, NodeView, SchedulerJobState
 from tests.scheduler_bridge.actuators.test_local import SLEEP
-from tests.scheduler_bridge.findings import NOW, failure
+from tests.scheduler_bridge.findings import NOW, checkpoint, failure
 from tests.scheduler_bridge.test_bridge import FAIL, Stand
 
 SETTINGS = BridgeSettings(enabled=frozenset(Action), min_nodes_left=1, max_drained_share=0.5)
@@ -134,10 +134,10 @@ def test_an_eviction_waits_for_the_checkpoint(stand: Stand) -> None:
     while not stand.cluster.printed(job):
         pass
     decide(stand, Action.EVICT, job=job, grace_s=600)
-    stand.bridge.note_checkpoint(job, NOW - 5)
+    stand.bridge.accept(checkpoint(job, NOW - 5))
     stand.bridge.advance()
     assert stand.written.outcomes == [Outcome.STARTED], "that one is older than the decision"
-    stand.bridge.note_checkpoint(job, NOW + 5)
+    stand.bridge.accept(checkpoint(job, NOW + 5))
     stand.bridge.advance()
     assert stand.written.outcomes == DONE
     assert stand.cluster.wait(job, SchedulerJobState.RUNNING, attempt=1).attempt == 1

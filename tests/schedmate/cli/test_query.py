@@ -2,14 +2,16 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from records import EventKind, JobEvent, JobMetric, Position
+from records import Checkpoint, CheckpointState, DurableBy, EventKind, JobEvent, JobMetric, Position, Record
 from sinks.clickhouse import ClickHouseWriter, open_client, queries
 from sinks.redis import RedisState, open_redis
 from tests.servers import free_port
@@ -131,6 +133,18 @@ def test_status_of_all_jobs_of_one_and_of_none(site: Site, tmp_path: Path) -> No
         check_status(site, redis.url)
 
 
+def saves(job: str) -> list[tuple[Position, Record]]:
+    now = time.time()
+    last = Checkpoint(
+        id="c1", job=job, number=1, state=CheckpointState.DURABLE, durable_by=DurableBy.COMPLETION, time=now - 750,
+        since=now - 750, step=6, path="/run/\x1b[2J6",
+    )  # fmt: skip
+    under_way = Checkpoint(
+        id="c2", job=job, number=2, state=CheckpointState.STARTED, time=now - 1, since=now - 1, usual_duration_s=3.2
+    )
+    return [(Position("checkpoints", 0, number), each) for number, each in enumerate((last, under_way))]
+
+
 def check_status(site: Site, url: str) -> None:
     here = {"redis__url": url}
     assert site.say("status", **here) == "no jobs\n"
@@ -145,6 +159,7 @@ def check_status(site: Site, url: str) -> None:
                         id="e", job="4711", kind=EventKind.STARTED, time=1.79e9, nodes=["n1"], gpus=8.0, user="ada"
                     ),
                 ),
+                *saves("4711"),
             ]
         )
     listed = site.say("status", **here)
@@ -153,6 +168,11 @@ def check_status(site: Site, url: str) -> None:
     one = site.say("status", "4711", **here)
     for said in ("running", "n1, 8 GPUs", "by ada", "step 8", "0.25 s/step", "256 samples/s", "slowest rank"):
         assert said in one
+    checkpoint = next(line for line in one.splitlines() if line.startswith("checkpoint"))
+    assert re.search(r"12 minutes ago, step 6, /run/.*\[2J6", checkpoint)
+    assert re.search(r"saving +started \d seconds? ago, usually takes 3 seconds", one)
+    assert re.search(r"lost if stopped +12 minutes of work, 2 steps", one)
+    assert "\x1b" not in one
     assert json.loads(site.say("status", "4711", "--json", **here))["step"] == 8
     assert "nothing is known of job 99" in site.say("status", "99", code=1, **here)
 

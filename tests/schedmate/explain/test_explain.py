@@ -13,6 +13,7 @@ import pytest
 from processors.diagnose import load
 from records import (
     Action,
+    Checkpoint,
     Decision,
     DecisionResult,
     Evidence,
@@ -63,7 +64,26 @@ def found(job: str, signature: str, **fields: Any) -> NodeFinding:
     return NodeFinding(id=f"{job}/{signature}/{fields.get('times', 1)}", job=job, **(known | fields))
 
 
+def saved(job: str, number: int, state: str, ago: float, **fields: Any) -> Checkpoint:
+    by = "completion" if state == "durable" else None
+    began = NOW - ago
+    return Checkpoint(
+        id=f"{job}/{number}/{state}",
+        job=job,
+        number=number,
+        state=state,
+        durable_by=by,
+        time=began + 5,
+        since=began,
+        step=number * 1000,
+        **fields,
+    )
+
+
 RECORDS: list[Record] = [
+    saved("17", 3, "durable", 900, path="/run/\x1b[2J`3000`"), saved("17", 4, "started", 130, path="/run/4000"),
+    saved("17", 5, "failed", 125),
+    saved("21", 1, "durable", 800, path="/run/1000"), saved("21", 2, "started", 20, path="/run/2000", attempt=1),
     found("17", "xid_fallen_off_bus", device="0000:3b:00"), found("17", "xid_fallen_off_bus", device="0000:3b:00", times=10),
     found("17", "ib_link_down", component="network"), found("17", "aer", component="node", severity="warning"),
     found("18", "gpus_healthy", component="none", severity="info"),
@@ -118,6 +138,21 @@ def test_the_whole_story_of_a_lost_gpu(site: Embedded) -> None:
     ):  # fmt: skip
         assert words in page
     assert "\x1b" not in page
+
+
+def test_where_it_could_be_started_again_from(site: Embedded) -> None:
+    facts = gather(site.client, "17")
+    assert facts is not None
+    page = plain(facts, SIGNATURES)
+    assert re.search(r"Last durable checkpoint .+, step 3000, /run/\S*`3000`\.", page)
+    assert "1 save(s) of a checkpoint failed." in page
+    assert "\x1b" not in page
+    later = gather(site.client, "21", 1)
+    assert later is not None
+    assert "(by attempt 0), step 1000, /run/1000." in plain(later, SIGNATURES)
+    without = gather(site.client, "20")
+    assert without is not None
+    assert "checkpoint" not in plain(without, SIGNATURES)
 
 
 def test_what_the_nodes_said_for_and_against(site: Embedded) -> None:

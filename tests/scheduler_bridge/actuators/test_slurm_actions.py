@@ -15,7 +15,7 @@ from scheduler_bridge.act_keys import act_key
 from scheduler_bridge.actuators import ActuatorError, NodeState, NodeView, SchedulerJobState
 from scheduler_bridge.actuators.slurm import SlurmActuator
 from scheduler_clients.slurm import SlurmClient, SlurmCommands
-from tests.scheduler_bridge.findings import Written, failure
+from tests.scheduler_bridge.findings import Written, checkpoint, failure
 from tests.servers.slurm import NODES, Slurm
 
 pytestmark = pytest.mark.slurm
@@ -268,7 +268,7 @@ class TestGrace:
         until((slurm.directory / f"{job}.saved").exists)
         assert stand.bridge.advance() is not None
         assert slurm.fields(job)["Restarts"] == "0", "nothing says yet that the checkpoint is durable"
-        stand.bridge.note_checkpoint(job, time.time())
+        stand.bridge.accept(checkpoint(job, time.time()))
         assert stand.bridge.advance() is None
         assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
         assert slurm.fields(job)["Restarts"] == "1"
@@ -277,7 +277,7 @@ class TestGrace:
         job = slurm.submit("sleep 60")
         slurm.wait(job, "RUNNING")
         stand.carry_out(decision(Action.EVICT, job=job, grace_s=1))
-        stand.bridge.note_checkpoint(job, time.time() - 60)
+        stand.bridge.accept(checkpoint(job, time.time() - 60))
         stand.restart()
         began = time.time()
         until(lambda: stand.bridge.advance() is None)

@@ -12,6 +12,7 @@ from clickhouse_connect.driver.client import Client
 from records import (
     Action,
     Alarm,
+    Checkpoint,
     DeadLetter,
     Decision,
     DecisionResult,
@@ -78,6 +79,14 @@ def result(job: str, outcome: Outcome, hours_ago: float) -> Record:
     )  # fmt: skip
 
 
+def saved(job: str, number: int, state: str, seconds_ago: float) -> Record:
+    durable = {"durable_by": "completion", "duration_s": 2.0} if state == "durable" else {}
+    return Checkpoint(
+        id=f"c{job}{number}{state}", job=job, number=number, state=state, time=NOW - seconds_ago + 2, since=NOW - seconds_ago,
+        step=number * 100, path=f"/run/{number * 100}", **durable,
+    )  # fmt: skip
+
+
 def ago(hours: float) -> datetime:
     return datetime.fromtimestamp(NOW - hours * HOUR, UTC)
 
@@ -125,6 +134,8 @@ WEEK: list[Record] = [
         detail="no report for 400 s"),
     Alarm(id="al2", job="a", kind="hang", raised=False, time=NOW - 100, since=NOW - 900, detail="reports come again"),
     Alarm(id="al3", job="c", kind="straggler", raised=True, time=NOW - 2000, since=NOW - 2100, rank=5, detail="rank 5 takes 0.8 s a step"),
+    *(saved(*each) for each in [("a", 1, "started", 500), ("a", 1, "durable", 500), ("a", 2, "started", 300), ("a", 2, "durable", 300),
+        ("a", 3, "started", 100), ("c", 1, "started", 900), ("c", 1, "failed", 900), ("c", 2, "durable", 800)]),
     *(ModelAnswer(id=f"m{i}", job=job, about=f"f/{job}/0/{revision}", revision=revision, time=NOW - 60 * i, model="m", prompt="1",
         review=Review(error_type=said, root=7, certainty="high"))
         for i, (job, revision, said) in enumerate([("a", 1, "user_script"), ("b", 2, "user_script"), ("b", 1, "other"),
@@ -240,6 +251,14 @@ def test_dead_letters_by_reason(asked: Ask) -> None:
         ("job-logs", "decode", "not JSON", 3, 9, (1, 2)),
         ("job-events", "process", "no field kind", 1, 0, (0, 9)),
     ]
+
+
+def test_checkpoints_by_job(asked: Ask) -> None:
+    assert pick(asked("checkpoints"), "job", "durable", "failed", "last_step", "last_path", "typical_duration_s") == [
+        ("c", 1, 1, 200, "/run/200", 2.0),
+        ("a", 2, 0, 200, "/run/200", 2.0),
+    ]
+    assert pick(asked("checkpoints", job="a"), "job") == [("a",)]
 
 
 def test_alarms_that_stand_come_first(asked: Ask) -> None:

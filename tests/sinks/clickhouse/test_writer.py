@@ -82,6 +82,9 @@ EVERY_KIND: list[Row] = [
         review=records.Review(error_type="other", root=9), lines=[line(9, 8, "boom")])),
     (Position("model-answers", 0, 2), records.ModelAnswer(id="l", job="kind", about="t", time=5.0, model="m", prompt="1",
         numbers=[records.NumberMeaning("step", "none")], samples=[records.Sample(line=line(9, 8, "u 7"), time=4.0)])),
+    (Position("checkpoints", 0, 1), records.Checkpoint(id="k", job="kind", number=1, state="durable", durable_by="tracker", time=5.0,
+        since=4.0, step=7, path="/run/7", duration_s=1.0)),
+    (Position("checkpoints", 0, 2), records.Checkpoint(id="l", job="kind", number=2, state="started", time=6.0, since=6.0)),
     (Position("estimates", 0, 1), records.Estimate(id="k", job="kind", time=5.0, similar_jobs=["a"])),
     (Position("decisions", 0, 1), records.Decision(id="k", action="restart", job="kind", time=5.0, expires=9.0, policy="p", reason="r",
         exclude_nodes=["n1"])),
@@ -100,7 +103,7 @@ def test_every_kind_of_record_is_stored_once(embedded: Embedded) -> None:
     ClickHouseWriter(embedded.connect).write(batch)
     assert (value(writer.metrics.rows), value(writer.metrics.repeats)) == (len(batch), len(batch))
     for topic, key in [("job_metrics", "job"), ("failures", "job"), ("slowdowns", "job"), ("gpu_metrics", "node"), ("job_events", "job"),
-                       ("alarms", "job"), ("estimates", "job"), ("node_findings", "node"),
+                       ("alarms", "job"), ("checkpoints", "job"), ("estimates", "job"), ("node_findings", "node"),
                        ("decisions", "job"), ("decision_results", "job"), ("dead_letters", "topic")]:  # fmt: skip
         rows = sum(records.BY_RECORD[type(record)].name.replace("-", "_") == topic for _, record in batch)
         assert embedded.one(f"SELECT count() FROM {topic} WHERE {key} = 'kind'") == rows, topic

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from records import (
     Alarm,
+    Checkpoint,
     Component,
     Decision,
     DecisionResult,
@@ -218,6 +219,29 @@ def test_a_slowdown_is_over_with_its_packing_or_its_attempt(store: Store, kind: 
     store.update(event(kind, 4))
     store.update(slow)
     assert store.job().slowed_by == ""
+
+
+def test_the_last_durable_checkpoint_stays_while_the_next_one_is_saved(store: Store) -> None:
+    def save(number: int, state: str, attempt: int = 0, **fields: Any) -> Checkpoint:
+        began = T0 + 100 * attempt + 10 * number
+        return Checkpoint(
+            id=f"{attempt}{number}{state}", job="7", attempt=attempt, number=number, state=state, since=began, time=began + 2,
+            step=number * 100, path=f"/run/{number * 100}", **fields,
+        )  # fmt: skip
+
+    first = save(1, "durable", durable_by="completion", usual_duration_s=2.0, interval_s=60.0)
+    store.update(event("started", 0), save(1, "started"), first, save(2, "started"), save(1, "started"))
+    status = store.job()
+    assert (status.checkpoint_step, status.checkpoint_path, status.checkpoint_by) == (100, "/run/100", "completion")
+    assert (status.save, status.save_since) == ("started", T0 + 20)
+    assert status.lost_s(T0 + 30) == 20.0
+    store.update(save(2, "failed"), metric(30, step=350))
+    assert (store.job().save, store.job().checkpoint_step, store.job().lost_steps) == ("failed", 100, 250)
+    store.update(event("started", 100, attempt=1))
+    assert (store.job().checkpoint_path, store.job().checkpoint_attempt) == ("/run/100", 0)
+    assert store.job().lost_s(T0 + 130) == 30.0, "an attempt that saved none counts from its start"
+    store.update(save(1, "durable", attempt=1, durable_by="progress"))
+    assert (store.job().checkpoint_attempt, store.job().lost_s(T0 + 130)) == (1, 20.0)
 
 
 def test_an_outcome_belongs_to_its_decision(store: Store) -> None:

@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from records import LogChunk, NodeLogChunk, decode
-from streams.producers.checkpoint import Checkpoint, InvalidCheckpoint
+from streams.producers.checkpoint import CollectorCheckpoint, InvalidCheckpoint
 from streams.producers.collector import Collector
 from streams.producers.collector_settings import CollectorSettings
 from streams.producers.envelope import Envelope, Source
@@ -523,9 +523,9 @@ def test_settings_that_cannot_work_say_why(tmp_path: Path) -> None:
         JobPattern(r"(?P<job>\d+)(?P<gpu>\d)")
     (tmp_path / "checkpoint").write_text("not one")
     with pytest.raises(InvalidCheckpoint, match="move it away"):
-        Checkpoint(tmp_path / "checkpoint")
+        CollectorCheckpoint(tmp_path / "checkpoint")
     (tmp_path / "checkpoint").write_text('{"version": 2, "logs": {}, "finished": []}')
     with pytest.raises(InvalidCheckpoint, match="version 1"):
-        Checkpoint(tmp_path / "checkpoint")
-    with Checkpoint(tmp_path / "other"), pytest.raises(InvalidCheckpoint, match="another collector"):
-        Checkpoint(tmp_path / "other")
+        CollectorCheckpoint(tmp_path / "checkpoint")
+    with CollectorCheckpoint(tmp_path / "other"), pytest.raises(InvalidCheckpoint, match="another collector"):
+        CollectorCheckpoint(tmp_path / "other")

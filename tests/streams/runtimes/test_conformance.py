@@ -19,7 +19,7 @@ from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.servers.kafka import Kafka
 from tests.streams.runtimes.workers import command, complaining, endings, send, start, training, wait_for
 
-RESULTS = ["job-metrics", "failures", "slowdowns", "alarms", "dead-letters"]
+RESULTS = ["job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "dead-letters"]
 
 
 def by_id(messages: list[Message]) -> dict[str, bytes]:
