@@ -28,7 +28,7 @@ SETTINGS = BridgeSettings(
     actions_per_cluster=1000,
     user_share=1.0,
 )
-TRAINING = "trap 'echo saved > $SLURM_JOB_ID.saved' USR1; while true; do sleep 0.1; done"
+TRAINING = "trap 'echo saved > $SLURM_JOB_ID.saved' USR1; touch $SLURM_JOB_ID.ready; while true; do sleep 0.1; done"
 """A batch script whose step saves a checkpoint on USR1."""
 
 
@@ -255,8 +255,7 @@ class TestGrace:
     def submit(self, slurm: Slurm, script: str) -> str:
         job = slurm.submit(f"srun bash -c '{script}'")
         slurm.wait(job, "RUNNING")
-        until(lambda: f"{job}.0" in slurm.run("squeue", "-s", "-h", "-o", "%i"))
-        time.sleep(0.3)  # the shell sets its trap
+        until((slurm.directory / f"{job}.ready").exists)
         return job
 
     def script(self) -> str:
@@ -286,14 +285,14 @@ class TestGrace:
         assert slurm.fields(job)["Restarts"] == "1"
 
     def test_a_job_that_dies_of_the_signal_is_queued_again(self, slurm: Slurm, stand: Stand) -> None:
-        job = self.submit(slurm, "sleep 60")
+        job = self.submit(slurm, "touch $SLURM_JOB_ID.ready; sleep 60")
         stand.carry_out(decision(Action.EVICT, job=job, grace_s=600))
         until(lambda: stand.bridge.advance() is None)
         assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
         assert slurm.fields(job)["Restarts"] == "1"
 
     def test_a_job_that_ends_well_meanwhile_is_left_alone(self, slurm: Slurm, stand: Stand) -> None:
-        job = self.submit(slurm, 'trap "exit 0" USR1; while true; do sleep 0.1; done')
+        job = self.submit(slurm, 'trap "exit 0" USR1; touch $SLURM_JOB_ID.ready; while true; do sleep 0.1; done')
         stand.carry_out(decision(Action.EVICT, job=job, grace_s=600))
         until(lambda: stand.bridge.advance() is None)
         assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
