@@ -14,7 +14,7 @@ import zstandard
 
 from records import LogChunk, UserError
 
-from .chunker import Chunker
+from .chunker import SHIPPED, Chunker, ChunkLimits
 from .pieces import START, Mark, PieceSplitter
 
 BLOCK = 1 << 20
@@ -51,6 +51,10 @@ def read_chunks(path: Path, progress: Callable[[int], None] | None = None) -> It
         yield ready.record
 
 
+FOLLOWED = ChunkLimits(silence=2.0)
+"""How a log that somebody watches is cut. Reports may wait for more until a silence is told; a person waits less long than a worker."""
+
+
 def follow_chunks(
     path: Path, stop: Callable[[], bool], seconds: float = 0.2, clock: Callable[[], float] = time.time
 ) -> Iterator[LogChunk]:
@@ -61,7 +65,7 @@ def follow_chunks(
     Raises:
         UnreadableLog: No such file, or no permission.
     """
-    splitter, chunker = PieceSplitter(), chunker_of(path)
+    splitter, chunker = PieceSplitter(), chunker_of(path, limits=FOLLOWED)
     try:
         with sys.stdin.buffer if path == STANDARD_INPUT else path.open("rb") as stream:
             while not stop():
@@ -85,9 +89,9 @@ def template(path: Path) -> LogChunk:
     return LogChunk(job=job, producer=str(path), lines=[], time=0.0)
 
 
-def chunker_of(path: Path, start: Mark = START) -> Chunker[LogChunk]:
+def chunker_of(path: Path, start: Mark = START, limits: ChunkLimits = SHIPPED) -> Chunker[LogChunk]:
     """Return what makes the chunks of the log at `path`, from `start` on."""
-    return Chunker(partial(msgspec.structs.replace, template(path)), start=start)
+    return Chunker(partial(msgspec.structs.replace, template(path)), start=start, limits=limits)
 
 
 @contextmanager
