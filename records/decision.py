@@ -16,8 +16,28 @@ class Action(StrEnum):
     """What can be asked of a scheduler."""
 
     RESTART = "restart"
+    """Start a job again that has stopped."""
     CANCEL_PACKING = "cancel_packing"
+    """Stop a job that was packed beside another and queue it again, never to be packed again."""
     EVICT = "evict"
+    """Stop a running job and queue it again, at once or once it had time to save a checkpoint."""
+    CANCEL = "cancel"
+    """End a running job for good."""
+    HOLD = "hold"
+    """Keep a job that waits in the queue from starting."""
+    RELEASE = "release"
+    """Undo a hold."""
+    DRAIN = "drain"
+    """Start no more jobs on a node."""
+    UNDRAIN = "undrain"
+    """Undo a drain."""
+    NOTIFY = "notify"
+    """Do nothing: the record itself is the message."""
+
+    @property
+    def on_node(self) -> bool:
+        """True for actions on a node."""
+        return self in {Action.DRAIN, Action.UNDRAIN}
 
 
 class Mode(StrEnum):
@@ -32,12 +52,14 @@ class Mode(StrEnum):
 
 
 class Decision(Record, frozen=True, kw_only=True):
-    """What should be done, why, on which evidence, until when. Key: the job to act on.
+    """What should be done, why, on which evidence, until when. Key: what to act on, a job or a node.
 
     Attributes:
-        id: Follows from action, job, attempt and cause: the same cause never makes two decisions.
+        id: Follows from action, job (or node), attempt and cause: the same cause never makes two decisions.
         action: What to do.
-        job: The job to act on (for `cancel_packing`: the one that came later and goes back to the queue).
+        job: The job to act on (for `cancel_packing`: the one that came later and goes back to the queue). For actions on a node: the job
+            whose failure led here; empty where there is none.
+        node: The node to act on (`drain`, `undrain`); empty for actions on a job.
         attempt: The attempt that the decision is about; a job that has moved on is left alone.
         time: When the cause arose, in seconds since 1970.
         expires: Not to be carried out after this time.
@@ -48,7 +70,8 @@ class Decision(Record, frozen=True, kw_only=True):
         cause_id: Id of the failure or slowdown that led here.
         exclude_nodes: Nodes that this job's next attempts keep away from (`restart`). It says nothing to other jobs.
         node_evidence: True where those nodes' own logs or GPU samples speak against them, not the job alone: only then does the
-            action count against them.
+            action count against them. For `drain` it is about `node`.
+        grace_s: Seconds that a running job has to save a checkpoint after it was told to, before it is stopped (`evict`); 0: none.
         checkpoint: Path of the last durable checkpoint that the job's log named (`restart`); empty where none is known. It is for
             people to read, and a word of the job's own: never part of a command.
         beneficiary: The job that gains (`cancel_packing`: the victim).
@@ -57,7 +80,8 @@ class Decision(Record, frozen=True, kw_only=True):
 
     id: DecisionId
     action: Action
-    job: Name
+    job: Name = ""
+    node: Name = ""
     attempt: int = 0
     time: float
     expires: float
@@ -68,6 +92,12 @@ class Decision(Record, frozen=True, kw_only=True):
     cause_id: DecisionId = ""
     exclude_nodes: list[Name] = []
     node_evidence: bool = False
+    grace_s: float = 0.0
     checkpoint: Sentence = ""
     beneficiary: Name = ""
     evidence: list[Evidence] = []
+
+    @property
+    def target(self) -> str:
+        """What to act on: the node or the job."""
+        return self.node if self.action.on_node else self.job

@@ -38,16 +38,17 @@ class Outcome(StrEnum):
 
 
 class DecisionResult(Record, frozen=True, kw_only=True):
-    """One step in the life of a decision. Key: the job.
+    """One step in the life of a decision. Key: the job or node that the decision is about.
 
     Attributes:
         id: Decision id and outcome.
         decision_id: The decision.
         action: Its action.
-        job: Its job.
+        job: Its job; empty for an action on a node that no job led to.
         attempt: Its attempt.
         cause: Its cause, for budgets.
-        node: The node that the action was held against, where there is one and its own evidence speaks against it.
+        node: The node that was acted on; for actions on a job, the node that the action was held against, where there is one and its
+            own evidence speaks against it.
         user: Whose hourly share it counts against, as the scheduler calls the user; empty where it was not asked or does not say.
         time: When it was written, in seconds since 1970.
         outcome: What became of it.
@@ -59,7 +60,7 @@ class DecisionResult(Record, frozen=True, kw_only=True):
     id: str
     decision_id: str
     action: Action
-    job: str
+    job: str = ""
     attempt: int = 0
     cause: str = ""
     node: str = ""
@@ -69,3 +70,8 @@ class DecisionResult(Record, frozen=True, kw_only=True):
     detail: str = ""
     seen: dict[str, str] = {}
     actuator: str = ""
+
+    @property
+    def target(self) -> str:
+        """What was acted on: the node or the job."""
+        return self.node if self.action.on_node else self.job

@@ -25,7 +25,7 @@ from .slowdown import Slowdown
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic's name, the type of its records and the field that keys them."""
+    """A topic's name, the type of its records and the field or property that keys them."""
 
     name: str
     record: type[Record]
@@ -33,7 +33,7 @@ class Topic:
     about: str
 
     def key_of(self, record: Record) -> bytes:
-        """Return the message key of `record`: the value of the field `key`."""
+        """Return the message key of `record`: the value of `key`."""
         return str(getattr(record, self.key)).encode()
 
 
@@ -53,8 +53,8 @@ TOPICS: tuple[Topic, ...] = (
     Topic("alarms", Alarm, "job", "What goes wrong with running jobs: hangs, losses that are no numbers, stragglers."),
     Topic("checkpoints", Checkpoint, "job", "Checkpoints that jobs save: begun, durable, failed."),
     Topic("estimates", Estimate, "job", "What jobs will probably take."),
-    Topic("decisions", Decision, "job", "What the scheduler should do."),
-    Topic("decision-results", DecisionResult, "job", "What became of each decision."),
+    Topic("decisions", Decision, "target", "What the scheduler should do."),
+    Topic("decision-results", DecisionResult, "target", "What became of each decision."),
     Topic("approvals", OperatorCommand, "job", "What people tell the bridges: approve, reject, stop, resume."),
     Topic("feedback", Feedback, "job", "What people say about verdicts."),
     Topic("dead-letters", DeadLetter, "topic", "What could not be read, whole, with the reason."),

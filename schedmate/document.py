@@ -13,7 +13,7 @@ import msgspec
 import schedmate
 from processors.diagnose.catalogue import families
 from processors.diagnose.kinds import KINDS
-from records import TOPICS, VERSION
+from records import TOPICS, VERSION, Topic
 from schedmate.metrics import GROUPS
 from schedmate.telemetry import metrics_of
 from streams.rights import ROLES
@@ -39,6 +39,12 @@ def _schema(record: type) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
+def _key(topic: Topic) -> str:
+    if topic.key == "target":
+        return "The field `node` for actions on a node, else the field `job`."
+    return f"The field `{topic.key}`."
+
+
 def _asyncapi() -> dict[str, Any]:
     _, definitions = msgspec.json.schema_components(
         [topic.record for topic in TOPICS], ref_template="#/components/schemas/{name}"
@@ -49,7 +55,7 @@ def _asyncapi() -> dict[str, Any]:
         messages[name] = {
             "contentType": "application/json",
             "payload": {"$ref": f"#/components/schemas/{name}"},
-            "bindings": {"kafka": {"key": {"type": "string", "description": f"The field `{topic.key}`."}}},
+            "bindings": {"kafka": {"key": {"type": "string", "description": _key(topic)}}},
         }
         channels[topic.name] = {
             "address": topic.name,

@@ -230,6 +230,25 @@ class BridgeSettings(_Section):
         0.25, description="Share of `actions_per_hour` that the jobs of one user may take; one action at least."
     )
     max_excluded_nodes: NonNegativeInt = Field(4, description="Nodes that one decision may exclude.")
+    users_against_node: PositiveInt = Field(
+        3,
+        description="Users whose jobs fail on a node within an hour before it is drained without evidence of its own.",
+    )
+    max_drained_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.1, description="Share of the nodes (of the cluster, and of each partition) that may be drained; one at least."
+    )
+    min_nodes_left: NonNegativeInt = Field(
+        2, description="Nodes that stay in service (in the cluster, and in each partition) when one is drained."
+    )
+    node_cooldown_seconds: NonNegativeFloat = Field(
+        3600.0, description="Time between two drains of one node, or two returns to service."
+    )
+    max_grace_seconds: NonNegativeFloat = Field(
+        900.0, description="Longest time that a job gets to save a checkpoint before it is evicted."
+    )
+    checkpoint_signal: Annotated[str, Field(pattern="^[A-Z][A-Z0-9]{1,9}$")] = Field(
+        "USR1", description="Signal that tells a job to save a checkpoint before it is evicted."
+    )
     max_lifetime_seconds: PositiveFloat = Field(
         86400.0, description="Longest time from a decision's cause to its expiry."
     )

@@ -9,6 +9,8 @@ import structlog
 
 from records import (
     Action,
+    Checkpoint,
+    CheckpointState,
     Decision,
     DecisionResult,
     Failure,
@@ -23,7 +25,7 @@ from records import (
 )
 from resilience import Outage
 from scheduler_bridge import effects
-from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerAway
+from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState
 from scheduler_bridge.commands import Commands
 from scheduler_bridge.guardrails import (
     Context,
@@ -33,12 +35,13 @@ from scheduler_bridge.guardrails import (
     awaits_approval,
     first_objection,
     limit_reached,
+    objection_of_node,
     objection_of_state,
     stopped,
 )
 from scheduler_bridge.ledger import Ledger, LedgerEntry
 from scheduler_bridge.metrics import BridgeMetrics
-from scheduler_bridge.policies import propose, restart
+from scheduler_bridge.policies import OF_FAILURES, propose
 from scheduler_bridge.settings import BridgeSettings
 
 log = structlog.get_logger(__name__)
@@ -46,7 +49,7 @@ log = structlog.get_logger(__name__)
 Remembered = Decision | DecisionResult | OperatorCommand
 """What the bridge reads back when it starts, and right before an action."""
 
-Accepted = Remembered | Failure | Slowdown | JobEvent
+Accepted = Remembered | Failure | Slowdown | JobEvent | Checkpoint
 """What the bridge reads."""
 
 REVISIONS_KEPT = 10_000
@@ -69,6 +72,7 @@ class _Watch:
         confirmed: Its verdict was repeated after the attempt had ended.
         why: What it waits for.
         user: In whose favour it is, as the scheduler says; None until it was asked.
+        saved: When the job began to save its last durable checkpoint, in seconds since 1970.
     """
 
     due: float
@@ -76,6 +80,7 @@ class _Watch:
     confirmed: bool = False
     why: str = ""
     user: str | None = None
+    saved: float = 0.0
 
 
 class Bridge:
@@ -138,7 +143,8 @@ class Bridge:
             case Failure():
                 self._accept_failure(record)
             case Slowdown():
-                self._adopt(propose(record, self._settings))
+                for decision in propose(record, self._settings):
+                    self._adopt(decision)
             case Decision():
                 if self._ledger.knows(record.id):
                     self.metrics.repeats.inc()
@@ -147,6 +153,8 @@ class Bridge:
                 self.remember(record)
             case JobEvent():
                 self._look_soon(record.job)
+            case Checkpoint():
+                self._accept_checkpoint(record)
 
     def advance(self) -> float | None:
         """Carry out what is ready. May take as long as the actuator's time limits allow.
@@ -180,22 +188,34 @@ class Bridge:
         for decision_id in concerned:
             self._look_at(decision_id)
 
+    def _accept_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Note a durable checkpoint of a job that may be evicted once it has one; one that began before counts for nothing."""
+        if checkpoint.state is CheckpointState.DURABLE:
+            for decision_id in self._ledger.open_about(checkpoint.job):
+                self._watch(decision_id).saved = max(checkpoint.since, self._watch(decision_id).saved)
+            self._look_soon(checkpoint.job)
+
     def _accept_failure(self, failure: Failure) -> None:
         """Propose what the newest revision says, and retract what an older one led to."""
         if not self._is_newest(failure):
             self.metrics.repeats.inc()
             return
-        proposal = propose(failure, self._settings)
-        earlier = [
-            entry for entry in self._ledger.about(failure.job, failure.attempt) if entry.policy == restart.POLICY
-        ]
-        repeats = [self._reconsider(entry, proposal, failure) for entry in earlier]
-        if any(repeats):
-            self.metrics.repeats.inc()
-            return
-        self._adopt(proposal)
-        if proposal is not None and failure.final:
-            self._watch(proposal.id).confirmed = True
+        users = self._ledger.users_against(failure.node, self._clock()) if failure.node else ()
+        proposals = {proposal.policy: proposal for proposal in propose(failure, self._settings, users)}
+        earlier = [entry for entry in self._ledger.about(failure.job, failure.attempt) if entry.policy in OF_FAILURES]
+        repeated = {entry.policy for entry in earlier if self._reconsider(entry, proposals.get(entry.policy), failure)}
+        self.metrics.repeats.inc(len(repeated))
+        for policy, proposal in proposals.items():
+            if policy not in repeated and not self._is_proposed(proposal):
+                self._adopt(proposal)
+                self._watch(proposal.id).confirmed |= failure.final
+
+    def _is_proposed(self, proposal: Decision) -> bool:
+        """True where another job's failure led to the same drain a short while ago."""
+        if proposal.action is not Action.DRAIN:
+            return False
+        earlier = self._ledger.drain_proposed(proposal.node, proposal.time - self._settings.node_cooldown)
+        return earlier not in ("", proposal.id)
 
     def _is_newest(self, failure: Failure) -> bool:
         """False for a revision older than one that was seen already."""
@@ -212,9 +232,10 @@ class Bridge:
         """Hold an earlier decision about the same attempt against a new revision. True where it says the same already."""
         earlier = entry.decision
         assert earlier is not None
-        same = proposal is not None and (earlier.cause, earlier.exclude_nodes) == (
+        same = proposal is not None and (earlier.cause, earlier.exclude_nodes, earlier.node) == (
             proposal.cause,
             proposal.exclude_nodes,
+            proposal.node,
         )
         if entry.untouched:
             if proposal is None:
@@ -228,10 +249,8 @@ class Bridge:
         # What was refused may be proposed again for another root line; the guardrails will look at it afresh.
         return same and (entry.result is None or entry.result.outcome is not Outcome.REFUSED)
 
-    def _adopt(self, decision: Decision | None) -> None:
+    def _adopt(self, decision: Decision) -> None:
         """Publish a decision of our own, unless it is known, or names of strangers make it one that nobody could read."""
-        if decision is None:
-            return
         try:
             decode(Decision, encode(decision))
         except InvalidRecord as error:
@@ -251,8 +270,7 @@ class Bridge:
             return
         watch = self._watch(decision.id)
         try:
-            job = self._actuator.job(decision.job)
-            beneficiary = self._actuator.job(decision.beneficiary) if decision.beneficiary else None
+            verdict, seen, watch.user = self._examine(decision, confirmed=watch.confirmed)
         except SchedulerAway as error:
             self._note_outage(error)
             self._wait(decision, Wait(f"the scheduler could not be asked: {error}"))
@@ -261,17 +279,18 @@ class Bridge:
             self._conclude(decision, Objection("job-state", str(error)))
             return
         self._outage.succeeded()
-        verdict = objection_of_state(decision, job, beneficiary, watch.confirmed)
-        # What a job prints leads to an action in its own favour, or in that of the job that was slowed.
-        favoured = beneficiary or job
-        watch.user = favoured.user if favoured else ""
+        self._follow(decision, verdict, seen)
+
+    def _follow(self, decision: Decision, verdict: Objection | Wait | None, seen: JobView | NodeView | None) -> None:
+        """Act, wait, or write down why not, now that the scheduler was asked."""
+        user = self._watch(decision.id).user or ""
         if isinstance(verdict, Objection):
-            self._conclude(decision, verdict, seen=job)
+            self._conclude(decision, verdict, seen=seen)
         elif wait := awaits_approval(decision, self._context()) or verdict:
             self._wait(decision, wait)
-        elif limit := limit_reached(decision, self._context(), watch.user):
+        elif limit := limit_reached(decision, self._context(), user):
             self._defer(decision, limit)
-        elif self._is_still_open(decision, watch.user):
+        elif self._is_still_open(decision, user):
             self._act(decision)
 
     def _is_worth_asking(self, decision: Decision) -> bool:
@@ -292,6 +311,23 @@ class Bridge:
             self._defer(decision, limit)
             return False
         return True
+
+    def _examine(
+        self, decision: Decision, *, confirmed: bool
+    ) -> tuple[Objection | Wait | None, JobView | NodeView | None, str]:
+        """Ask the scheduler. Returns what stands in the way, what it showed, and the user in whose favour the decision is."""
+        if decision.action is Action.NOTIFY:
+            return None, None, ""
+        if decision.action.on_node:
+            nodes, now = self._actuator.nodes(), self._clock()
+            users = self._ledger.users_against(decision.node, now)
+            verdict = objection_of_node(decision, nodes, users, self._settings, now)
+            return verdict, next((each for each in nodes if each.node == decision.node), None), ""
+        job = self._actuator.job(decision.job)
+        beneficiary = self._actuator.job(decision.beneficiary) if decision.beneficiary else None
+        # What a job prints leads to an action in its own favour, or in that of the job that was slowed.
+        favoured = beneficiary or job
+        return objection_of_state(decision, job, beneficiary, confirmed), job, favoured.user if favoured else ""
 
     def _is_still_open(self, decision: Decision, user: str) -> bool:
         """Take in what others wrote meanwhile. False where they dealt with the decision, or left no room for it."""
@@ -321,33 +357,46 @@ class Bridge:
             log.info("deferred", decision=decision.id, why=watch.why)
 
     def _act(self, decision: Decision) -> None:
-        approval = self._commands.approval(decision, self._clock())
-        why = f"approved by {approval.author}: {approval.reason}" if approval else ""
-        self._record(decision, Outcome.STARTED, why)
-        nodes = tuple(decision.exclude_nodes)
+        self._record(decision, Outcome.STARTED, self._approved(decision))
         try:
-            match decision.action:
-                case Action.RESTART:
-                    seen = self._actuator.restart(decision.job, nodes)
-                case Action.CANCEL_PACKING:
-                    seen = self._actuator.cancel_packing(decision.job)
-                case Action.EVICT:
-                    seen = self._actuator.evict(decision.job)
+            if decision.action is Action.EVICT and decision.grace_s:
+                self._actuator.signal(decision.job, self._settings.checkpoint_signal)
+                self._wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+                return
         except SchedulerAway as error:
             self._note_outage(error)
             self._settle(decision)
         except ActuatorError as error:
             self._record(decision, Outcome.FAILED, str(error))
         else:
-            self._record(decision, Outcome.DONE, why, seen)
+            self._carry_out(decision)
 
-    def _settle(self, decision: Decision) -> None:
-        """Find out what became of an action whose result is missing. It is never tried again."""
+    def _approved(self, decision: Decision) -> str:
+        """Return who approved a decision, and why; empty where nobody had to."""
+        approval = self._commands.approval(decision, self._clock())
+        return f"approved by {approval.author}: {approval.reason}" if approval else ""
+
+    def _carry_out(self, decision: Decision) -> None:
         try:
-            job = self._actuator.job(decision.job)
+            seen = effects.carry_out(self._actuator, decision)
         except SchedulerAway as error:
             self._note_outage(error)
-            if self._clock() <= decision.expires:
+            self._settle(decision)
+        except ActuatorError as error:
+            self._record(decision, Outcome.FAILED, str(error))
+        else:
+            if effects.drains(decision, seen):
+                self._wait(decision, Wait(f"jobs still run on {decision.node}"))
+            else:
+                self._record(decision, Outcome.DONE, self._approved(decision), seen)
+
+    def _settle(self, decision: Decision) -> None:
+        """Go on with an action that is under way, or find out what became of one whose result a crash took."""
+        try:
+            seen = self._see(decision)
+        except SchedulerAway as error:
+            self._note_outage(error)
+            if self._clock() <= decision.expires or decision.action is Action.DRAIN:
                 self._wait(decision, Wait(str(error)))
             else:
                 self._record(decision, Outcome.UNVERIFIED, f"started; the scheduler could not be asked: {error}")
@@ -356,23 +405,55 @@ class Bridge:
             self._record(decision, Outcome.UNVERIFIED, f"started; {error}")
             return
         self._outage.succeeded()
-        if effects.shows(decision, job):
-            self._record(decision, Outcome.DONE, "interrupted; the scheduler shows the effect", job)
+        if effects.shows(decision, seen):
+            self._record(decision, Outcome.DONE, "the scheduler, asked later, shows the effect", seen)
+        elif effects.drains(decision, seen):
+            self._wait(decision, Wait(f"jobs still run on {decision.node}"))
+        elif decision.grace_s and isinstance(seen, JobView) and effects.may_be_evicted(decision, seen):
+            self._evict_in_grace(decision, seen)
         else:
-            detail = "interrupted, and the scheduler does not show the effect; nothing more is done, look at the job"
-            self._record(decision, Outcome.UNVERIFIED, detail, job)
+            detail = "interrupted, and the scheduler does not show the effect; nothing more is done, look at it"
+            self._record(decision, Outcome.UNVERIFIED, detail, seen)
+
+    def _evict_in_grace(self, decision: Decision, job: JobView) -> None:
+        """Evict a job that was told to save a checkpoint, once it did, or once its time is over."""
+        started = self._ledger.started(decision.id)
+        assert started is not None
+        if job.state in (SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED):
+            self._record(decision, Outcome.DONE, "the job ended before it was stopped", job)
+            return
+        if wait := stopped(self._context()):
+            self._wait(decision, wait)
+            return
+        waits = self._clock() < started.time + decision.grace_s and self._watch(decision.id).saved <= started.time
+        if job.state is SchedulerJobState.STOPPING or (job.state is SchedulerJobState.RUNNING and waits):
+            self._wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+        else:
+            self._carry_out(decision)
+
+    def _see(self, decision: Decision) -> JobView | NodeView | None:
+        if decision.action is Action.NOTIFY:
+            return None
+        if not decision.action.on_node:
+            return self._actuator.job(decision.job)
+        return next((each for each in self._actuator.nodes() if each.node == decision.node), None)
 
     def _context(self) -> Context:
         return Context(self._ledger, self._settings, self._clock(), self._commands)
 
-    def _conclude(self, decision: Decision, objection: Objection, why: str = "", seen: JobView | None = None) -> None:
+    def _conclude(
+        self, decision: Decision, objection: Objection, why: str = "", seen: JobView | NodeView | None = None
+    ) -> None:
         detail = f"{objection.guardrail}: {objection.reason}" + (f"; {why}" if why else "")
         self._record(decision, objection.outcome, detail, seen)
         if objection.outcome is Outcome.REFUSED:
             self.metrics.refused.labels(objection.guardrail).inc()
 
-    def _record(self, decision: Decision, outcome: Outcome, detail: str, seen: JobView | None = None) -> None:
+    def _record(
+        self, decision: Decision, outcome: Outcome, detail: str, seen: JobView | NodeView | None = None
+    ) -> None:
         """Write down one step: acknowledged first, believed second."""
+        held_against = decision.exclude_nodes[0] if decision.exclude_nodes and decision.node_evidence else ""
         result = DecisionResult(
             id=f"{decision.id}/{outcome}",
             decision_id=decision.id,
@@ -380,7 +461,7 @@ class Bridge:
             job=decision.job,
             attempt=decision.attempt,
             cause=decision.cause,
-            node=decision.exclude_nodes[0] if decision.exclude_nodes and decision.node_evidence else "",
+            node=decision.node if decision.action.on_node else held_against,
             user=self._watch(decision.id).user or "",
             time=self._clock(),
             outcome=outcome,

@@ -1,13 +1,93 @@
-"""Is the effect of a decision there? Asked after a crash, when nobody knows whether the action was carried out."""
+"""How a decision is carried out, and whether its effect is there."""
+
+from typing import assert_never
 
 from records import Action, Decision
-from scheduler_bridge.actuators import JobView, SchedulerJobState
+from scheduler_bridge.act_keys import act_key
+from scheduler_bridge.actuators import Actuator, JobView, NodeState, NodeView, SchedulerJobState
+
+_UNSAFE = frozenset("\n\r\t\"'`$\\=;|&<>")
 
 
-def shows(decision: Decision, job: JobView | None) -> bool:
+def carry_out(actuator: Actuator, decision: Decision) -> JobView | NodeView | None:  # noqa: PLR0911  # one line an action
+    """Do what a decision says, now, and return what the scheduler then shows. Raises what the actuator raises."""
+    key = act_key(decision)
+    match decision.action:
+        case Action.RESTART:
+            return actuator.restart(decision.job, tuple(decision.exclude_nodes), key)
+        case Action.CANCEL_PACKING:
+            return actuator.cancel_packing(decision.job, key)
+        case Action.EVICT:
+            return _evict(actuator, decision, key)
+        case Action.CANCEL:
+            return actuator.cancel(decision.job, key)
+        case Action.HOLD:
+            return actuator.hold(decision.job, key)
+        case Action.RELEASE:
+            return actuator.release(decision.job, key)
+        case Action.DRAIN:
+            return actuator.drain(decision.node, _drain_reason(decision), key)
+        case Action.UNDRAIN:
+            return actuator.undrain(decision.node, key)
+        case Action.NOTIFY:
+            return None
+        case _:
+            assert_never(decision.action)
+
+
+def shows(decision: Decision, seen: JobView | NodeView | None) -> bool:
     """True where the scheduler shows all that the decision wanted."""
-    if job is None or job.state is SchedulerJobState.HELD:
-        return False
-    if decision.action is Action.CANCEL_PACKING:
-        return job.alone
-    return job.attempt > decision.attempt and set(decision.exclude_nodes) <= set(job.excluded)
+    if decision.action is Action.NOTIFY:
+        return True
+    if isinstance(seen, NodeView):
+        return _node_shows(decision, seen)
+    return seen is not None and _job_shows(decision, seen)
+
+
+def drains(decision: Decision, seen: JobView | NodeView | None) -> bool:
+    """True while a node that the decision drained is not empty yet."""
+    return isinstance(seen, NodeView) and seen.state is NodeState.DRAINING and seen.drained_by == act_key(decision)
+
+
+def may_be_evicted(decision: Decision, job: JobView) -> bool:
+    """True while nothing was done to a job but to tell it to save a checkpoint."""
+    return (
+        job.attempt == decision.attempt
+        and job.state is not SchedulerJobState.HELD
+        and act_key(decision) not in job.acts
+    )
+
+
+def _evict(actuator: Actuator, decision: Decision, key: str) -> JobView:
+    """Stop a job and queue it again. One that does not know the signal to save a checkpoint may have died of it."""
+    job = actuator.job(decision.job) if decision.grace_s else None
+    if job and job.attempt == decision.attempt and job.state is SchedulerJobState.FAILED:
+        return actuator.restart(decision.job, (), key)
+    return actuator.evict(decision.job, key)
+
+
+def _job_shows(decision: Decision, job: JobView) -> bool:
+    noted, held = act_key(decision) in job.acts, job.state is SchedulerJobState.HELD
+    match decision.action:
+        case Action.HOLD:
+            return held and noted
+        case Action.RELEASE:
+            return not held and noted
+        case Action.CANCEL:
+            return job.state is SchedulerJobState.CANCELLED and job.attempt == decision.attempt
+        case Action.CANCEL_PACKING:
+            return not held and job.alone
+        case _:
+            return not held and job.attempt > decision.attempt and set(decision.exclude_nodes) <= set(job.excluded)
+
+
+def _node_shows(decision: Decision, node: NodeView) -> bool:
+    if decision.action is Action.UNDRAIN:
+        return not node.drained_by and act_key(decision) in node.acts
+    return node.state is NodeState.DRAINED and node.drained_by == act_key(decision)
+
+
+def _drain_reason(decision: Decision) -> str:
+    """Return what an administrator reads at the node: names alone, nothing that a job printed."""
+    text = f"{decision.cause} (job {decision.job})" if decision.job else decision.cause
+    return "".join(letter for letter in text if letter.isprintable() and letter not in _UNSAFE)[:200]

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from records import Decision, DecisionResult, Outcome
+from records import Action, Decision, DecisionResult, Outcome
 
 KEPT = 86400.0
 """Seconds after its expiry in which a decision that was never tried is still known. Seen again later, it is too late anyway."""
@@ -41,7 +41,8 @@ class LedgerEntry:
     def tried(self) -> DecisionResult | None:
         """The record that says when it was tried; None where nothing was done about it."""
         tried = (Outcome.STARTED, Outcome.DONE, Outcome.FAILED, Outcome.UNVERIFIED)
-        return next((self.results[outcome] for outcome in tried if outcome in self.results), None)
+        found = next((self.results[outcome] for outcome in tried if outcome in self.results), None)
+        return None if found is None or found.action is Action.NOTIFY else found
 
 
 class Ledger:
@@ -53,6 +54,7 @@ class Ledger:
         self._tried: dict[str, DecisionResult] = {}
         self._tried_by_time: list[tuple[float, str]] = []
         self._by_job: dict[str, set[str]] = {}
+        self._drains: dict[str, dict[str, None]] = {}
 
     def remember(self, record: Decision | DecisionResult) -> None:
         """Take in one record of the history."""
@@ -62,6 +64,8 @@ class Ledger:
             key = record.id
             for job in {entry.decision.job, entry.decision.beneficiary} - {""}:
                 self._by_job.setdefault(job, set()).add(key)
+            if entry.decision.action is Action.DRAIN:
+                self._drains.setdefault(entry.decision.node, {})[key] = None
         else:
             entry = self._entries.setdefault(record.decision_id, LedgerEntry())
             entry.results.setdefault(record.outcome, record)
@@ -89,6 +93,29 @@ class Ledger:
         """Return the record that says `outcome` of a decision; None where none was written."""
         entry = self._entries.get(decision_id)
         return entry.results.get(outcome) if entry else None
+
+    def started(self, decision_id: str) -> DecisionResult | None:
+        """Return the record that the decision is being carried out; None where nobody began to."""
+        entry = self._entries.get(decision_id)
+        return entry.results.get(Outcome.STARTED) if entry else None
+
+    def users_against(self, node: str, now: float) -> frozenset[str]:
+        """Return the users whose jobs were restarted away from a node within an hour: the scheduler showed that each had failed."""
+        known = ((tried, self._entries[tried.decision_id].decision) for tried in self.recent(now))
+        return frozenset(
+            tried.user
+            for tried, decision in known
+            if tried.action is Action.RESTART and tried.user and decision and node in decision.exclude_nodes
+        )
+
+    def drain_proposed(self, node: str, since: float) -> str:
+        """Return the id of a decision to drain a node for a cause after `since` that nobody refused; empty for none."""
+        for key in self._drains.get(node, ()):
+            entry = self._entries[key]
+            refused = entry.result is not None and entry.result.outcome is Outcome.REFUSED
+            if entry.decision and entry.decision.time > since and not refused:
+                return key
+        return ""
 
     def about(self, job: str, attempt: int) -> list[LedgerEntry]:
         """Return the lives of the decisions about one attempt of a job."""
@@ -143,3 +170,7 @@ class Ledger:
                 self._by_job[job].discard(key)
                 if not self._by_job[job]:
                     del self._by_job[job]
+            if decision and decision.action is Action.DRAIN:
+                del self._drains[decision.node][key]
+                if not self._drains[decision.node]:
+                    del self._drains[decision.node]

@@ -4,7 +4,18 @@ from prometheus_client import Counter, Gauge
 
 from records import Outcome
 
-_REFUSING = ("actuator", "approval", "bounds", "budget", "job-state", "once", "verdict")
+_REFUSING = (
+    "actuator",
+    "approval",
+    "bounds",
+    "budget",
+    "cooldown",
+    "job-state",
+    "node-state",
+    "once",
+    "verdict",
+    "witness",
+)
 _LIMITS = ("cluster-limit", "node-limit", "user-limit")
 _SCOPES = ("cluster", "node", "user")
 

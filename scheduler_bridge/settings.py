@@ -20,6 +20,13 @@ class BridgeSettings:
         actions_per_cluster: Actions of all kinds within an hour.
         user_share: Share of `actions_per_cluster` that the jobs of one user may take, 0 to 1; it is one action at least.
         max_excluded_nodes: Nodes that one decision may exclude.
+        users_against_node: Users whose jobs must have failed on a node within an hour before it is drained without evidence of its own.
+        witness_age: Seconds after which what speaks against a node drains it no more.
+        max_drained_share: Share of the nodes of the cluster, and of each pool, that the bridge drains, 0 to 1; one node at least.
+        min_nodes_left: Nodes that stay in service in the cluster, and in each pool, when the bridge drains one.
+        node_cooldown: Seconds between two actions of one kind on one node.
+        max_grace: Seconds that a job may be given to save a checkpoint before it is evicted.
+        checkpoint_signal: The signal that tells a job to save a checkpoint (`USR1`).
         max_lifetime: Seconds between the cause of a decision and its expiry.
         first_look: Seconds until a waiting decision is looked at again; doubled every time.
         longest_look: The most that it grows to. A job event makes the bridge look at once.
@@ -34,6 +41,13 @@ class BridgeSettings:
     actions_per_cluster: int = 20
     user_share: float = 0.25
     max_excluded_nodes: int = 4
+    users_against_node: int = 3
+    witness_age: float = 900.0
+    max_drained_share: float = 0.1
+    min_nodes_left: int = 2
+    node_cooldown: float = 3600.0
+    max_grace: float = 900.0
+    checkpoint_signal: str = "USR1"
     max_lifetime: float = 86400.0
     first_look: float = 0.25
     longest_look: float = 2.0

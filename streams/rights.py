@@ -98,7 +98,7 @@ _ROLES = (
     Role(
         "bridge",
         "`bridge`",
-        reads=("failures", "slowdowns", "decisions", "decision-results", "job-events", "approvals"),
+        reads=("failures", "slowdowns", "decisions", "decision-results", "job-events", "checkpoints", "approvals"),
         writes=("decisions", "decision-results", "dead-letters"),
         group="-bridge",
     ),

@@ -11,11 +11,11 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 def command(context: typer.Context) -> None:
     """Turn verdicts and slowdowns into decisions, and decisions into Slurm's actions.
 
-    It only publishes decisions until `bridge.modes` gives an action (`restart`, `cancel_packing`, `evict`) the mode `act`, or `approve`,
-    in which each decision waits for `schedmate decisions approve`. `schedmate decisions stop` stops all actions.
+    It only publishes decisions until `bridge.modes` gives an action (`restart`, `cancel_packing`, `drain` …: docs/decisions.md) the mode
+    `act`, or `approve`, in which each decision waits for `schedmate decisions approve`. `schedmate decisions stop` stops all actions.
 
-    What it does is checked in Slurm and written to the topic `decision-results`. Its user must be an operator of Slurm. Run one for
-    each cluster.
+    What it does is checked in Slurm and written to the topic `decision-results`. Its user must be an operator of Slurm, and
+    an administrator where it drains nodes. Run one for each cluster.
 
     Example: `schedmate --set bridge.modes=restart=act,cancel_packing=approve bridge`
     """

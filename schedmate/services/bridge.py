@@ -7,6 +7,7 @@ from threading import Event
 import structlog
 
 from records import (
+    Checkpoint,
     Decision,
     DecisionResult,
     Failure,
@@ -27,7 +28,7 @@ from streams.transport import Producer, TransportError, outgoing
 
 log = structlog.get_logger(__name__)
 
-READ = ("failures", "slowdowns", "decisions", "decision-results", "job-events")
+READ = ("failures", "slowdowns", "decisions", "decision-results", "job-events", "checkpoints")
 FOLLOWED = ("decisions", "decision-results", "approvals")
 """Every bridge reads these on its own, too: one that stands by knows what the other did, and a stop reaches both."""
 FOLLOW_S = 0.25
@@ -50,6 +51,12 @@ def bridge_settings(wanted: Wanted) -> BridgeSettings:
         actions_per_cluster=wanted.actions_per_hour,
         user_share=wanted.user_share,
         max_excluded_nodes=wanted.max_excluded_nodes,
+        users_against_node=wanted.users_against_node,
+        max_drained_share=wanted.max_drained_share,
+        min_nodes_left=wanted.min_nodes_left,
+        node_cooldown=wanted.node_cooldown_seconds,
+        max_grace=wanted.max_grace_seconds,
+        checkpoint_signal=wanted.checkpoint_signal,
         max_lifetime=wanted.max_lifetime_seconds,
     )
 
@@ -114,7 +121,7 @@ class Bridging:
         if time.monotonic() >= self._followed + FOLLOW_S:
             self._insist(self._follow)
         for _, record in batch:
-            if isinstance(record, Failure | Slowdown | Decision | DecisionResult | JobEvent):
+            if isinstance(record, Failure | Slowdown | Decision | DecisionResult | JobEvent | Checkpoint):
                 self._insist(lambda record=record: self.bridge.accept(record))  # type: ignore[misc]
         if self._active() and (batch or time.monotonic() >= self._next):
             self._insist(self._advance)

@@ -40,6 +40,7 @@ class JobView:
         word: The scheduler's own word for the state, with its reason where there is one.
         alone: True where nothing can be packed beside it any more.
         user: Who submitted it; empty where the scheduler does not say.
+        acts: Keys of what the bridge did to it, as the scheduler keeps them, the oldest first.
     """
 
     job: str
@@ -50,6 +51,7 @@ class JobView:
     word: str = ""
     alone: bool = False
     user: str = ""
+    acts: tuple[str, ...] = ()
 
     def seen(self) -> dict[str, str]:
         """Return the view as `DecisionResult.seen` holds it."""
@@ -60,6 +62,48 @@ class JobView:
             "excluded": ",".join(self.excluded),
             "alone": "yes" if self.alone else "no",
         }
+
+
+class NodeState(StrEnum):
+    """The state of a node, in the few words that the bridge needs."""
+
+    UP = "up"
+    """It may start jobs, or runs some."""
+    DRAINING = "draining"
+    """It starts no more jobs, and some still run or complete there."""
+    DRAINED = "drained"
+    """It starts no more jobs, and none is there."""
+    DOWN = "down"
+    """It is out of service for another reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """What the scheduler says of a node at one moment.
+
+    Attributes:
+        node: Its name.
+        state: Its state.
+        pools: The groups of nodes (partitions) that it belongs to.
+        booted: When it booted, in seconds since 1970; None where not known.
+        reason: Why it is drained or down, in the words of whoever did that.
+        word: The scheduler's own word for the state.
+        drained_by: The key of the bridge's own act that drained it; empty where it is not drained, or somebody else did that.
+        acts: Keys of what the bridge did to it, as the scheduler keeps them, the oldest first.
+    """
+
+    node: str
+    state: NodeState
+    pools: tuple[str, ...] = ()
+    booted: float | None = None
+    reason: str = ""
+    word: str = ""
+    drained_by: str = ""
+    acts: tuple[str, ...] = ()
+
+    def seen(self) -> dict[str, str]:
+        """Return the view as `DecisionResult.seen` holds it."""
+        return {"state": self.word or self.state.value, "reason": self.reason}
 
 
 class ActuatorError(UserError):
@@ -79,9 +123,10 @@ class SchedulerAway(ActuatorError):
 class Actuator(Protocol):
     """One scheduler.
 
-    Every action is carried out and then verified by asking the scheduler again. It returns what was seen, and raises
-    `ActuatorError` where the scheduler refused or does not show the effect, `SchedulerAway` where it cannot be asked.
-    No call blocks for ever: each has time limits of its own.
+    Every action asks for what it needs first, is carried out, and is then verified by asking the scheduler again. It returns what was
+    seen, and raises `ActuatorError` where the scheduler refuses or does not show the effect, `SchedulerAway` where it cannot be
+    asked. No call blocks for ever: each has time limits of its own. `key` (see `act_keys`) is kept at the scheduler, beside the job
+    or node.
     """
 
     name: str
@@ -92,11 +137,32 @@ class Actuator(Protocol):
     def job(self, job: str) -> JobView | None:
         """Return what the scheduler says of a job; None where it does not know the job (any more)."""
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...]) -> JobView:
+    def nodes(self) -> list[NodeView]:
+        """Return what the scheduler says of all its nodes."""
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
         """Put a stopped job back in the queue, away from some nodes."""
 
-    def cancel_packing(self, job: str) -> JobView:
+    def cancel_packing(self, job: str, key: str) -> JobView:
         """Stop a running job that was packed beside another, and put it back in the queue, never to be packed again."""
 
-    def evict(self, job: str) -> JobView:
+    def evict(self, job: str, key: str) -> JobView:
         """Stop a running job and put it back in the queue."""
+
+    def signal(self, job: str, signal: str) -> None:
+        """Send a signal (`USR1`) to the processes of a running job, so that it saves a checkpoint."""
+
+    def cancel(self, job: str, key: str) -> JobView:
+        """End a running job for good."""
+
+    def hold(self, job: str, key: str) -> JobView:
+        """Keep a job that waits in the queue from starting."""
+
+    def release(self, job: str, key: str) -> JobView:
+        """Let a job that `hold` held start."""
+
+    def drain(self, node: str, reason: str, key: str) -> NodeView:
+        """Start no more jobs on a node. What runs there goes on, so the node may be draining still when this returns."""
+
+    def undrain(self, node: str, key: str) -> NodeView:
+        """Return a node to service that `drain` drained."""

@@ -2,13 +2,22 @@
 
 from records import Decision
 
-from . import bounds, budget, expiry, mode, once, people
+from . import bounds, budget, cooldown, expiry, mode, once, people
 from .base import Context, Guardrail, LimitReached, Objection, Wait
 from .job_state import objection_of_state
+from .node_state import objection_of_node
 from .people import awaits_approval, stopped
 from .rates import limit_reached
 
-GUARDRAILS: tuple[Guardrail, ...] = (mode.check, people.check, bounds.check, expiry.check, once.check, budget.check)
+GUARDRAILS: tuple[Guardrail, ...] = (
+    mode.check,
+    people.check,
+    bounds.check,
+    expiry.check,
+    once.check,
+    budget.check,
+    cooldown.check,
+)
 """In this order; the first objection is the one that is written down."""
 
 __all__ = [
@@ -21,6 +30,7 @@ __all__ = [
     "awaits_approval",
     "first_objection",
     "limit_reached",
+    "objection_of_node",
     "objection_of_state",
     "stopped",
 ]

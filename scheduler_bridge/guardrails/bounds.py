@@ -2,7 +2,7 @@
 
 import re
 
-from records import Decision
+from records import Action, Decision
 
 from .base import Context, Objection
 
@@ -13,14 +13,27 @@ NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", re.ASCII)
 
 
 def check(decision: Decision, context: Context) -> Objection | None:
-    """Object where the decision excludes too many nodes, names one that cannot be, lives too long or begins in the future."""
+    """Object where the decision is about nothing, or asks for too much: nodes, names that cannot be, time."""
+    return _objects(decision, context) or _times(decision, context)
+
+
+def _objects(decision: Decision, context: Context) -> Objection | None:
     settings = context.settings
     if len(decision.exclude_nodes) > settings.max_excluded_nodes:
         asked = len(decision.exclude_nodes)
         return Objection(NAME, f"expected {settings.max_excluded_nodes} excluded nodes at most, got {asked}")
-    for node in decision.exclude_nodes:
+    for node in (*decision.exclude_nodes, *([decision.node] if decision.action.on_node else ())):
         if not NODE_NAME.fullmatch(node):
-            return Objection(NAME, f"expected the name of a node to exclude, got {node[:40]!r}")
+            return Objection(NAME, f"expected the name of a node, got {node[:40]!r}")
+    if not decision.target and decision.action is not Action.NOTIFY:
+        return Objection(NAME, f"expected the job to {decision.action}, got none")
+    return None
+
+
+def _times(decision: Decision, context: Context) -> Objection | None:
+    settings = context.settings
+    if not 0 <= decision.grace_s <= settings.max_grace:
+        return Objection(NAME, f"expected {settings.max_grace:g} s of grace at most, got {decision.grace_s:g} s")
     lifetime = decision.expires - decision.time
     if not 0 <= lifetime <= settings.max_lifetime:
         return Objection(

@@ -1,6 +1,7 @@
 """What the scheduler must show before anything is done to a job."""
 
 from records import Action, Decision
+from scheduler_bridge.act_keys import act_key
 from scheduler_bridge.actuators import JobView, SchedulerJobState
 
 from .base import Objection, Wait
@@ -21,8 +22,16 @@ def objection_of_state(
     """
     if job is None:
         return Objection(NAME, f"the scheduler does not know job {decision.job} (any more): submit it again by hand")
+    if act_key(decision) in job.acts:
+        return Objection("once", f"the scheduler's own record of job {job.job} says that this was carried out before")
     if decision.action is Action.RESTART:
         return _restart(decision, job, confirmed)
+    if decision.action in (Action.HOLD, Action.RELEASE):
+        return _moved_on(decision, job) or _hold(decision, job)
+    return _running(decision, job, beneficiary)
+
+
+def _running(decision: Decision, job: JobView, beneficiary: JobView | None) -> Objection | None:
     if job.state is not SchedulerJobState.RUNNING:
         return Objection(NAME, f"job {job.job} does not run ({job.word or job.state})")
     if decision.action is Action.CANCEL_PACKING:
@@ -57,6 +66,18 @@ def _restart(decision: Decision, job: JobView, confirmed: bool) -> Objection | W
         )
     # A job is never stopped because one of its lines looked bad.
     return Wait(f"job {job.job} has not stopped ({word})")
+
+
+def _hold(decision: Decision, job: JobView) -> Objection | None:
+    word = job.word or job.state.value
+    if decision.action is Action.HOLD:
+        fits = job.state is SchedulerJobState.PENDING
+        return None if fits else Objection(NAME, f"job {job.job} does not wait in the queue ({word})")
+    if job.state is not SchedulerJobState.HELD:
+        return Objection(NAME, f"job {job.job} is not held ({word})")
+    if not job.acts or not job.acts[-1].startswith(f"{Action.HOLD}/"):
+        return Objection(NAME, f"somebody else holds job {job.job} ({word})")
+    return None
 
 
 def _cancel_packing(decision: Decision, job: JobView, beneficiary: JobView | None) -> Objection | None:

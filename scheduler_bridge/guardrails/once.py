@@ -7,6 +7,8 @@ from .base import Context, Objection
 
 def check(decision: Decision, context: Context) -> Objection | None:
     """Object where another decision was already tried on the same attempt, or the packing was already cancelled."""
+    if decision.action.on_node:
+        return None
     for tried in context.ledger.tried():
         same = tried.action is decision.action and tried.job == decision.job and tried.attempt == decision.attempt
         if same and (decision.action is not Action.CANCEL_PACKING or tried.cause == decision.cause):

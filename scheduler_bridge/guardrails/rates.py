@@ -5,7 +5,7 @@ What is over a limit is not refused for good: it waits until the oldest action c
 
 from collections.abc import Sequence
 
-from records import Decision, DecisionResult
+from records import Action, Decision, DecisionResult
 from scheduler_bridge.ledger import HOUR
 
 from .base import Context, LimitReached
@@ -19,10 +19,12 @@ def limit_reached(decision: Decision, context: Context, user: str) -> LimitReach
         context: What was done so far.
         user: In whose favour it is; all whom the scheduler does not name share one allowance.
     """
+    if decision.action is Action.NOTIFY:
+        return None
     settings = context.settings
     recent = context.ledger.recent(context.now)
     mine = [tried for tried in recent if tried.user == user]
-    if len(mine) >= settings.actions_per_user:
+    if not decision.action.on_node and len(mine) >= settings.actions_per_user:
         what = f"{len(mine)} actions for jobs of {user or 'users unknown'} within an hour, a user's share"
         return LimitReached("user-limit", what, _free(mine, settings.actions_per_user))
     if len(recent) >= settings.actions_per_cluster:

@@ -1,15 +1,30 @@
 """What a finding means for the scheduler: pure functions, one file each. What no policy speaks of leads to nothing."""
 
+from collections.abc import Collection
+
 from records import Decision, Failure, Slowdown
 from scheduler_bridge.settings import BridgeSettings
 
-from . import cancel_packing, restart
+from . import cancel_packing, drain, restart
 
-__all__ = ["propose"]
+__all__ = ["OF_FAILURES", "propose"]
+
+OF_FAILURES = frozenset({restart.POLICY, drain.POLICY})
+"""Policies whose decisions a later revision of the verdict may retract."""
 
 
-def propose(finding: Failure | Slowdown, settings: BridgeSettings) -> Decision | None:
-    """Return what should be done about a finding; None for nothing."""
+def propose(
+    finding: Failure | Slowdown, settings: BridgeSettings, users_against: Collection[str] = ()
+) -> list[Decision]:
+    """Return what should be done about a finding, one decision a policy at most.
+
+    Args:
+        finding: What was found.
+        settings: What the operator allows.
+        users_against: Users whose jobs were restarted away from the node that a failure blames, within the hour.
+    """
     if isinstance(finding, Failure):
-        return restart.decide(finding, settings)
-    return cancel_packing.decide(finding, settings)
+        proposed = [drain.decide(finding, settings, users_against), restart.decide(finding, settings)]
+    else:
+        proposed = [cancel_packing.decide(finding, settings)]
+    return [decision for decision in proposed if decision]

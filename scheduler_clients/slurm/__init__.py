@@ -4,6 +4,7 @@ from .client import SlurmClient
 from .commands import Run, SlurmCommands
 from .errors import SlurmError, SlurmRefused, SlurmUnavailable, UnknownSlurmJob
 from .job import ENDED, SlurmJob
+from .node import SlurmNode
 
 __all__ = [
     "ENDED",
@@ -12,6 +13,7 @@ __all__ = [
     "SlurmCommands",
     "SlurmError",
     "SlurmJob",
+    "SlurmNode",
     "SlurmRefused",
     "SlurmUnavailable",
     "UnknownSlurmJob",

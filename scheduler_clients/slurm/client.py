@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterable, Mapping
 
 import structlog
 
-from . import json_list, text
+from . import json_list, node, text
 from .commands import Run, SlurmCommands
 from .errors import SlurmError, SlurmRefused, UnknownSlurmJob
 from .gres import shards_per_gpu
-from .job import SlurmJob
+from .job import NONE, SlurmJob
+from .node import SlurmNode
 
 log = structlog.get_logger(__name__)
 
@@ -19,6 +20,9 @@ _JOB_ID = re.compile(r"[1-9][0-9]{0,17}(?:_[0-9]{1,18})?", re.ASCII)
 _PRINTED_ID = re.compile(rf"{_JOB_ID.pattern}|[1-9][0-9]{{0,17}}\+[0-9]{{1,18}}", re.ASCII)
 """The same, or a part of a heterogeneous job."""
 _NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", re.ASCII)
+_SIGNAL = re.compile(r"[A-Z][A-Z0-9]{1,9}", re.ASCII)
+_COMMENT_LENGTH = 4000
+"""Characters of a comment that are read; `squeue` fills what is shorter with blanks."""
 _SINGLE_LIMIT = 20
 """Jobs in doubt that are asked for one by one in one look, 4 ms each: a user can put any number of them in doubt."""
 
@@ -114,19 +118,55 @@ class SlurmClient:
         whole = self.shards_per_gpu()
         return job.shards / whole if whole else None
 
-    def check_node(self, node: str) -> None:
+    def check_node(self, name: str) -> None:
         """Raise `SlurmRefused` where Slurm has no such node."""
-        if not _NODE_NAME.fullmatch(node):
-            raise SlurmRefused("a node's name", repr(node[:40]), "name nodes as sinfo prints them")
-        self._run("scontrol", "show", "node", node)
+        self._run("scontrol", "show", "node", _node_name(name))
+
+    def nodes(self) -> dict[str, SlurmNode]:
+        """Return all nodes by name."""
+        read = (node.parse(line) for line in self._run("scontrol", "show", "node", "-o").splitlines())
+        return {each.name: each for each in read if each}
+
+    def update_node(self, name: str, changes: Mapping[str, str]) -> None:
+        """Change a node (`scontrol update`, whose manual names the fields). Slurm lets only administrators do so."""
+        changed = (f"{key}={value}" for key, value in changes.items())
+        self._run("scontrol", "update", f"NodeName={_node_name(name)}", *changed)
+
+    def admin_comment(self, name: str) -> str:
+        """Return a job's AdminComment, which its user cannot write; empty for none.
+
+        It is asked for alone: among other fields, a user's text could be mistaken for it.
+        """
+        asked = ("--noheader", "--states=all", f"--jobs={_job_id(name)}", f"--Format=admin_comment:{_COMMENT_LENGTH}")
+        found = self._run("squeue", *asked).strip()
+        return "" if found in NONE else found
+
+    def hold(self, name: str) -> None:
+        """Keep a waiting job from starting; its user cannot release it."""
+        self._run("scontrol", "hold", _job_id(name))
+
+    def cancel(self, name: str) -> None:
+        """End a job for good. Slurm does not say whether there was one."""
+        self._run("scancel", _job_id(name))
+
+    def signal(self, name: str, signal: str) -> None:
+        """Send a signal (`USR1`) to the steps of a job, and not to its batch script: a shell that does not expect it would die."""
+        if not _SIGNAL.fullmatch(signal):
+            raise SlurmRefused("a signal's name such as USR1", repr(signal[:40]), "name it as `kill -l` does")
+        self._run("scancel", f"--signal={signal}", _job_id(name))
 
     def update_job(self, name: str, changes: Mapping[str, str]) -> None:
         """Change a job (`scontrol update`, whose manual names the fields)."""
         self._run("scontrol", "update", f"JobId={_job_id(name)}", *(f"{key}={value}" for key, value in changes.items()))
 
-    def requeue_hold(self, name: str) -> None:
-        """Stop a job where it runs, and put it back in the queue, held. It is not at rest at once."""
-        self._run("scontrol", "requeuehold", _job_id(name))
+    def requeue_hold(self, name: str, *, running: bool) -> None:
+        """Stop a job where it runs, and put it back in the queue, held. It is not at rest at once.
+
+        Args:
+            name: The job's id.
+            running: Only if it runs still when Slurm takes the command: one that its user cancelled meanwhile must not come back.
+        """
+        self._run("scontrol", "requeuehold", *(["Incomplete"] if running else []), _job_id(name))
 
     def release(self, name: str) -> None:
         """Let a held job start."""
@@ -176,4 +216,11 @@ def _job_id(name: str) -> str:
     """Return `name` if it is one job's id."""
     if not _JOB_ID.fullmatch(name):
         raise SlurmRefused("a Slurm job id such as 4711 or 4711_3", repr(name[:40]), "give the id as squeue prints it")
+    return name
+
+
+def _node_name(name: str) -> str:
+    """Return `name` if it is one node's name."""
+    if not _NODE_NAME.fullmatch(name):
+        raise SlurmRefused("a node's name", repr(name[:40]), "name nodes as sinfo prints them")
     return name

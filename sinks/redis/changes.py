@@ -248,6 +248,8 @@ def _estimate(place: Position, estimate: records.Estimate) -> list[Change]:
 
 
 def _decision(place: Position, decision: records.Decision) -> list[Change]:
+    if decision.action.on_node:
+        return []
     fields = _fields(
         decision=decision.action.value,
         decision_id=decision.id,
@@ -260,6 +262,8 @@ def _decision(place: Position, decision: records.Decision) -> list[Change]:
 
 
 def _result(place: Position, result: records.DecisionResult) -> list[Change]:
+    if result.action.on_node:
+        return []
     fields = _fields(
         outcome=result.outcome.value,
         outcome_of=result.decision_id,

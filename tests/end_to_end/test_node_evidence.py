@@ -13,7 +13,6 @@ from processors.node import NodeProcessor
 from records import (
     Action,
     Component,
-    Decision,
     EventKind,
     Failure,
     JobEvent,
@@ -69,8 +68,7 @@ def check(last: Failure) -> None:
     assert last.root is not None
     assert last.root.text == XID.strip()
     assert last.final
-    decision = propose(last, BridgeSettings())
-    assert isinstance(decision, Decision)
+    decision = next(each for each in propose(last, BridgeSettings()) if each.action is Action.RESTART)
     assert (decision.exclude_nodes, decision.node_evidence) == ([BROKEN], True)
 
 
@@ -121,13 +119,14 @@ def test_in_one_process_down_to_the_restart(tmp_path: Path) -> None:
     verdicts = failures(broker.read("failures"))
     assert [one.faulty_component for one in verdicts] == [Component.NETWORK, Component.GPU, Component.GPU]
     check(verdicts[-1])
-    bridge = Bridge(cluster.actuator, BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT)), written)
+    bridge = Bridge(cluster.actuator, BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), min_nodes_left=1), written)
     for verdict in verdicts:
         bridge.accept(verdict)
     assert bridge.advance() is None
-    assert [(result.outcome, result.node) for result in written.results] == [
-        (Outcome.STARTED, BROKEN),
-        (Outcome.DONE, BROKEN),
+    assert [(result.action, result.outcome, result.node) for result in written.results] == [
+        (action, outcome, BROKEN)
+        for action in (Action.DRAIN, Action.RESTART)
+        for outcome in (Outcome.STARTED, Outcome.DONE)
     ]
     assert cluster.wait(job, SchedulerJobState.COMPLETED, attempt=1).nodes == (SOUND,)
     cluster.scheduler.close()

@@ -2,7 +2,19 @@
 
 from typing import Any
 
-from records import Component, Decision, DecisionResult, ErrorType, Evidence, Failure, Outcome, Record, Slowdown
+from records import (
+    Checkpoint,
+    CheckpointState,
+    Component,
+    Decision,
+    DecisionResult,
+    ErrorType,
+    Evidence,
+    Failure,
+    Outcome,
+    Record,
+    Slowdown,
+)
 
 NOW = 1_800_000_000.0
 
@@ -48,6 +60,13 @@ def slowdown(**changes: Any) -> Slowdown:
         "steps_after": 40,
     }
     return Slowdown(**fields | changes)
+
+
+def checkpoint(job: str, time: float) -> Checkpoint:
+    """A durable checkpoint that began at `time`."""
+    return Checkpoint(
+        id=f"checkpoint/{job}/{time}", job=job, number=1, state=CheckpointState.DURABLE, time=time, since=time
+    )
 
 
 class Written:

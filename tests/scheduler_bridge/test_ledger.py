@@ -11,24 +11,20 @@ from scheduler_bridge.actuators import ActuatorError, JobView, SchedulerAway, Sc
 from scheduler_bridge.ledger import Ledger
 from tests.scheduler_bridge.findings import NOW, failure
 from tests.scheduler_bridge.guardrails.test_guardrails import decision, tried
+from tests.scheduler_bridge.no_scheduler import NoScheduler
 
 
 class Died(Exception):
     """The bridge is killed here."""
 
 
-class Cluster:
+class Cluster(NoScheduler):
     """One failed job whose restarts are counted, in a scheduler that can fail in every way."""
-
-    name = "test"
 
     def __init__(self) -> None:
         self.attempts: dict[str, int] = {}
         self.restarts: list[tuple[str, int]] = []
         self.trouble: list[str] = []
-
-    def supports(self, action: Action) -> bool:
-        return True
 
     def job(self, job: str) -> JobView | None:
         if self.trouble and self.trouble[-1] == "away":
@@ -36,7 +32,7 @@ class Cluster:
             raise SchedulerAway("an answer", "none", "wait")
         return JobView(job, SchedulerJobState.FAILED, attempt=self.attempts.get(job, 0))
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...]) -> JobView:
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
         trouble = self.trouble.pop() if self.trouble else ""
         if trouble == "refuse":
             raise ActuatorError("a restart", "no", "look")
@@ -51,12 +47,6 @@ class Cluster:
         if trouble == "lost answer":
             raise SchedulerAway("an answer", "none", "wait")
         return JobView(job, SchedulerJobState.PENDING, attempt=self.attempts[job])
-
-    def cancel_packing(self, job: str) -> JobView:
-        raise NotImplementedError
-
-    def evict(self, job: str) -> JobView:
-        raise NotImplementedError
 
 
 class Topic:

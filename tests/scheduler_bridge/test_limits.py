@@ -9,16 +9,16 @@ from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import JobView, SchedulerJobState
 from tests.metric_values import by_label, value
 from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
+from tests.scheduler_bridge.no_scheduler import NoScheduler
 
 HOUR = 3600.0
-SETTINGS = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT))
+ON_JOBS = {action: Mode.ACT for action in Action if not action.on_node}
+SETTINGS = BridgeSettings(modes=ON_JOBS)
 SHARE = SETTINGS.actions_per_user
 
 
-class Cluster:
+class Cluster(NoScheduler):
     """Failed jobs called `USER/NUMBER`, each of which a restart puts back in the queue. Counts how often it is asked."""
-
-    name = "test"
 
     def __init__(self) -> None:
         self.attempts: dict[str, int] = {}
@@ -26,24 +26,21 @@ class Cluster:
         self.slow = 0.0
         self.state = SchedulerJobState.FAILED
 
-    def supports(self, action: Action) -> bool:
-        return True
-
     def job(self, job: str) -> JobView:
         self.asked += 1
         time.sleep(self.slow)
         user, attempt = job.partition("/")[0], self.attempts.get(job, 0)
         return JobView(job, self.state, attempt=attempt, nodes=("n1",), user=user)
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...]) -> JobView:
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
         self.attempts[job] = self.attempts.get(job, 0) + 1
         return JobView(job, SchedulerJobState.PENDING, attempt=self.attempts[job])
 
-    def cancel_packing(self, job: str) -> JobView:
-        return self.restart(job, ())
+    def cancel_packing(self, job: str, key: str) -> JobView:
+        return self.restart(job, (), key)
 
-    def evict(self, job: str) -> JobView:
-        return self.restart(job, ())
+    def evict(self, job: str, key: str) -> JobView:
+        return self.restart(job, (), key)
 
 
 class Stand:
@@ -66,8 +63,12 @@ class Stand:
             self.bridge.accept(failure(job=job, time=self.now, node=node, node_evidence=node_evidence))
         self.bridge.advance()
 
+    @property
+    def results(self) -> list[DecisionResult]:
+        return [result for result in self.written.results if not result.action.on_node]
+
     def outcomes(self, job: str) -> list[Outcome]:
-        return [result.outcome for result in self.written.results if result.job == job]
+        return [result.outcome for result in self.results if result.job == job]
 
 
 def jobs(user: str, count: int = 10) -> list[str]:
@@ -81,11 +82,11 @@ def test_ten_jobs_that_fake_an_xid_leave_room_for_a_true_failure() -> None:
     stand = Stand()
     stand.fail(*jobs("mallory"))
     assert len(stand.cluster.attempts) == SHARE
-    assert {result.user for result in stand.written.results} == {"mallory"}
-    assert {result.node for result in stand.written.results} == {""}
+    assert {result.user for result in stand.results} == {"mallory"}
+    assert {result.node for result in stand.results} == {""}
     stand.fail("ada/0", node_evidence=True)
     assert stand.outcomes("ada/0") == DONE
-    assert [result.node for result in stand.written.results if result.job == "ada/0"] == ["n1", "n1"]
+    assert [result.node for result in stand.results if result.job == "ada/0"] == ["n1", "n1"]
     assert by_label(stand.bridge.metrics.actions_last_hour) == {"cluster": SHARE + 1, "user": SHARE, "node": 1}
 
 
@@ -111,12 +112,12 @@ def test_what_is_over_a_limit_waits_is_written_down_once_and_carried_out_later()
 
 
 def test_what_waits_too_long_expires_and_says_what_it_waited_for() -> None:
-    stand = Stand(BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), ttl=600))
+    stand = Stand(BridgeSettings(modes=ON_JOBS, ttl=600))
     stand.fail(*jobs("mallory", SHARE + 1))
     assert stand.bridge.advance() == 600
     stand.now += 601
     assert stand.bridge.advance() is None
-    last = stand.written.results[-1]
+    last = stand.results[-1]
     assert last.outcome is Outcome.EXPIRED
     assert "user-limit" in last.detail
     assert len(stand.cluster.attempts) == SHARE
@@ -149,7 +150,7 @@ def test_the_end_of_a_packing_counts_for_whom_it_favours() -> None:
         stand.bridge.accept(slowdown(id=victim, job=victim, packed_job=newcomer, time=NOW))
     stand.bridge.advance()
     assert len(stand.cluster.attempts) == SHARE
-    assert {result.user for result in stand.written.results} == {"mallory"}
+    assert {result.user for result in stand.results} == {"mallory"}
     assert by_label(stand.bridge.metrics.deferred) == {"user-limit": 1}
 
 
@@ -164,7 +165,7 @@ def test_a_budget_for_ever_is_final() -> None:
 
 
 def test_a_node_is_blamed_before_others_only_by_its_own_evidence() -> None:
-    stand = Stand(BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), actions_per_node=2))
+    stand = Stand(BridgeSettings(modes=ON_JOBS, actions_per_node=2))
     stand.fail("a/0", "b/0", "c/0")
     assert [stand.outcomes(job) for job in ("a/0", "b/0", "c/0")] == [DONE] * 3
     stand.fail("d/0", "e/0", "f/0", node_evidence=True)
@@ -210,10 +211,10 @@ def test_a_job_whose_name_fits_no_decision_leads_to_none() -> None:
 
 def test_a_thousand_old_decisions_replayed_after_all_is_forgotten_do_nothing() -> None:
     """The topic of results is lost, or older than what it keeps: only the decisions come again."""
-    stand = Stand(BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), actions_per_cluster=10_000, user_share=1.0))
+    stand = Stand(BridgeSettings(modes=ON_JOBS, actions_per_cluster=10_000, user_share=1.0))
     for number in range(250):
         stand.fail(f"user{number}/0")
-    honest = list(stand.written.decisions)
+    honest = [decision for decision in stand.written.decisions if not decision.action.on_node]
     done = dict(stand.cluster.attempts)
     old = [
         Decision(
@@ -232,9 +233,9 @@ def test_a_thousand_old_decisions_replayed_after_all_is_forgotten_do_nothing() -
     stand.bridge = stand.new_bridge(remember=False)
     for decision in [*honest, *old, *honest]:
         stand.bridge.accept(decision)
-    before = len(stand.written.results)
+    before = len(stand.results)
     assert stand.bridge.advance() is None
-    outcomes = [result.outcome for result in stand.written.results[before:]]
+    outcomes = [result.outcome for result in stand.results[before:]]
     assert stand.cluster.attempts == done
     assert len(outcomes) == len(honest) + len(old)
     assert set(outcomes) == {Outcome.REFUSED, Outcome.EXPIRED}

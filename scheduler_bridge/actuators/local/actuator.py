@@ -1,9 +1,10 @@
 """What can be asked of the local scheduler."""
 
+import signal as signals
 from collections.abc import Callable
 
 from records import Action
-from scheduler_bridge.actuators.base import ActuatorError, JobView, SchedulerJobState
+from scheduler_bridge.actuators.base import ActuatorError, JobView, NodeView, SchedulerJobState
 
 from .scheduler import LocalScheduler
 
@@ -19,31 +20,73 @@ class LocalActuator:
 
     def supports(self, action: Action) -> bool:
         """It can do all that decisions ask for."""
-        return action in (Action.RESTART, Action.CANCEL_PACKING, Action.EVICT)
+        return action in Action
 
     def job(self, job: str) -> JobView | None:
         """Return what the scheduler says of a job."""
         return self._scheduler.job(job)
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...]) -> JobView:
+    def nodes(self) -> list[NodeView]:
+        """Return all slots as nodes."""
+        return self._scheduler.nodes()
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
         """Put a stopped job back in the queue, away from some slots."""
         before = self._attempt(job)
         self._scheduler.restart(job, exclude_nodes)
+        self._scheduler.add_act(job, key)
         return self._verify(
             job, "queued again", lambda seen: seen.attempt > before and set(exclude_nodes) <= set(seen.excluded)
         )
 
-    def cancel_packing(self, job: str) -> JobView:
+    def cancel_packing(self, job: str, key: str) -> JobView:
         """Stop a job and put it back in the queue, never to be packed again."""
         before = self._attempt(job)
         self._scheduler.requeue(job, alone=True)
+        self._scheduler.add_act(job, key)
         return self._verify(job, "queued again, alone", lambda seen: seen.attempt > before and seen.alone)
 
-    def evict(self, job: str) -> JobView:
+    def evict(self, job: str, key: str) -> JobView:
         """Stop a job and put it back in the queue."""
         before = self._attempt(job)
         self._scheduler.requeue(job)
+        self._scheduler.add_act(job, key)
         return self._verify(job, "queued again", lambda seen: seen.attempt > before)
+
+    def signal(self, job: str, signal: str) -> None:
+        """Send a signal to all processes of a job."""
+        self._scheduler.signal(job, signals.Signals[f"SIG{signal}"])
+
+    def cancel(self, job: str, key: str) -> JobView:
+        """End a job for good."""
+        self._scheduler.cancel(job)
+        self._scheduler.add_act(job, key)
+        return self._verify(job, "cancelled", lambda seen: seen.state is SchedulerJobState.CANCELLED)
+
+    def hold(self, job: str, key: str) -> JobView:
+        """Keep a job that waits from starting."""
+        self._scheduler.hold(job)
+        self._scheduler.add_act(job, key)
+        return self._verify(job, "held", lambda seen: seen.state is SchedulerJobState.HELD)
+
+    def release(self, job: str, key: str) -> JobView:
+        """Let a held job start."""
+        self._scheduler.release(job)
+        self._scheduler.add_act(job, key)
+        return self._verify(job, "released", lambda seen: seen.state is not SchedulerJobState.HELD)
+
+    def drain(self, node: str, reason: str, key: str) -> NodeView:
+        """Start no more jobs on a slot."""
+        self._scheduler.drain(node, reason, key)
+        return self._node(node)
+
+    def undrain(self, node: str, key: str) -> NodeView:
+        """Return a slot to service that `drain` drained."""
+        self._scheduler.undrain(node, key)
+        return self._node(node)
+
+    def _node(self, name: str) -> NodeView:
+        return next(node for node in self._scheduler.nodes() if node.node == name)
 
     def _attempt(self, job: str) -> int:
         seen = self._scheduler.job(job)

@@ -52,6 +52,7 @@ class LocalJob:
         beside: Jobs that share its slot.
         exit_code: Of the last attempt.
         signal: Of the last attempt.
+        acts: Keys of what the bridge did to it, the oldest first.
     """
 
     job: str
@@ -70,6 +71,7 @@ class LocalJob:
     beside: set[str] = field(default_factory=set)
     exit_code: int | None = None
     signal: int = 0
+    acts: tuple[str, ...] = ()
 
     @property
     def node(self) -> str:
@@ -78,7 +80,7 @@ class LocalJob:
 
     def view(self) -> JobView:
         """Return the job as the bridge sees it."""
-        waits = self.state is SchedulerJobState.PENDING
+        waits = self.state in (SchedulerJobState.PENDING, SchedulerJobState.HELD)
         return JobView(
             job=self.job,
             state=self.state,
@@ -87,6 +89,7 @@ class LocalJob:
             excluded=tuple(sorted(self.excluded)),
             word=self.state.value.upper(),
             alone=self.alone,
+            acts=self.acts,
         )
 
 

@@ -13,9 +13,10 @@ from typing import Self
 import structlog
 
 from records import EventKind, JobEvent
-from scheduler_bridge.actuators.base import ActuatorError, JobView, SchedulerJobState
+from scheduler_bridge.actuators.base import ActuatorError, JobView, NodeView, SchedulerJobState
 
 from .jobs import LocalJob, Output, slot_name
+from .nodes import LocalNodes
 from .process import Task
 
 log = structlog.get_logger(__name__)
@@ -56,6 +57,7 @@ class LocalScheduler:
         self._emit = emit
         self._output = output
         self._slots = slots
+        self._nodes = LocalNodes(slots)
         self._grace = grace
         self._clock = clock
         self._cores = cores or (sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0])
@@ -122,7 +124,7 @@ class LocalScheduler:
         with self._changed:
             stopped = self._known(job, _ENDED)
             excluded = stopped.excluded | set(exclude)
-            if excluded >= {slot_name(slot) for slot in range(self._slots)}:
+            if excluded.issuperset(self._nodes.names()):
                 raise ActuatorError("a slot to be left", f"{sorted(excluded)} excluded", "nothing was done")
             stopped.excluded = excluded
             self._requeue(stopped)
@@ -140,6 +142,53 @@ class LocalScheduler:
             running.alone |= alone
             self._stop(running, SchedulerJobState.PENDING)
 
+    def hold(self, job: str) -> None:
+        """Keep a job that waits from starting.
+
+        Raises:
+            ActuatorError: It does not wait. Nothing is done then.
+        """
+        with self._changed:
+            self._known(job, (SchedulerJobState.PENDING,)).state = SchedulerJobState.HELD
+
+    def release(self, job: str) -> None:
+        """Let a held job start.
+
+        Raises:
+            ActuatorError: It is not held. Nothing is done then.
+        """
+        with self._changed:
+            self._known(job, (SchedulerJobState.HELD,)).state = SchedulerJobState.PENDING
+
+    def drain(self, node: str, reason: str, key: str = "") -> None:
+        """Start no more jobs on a slot. A person who does so gives no key.
+
+        Raises:
+            ActuatorError: There is no such slot, or it is drained. Nothing is done then.
+        """
+        with self._changed:
+            self._nodes.drain(node, reason, key)
+
+    def undrain(self, node: str, key: str = "") -> None:
+        """Return a drained slot to service.
+
+        Raises:
+            ActuatorError: There is no such slot, it is in service, or a person drained it and `key` is given. Nothing is done then.
+        """
+        with self._changed:
+            self._nodes.undrain(node, key)
+
+    def nodes(self) -> list[NodeView]:
+        """Return all slots as nodes."""
+        with self._changed:
+            return self._nodes.views({job.node for job in self._jobs.values() if job.tasks})
+
+    def add_act(self, job: str, key: str) -> None:
+        """Keep the key of what the bridge does to a job."""
+        with self._changed:
+            if found := self._jobs.get(job):
+                found.acts = (*found.acts, key)
+
     def cancel(self, job: str) -> None:
         """End a job for good, as its user would.
 
@@ -147,7 +196,7 @@ class LocalScheduler:
             ActuatorError: It has ended already.
         """
         with self._changed:
-            found = self._known(job, (SchedulerJobState.RUNNING, SchedulerJobState.PENDING))
+            found = self._known(job, (SchedulerJobState.RUNNING, SchedulerJobState.PENDING, SchedulerJobState.HELD))
             if found.state is SchedulerJobState.RUNNING:
                 self._stop(found, SchedulerJobState.CANCELLED)
             else:
@@ -191,7 +240,7 @@ class LocalScheduler:
         try:
             while not self._step():
                 pass
-        finally:  # also where a callback raised: no process dismisses its scheduler
+        finally:  # also where a callback raised: no process outlives its scheduler
             for job in self._jobs.values():
                 for task in job.tasks:
                     task.close()
@@ -220,10 +269,13 @@ class LocalScheduler:
         partner = self._jobs.get(job.pack_with)
         if partner and not job.alone:
             fits = partner.state is SchedulerJobState.RUNNING and not partner.alone and partner.node not in job.excluded
-            return partner.slot if fits else None
+            return partner.slot if fits and self._nodes.in_service(partner.node) else None
         taken = {other.slot for other in self._jobs.values() if other.tasks}
-        free = [slot for slot in range(self._slots) if slot not in taken and slot_name(slot) not in job.excluded]
-        return free[0] if free else None
+        for slot in range(self._slots):
+            name = slot_name(slot)
+            if slot not in taken and name not in job.excluded and self._nodes.in_service(name):
+                return slot
+        return None
 
     def _start(self, job: LocalJob, slot: int) -> None:
         job.slot, job.state, job.next, job.exit_code, job.signal = slot, SchedulerJobState.RUNNING, None, None, 0

@@ -8,18 +8,33 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+import structlog
+
 from records import Action
-from scheduler_bridge.actuators.base import ActuatorError, JobView, SchedulerAway, SchedulerJobState
-from scheduler_clients.slurm import SlurmClient, SlurmError, SlurmJob, SlurmUnavailable, UnknownSlurmJob
+from scheduler_bridge.act_keys import add_key, read_keys
+from scheduler_bridge.actuators.base import (
+    ActuatorError,
+    JobView,
+    NodeState,
+    NodeView,
+    SchedulerAway,
+    SchedulerJobState,
+)
+from scheduler_clients.slurm import SlurmClient, SlurmError, SlurmJob, SlurmRefused, SlurmUnavailable, UnknownSlurmJob
 
 from .jobs import state_of, view
+from .nodes import node_view
 from .settings import SlurmSettings
+
+log = structlog.get_logger(__name__)
 
 _STOPPED = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED)
 
 
 class SlurmActuator:
-    """Slurm as an `Actuator`. The user that runs it must be an operator or administrator of Slurm.
+    """Slurm as an `Actuator`. The user that runs it must be an operator of Slurm; to drain nodes, an administrator.
+
+    Keys of acts stand in a job's AdminComment and in a node's Comment; the reason of a drain begins with its key, too.
 
     Args:
         client: Slurm.
@@ -44,7 +59,7 @@ class SlurmActuator:
 
     def supports(self, action: Action) -> bool:
         """Slurm can do all that decisions ask for."""
-        return action in (Action.RESTART, Action.CANCEL_PACKING, Action.EVICT)
+        return action in Action
 
     def job(self, job: str) -> JobView | None:
         """Return what Slurm says of a job; None where it does not know it, or forgot it (MinJobAge)."""
@@ -54,7 +69,12 @@ class SlurmActuator:
             except UnknownSlurmJob:
                 return None
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...]) -> JobView:
+    def nodes(self) -> list[NodeView]:
+        """Return what Slurm says of all nodes that it shows to this user."""
+        with _translated():
+            return [node_view(node) for node in self._client.nodes().values()]
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
         """Requeue a stopped job, its suspect nodes excluded besides those that it excludes already."""
         before = self._look(job)
         if state_of(before) not in _STOPPED:
@@ -69,35 +89,103 @@ class SlurmActuator:
             raise ActuatorError("a job that can run elsewhere", came, "nothing was done; submit it again without")
         excluded = ",".join((*before.excluded_nodes, *exclude_nodes))
         gone = set(before.nodes) <= set(exclude_nodes)
-        seen = self._requeue(job, before, {"ExcNodeList": excluded} if exclude_nodes else {}, rest=not gone)
+        seen = self._requeue(job, before, {"ExcNodeList": excluded} if exclude_nodes else {}, key, rest=not gone)
         missing = set(exclude_nodes) - set(seen.excluded)
         if missing:
             raise ActuatorError(f"{job} kept away from {sorted(missing)}", f"excluded: {seen.excluded}", _look_at(job))
         return seen
 
-    def cancel_packing(self, job: str) -> JobView:
+    def cancel_packing(self, job: str, key: str) -> JobView:
         """Requeue a running job that asks for shards, asking for all shards of a GPU from now on."""
-        before = self._look(job)
+        before = self._look(job, SchedulerJobState.RUNNING)
         whole = self._shards_of_a_gpu()
-        if state_of(before) is not SchedulerJobState.RUNNING:
-            raise ActuatorError("a running job", f"{job} is {before.state}", "nothing was done")
         if not before.shards_per_node or not whole:
             came = f"{job} asks for {before.tres_per_node or 'no GPU'}, a GPU has {whole} shards"
             raise ActuatorError("a job packed by shards of a GPU", came, "nothing was done; pack with --gres=shard:N")
         shards = max(whole, before.shards_per_node)
-        seen = self._requeue(job, before, {"TresPerNode": before.with_shards(shards)})
+        seen = self._requeue(job, before, {"TresPerNode": before.with_shards(shards)}, key)
         if not seen.alone:
             raise ActuatorError(f"{job} to ask for a whole GPU", f"{seen.seen()}", _look_at(job))
         return seen
 
-    def evict(self, job: str) -> JobView:
+    def evict(self, job: str, key: str) -> JobView:
         """Requeue a running job."""
-        before = self._look(job)
-        if state_of(before) is not SchedulerJobState.RUNNING:
-            raise ActuatorError("a running job", f"{job} is {before.state}", "nothing was done")
-        return self._requeue(job, before, {})
+        return self._requeue(job, self._look(job, SchedulerJobState.RUNNING), {}, key)
 
-    def _requeue(self, job: str, before: SlurmJob, changes: Mapping[str, str], rest: bool = True) -> JobView:
+    def signal(self, job: str, signal: str) -> None:
+        """Send a signal to the steps of a running job."""
+        self._look(job, SchedulerJobState.RUNNING)
+        with _translated():
+            self._client.signal(job, signal)
+
+    def cancel(self, job: str, key: str) -> JobView:
+        """Cancel a running job, and wait until it has left its nodes."""
+        self._look(job, SchedulerJobState.RUNNING)
+        with _translated():
+            self._add_key(job, key)
+            self._client.cancel(job)
+        limit = self._settings.stop_timeout
+        seen = self._watch(job, lambda seen: state_of(seen) in _STOPPED, limit)
+        if state_of(seen) not in _STOPPED:
+            raise ActuatorError(f"{job} over within {limit:g} s", seen.state, f"see `scontrol show job {job}`")
+        return self._view(job, seen)
+
+    def hold(self, job: str, key: str) -> JobView:
+        """Hold a job that waits, as an administrator: its user cannot release it."""
+        self._look(job, SchedulerJobState.PENDING)
+        with _translated():
+            self._add_key(job, key)
+            self._client.hold(job)
+        seen = self._look(job)
+        if state_of(seen) is not SchedulerJobState.HELD:
+            raise ActuatorError(f"{job} held", f"{seen.state} ({seen.reason})", "it started meanwhile, perhaps")
+        return self._view(job, seen)
+
+    def release(self, job: str, key: str) -> JobView:
+        """Release a held job."""
+        self._look(job, SchedulerJobState.HELD)
+        with _translated():
+            self._add_key(job, key)
+            self._client.release(job)
+        seen = self._look(job)
+        if state_of(seen) is SchedulerJobState.HELD:
+            raise ActuatorError(f"{job} released", f"{seen.state} ({seen.reason})", _look_at(job))
+        return self._view(job, seen)
+
+    def drain(self, node: str, reason: str, key: str) -> NodeView:
+        """Drain a node. Slurm wants a reason; it begins with the key, so that the drain is known for ours."""
+        before = self._node(node)
+        if before.state in (NodeState.DRAINING, NodeState.DRAINED):
+            raise ActuatorError("a node in service", f"{node} is {before.word} ({before.reason})", "nothing was done")
+        with _translated():
+            comment = self._client.nodes()[node].comment
+            # One update: never a drain without its key.
+            changes = {"State": "DRAIN", "Reason": f"schedmate:{key} {reason}", "Comment": add_key(comment, key)}
+            self._client.update_node(node, changes)
+        seen = self._node(node)
+        if seen.drained_by != key:
+            raise ActuatorError(f"{node} drained", f"{seen.word} ({seen.reason})", f"see `scontrol show node {node}`")
+        return seen
+
+    def undrain(self, node: str, key: str) -> NodeView:
+        """Resume a node that `drain` drained."""
+        before = self._node(node)
+        if not before.drained_by:
+            came = f"{node} is {before.word} ({before.reason})"
+            raise ActuatorError("a node that the bridge drained", came, "nothing was done; resume it by hand")
+        with _translated():
+            comment = self._client.nodes()[node].comment
+            self._client.update_node(node, {"State": "RESUME", "Comment": add_key(comment, key)})
+        seen = self._node(node)
+        if seen.state in (NodeState.DRAINING, NodeState.DRAINED):
+            raise ActuatorError(
+                f"{node} in service", f"{seen.word} ({seen.reason})", f"see `scontrol show node {node}`"
+            )
+        return seen
+
+    def _requeue(
+        self, job: str, before: SlurmJob, changes: Mapping[str, str], key: str, *, rest: bool = True
+    ) -> JobView:
         """Requeue in hold, change, release, and return what Slurm then shows. `rest`: it may return to a node it just left."""
         pause = self._settings.rest if rest else 0
         limit = self._settings.stop_timeout
@@ -106,12 +194,20 @@ class SlurmActuator:
                 not before.requeue
             ):  # submitted with --no-requeue, or JobRequeue=0: Slurm would refuse, and the job be lost
                 self._client.update_job(job, {"Requeue": "1"})
-            self._client.requeue_hold(job)
-            held = self._watch(job, lambda seen: state_of(seen) is SchedulerJobState.HELD, limit)
+            running = state_of(before) is SchedulerJobState.RUNNING
+            self._client.requeue_hold(job, running=running)
+            rests = (SchedulerJobState.HELD, *_STOPPED) if running else (SchedulerJobState.HELD,)
+            held = self._watch(job, lambda seen: state_of(seen) in rests, limit)
+            if state_of(held) in _STOPPED:
+                raise ActuatorError(f"{job} still running", held.state, "it ended meanwhile; nothing was done")
             if state_of(held) is not SchedulerJobState.HELD:
                 raise ActuatorError(f"{job} queued and held within {limit:g} s", held.state, _look_at(job))
             # Requeueing sets a start time some two minutes ahead; the update must come after the job is at rest.
             self._client.update_job(job, {"StartTime": f"now+{pause}", **changes})
+            try:
+                self._add_key(job, key)
+            except SlurmRefused as error:  # not worth a job that stays held: the restart count tells a repeat, too
+                log.warning("act_key_not_written", job=job, error=str(error))
             self._client.release(job)
             after = self._watch(job, _has_settled, self._settings.settle + pause)
         came = f"{after.state} ({after.reason}), restart count {after.restarts}"
@@ -129,12 +225,27 @@ class SlurmActuator:
             self._sleep(self._settings.poll)
         return seen
 
-    def _look(self, job: str) -> SlurmJob:
+    def _look(self, job: str, state: SchedulerJobState | None = None) -> SlurmJob:
+        """Return a job; raises `ActuatorError` where it is not in `state`."""
         with _translated():
-            return self._client.job(job)
+            seen = self._client.job(job)
+        if state is not None and state_of(seen) is not state:
+            raise ActuatorError(f"a job that is {state}", f"{job} is {seen.state} ({seen.reason})", "nothing was done")
+        return seen
 
     def _view(self, job: str, seen: SlurmJob) -> JobView:
-        return view(job, seen, self._shards_of_a_gpu())
+        return view(job, seen, self._shards_of_a_gpu(), read_keys(self._client.admin_comment(job)))
+
+    def _add_key(self, job: str, key: str) -> None:
+        """Write down at Slurm what is about to be done. Slurm takes no note of a job that is over."""
+        comment = add_key(self._client.admin_comment(job), key)
+        self._client.update_job(job, {"AdminComment": comment})
+
+    def _node(self, name: str) -> NodeView:
+        found = next((node for node in self.nodes() if node.node == name), None)
+        if found is None:
+            raise ActuatorError("a node that Slurm knows", repr(name[:40]), "name nodes as sinfo prints them")
+        return found
 
     def _shards_of_a_gpu(self) -> int:
         with _translated():

@@ -26,13 +26,14 @@ def state_of(job: SlurmJob) -> SchedulerJobState:
     return SchedulerJobState.HELD if job.held else _STATES.get(job.state, SchedulerJobState.OTHER)
 
 
-def view(name: str, job: SlurmJob, shards_per_gpu: int) -> JobView:
+def view(name: str, job: SlurmJob, shards_per_gpu: int, acts: tuple[str, ...]) -> JobView:
     """Return a job as the bridge sees it, under the name by which the bridge asked for it.
 
     Args:
         name: The job's id.
         job: What Slurm says.
         shards_per_gpu: The shards of a whole GPU; 0 where there are none.
+        acts: Keys of what the bridge did to it.
     """
     return JobView(
         job=name,
@@ -43,4 +44,5 @@ def view(name: str, job: SlurmJob, shards_per_gpu: int) -> JobView:
         word=job.state + (f" ({job.reason})" if job.reason else ""),
         alone=0 < shards_per_gpu <= job.shards_per_node,
         user=job.user,
+        acts=acts,
     )

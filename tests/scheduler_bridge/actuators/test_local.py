@@ -14,6 +14,7 @@ from records import EventKind, JobEvent
 from scheduler_bridge.actuators import ActuatorError, JobView, SchedulerJobState
 from scheduler_bridge.actuators.local import LocalActuator, LocalScheduler, Output
 
+KEY = "restart/0123456789abcdef"
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 
 
@@ -164,7 +165,7 @@ def test_restart_goes_to_another_slot(cluster: Cluster) -> None:
         "import os, sys; print(os.environ['LOCAL_NODE']); sys.exit(os.environ['LOCAL_RESTART_COUNT'] == '0')"
     )
     cluster.wait(job, SchedulerJobState.FAILED)
-    cluster.actuator.restart(job, ("slot-0",))
+    cluster.actuator.restart(job, ("slot-0",), KEY)
     assert cluster.wait(job, SchedulerJobState.COMPLETED, attempt=1).nodes == ("slot-1",)
     cluster.until((job, EventKind.REQUEUED))
     assert cluster.event(job, EventKind.ENDED, attempt=1).exit_code == 0
@@ -177,7 +178,7 @@ def test_cancel_packing_sends_the_newcomer_back_for_good(cluster: Cluster) -> No
     cluster.wait(first, SchedulerJobState.RUNNING)
     packed = cluster.scheduler.submit(SLEEP, pack_with=first)
     cluster.wait(packed, SchedulerJobState.RUNNING)
-    seen = cluster.actuator.cancel_packing(packed)
+    seen = cluster.actuator.cancel_packing(packed, KEY)
     assert (seen.state, seen.attempt, seen.alone) == (SchedulerJobState.PENDING, 1, True)
     assert cluster.event(first, EventKind.UNPACKED).packed_with == packed
     cluster.scheduler.cancel(other)
@@ -189,13 +190,13 @@ def test_refuses_what_cannot_be(cluster: Cluster) -> None:
     job = cluster.scheduler.submit(SLEEP)
     cluster.wait(job, SchedulerJobState.RUNNING)
     with pytest.raises(ActuatorError, match="failed or completed or cancelled"):
-        cluster.actuator.restart(job, ())
+        cluster.actuator.restart(job, (), KEY)
     with pytest.raises(ActuatorError, match="knows"):
-        cluster.actuator.evict("99")
+        cluster.actuator.evict("99", KEY)
     cluster.scheduler.cancel(job)
     cluster.wait(job, SchedulerJobState.CANCELLED)
     with pytest.raises(ActuatorError, match="slot to be left"):
-        cluster.actuator.restart(job, ("slot-0", "slot-1"))
+        cluster.actuator.restart(job, ("slot-0", "slot-1"), KEY)
     with pytest.raises(ValueError, match="taken"):
         cluster.scheduler.submit(SLEEP, job=job)
 

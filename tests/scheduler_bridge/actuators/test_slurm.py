@@ -18,6 +18,8 @@ from tests.servers.slurm import Slurm
 ONCE = 'echo $SLURMD_NODENAME; test -n "$SLURM_RESTART_COUNT"'
 """A script that fails the first time."""
 
+KEY = "restart/0123456789abcdef"
+
 RECORD = (
     " UserId=ada(1000) GroupId=lab(1000) MCS_label=N/A Priority=5 JobState=FAILED Reason=NonZeroExitCode Requeue=1"
     " Restarts=2 ExitCode=3:0 ReqNodeList=(null) ExcNodeList=n7 NodeList=n1 Command=/x WorkDir=/x"
@@ -44,7 +46,7 @@ class TestReading:
     def test_states(self, state: str, held: bool, expected: SchedulerJobState) -> None:
         found = parse("JobId=7 JobName=x" + RECORD.replace("FAILED", state) + " TresPerNode=gres:shard:2,gres:nic:1")
         assert found
-        seen = view("7", replace(found, held=held), 2)
+        seen = view("7", replace(found, held=held), 2, ())
         assert (seen.state, seen.attempt, seen.excluded, seen.alone, seen.user) == (expected, 2, ("n7",), True, "ada")
 
 
@@ -53,7 +55,7 @@ class TestActuator:
     def test_a_failed_job_runs_again_on_another_node(self, slurm: Slurm, actuator: SlurmActuator) -> None:
         job = slurm.submit(ONCE, "--exclude=n3")
         node = slurm.wait(job, "FAILED")["NodeList"]
-        seen = actuator.restart(job, (node,))
+        seen = actuator.restart(job, (node,), KEY)
         assert (seen.attempt, set(seen.excluded)) == (1, {node, "n3"})
         assert seen.user == slurm.fields(job)["UserId"].partition("(")[0] != ""
         after = slurm.wait(job, "COMPLETED")
@@ -64,7 +66,7 @@ class TestActuator:
         slurm.wait(first, "RUNNING")
         packed = slurm.submit("sleep 60", "--gres=shard:2", "--nodelist=n2")
         assert slurm.wait(packed, "RUNNING")["GRES"] == slurm.fields(first)["GRES"]
-        seen = actuator.cancel_packing(packed)
+        seen = actuator.cancel_packing(packed, KEY)
         assert (seen.alone, seen.attempt) == (True, 1)
         after = slurm.wait(packed, "RUNNING")
         assert after["TresPerNode"] == "gres:shard:4"
@@ -77,7 +79,7 @@ class TestActuator:
     def test_an_evicted_job_starts_again(self, slurm: Slurm, actuator: SlurmActuator) -> None:
         job = slurm.submit("sleep 60", "--no-requeue")
         slurm.wait(job, "RUNNING")
-        assert actuator.evict(job).attempt == 1
+        assert actuator.evict(job, KEY).attempt == 1
         slurm.wait(job, "RUNNING")
         slurm.run("scancel", job)
 
@@ -85,9 +87,9 @@ class TestActuator:
         array = slurm.submit(ONCE, "--array=1-2")
         for task in (1, 2):
             slurm.wait(f"{array}_{task}", "FAILED")
-        assert actuator.restart(f"{array}_2", ()).attempt == 1
+        assert actuator.restart(f"{array}_2", (), KEY).attempt == 1
         slurm.wait(f"{array}_2", "COMPLETED")
-        assert slurm.fields(f"{array}_1")["SchedulerJobState"] == "FAILED"
+        assert slurm.fields(f"{array}_1")["JobState"] == "FAILED"
         with pytest.raises(ActuatorError, match="array"):
             actuator.job(array)
 
@@ -108,12 +110,12 @@ class TestActuator:
             ("1 2", (), "job id"),
         ):
             with pytest.raises(ActuatorError, match=reason):
-                actuator.restart(job, nodes)
+                actuator.restart(job, nodes, KEY)
         with pytest.raises(ActuatorError, match="shard"):
-            actuator.cancel_packing(running)
+            actuator.cancel_packing(running, KEY)
         assert actuator.job("999999") is None
         for job in (stubborn, here_only):
-            assert slurm.fields(job)["SchedulerJobState"] == "FAILED"
+            assert slurm.fields(job)["JobState"] == "FAILED"
         assert slurm.fields(running)["Restarts"] == "0"
         slurm.run("scancel", running)
 
@@ -121,7 +123,7 @@ class TestActuator:
         job = slurm.submit("exit 1", "--exclude=n1,n2")
         slurm.wait(job, "FAILED")
         with pytest.raises(ActuatorError, match="ExcNodeList="):
-            actuator.restart(job, ("n3",))
+            actuator.restart(job, ("n3",), KEY)
         slurm.run("scancel", job)
 
     def test_a_controller_that_is_away_is_told_apart_from_a_refusal(self, slurm: Slurm) -> None:

@@ -2,12 +2,16 @@ from typing import Any
 
 import pytest
 
-from records import Action, Component, Decision, ErrorType, Mode, decode, encode
-from scheduler_bridge import BridgeSettings
-from scheduler_bridge.policies import propose
+from records import Action, Component, Decision, ErrorType, Failure, Mode, Slowdown, decode, encode
+from scheduler_bridge import BridgeSettings, policies
 from tests.scheduler_bridge.findings import NOW, evidence, failure, slowdown
 
 SETTINGS = BridgeSettings(ttl=600)
+
+
+def propose(finding: Failure | Slowdown, settings: BridgeSettings) -> Decision | None:
+    """Return what is proposed for the job."""
+    return next((each for each in policies.propose(finding, settings) if not each.action.on_node), None)
 
 
 def test_an_infrastructure_failure_is_restarted_away_from_its_node() -> None:

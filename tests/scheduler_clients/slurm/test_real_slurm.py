@@ -39,7 +39,7 @@ def test_a_job_is_held_changed_and_released(slurm: Slurm, client: SlurmClient) -
     slurm.wait(job, "RUNNING")
     seen = client.job(job)
     assert (seen.held, seen.nodes, seen.excluded_nodes, client.gpus(seen)) == (False, ("n3",), ("n1", "n2"), 1.0)
-    client.requeue_hold(job)
+    client.requeue_hold(job, running=True)
     slurm.wait(job, "PENDING")
     assert (client.job(job).held, client.job(job).restarts) == (True, 1)
     slurm.run("scancel", job)

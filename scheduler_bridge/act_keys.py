@@ -1,0 +1,31 @@
+"""The keys of acts, as a scheduler keeps them beside what they were done to.
+
+The bridge remembers its acts in Kafka. Should that be lost, a finding that is read again makes the same decision, with the same
+id: its key, found at the scheduler, says that it was carried out before. Keys stand in a field that users cannot write.
+"""
+
+import hashlib
+import re
+
+from records import Decision
+
+KEPT = 8
+"""Keys kept of one job or node, the newest: more than it has acts within the life of a decision."""
+_KEYS = re.compile(r"\bschedmate:([a-z_]+/[0-9a-f]{16}(?:,[a-z_]+/[0-9a-f]{16})*)", re.ASCII)
+
+
+def act_key(decision: Decision) -> str:
+    """Return the key of what a decision does: its action, and a digest of its id."""
+    return f"{decision.action}/{hashlib.blake2b(decision.id.encode(), digest_size=8).hexdigest()}"
+
+
+def read_keys(comment: str) -> tuple[str, ...]:
+    """Return the keys in a comment, the oldest first."""
+    found = _KEYS.search(comment)
+    return tuple(found[1].split(",")) if found else ()
+
+
+def add_key(comment: str, key: str) -> str:
+    """Return a comment with one key more. What others wrote there stays."""
+    keys = [*(one for one in read_keys(comment) if one != key), key][-KEPT:]
+    return f"{_KEYS.sub('', comment).strip()} schedmate:{','.join(keys)}".strip()

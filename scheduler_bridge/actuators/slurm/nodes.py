@@ -1,0 +1,31 @@
+"""Slurm's nodes as the bridge sees them."""
+
+from scheduler_bridge.act_keys import read_keys
+from scheduler_bridge.actuators.base import NodeState, NodeView
+from scheduler_clients.slurm import SlurmNode
+
+_OUT = frozenset({"DOWN", "FAIL", "ERROR", "MAINT", "POWERED_DOWN", "POWERING_DOWN", "FUTURE"})
+_AT_REST = frozenset({"IDLE", "DOWN", "FAIL", "ERROR", "FUTURE"})
+"""States of a node on which no job runs, as long as none completes there either."""
+
+
+def node_view(node: SlurmNode) -> NodeView:
+    """Return a node as the bridge sees it."""
+    drained_by = read_keys(node.reason)
+    return NodeView(
+        node=node.name,
+        state=_state(node.states),
+        pools=node.partitions,
+        booted=node.booted,
+        reason=node.reason,
+        word="+".join(node.states),
+        drained_by=drained_by[0] if drained_by and "DRAIN" in node.states else "",
+        acts=read_keys(node.comment),
+    )
+
+
+def _state(words: tuple[str, ...]) -> NodeState:
+    if "DRAIN" in words:
+        rests = words[0] in _AT_REST and "COMPLETING" not in words
+        return NodeState.DRAINED if rests else NodeState.DRAINING
+    return NodeState.DOWN if _OUT.intersection(words) else NodeState.UP

@@ -1,0 +1,56 @@
+"""A faulty node that its own evidence confirms → no more jobs there (SchedMate §3.3: confirm the fault, isolate the node)."""
+
+from collections.abc import Collection
+
+from records import Action, Component, Decision, ErrorType, Failure, decision_id
+from scheduler_bridge.settings import BridgeSettings
+
+from .restart import CAUSE, MESSAGE
+
+POLICY = "drain-on-confirmed-fault"
+
+HARDWARE = frozenset({Component.GPU, Component.NVLINK, Component.NODE})
+"""Components that stay faulty where they are. A network link has two ends, and a switch that starts again would take all its nodes."""
+
+CERTAIN = 0.9
+"""Least confidence, whatever the operator set for restarts: a drain costs jobs that were never ill."""
+
+
+def decide(failure: Failure, settings: BridgeSettings, users_against: Collection[str]) -> Decision | None:
+    """Return the drain of the node that a verdict blames, else None.
+
+    What a job prints never suffices. Either the node's own log or its GPUs agree, or jobs of so many other users failed there within the
+    hour that a last one is missing at most; the guardrails count them again.
+
+    Args:
+        failure: The verdict.
+        settings: What the operator allows.
+        users_against: Users whose jobs were restarted away from that node within the hour.
+    """
+    if failure.error_type is not ErrorType.INFRASTRUCTURE or failure.faulty_component not in HARDWARE:
+        return None
+    if not failure.node or not failure.confidence >= max(CERTAIN, settings.min_confidence):
+        return None
+    if not failure.node_evidence and len(users_against) < settings.users_against_node - 1:
+        return None
+    cause = (failure.signature or failure.faulty_component.value)[:CAUSE]
+    told_by = "its own evidence confirms it" if failure.node_evidence else "jobs of several users failed there"
+    return Decision(
+        id=decision_id(Action.DRAIN, failure.node, failure.attempt, f"{cause}@{failure.job}"),
+        action=Action.DRAIN,
+        job=failure.job,
+        node=failure.node,
+        attempt=failure.attempt,
+        time=failure.time,
+        expires=failure.time + min(settings.witness_age, settings.ttl),
+        mode=settings.mode(Action.DRAIN),
+        policy=POLICY,
+        reason=(
+            f"{failure.node} is faulty ({failure.faulty_component}): {failure.message[:MESSAGE].rstrip('. ')}; {told_by}. "
+            "Start no more jobs there."
+        ),
+        cause=cause,
+        cause_id=failure.id,
+        node_evidence=failure.node_evidence,
+        evidence=failure.evidence or ([failure.root] if failure.root else []),
+    )

@@ -1,0 +1,58 @@
+"""A node as Slurm lists it, from one line of `scontrol show node -o`.
+
+All of it was written by Slurm or by its administrators: users of a cluster cannot change a node.
+"""
+
+import re
+from dataclasses import dataclass
+
+from .job import NONE
+
+_NAME = re.compile(r"\s*NodeName=(\S+)")
+_FIELD = re.compile(r" (State|Partitions|BootTime)=(\S*)")
+_REASON = re.compile(r" Reason=(.*?) \[\S+@\S+\]")
+_COMMENT = re.compile(r" Comment=(.*?)(?= Reason=| Extra=| InstanceId=|$)")
+_MARKS = "*~#!%$@^-+"
+"""What older releases put behind a state (`IDLE*`: the node does not respond)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmNode:
+    """A node as Slurm lists it.
+
+    Attributes:
+        name: Its name.
+        states: Slurm's words: the state, then its flags (`IDLE`, `DRAIN`).
+        partitions: The partitions that it belongs to.
+        booted: When it booted, in seconds since 1970; null where Slurm does not know.
+        reason: Why it is drained or down, in the words of whoever did that; empty for none.
+        comment: What administrators noted; empty for nothing.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    partitions: tuple[str, ...] = ()
+    booted: float | None = None
+    reason: str = ""
+    comment: str = ""
+
+
+def parse(line: str) -> SlurmNode | None:
+    """Read one line, written with SLURM_TIME_FORMAT=%s. None where it is no node."""
+    name = _NAME.match(line)
+    # A reason and a comment may hold anything, and stand at the end.
+    head = re.split(r" (?:Reason|Comment)=", line, maxsplit=1)[0]
+    fields = dict(_FIELD.findall(head))
+    if name is None or "State" not in fields:
+        return None
+    reason, comment = _REASON.search(line), _COMMENT.search(line)
+    boot = fields.get("BootTime", "")
+    partitions = fields.get("Partitions", "")
+    return SlurmNode(
+        name=name[1],
+        states=tuple(word.rstrip(_MARKS) for word in fields["State"].split("+")),
+        partitions=() if partitions in NONE else tuple(partitions.split(",")),
+        booted=float(boot) if boot.isdecimal() else None,
+        reason=reason[1] if reason else "",
+        comment=comment[1].strip() if comment else "",
+    )

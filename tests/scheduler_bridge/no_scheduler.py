@@ -1,0 +1,44 @@
+"""A scheduler that can do nothing; tests add what they need."""
+
+from records import Action
+from scheduler_bridge.actuators import JobView, NodeView
+
+
+class NoScheduler:
+    name = "test"
+
+    def supports(self, action: Action) -> bool:
+        return True
+
+    def job(self, job: str) -> JobView | None:
+        raise NotImplementedError
+
+    def nodes(self) -> list[NodeView]:
+        raise NotImplementedError
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
+        raise NotImplementedError
+
+    def cancel_packing(self, job: str, key: str) -> JobView:
+        raise NotImplementedError
+
+    def evict(self, job: str, key: str) -> JobView:
+        raise NotImplementedError
+
+    def signal(self, job: str, signal: str) -> None:
+        raise NotImplementedError
+
+    def cancel(self, job: str, key: str) -> JobView:
+        raise NotImplementedError
+
+    def hold(self, job: str, key: str) -> JobView:
+        raise NotImplementedError
+
+    def release(self, job: str, key: str) -> JobView:
+        raise NotImplementedError
+
+    def drain(self, node: str, reason: str, key: str) -> NodeView:
+        raise NotImplementedError
+
+    def undrain(self, node: str, key: str) -> NodeView:
+        raise NotImplementedError
