@@ -35,6 +35,8 @@ class CheckpointMetrics:
     def __init__(self) -> None:
         about = "Saves of checkpoints that began (started), were complete (durable) or failed."
         self.saves = Counter("schedmate_checkpoints_saves", about, ["state"], registry=None)
+        for state in CheckpointState:
+            self.saves.labels(state)
 
 
 class Checkpoints(Stage[CheckpointsState]):
