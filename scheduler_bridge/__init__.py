@@ -2,13 +2,13 @@
 
 from .bridge import Bridge
 from .metrics import BridgeMetrics
-from .settings import BridgeSettings
+from .settings import BridgeOptions
 from .subscriber import DeadRecord, Delivery, Subscription, SubscriptionError, subscribe
 
 __all__ = [
     "Bridge",
     "BridgeMetrics",
-    "BridgeSettings",
+    "BridgeOptions",
     "DeadRecord",
     "Delivery",
     "Subscription",

@@ -42,7 +42,7 @@ from scheduler_bridge.guardrails import (
 from scheduler_bridge.ledger import Ledger, LedgerEntry
 from scheduler_bridge.metrics import BridgeMetrics
 from scheduler_bridge.policies import OF_FAILURES, propose
-from scheduler_bridge.settings import BridgeSettings
+from scheduler_bridge.settings import BridgeOptions
 
 log = structlog.get_logger(__name__)
 
@@ -102,7 +102,7 @@ class Bridge:
     def __init__(
         self,
         actuator: Actuator,
-        settings: BridgeSettings,
+        settings: BridgeOptions,
         publish: Callable[[Record], None],
         clock: Callable[[], float] = time.time,
         recall: Callable[[], Iterable[Remembered]] = tuple,

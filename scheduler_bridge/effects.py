@@ -4,7 +4,7 @@ from typing import assert_never
 
 from records import Action, Decision
 from scheduler_bridge.act_keys import act_key
-from scheduler_bridge.actuators import Actuator, JobView, NodeState, NodeView, SchedulerJobState
+from scheduler_bridge.actuators import Actuator, JobView, NodeView, SchedulerJobState, SchedulerNodeState
 
 _UNSAFE = frozenset("\n\r\t\"'`$\\=;|&<>")
 
@@ -46,7 +46,11 @@ def shows(decision: Decision, seen: JobView | NodeView | None) -> bool:
 
 def drains(decision: Decision, seen: JobView | NodeView | None) -> bool:
     """True while a node that the decision drained is not empty yet."""
-    return isinstance(seen, NodeView) and seen.state is NodeState.DRAINING and seen.drained_by == act_key(decision)
+    return (
+        isinstance(seen, NodeView)
+        and seen.state is SchedulerNodeState.DRAINING
+        and seen.drained_by == act_key(decision)
+    )
 
 
 def may_be_evicted(decision: Decision, job: JobView) -> bool:
@@ -84,7 +88,7 @@ def _job_shows(decision: Decision, job: JobView) -> bool:
 def _node_shows(decision: Decision, node: NodeView) -> bool:
     if decision.action is Action.UNDRAIN:
         return not node.drained_by and act_key(decision) in node.acts
-    return node.state is NodeState.DRAINED and node.drained_by == act_key(decision)
+    return node.state is SchedulerNodeState.DRAINED and node.drained_by == act_key(decision)
 
 
 def _drain_reason(decision: Decision) -> str:

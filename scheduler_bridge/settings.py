@@ -7,7 +7,7 @@ from records import Action, Mode
 
 
 @dataclass(frozen=True, slots=True)
-class BridgeSettings:
+class BridgeOptions:
     """Limits of policies and guardrails. The defaults do nothing but publish decisions.
 
     Attributes:

@@ -14,7 +14,7 @@ from schedmate.demo.gpus import Gpus
 from schedmate.demo.shipping import Shipping
 from schedmate.services.sink import Sinks, Store
 from schedmate.settings import ProcessorSettings
-from scheduler_bridge import Bridge, BridgeSettings
+from scheduler_bridge import Bridge, BridgeOptions
 from scheduler_bridge.actuators.local import LocalActuator
 from sinks.clickhouse import STORED_TOPICS, ClickHouseWriter, migrate, open_client
 from streams.memory import MemoryBroker
@@ -51,7 +51,7 @@ class Pipeline:
         self._worker = LocalWorker(self.broker, [Engine(self.processor), nodes])
         self.cluster = Cluster(directory / "jobs", self._emit, self.shipping.take)
         modes = {Action.RESTART: Mode.ACT, Action.CANCEL_PACKING: Mode.ACT}
-        self._bridge = Bridge(LocalActuator(self.cluster.scheduler), BridgeSettings(modes=modes), self._publish)
+        self._bridge = Bridge(LocalActuator(self.cluster.scheduler), BridgeOptions(modes=modes), self._publish)
         sinks = Sinks([Store("ClickHouse", self.writer.write, Outage("ClickHouse"))], threading.Event())
         producer = self.broker.producer()
         self._acting = Pump(self.broker.consumer("bridge", BRIDGED), producer, self._accept, seconds=POLL_S)

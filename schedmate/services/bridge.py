@@ -19,8 +19,8 @@ from records import (
     Slowdown,
 )
 from resilience import Outage, retry
-from schedmate.settings import BridgeSettings as Wanted
-from scheduler_bridge import Bridge, BridgeSettings
+from schedmate.settings import BridgeSettings
+from scheduler_bridge import Bridge, BridgeOptions
 from scheduler_bridge.actuators import Actuator
 from streams.accept import accept
 from streams.kafka import Connection, KafkaFollower
@@ -39,9 +39,9 @@ RETRY_LIMIT_S = 2.0
 """A decision that waits for the broker waits no longer than this once it is back."""
 
 
-def bridge_settings(wanted: Wanted) -> BridgeSettings:
+def bridge_settings(wanted: BridgeSettings) -> BridgeOptions:
     """Return the operator's settings as the bridge takes them."""
-    return BridgeSettings(
+    return BridgeOptions(
         modes=wanted.modes,
         min_confidence=wanted.min_confidence,
         ttl=wanted.ttl_seconds,
@@ -97,7 +97,7 @@ class Bridging:
     def __init__(
         self,
         actuator: Actuator,
-        settings: BridgeSettings,
+        settings: BridgeOptions,
         producer: Producer,
         history: History,
         stop: Event,

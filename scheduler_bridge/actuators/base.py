@@ -64,7 +64,7 @@ class JobView:
         }
 
 
-class NodeState(StrEnum):
+class SchedulerNodeState(StrEnum):
     """The state of a node, in the few words that the bridge needs."""
 
     UP = "up"
@@ -93,7 +93,7 @@ class NodeView:
     """
 
     node: str
-    state: NodeState
+    state: SchedulerNodeState
     pools: tuple[str, ...] = ()
     booted: float | None = None
     reason: str = ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from records import Decision, Outcome
 from scheduler_bridge.commands import Commands
 from scheduler_bridge.ledger import Ledger
-from scheduler_bridge.settings import BridgeSettings
+from scheduler_bridge.settings import BridgeOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Context:
     """What was done so far, what the operator allows, the time in seconds since 1970, and what people said."""
 
     ledger: Ledger
-    settings: BridgeSettings
+    settings: BridgeOptions
     now: float
     commands: Commands = field(default_factory=Commands)
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 
 from records import Action, Decision
 from scheduler_bridge.act_keys import act_key
-from scheduler_bridge.actuators import NodeState, NodeView
-from scheduler_bridge.settings import BridgeSettings
+from scheduler_bridge.actuators import NodeView, SchedulerNodeState
+from scheduler_bridge.settings import BridgeOptions
 
 from .base import Objection, Wait
 
@@ -16,7 +16,7 @@ def objection_of_node(
     decision: Decision,
     nodes: Sequence[NodeView],
     users_against: Collection[str],
-    settings: BridgeSettings,
+    settings: BridgeOptions,
     now: float,
 ) -> Objection | Wait | None:
     """Return why the action on a node is forbidden, or what to wait for; None where it may go ahead.
@@ -33,18 +33,18 @@ def objection_of_node(
         return Objection(NAME, f"the scheduler does not know node {decision.node}")
     if act_key(decision) in node.acts:
         return Objection("once", f"the scheduler's own record of {node.node} says that this was carried out before")
-    drained = node.state in (NodeState.DRAINING, NodeState.DRAINED)
+    drained = node.state in (SchedulerNodeState.DRAINING, SchedulerNodeState.DRAINED)
     if decision.action is Action.UNDRAIN:
         if drained and node.drained_by:
             return None
         return Objection(NAME, f"the bridge did not drain {node.node}: {node.word or node.state} ({node.reason})")
-    if node.state is not NodeState.UP:
+    if node.state is not SchedulerNodeState.UP:
         return Objection(NAME, f"{node.node} is out of service already: {node.word or node.state} ({node.reason})")
     return _witness(decision, node, users_against, settings, now) or _room(node, nodes, settings)
 
 
 def _witness(
-    decision: Decision, node: NodeView, users_against: Collection[str], settings: BridgeSettings, now: float
+    decision: Decision, node: NodeView, users_against: Collection[str], settings: BridgeOptions, now: float
 ) -> Objection | Wait | None:
     """Ask for a witness that no single job can forge, and that speaks of the node as it is now."""
     if now - decision.time > settings.witness_age:
@@ -57,7 +57,7 @@ def _witness(
     return Wait(f"{reason}; {settings.users_against_node} are needed, or its own log or GPUs")
 
 
-def _room(node: NodeView, nodes: Sequence[NodeView], settings: BridgeSettings) -> Wait | None:
+def _room(node: NodeView, nodes: Sequence[NodeView], settings: BridgeOptions) -> Wait | None:
     """Ask for room in the cluster and in every pool that the node belongs to, so that small pools keep some nodes, too."""
     for pool in (None, *node.pools):
         members = [each for each in nodes if pool is None or pool in each.pools]
@@ -66,7 +66,7 @@ def _room(node: NodeView, nodes: Sequence[NodeView], settings: BridgeSettings) -
         allowed = max(1, int(len(members) * settings.max_drained_share))
         if drained >= allowed:
             return Wait(f"{drained} of {len(members)} nodes of {where} are drained by the bridge, as many as allowed")
-        left = sum(each.state is NodeState.UP for each in members) - 1
+        left = sum(each.state is SchedulerNodeState.UP for each in members) - 1
         if left < settings.min_nodes_left:
             return Wait(f"{left} nodes of {where} would be left in service, fewer than {settings.min_nodes_left}")
     return None

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from records import Decision, Failure, Slowdown
-from scheduler_bridge.settings import BridgeSettings
+from scheduler_bridge.settings import BridgeOptions
 
 from . import cancel_packing, drain, restart
 
@@ -14,7 +14,7 @@ OF_FAILURES = frozenset({restart.POLICY, drain.POLICY})
 
 
 def propose(
-    finding: Failure | Slowdown, settings: BridgeSettings, users_against: Collection[str] = ()
+    finding: Failure | Slowdown, settings: BridgeOptions, users_against: Collection[str] = ()
 ) -> list[Decision]:
     """Return what should be done about a finding, one decision a policy at most.
 

@@ -1,12 +1,12 @@
 """A job that another one slows too much → the newcomer goes back to the queue, never to be packed again (SchedMate §4.1)."""
 
 from records import Action, Decision, Slowdown, decision_id
-from scheduler_bridge.settings import BridgeSettings
+from scheduler_bridge.settings import BridgeOptions
 
 POLICY = "cancel-packing-on-slowdown"
 
 
-def decide(slowdown: Slowdown, settings: BridgeSettings) -> Decision | None:
+def decide(slowdown: Slowdown, settings: BridgeOptions) -> Decision | None:
     """Return the end of a packing whose victim runs below the threshold, else None.
 
     `attempt` is the victim's (the beneficiary's): the decision is about this packing, and one of them restarted ends it.

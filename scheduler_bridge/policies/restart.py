@@ -1,7 +1,7 @@
 """An infrastructure failure that a restart would cure → start the job again, away from the suspect node (SchedMate §3.3)."""
 
 from records import Action, Component, Decision, ErrorType, Failure, decision_id
-from scheduler_bridge.settings import BridgeSettings
+from scheduler_bridge.settings import BridgeOptions
 
 POLICY = "restart-on-infrastructure-failure"
 
@@ -12,7 +12,7 @@ MESSAGE, CAUSE = 1000, 200
 """Characters of what a job printed that a decision repeats: a line, and a name of a cause. The whole stands in the verdict."""
 
 
-def decide(failure: Failure, settings: BridgeSettings) -> Decision | None:
+def decide(failure: Failure, settings: BridgeOptions) -> Decision | None:
     """Return a restart for a verdict that is sure enough of an infrastructure fault, else None.
 
     The id follows from the root line, its signature and the suspect: revisions that keep to them make the same decision.

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from records import Action, Decision, DecisionResult, Mode, Outcome, Record
-from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import NodeState, NodeView, SchedulerJobState
+from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge.actuators import NodeView, SchedulerJobState, SchedulerNodeState
 from tests.scheduler_bridge.actuators.test_local import SLEEP
 from tests.scheduler_bridge.findings import NOW, checkpoint, failure
 from tests.scheduler_bridge.test_bridge import FAIL, Stand
 
-SETTINGS = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), min_nodes_left=1, max_drained_share=0.5)
+SETTINGS = BridgeOptions(modes=dict.fromkeys(Action, Mode.ACT), min_nodes_left=1, max_drained_share=0.5)
 SAVES = [
     sys.executable,
     "-c",
@@ -61,7 +61,7 @@ def test_a_confirmed_fault_drains_the_node_and_moves_the_job(stand: Stand) -> No
     stand.bridge.accept(failure(job=job, node_evidence=True))
     stand.bridge.advance()
     assert [result.outcome for result in stand.written.results if result.action is Action.DRAIN] == DONE
-    assert node(stand).state is NodeState.DRAINED
+    assert node(stand).state is SchedulerNodeState.DRAINED
     assert stand.cluster.wait(job, SchedulerJobState.COMPLETED, attempt=1).nodes == ("slot-1",)
     again = stand.cluster.scheduler.submit([sys.executable, "-c", ""])
     assert stand.cluster.wait(again, SchedulerJobState.COMPLETED).nodes == ("slot-1",)
@@ -81,7 +81,7 @@ def test_a_retracted_verdict_withdraws_a_drain_that_waits(stand: Stand) -> None:
     waiting = [result for result in stand.written.results if result.target == "slot-0"]
     assert [result.outcome for result in waiting] == [Outcome.REFUSED]
     assert "retracted" in waiting[0].detail
-    assert node(stand).state is NodeState.UP
+    assert node(stand).state is SchedulerNodeState.UP
 
 
 def test_a_drain_lasts_until_the_node_is_empty_even_past_its_expiry(stand: Stand) -> None:
@@ -105,14 +105,14 @@ def test_a_drain_that_a_person_undoes_meanwhile_is_not_done_again(stand: Stand) 
     stand.clock.now += 10
     stand.bridge.advance()
     assert stand.written.outcomes == [Outcome.STARTED, Outcome.UNVERIFIED]
-    assert node(stand).state is NodeState.UP
+    assert node(stand).state is SchedulerNodeState.UP
 
 
 def test_only_the_bridges_own_drains_are_undone(stand: Stand) -> None:
     stand.cluster.scheduler.drain("slot-1", "a person's")
     decide(stand, Action.UNDRAIN, node="slot-1")
     assert stand.written.outcomes == [Outcome.REFUSED]
-    assert node(stand, "slot-1").state is NodeState.DRAINED
+    assert node(stand, "slot-1").state is SchedulerNodeState.DRAINED
 
 
 def test_a_hold_its_undo_and_a_cancellation(stand: Stand) -> None:
@@ -155,7 +155,7 @@ def test_a_lost_topic_repeats_no_act(stand: Stand) -> None:
     stand.bridge.accept(failure(job=job, node_evidence=True))
     stand.bridge.advance()
     assert [result.outcome for result in stand.written.results[before:]] == [Outcome.REFUSED] * 2
-    assert node(stand).state is NodeState.UP
+    assert node(stand).state is SchedulerNodeState.UP
 
 
 @pytest.mark.parametrize("dies_at", range(1, 6))

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from records import Action, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
-from scheduler_bridge import Bridge, BridgeSettings
+from scheduler_bridge import Bridge, BridgeOptions
 from scheduler_bridge.actuators import SchedulerJobState
 from tests.metric_values import value
 from tests.scheduler_bridge.actuators.test_local import SLEEP, Cluster
 from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
 
-ON = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT))
+ON = BridgeOptions(modes=dict.fromkeys(Action, Mode.ACT))
 FAIL = [sys.executable, "-c", "import os, sys; sys.exit(os.environ['LOCAL_RESTART_COUNT'] == '0')"]
 
 
@@ -27,7 +27,7 @@ class Clock:
 class Stand:
     """A bridge, its scheduler, and what it published."""
 
-    def __init__(self, settings: BridgeSettings = ON) -> None:
+    def __init__(self, settings: BridgeOptions = ON) -> None:
         self.cluster = Cluster()
         self.written = Written()
         self.clock = Clock()
@@ -67,7 +67,7 @@ def test_a_failed_job_is_restarted_elsewhere_and_the_effect_is_written_down(stan
 
 
 def test_shadow_by_default() -> None:
-    stand = Stand(BridgeSettings())
+    stand = Stand(BridgeOptions())
     job = stand.failed_job()
     stand.bridge.accept(failure(job=job))
     stand.bridge.advance()

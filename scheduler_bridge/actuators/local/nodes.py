@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from scheduler_bridge.actuators.base import ActuatorError, NodeState, NodeView
+from scheduler_bridge.actuators.base import ActuatorError, NodeView, SchedulerNodeState
 
 from .jobs import slot_name
 
@@ -67,9 +67,9 @@ class LocalNodes:
 
     def _view(self, name: str, busy: bool) -> NodeView:
         node = self._nodes[name]
-        state = NodeState.UP
+        state = SchedulerNodeState.UP
         if node.reason is not None:
-            state = NodeState.DRAINING if busy else NodeState.DRAINED
+            state = SchedulerNodeState.DRAINING if busy else SchedulerNodeState.DRAINED
         return NodeView(
             node=name,
             state=state,

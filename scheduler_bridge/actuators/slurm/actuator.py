@@ -15,10 +15,10 @@ from scheduler_bridge.act_keys import add_key, read_keys
 from scheduler_bridge.actuators.base import (
     ActuatorError,
     JobView,
-    NodeState,
     NodeView,
     SchedulerAway,
     SchedulerJobState,
+    SchedulerNodeState,
 )
 from scheduler_clients.slurm import SlurmClient, SlurmError, SlurmJob, SlurmRefused, SlurmUnavailable, UnknownSlurmJob
 
@@ -155,7 +155,7 @@ class SlurmActuator:
     def drain(self, node: str, reason: str, key: str) -> NodeView:
         """Drain a node. Slurm wants a reason; it begins with the key, so that the drain is known for ours."""
         before = self._node(node)
-        if before.state in (NodeState.DRAINING, NodeState.DRAINED):
+        if before.state in (SchedulerNodeState.DRAINING, SchedulerNodeState.DRAINED):
             raise ActuatorError("a node in service", f"{node} is {before.word} ({before.reason})", "nothing was done")
         with _translated():
             comment = self._client.nodes()[node].comment
@@ -177,7 +177,7 @@ class SlurmActuator:
             comment = self._client.nodes()[node].comment
             self._client.update_node(node, {"State": "RESUME", "Comment": add_key(comment, key)})
         seen = self._node(node)
-        if seen.state in (NodeState.DRAINING, NodeState.DRAINED):
+        if seen.state in (SchedulerNodeState.DRAINING, SchedulerNodeState.DRAINED):
             raise ActuatorError(
                 f"{node} in service", f"{seen.word} ({seen.reason})", f"see `scontrol show node {node}`"
             )

@@ -1,7 +1,7 @@
 """Slurm's nodes as the bridge sees them."""
 
 from scheduler_bridge.act_keys import read_keys
-from scheduler_bridge.actuators.base import NodeState, NodeView
+from scheduler_bridge.actuators.base import NodeView, SchedulerNodeState
 from scheduler_clients.slurm import SlurmNode
 
 _OUT = frozenset({"DOWN", "FAIL", "ERROR", "MAINT", "POWERED_DOWN", "POWERING_DOWN", "FUTURE"})
@@ -24,8 +24,8 @@ def node_view(node: SlurmNode) -> NodeView:
     )
 
 
-def _state(words: tuple[str, ...]) -> NodeState:
+def _state(words: tuple[str, ...]) -> SchedulerNodeState:
     if "DRAIN" in words:
         rests = words[0] in _AT_REST and "COMPLETING" not in words
-        return NodeState.DRAINED if rests else NodeState.DRAINING
-    return NodeState.DOWN if _OUT.intersection(words) else NodeState.UP
+        return SchedulerNodeState.DRAINED if rests else SchedulerNodeState.DRAINING
+    return SchedulerNodeState.DOWN if _OUT.intersection(words) else SchedulerNodeState.UP

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from records import Action, Decision, Mode, Outcome
-from scheduler_bridge import Bridge, BridgeSettings
+from scheduler_bridge import Bridge, BridgeOptions
 from scheduler_bridge.act_keys import act_key
-from scheduler_bridge.actuators import ActuatorError, NodeState, NodeView, SchedulerJobState
+from scheduler_bridge.actuators import ActuatorError, NodeView, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.actuators.slurm import SlurmActuator
 from scheduler_clients.slurm import SlurmClient, SlurmCommands
 from tests.scheduler_bridge.findings import Written, checkpoint, failure
@@ -20,7 +20,7 @@ from tests.servers.slurm import NODES, Slurm
 
 pytestmark = pytest.mark.slurm
 
-SETTINGS = BridgeSettings(
+SETTINGS = BridgeOptions(
     modes=dict.fromkeys(Action, Mode.ACT),
     max_drained_share=0.5,
     min_nodes_left=1,
@@ -77,7 +77,7 @@ def decision(action: Action, **changes: Any) -> Decision:
 class Stand:
     """A bridge on the real Slurm, whose memory may be lost."""
 
-    def __init__(self, actuator: SlurmActuator, settings: BridgeSettings = SETTINGS) -> None:
+    def __init__(self, actuator: SlurmActuator, settings: BridgeOptions = SETTINGS) -> None:
         self.actuator, self.settings = actuator, settings
         self.forget()
 
@@ -114,7 +114,7 @@ class TestNodes:
         assert stand.carry_out(drain) == [Outcome.STARTED, Outcome.DONE]
         drained = stand.node("n1")
         assert (drained.state, drained.drained_by, drained.acts) == (
-            NodeState.DRAINED,
+            SchedulerNodeState.DRAINED,
             act_key(drain),
             (act_key(drain),),
         )
@@ -122,7 +122,7 @@ class TestNodes:
         assert stand.written.results[-1].seen["state"] == "IDLE+DRAIN"
         undrain = decision(Action.UNDRAIN, node="n1")
         assert stand.carry_out(undrain)[2:] == [Outcome.STARTED, Outcome.DONE]
-        assert stand.node("n1").state is NodeState.UP
+        assert stand.node("n1").state is SchedulerNodeState.UP
         assert stand.node("n1").acts == (act_key(drain), act_key(undrain))
 
     def test_drained_means_that_no_job_is_left_there(self, slurm: Slurm, stand: Stand) -> None:
@@ -130,7 +130,7 @@ class TestNodes:
         slurm.wait(job, "RUNNING")
         drain = decision(Action.DRAIN, node="n1", node_evidence=True)
         assert stand.carry_out(drain) == [Outcome.STARTED]
-        assert stand.node("n1").state is NodeState.DRAINING
+        assert stand.node("n1").state is SchedulerNodeState.DRAINING
         stand.restart()
         assert stand.bridge.advance() is not None
         assert stand.written.outcomes == [Outcome.STARTED]
@@ -138,7 +138,7 @@ class TestNodes:
         slurm.run("scancel", job)
         until(lambda: bool(stand.bridge.advance() is None))
         assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
-        assert stand.node("n1").state is NodeState.DRAINED
+        assert stand.node("n1").state is SchedulerNodeState.DRAINED
 
     def test_an_operators_drain_is_neither_doubled_nor_undone(self, slurm: Slurm, stand: Stand) -> None:
         slurm.run("scontrol", "update", "NodeName=n2", "State=DRAIN", "Reason=schedmate is innocent")
@@ -162,7 +162,7 @@ class TestNodes:
         stand.forget()
         assert stand.carry_out(drain) == [Outcome.REFUSED]
         assert "carried out before" in stand.written.results[-1].detail
-        assert stand.node("n1").state is NodeState.UP
+        assert stand.node("n1").state is SchedulerNodeState.UP
 
     def test_a_comment_of_others_stays(self, slurm: Slurm, stand: Stand) -> None:
         slurm.run("scontrol", "update", "NodeName=n3", "Comment=rack 7; ask Ada")
@@ -171,11 +171,11 @@ class TestNodes:
 
     def test_small_pools_keep_nodes(self, slurm: Slurm, actuator: SlurmActuator) -> None:
         stand = Stand(
-            actuator, BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), max_drained_share=0.1, min_nodes_left=2)
+            actuator, BridgeOptions(modes=dict.fromkeys(Action, Mode.ACT), max_drained_share=0.1, min_nodes_left=2)
         )
         first, second = (decision(Action.DRAIN, node=node, node_evidence=True) for node in ("n1", "n2"))
         assert stand.carry_out(first, second) == [Outcome.STARTED, Outcome.DONE]
-        assert stand.node("n2").state is NodeState.UP
+        assert stand.node("n2").state is SchedulerNodeState.UP
 
     def test_a_confirmed_fault_moves_the_job_and_drains_its_node(self, slurm: Slurm, stand: Stand) -> None:
         job = slurm.submit('sleep 0.2; test -n "$SLURM_RESTART_COUNT"')
@@ -183,7 +183,7 @@ class TestNodes:
         began = time.monotonic()
         stand.bridge.accept(failure(job=job, node=node, node_evidence=True, time=time.time()))
         until(lambda: stand.bridge.advance() is None)
-        assert stand.node(node).state is NodeState.DRAINED
+        assert stand.node(node).state is SchedulerNodeState.DRAINED
         print(f"drained and requeued within {time.monotonic() - began:.2f} s")
         assert slurm.wait(job, "COMPLETED")["NodeList"] != node
         assert sorted(stand.written.outcomes) == [Outcome.DONE, Outcome.DONE, Outcome.STARTED, Outcome.STARTED]
@@ -196,7 +196,7 @@ class TestNodes:
             stand.bridge.advance()
         forged = decision(Action.DRAIN, node="n1")
         stand.carry_out(forged)
-        assert stand.node("n1").state is NodeState.UP
+        assert stand.node("n1").state is SchedulerNodeState.UP
         assert {each.action for each in stand.written.results} == {Action.RESTART}
 
     def test_a_node_that_is_none_is_refused(self, stand: Stand) -> None:

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from records import Action, Decision, Mode
-from scheduler_bridge import BridgeSettings
+from scheduler_bridge import BridgeOptions
 from scheduler_bridge.act_keys import act_key, add_key, read_keys
-from scheduler_bridge.actuators import NodeState, NodeView
+from scheduler_bridge.actuators import NodeView, SchedulerNodeState
 from scheduler_bridge.guardrails import Objection, Wait, objection_of_node
 from tests.scheduler_bridge.findings import NOW
 from tests.scheduler_bridge.guardrails.test_guardrails import decision, objection, tried
 
-SETTINGS = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT))
+SETTINGS = BridgeOptions(modes=dict.fromkeys(Action, Mode.ACT))
 KEY = "drain/0123456789abcdef"
 
 
@@ -23,11 +23,11 @@ def drain(**changes: Any) -> Decision:
 
 def nodes(count: int = 20, drained: int = 0, **changes: Any) -> list[NodeView]:
     """Return a cluster whose first node, n1, is as `changes` say, and of whose last nodes some were drained by the bridge."""
-    first = NodeView(**{"node": "n1", "state": NodeState.UP, "pools": ("p",)} | changes)
+    first = NodeView(**{"node": "n1", "state": SchedulerNodeState.UP, "pools": ("p",)} | changes)
     rest = [
-        NodeView(f"n{number}", NodeState.UP, pools=("p",))
+        NodeView(f"n{number}", SchedulerNodeState.UP, pools=("p",))
         if number <= count - drained
-        else NodeView(f"n{number}", NodeState.DRAINED, pools=("p",), drained_by=KEY)
+        else NodeView(f"n{number}", SchedulerNodeState.DRAINED, pools=("p",), drained_by=KEY)
         for number in range(2, count + 1)
     ]
     return [first, *rest]
@@ -45,13 +45,13 @@ def test_a_node_with_evidence_of_its_own_is_drained() -> None:
     ("about", "there", "expected"),
     [
         (drain(node="n99"), nodes(), "does not know"),
-        (drain(), nodes(state=NodeState.DRAINED, reason="Ada: broken fan"), "Ada"),
-        (drain(), nodes(state=NodeState.DRAINING, drained_by=KEY), "out of service"),
-        (drain(), nodes(state=NodeState.DOWN), "out of service"),
+        (drain(), nodes(state=SchedulerNodeState.DRAINED, reason="Ada: broken fan"), "Ada"),
+        (drain(), nodes(state=SchedulerNodeState.DRAINING, drained_by=KEY), "out of service"),
+        (drain(), nodes(state=SchedulerNodeState.DOWN), "out of service"),
         (drain(), nodes(booted=NOW + 1), "booted since"),
         (drain(), nodes(acts=(act_key(drain()),)), "carried out before"),
         (drain(action=Action.UNDRAIN), nodes(), "did not drain"),
-        (drain(action=Action.UNDRAIN), nodes(state=NodeState.DRAINED), "did not drain"),
+        (drain(action=Action.UNDRAIN), nodes(state=SchedulerNodeState.DRAINED), "did not drain"),
     ],
 )
 def test_what_is_refused(about: Decision, there: list[NodeView], expected: str) -> None:
@@ -62,8 +62,8 @@ def test_what_is_refused(about: Decision, there: list[NodeView], expected: str) 
 
 def test_a_node_that_the_bridge_drained_returns() -> None:
     about = drain(action=Action.UNDRAIN)
-    assert verdict(about, nodes(state=NodeState.DRAINED, drained_by=KEY)) is None
-    assert verdict(about, nodes(state=NodeState.DRAINING, drained_by=KEY)) is None
+    assert verdict(about, nodes(state=SchedulerNodeState.DRAINED, drained_by=KEY)) is None
+    assert verdict(about, nodes(state=SchedulerNodeState.DRAINING, drained_by=KEY)) is None
 
 
 def test_a_witness_grows_stale() -> None:
@@ -88,7 +88,10 @@ def test_a_tenth_at_most_and_small_clusters_keep_two(count: int, drained: int, f
 
 
 def test_a_small_pool_of_a_large_cluster_keeps_its_nodes() -> None:
-    small = [NodeView("n1", NodeState.UP, pools=("p", "small")), NodeView("s2", NodeState.UP, pools=("small",))]
+    small = [
+        NodeView("n1", SchedulerNodeState.UP, pools=("p", "small")),
+        NodeView("s2", SchedulerNodeState.UP, pools=("small",)),
+    ]
     found = verdict(drain(), [*small, *nodes(100)[1:]])
     assert isinstance(found, Wait)
     assert "small" in found.reason
