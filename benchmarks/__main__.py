@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import active, hostile, latency, memory, neighbour, pipeline, processors, state
-from tests.servers.clickhouse import clickhouse_server
-from tests.servers.kafka import start_kafka
+from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
+from tests.servers.kafka import Kafka, start_kafka
 
 ALONE = {
     "processors": (processors.measure, "processors alone, on one core"),
@@ -17,7 +17,12 @@ ALONE = {
     "hostile": (hostile.measure, "text that no training prints"),
     "memory": (memory.measure, "memory of the processors over two million lines"),
 }
-ON_SERVERS = ("active", "neighbour", "pipeline", "latency")
+ON_SERVERS = {
+    "active": "many jobs that print a little",
+    "neighbour": "a verdict behind the text of others",
+    "pipeline": "Kafka to ClickHouse rows",
+    "latency": "from a printed line to a verdict and an action",
+}
 LONG = {"memory"}
 """Those that run only where they are named."""
 
@@ -42,28 +47,32 @@ def main() -> None:
 
 
 def _on_servers(console: Console, chosen: list[str]) -> list[tuple[str, str]]:
+    """Measure each on a broker of its own: what one wrote is no input of the next."""
     rows: list[tuple[str, str]] = []
     with tempfile.TemporaryDirectory(prefix="bench-") as directory:
-        scratch = Path(directory)
-        with console.status("starting Kafka and ClickHouse"), clickhouse_server(scratch) as clickhouse:
-            kafka = start_kafka(scratch)
-            try:
-                kafka.create_topics()
-                if "active" in chosen:
-                    with console.status("many jobs that print a little"):
-                        rows += active.measure(kafka, scratch)
-                if "neighbour" in chosen:
-                    with console.status("a verdict behind the text of others"):
-                        rows += neighbour.measure(kafka, scratch)
-                if "pipeline" in chosen:
-                    with console.status("Kafka to ClickHouse rows"):
-                        rows += pipeline.measure(kafka, clickhouse, scratch)
-                if "latency" in chosen:
-                    with console.status("from a printed line to a verdict and an action"):
-                        rows += latency.measure(kafka, scratch)
-            finally:
-                kafka.kill()
+        for name in (name for name in ON_SERVERS if name in chosen):
+            scratch = Path(directory) / name
+            scratch.mkdir()
+            with console.status(ON_SERVERS[name]), clickhouse_server(scratch) as clickhouse:
+                kafka = start_kafka(scratch)
+                try:
+                    kafka.create_topics()
+                    rows += _measure(name, kafka, clickhouse, scratch)
+                finally:
+                    kafka.kill()
     return rows
+
+
+def _measure(name: str, kafka: Kafka, clickhouse: ClickHouseServer, scratch: Path) -> list[tuple[str, str]]:
+    match name:
+        case "active":
+            return active.measure(kafka, scratch)
+        case "neighbour":
+            return neighbour.measure(kafka, scratch)
+        case "pipeline":
+            return pipeline.measure(kafka, clickhouse, scratch)
+        case _:
+            return latency.measure(kafka, scratch)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 What a line tells is worked out once a template. Most templates lack every word of saving, and one scan for these passes them over.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from processors.classified_chunk import ERROR, ClassifiedChunk
@@ -49,8 +49,10 @@ class CheckpointReader:
     def __init__(self, size: int = CACHE_SIZE) -> None:
         self._known: GenerationCache[SaveWords] = GenerationCache(size)
 
-    def find(self, chunk: ClassifiedChunk) -> Iterator[SaveLine]:
-        """Yield the lines of `chunk` that tell of a save."""
+    def find(
+        self, chunk: ClassifiedChunk, wanted: Callable[[int, Says], bool] = lambda _at, _says: True
+    ) -> Iterator[SaveLine]:
+        """Yield the lines of `chunk` that tell of a save, and that are `wanted`, by place and what they tell: to read one costs most."""
         young = self._known.young
         said = list(map(young.get, chunk.templates))
         if said.count(NOTHING) == len(said):
@@ -62,6 +64,8 @@ class CheckpointReader:
             one = known or self._known.get(template) or self._learn(template)
             # A line of an error may quote a program that saves.
             if one is NOTHING or (chunk.classes[index] == ERROR and one.what is not Says.FAILED):
+                continue
+            if not wanted(index, one.what):
                 continue
             text = _message(_beginning(chunk.lines[index]))
             path = places.path(text)

@@ -7,6 +7,10 @@ import msgspec
 
 from records import Checkpoint, CheckpointState, DurableBy, Evidence, Position, derived_id
 
+from .language import Says
+
+SPACED_S = 1.0
+"""Seconds between the beginnings of two saves at least: a log that tells of one line after line costs no more than another."""
 NEWEST = 8
 """Saves whose durations and intervals are remembered."""
 
@@ -79,6 +83,13 @@ class CheckpointsState(msgspec.Struct):
     def usual_gap_s(self) -> float:
         """Mean seconds between two reports; 0 before the second."""
         return (self.until - self.since) / (self.reports - 1) if self.reports > 1 else 0.0
+
+    def wants(self, time: float, says: Says) -> bool:
+        """Return whether a line that arrived at `time` may change anything: saves nearer to each other than `SPACED_S` count as one."""
+        save = self.save
+        if save is None or says is Says.FAILED or not save.time <= time < save.time + SPACED_S:
+            return True
+        return not save.over and says in (Says.COMPLETE, Says.TRACKER)
 
     def begin(self, save: Save) -> None:
         """Make `save` the newest one."""

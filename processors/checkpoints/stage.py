@@ -56,7 +56,7 @@ class Checkpoints(Stage[CheckpointsState]):
         """Return what lines and progress tell of saves, line by line: where the chunk was cut makes no difference."""
         told: list[Checkpoint] = []
         read = 0
-        for line in self.reader.find(chunk):
+        for line in self.reader.find(chunk, lambda at, says: state.wants(chunk.times[at], says)):
             told += _progress(chunk, read, line.at, position, state)
             told += _line(chunk, line, position, state)
             read = line.at + 1

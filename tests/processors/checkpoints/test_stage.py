@@ -297,3 +297,12 @@ def test_what_is_remembered_does_not_grow() -> None:
     assert len(job.state.durations) <= 8
     assert len(job.state.intervals) <= 8
     assert job.told[-1].number == 1000
+
+
+@pytest.mark.parametrize(
+    "line", ["Saving model to /ckpt/{n}.pt", "checkpoint shard {n} written to /ckpt/{n}.pt", "Saved {n}.pt"]
+)
+def test_a_log_that_tells_of_one_save_after_another_makes_few_records(job: Job, line: str) -> None:
+    for number in range(1000):
+        job.say(100.0 + number / 100, line.format(n=number))
+    assert len(job.told) <= 2 * 10 + 2
