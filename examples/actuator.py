@@ -13,10 +13,10 @@ import structlog
 
 from records import Action, Failure, Mode, Record, decode, encode
 from scheduler_bridge import Bridge, BridgeOptions
-from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerJobState
+from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, PartialActuator, SchedulerJobState
 
 
-class DirectoryActuator:
+class DirectoryActuator(PartialActuator):
     """Jobs as files: `NAME.json` holds state, attempt, nodes and excluded nodes of the job NAME."""
 
     name = "directory"
@@ -43,19 +43,15 @@ class DirectoryActuator:
             user=found["user"],
         )
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...]) -> JobView:
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
         """Put a stopped job back in the queue, away from some nodes."""
-        return self._queue(job, exclude_nodes, (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED))
+        return self._queue(job, exclude_nodes, (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED), key)
 
-    def evict(self, job: str) -> JobView:
+    def evict(self, job: str, key: str) -> JobView:
         """Put a running job back in the queue."""
-        return self._queue(job, (), (SchedulerJobState.RUNNING,))
+        return self._queue(job, (), (SchedulerJobState.RUNNING,), key)
 
-    def cancel_packing(self, job: str) -> JobView:
-        """Refuse: nothing is packed here."""
-        raise ActuatorError("a packed job", f"{job} runs alone, as all do here", "nothing was done")
-
-    def _queue(self, job: str, exclude: tuple[str, ...], states: tuple[SchedulerJobState, ...]) -> JobView:
+    def _queue(self, job: str, exclude: tuple[str, ...], states: tuple[SchedulerJobState, ...], key: str) -> JobView:
         before = self.job(job)
         if before is None or before.state not in states:
             came = f"{job} is {before.state if before else 'unknown'}"
@@ -66,6 +62,7 @@ class DirectoryActuator:
             "nodes": [],
             "excluded": [*before.excluded, *exclude],
             "user": before.user,
+            "key": key,  # of the decision: kept at the scheduler, it shows what was done when all topics are lost
         }
         self._file(job).write_text(json.dumps(wanted))
         after = self.job(job)  # what counts is what the scheduler shows afterwards

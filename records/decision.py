@@ -100,4 +100,4 @@ class Decision(Record, frozen=True, kw_only=True):
     @property
     def target(self) -> str:
         """What to act on: the node or the job."""
-        return self.node if self.action.on_node else self.job
+        return self.node if Action(self.action).on_node else self.job
