@@ -113,8 +113,7 @@ class Bridging:
         self._followed = 0.0
         self._stopped = False
         self.bridge = Bridge(actuator, settings, self._publish, recall=history)
-        for record in history():
-            self.bridge.remember(record)
+        self._insist(self._follow)  # nothing is decided before the whole history is known
 
     def handle(self, batch: Sequence[tuple[Position, Record]]) -> None:
         """Take a batch in and let the bridge work. Returns once all that it wrote is acknowledged."""
