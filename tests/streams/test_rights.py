@@ -33,6 +33,7 @@ def test_commands_of_kafkas_own_tool() -> None:
     assert [shlex.split(line)[7:] for line in lines] == [
         ["User:CN=n 1", "--operation", "Read", "--topic", "decisions"],
         ["User:CN=n 1", "--operation", "Read", "--topic", "decision-results"],
+        ["User:CN=n 1", "--operation", "Read", "--topic", "approvals"],
         ["User:CN=n 1", "--operation", "Read", "--group", "site-decisions-", "--resource-pattern-type", "prefixed"],
     ]
     (line,) = commands("k1:9092", "User:a", [Grant("ALTER", "cluster", "kafka-cluster")])

@@ -29,7 +29,8 @@ class DirectoryBroker:
         done: Future[None] = Future()
         if (self.directory / "up").exists():
             with (self.directory / "written").open("ab") as out:
-                out.write(json.dumps([message.topic, (message.value or b"").decode()]).encode() + b"\n")
+                # A newline on both sides: a row that a kill tore apart spoils no other.
+                out.write(b"\n" + json.dumps([message.topic, (message.value or b"").decode()]).encode() + b"\n")
             done.set_result(None)
         else:
             done.set_exception(TransportError("not up"))

@@ -41,7 +41,7 @@ class Site:
 
     def messages(self, topic: str = "job-logs") -> list[bytes]:
         path = self.directory / "written"
-        rows = [json.loads(row) for row in path.read_text().split("\n")[:-1]] if path.exists() else []
+        rows = [json.loads(row) for row in path.read_text().split("\n") if row.endswith("]")] if path.exists() else []
         return [value.encode() for name, value in rows if name == topic]
 
     def chunks(self, stream: str = "stdout") -> list[LogChunk]:
