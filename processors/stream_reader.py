@@ -95,7 +95,7 @@ class StreamReader:
         if not fresh.lines:
             waited = self.waiting(stream)
             for each in stream.sources.values():
-                self.tracker.told(each.track)
+                self.tracker.flushed(each.track)
             stream.waiting = None
             return StreamRead(_view(chunk, position), waited)
         self.metrics.lines.inc(len(fresh.lines))

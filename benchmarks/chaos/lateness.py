@@ -27,7 +27,7 @@ class Wait:
     took_s: float | None
     alone_s: float
 
-    def said(self) -> str:
+    def text(self) -> str:
         """Return it in words."""
         took = (
             "no verdict" if self.took_s is None else f"{self.took_s:.1f} s, {self.alone_s:.1f} s of it without a fault"

@@ -38,7 +38,7 @@ def accused(line: str) -> list[int]:
     return [int(found[1]), int(found[2])] if found else []
 
 
-def told(support: Iterable[Evidence]) -> bool:
+def reported(support: Iterable[Evidence]) -> bool:
     """Return whether a traceback that begins at one of `support` is one that the block quotes."""
     return any(_TOLD.search(one.text) for one in support)
 

@@ -249,7 +249,7 @@ def _mild(line: str) -> bool:
 def _accused(line: str, feed: Feed, name: str, kept: list[Candidate]) -> list[int]:
     """Take a line of a launcher's block; return the rank that it accuses. What it quoted of other ranks before counts no more."""
     if launch.header(line):
-        kept[:] = [one for one in kept if one.feed != name or not launch.told(one.support)]
+        kept[:] = [one for one in kept if one.feed != name or not launch.reported(one.support)]
     return feed.accuse(line)
 
 

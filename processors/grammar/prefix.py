@@ -143,10 +143,10 @@ def _last_of(line: str) -> str:
 
 def strip_prefix(line: str) -> LogPrefix:
     """Return the message of `line`, with what stood before it. Several readers of a new template ask for it one after the other."""
-    return _remembered(line) if len(line) <= _LONGEST_REMEMBERED else _peel(line)
+    return _remembered(line) if len(line) <= _LONGEST_REMEMBERED else _strip(line)
 
 
-def _peel(line: str) -> LogPrefix:  # noqa: C901  # one step after the other
+def _strip(line: str) -> LogPrefix:  # noqa: C901  # one step after the other
     line = clean(line)
     place, level, stamp, cell, tag = 0, "", "", False, ""
     rank: tuple[int, int] | None = None
@@ -181,4 +181,4 @@ def _peel(line: str) -> LogPrefix:  # noqa: C901  # one step after the other
     return LogPrefix(body, "WARNING" if level == "WARN" else level, stamp, rank, cell, tag[:_TAG], text)
 
 
-_remembered = lru_cache(maxsize=_REMEMBERED)(_peel)
+_remembered = lru_cache(maxsize=_REMEMBERED)(_strip)

@@ -108,7 +108,7 @@ class MetricTracker:
         return self._metric(printed, state, summarise(state.window))
 
     @staticmethod
-    def told(state: TrackState) -> None:
+    def flushed(state: TrackState) -> None:
         """Note that no report waits any more."""
         if state.reported_at and state.window:  # bars without a loss go once a report names its step
             state.reported_at = state.window[-1].time

@@ -15,7 +15,7 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from schedmate.cli.cells import said
+from schedmate.cli.cells import shown
 from schedmate.cli.console import console, say, say_json
 from schedmate.terminal import one_line
 from schedmate.times import ago, local, local_and_ago
@@ -56,12 +56,12 @@ def print_rows(
         say(empty)
     else:
         out = console()
-        texts = [[said(value, ago if relative else local) for value in row] for row in rows]
+        texts = [[shown(value, ago if relative else local) for value in row] for row in rows]
         width = out.width if out.is_terminal else None
         out.width = max(out.width, sum(map(_widest, zip(columns, *texts, strict=True))) + GAP * len(columns))
         out.print(
             table(columns, texts, width)
-            or blocks(columns, [[said(each, local_and_ago) for each in row] for row in rows]),
+            or blocks(columns, [[shown(each, local_and_ago) for each in row] for row in rows]),
             width=width,
         )
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.cli.cells import said
+from schedmate.cli.cells import shown
 from schedmate.cli.console import console, say_json, warn
 from schedmate.cli.listing import Csv, Json, Since, blocks, print_rows
 from schedmate.report import AGAIN, NO_CLOCK, NO_REPORT, rate, seconds
@@ -130,7 +130,7 @@ def _one(status: "JobStatus") -> None:
         "warning": _joined(status.warning, status.warning_detail),
     }  # fmt: skip
     known = {name: value for name, value in rows.items() if value not in ("", None)}
-    console().print(blocks(list(known), [[said(value, local_and_ago) for value in known.values()]]))
+    console().print(blocks(list(known), [[shown(value, local_and_ago) for value in known.values()]]))
 
 
 def _failed(one: "FailedAttempt") -> str:

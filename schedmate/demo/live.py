@@ -55,7 +55,7 @@ class LiveScreen:
     def _render(self) -> RenderableType:
         elapsed = time.monotonic() - self._began
         left = max(4, self._console.height - ROWS_AROUND)
-        happened = [_told(moment) for moment in self._board.story[-left:]]
+        happened = [_described(moment) for moment in self._board.story[-left:]]
         happened += [Text()] * (min(left, 8) - len(happened))
         gpus = Text(f" GPUs   {_gpus(self._board)}", style="dim", no_wrap=True, overflow="ellipsis")
         source = Text(f"        from {self._gpus}", style="dim", no_wrap=True, overflow="ellipsis")
@@ -119,7 +119,7 @@ def _verdict(line: JobLine) -> Text:
     return Text(last.signature or kind(last), style=style)
 
 
-def _told(moment: Moment) -> Text:
+def _described(moment: Moment) -> Text:
     text = Text(no_wrap=True, overflow="ellipsis")
     text.append(f" {time.strftime('%H:%M:%S', time.localtime(moment.time))}  ", style="dim")
     text.append(f"{moment.job:<8} ", style="bold")

@@ -39,7 +39,7 @@ RETRY_LIMIT_S = 2.0
 """A decision that waits for the broker waits no longer than this once it is back."""
 
 
-def bridge_settings(wanted: BridgeSettings) -> BridgeOptions:
+def bridge_options(wanted: BridgeSettings) -> BridgeOptions:
     """Return the operator's settings as the bridge takes them."""
     return BridgeOptions(
         modes=wanted.modes,

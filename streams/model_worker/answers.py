@@ -14,6 +14,8 @@ from typing import Any
 import structlog
 from prometheus_client import Counter
 
+from resilience import replace_file
+
 log = structlog.get_logger(__name__)
 
 Key = tuple[str, str, str, str]
@@ -91,9 +93,7 @@ class AnswerStore:
 
     def _write(self, file: Path, key: Key, content: Mapping[str, Any]) -> None:
         if self._lines >= 2 * self._size:
-            fresh = file.with_name(file.name + ".new")
-            fresh.write_text("".join(_line(*each) for each in self._known.items()))
-            fresh.replace(file)
+            replace_file(file, "".join(_line(*each) for each in self._known.items()).encode())
             self._lines = len(self._known)
             return
         file.parent.mkdir(parents=True, exist_ok=True)
