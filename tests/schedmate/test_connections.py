@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from schedmate.connections import permitted
-from schedmate.settings import KafkaSettings
+from schedmate.settings import KafkaSection
 from streams.transport import BrokerUnavailable, TransportError
 
 
@@ -33,7 +33,7 @@ def test_a_broker_that_breaks_connections_off_is_waited_for_until_the_service_is
 
     def run() -> None:
         try:
-            permitted(KafkaSettings(brokers=f"127.0.0.1:{closing}"), "sink", stop)
+            permitted(KafkaSection(brokers=f"127.0.0.1:{closing}"), "sink", stop)
         except TransportError as error:
             ended.append(error)
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import schedmate.cli
 from schedmate import logging
-from schedmate.settings import ServiceSettings, Settings, load, without_password
+from schedmate.passwords import without_password
+from schedmate.settings import ServiceSettings, Settings, load
 
 SECRET = "hunter2%3A/geheim"
 PLACES = [

@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from processors.settings import ProcessorSettings
 from processors.track.template_reading.questions import FIRST_LOOK
 from records import DeadLetter, ErrorType, Failure, ModelAnswer, Position, Record, decode
 from schedmate.assembly import job_processor
-from schedmate.settings import ProcessorSettings
 from streams.kafka import KafkaProducer, read_back
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
