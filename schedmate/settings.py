@@ -69,19 +69,22 @@ class _WithPassword(BaseModel, frozen=True, extra="forbid"):
 
 
 class KafkaSection(KafkaSettings, _WithPassword):
-    """Kafka, with the password of its user."""
+    """How to reach Kafka, and how our topics are laid out there."""
 
 
 class ClickHouseSection(ClickHouseSettings, _WithPassword):
-    """ClickHouse, with the password of its user."""
+    """Where history lasts: a server, or a directory of the embedded engine."""
 
 
 class RedisSection(RedisSettings, _WithPassword):
-    """Redis, with the password of its user."""
+    """Where the present state of every job stands."""
 
 
 class LanguageModelSection(LanguageModelSettings, _WithPassword):
-    """Language models; the password is the servers' key."""
+    """What a model worker (and `analyze`) asks: servers that speak OpenAI's protocol (vLLM), or a model that it loads itself.
+
+    The servers' key is the password.
+    """
 
 
 class ServiceSettings(BaseModel, frozen=True, extra="forbid"):
