@@ -52,7 +52,7 @@ def test_all_rooms_are_looked_through() -> None:
     places = {each.place for each in EXPRESSIONS}
     assert {"processors.diagnose.matcher._CARRIED", "processors.grammar.prefix._RANK"} <= places
     assert any(place.startswith("processors.grammar.units._RATE[") for place in places)
-    assert any(place.startswith("schedmate.settings:") for place in places)
+    assert any(place.startswith("schedmate.passwords:") for place in places)
 
 
 @pytest.mark.slow
