@@ -32,10 +32,10 @@ def seconds(action: Callable[[], object], tries: int = 1) -> float:
 
 def costly(expression: Expression) -> str:
     """Return a text on which `expression` costs too much, however often it is tried; empty where there is none."""
+    allowed = SCANS * seconds(lambda: _PLAIN.findall(_TEXT), tries=3)
     for length in LENGTHS:
         for text in attacks(expression.pattern, length):
             look = lambda text=text: expression.look(text)  # noqa: E731  # what is measured, twice
-            allowed = SCANS * seconds(lambda: _PLAIN.findall(_TEXT), tries=3)
             if seconds(look) < allowed:
                 continue
             if seconds(look, TRIES) > SCANS * seconds(lambda: _PLAIN.findall(_TEXT), TRIES):
