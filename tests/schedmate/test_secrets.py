@@ -95,7 +95,9 @@ def test_a_file_that_is_wrong_is_not_quoted(text: str, tmp_path: Path) -> None:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
-@given(password=st.text(st.characters(max_codepoint=126), min_size=6), user=st.from_regex(r"[a-z]{0,5}", fullmatch=True))
+@given(
+    password=st.text(st.characters(max_codepoint=126), min_size=6), user=st.from_regex(r"[a-z]{0,5}", fullmatch=True)
+)
 def test_any_password_is_masked(password: str, user: str) -> None:
     secret = f"S3{password}cret"
     if any(letter.isspace() for letter in secret):

@@ -7,9 +7,11 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -198,3 +200,28 @@ def own_kafka(tmp_path: Path) -> Iterator[Kafka]:
         yield broker
     finally:
         broker.kill()
+
+
+@contextmanager
+def refusing(address: str) -> Iterator[list[None]]:
+    """Break every connection to `address` off; yield a list that grows by one for each."""
+    host, _, port = address.rpartition(":")
+    tries: list[None] = []
+    server = socket.create_server((host, int(port)))
+
+    def serve() -> None:
+        while True:
+            try:
+                server.accept()[0].close()
+            except OSError:
+                return
+            tries.append(None)
+
+    serving = threading.Thread(target=serve)
+    serving.start()
+    try:
+        yield tries
+    finally:
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+        serving.join()
