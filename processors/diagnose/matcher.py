@@ -52,6 +52,11 @@ class Matcher:
         self._set, self._alone, self._words = _compiled((*(one.pattern for one in signatures), *others))
         self._known: dict[str, tuple[int, ...]] = {}
 
+    @property
+    def remembered(self) -> int:
+        """Templates that are remembered now."""
+        return len(self._known)
+
     def find(self, lines: Sequence[str], masked: Sequence[str] | None = None) -> list[tuple[int, ...]]:
         """Return for each line the numbers of the patterns that its template matches, lowest first; `numbers` is not looked at.
 

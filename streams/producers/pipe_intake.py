@@ -129,6 +129,16 @@ class PipeIntake:
         self._thread = threading.Thread(target=self._run, name="pipe intake", daemon=True)
         self._thread.start()
 
+    @property
+    def connected(self) -> int:
+        """Pipes that are connected now."""
+        return len(self._clients)
+
+    @property
+    def held_back(self) -> int:
+        """Pipes of which no more is read until there is room to ship what they sent."""
+        return sum(bool(client.waiting) for client in list(self._clients))
+
     def close(self) -> None:
         """Take nothing more. What is not acknowledged stays with the pipes."""
         self._closing = True

@@ -140,7 +140,7 @@ def test_a_client_that_reads_no_answers_holds_up_nobody(collector: Collector) ->
         honest = collector.connect()
         honest.send(chunk(7, producer="honest")).result(20)
         honest.close()
-    wait_for(lambda: not collector.intake._clients)
+    wait_for(lambda: not collector.intake.connected)
 
 
 def test_a_full_shipper_makes_pipes_wait_and_loses_nothing(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_full_shipper_makes_pipes_wait_and_loses_nothing(tmp_path: Path) -> No
     collector.broker.state = "away"
     connection = collector.connect()
     futures = [connection.send(chunk(number, size=1000, producer=f"p{number}")) for number in range(20)]
-    wait_for(lambda: any(client.waiting for client in list(collector.intake._clients)))
+    wait_for(lambda: collector.intake.held_back)
     assert collector.shipper.counters.waiting < 10
     collector.broker.state = "up"
     for future in futures:
@@ -178,7 +178,7 @@ def test_the_kernel_says_who_writes(tmp_path: Path) -> None:
             theirs.sendall(framed(pack(Envelope(Source("1"), chunk(1), 1))))
             os.write(told_in, theirs.recv(4096))
         os._exit(0)
-    wait_for(lambda: any(client.waiting for client in list(collector.intake._clients)))
+    wait_for(lambda: collector.intake.held_back)
     assert collector.broker.written == []
     owner[0] = 4001
     assert os.read(told_out, 4096) == ANSWER.pack(0, TAKEN, 0)
@@ -204,7 +204,7 @@ def test_one_user_has_so_many_connections(collector: Collector, monkeypatch: pyt
         fourth.settimeout(20)
         assert fourth.recv(1) == b""
     pipes.pop().close()
-    wait_for(lambda: len(collector.intake._clients) == 2)
+    wait_for(lambda: collector.intake.connected == 2)
     pipes.append(collector.connect())
     pipes[-1].send(chunk(1)).result(20)
     for pipe in pipes:

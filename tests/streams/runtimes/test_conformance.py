@@ -144,8 +144,8 @@ def test_a_killed_broker_leaves_exactly_the_right_rows(own_kafka: Kafka, tmp_pat
                 already = values(own_kafka, RESULTS)
                 send(own_kafka, part)
                 wait_for(own_kafka, RESULTS, already + 1, log)
-                own_kafka.kill()
                 said = len(log.read_text())
+                own_kafka.kill()
                 until(lambda said=said: "dependency_unavailable" in log.read_text()[said:], log)  # type: ignore[misc]
                 own_kafka.start()
                 assert sink.poll() is None, f"the sink did not wait for the broker: {log.read_text()[-3000:]}"
