@@ -20,6 +20,7 @@ from streams.producers.pipe_intake import PipeIntake, SocketInUse
 from streams.producers.shipper import Shipper
 from streams.producers.spool import framed
 from streams.transport import outgoing
+from tests.metric_values import value
 
 from .switchable import Switchable, wait_for
 
@@ -67,7 +68,7 @@ def test_each_message_is_answered_once_the_broker_has_it(collector: Collector) -
     connection.close()
     assert isinstance(late.exception(5), CollectorAway)
     assert [each.seq for each in collector.broker.chunks] == list(range(200))
-    assert collector.intake.counters.entries == 200
+    assert value(collector.intake.metrics.entries) == 200
 
 
 def test_a_pipe_that_connects_again_stays_in_order(collector: Collector) -> None:
@@ -109,7 +110,7 @@ def test_what_no_pipe_of_this_job_writes_is_refused(collector: Collector, forged
         connection.send(forged).result(20)
     connection.send(chunk(0)).result(20)
     assert {message.topic for message in collector.broker.written} == {"job-logs"}
-    assert collector.intake.counters.refused == 1
+    assert value(collector.intake.metrics.refused) == 1
     connection.close()
 
 
@@ -122,7 +123,7 @@ def test_bytes_that_are_no_entries_end_their_connection_alone(collector: Collect
             stranger.settimeout(20)
             assert stranger.recv(1) == b""
     honest.send(chunk(0)).result(20)
-    assert collector.intake.counters.turned_away == 3
+    assert value(collector.intake.metrics.turned_away) == 3
     honest.close()
 
 
