@@ -82,7 +82,7 @@ def test_a_worker_waits_for_a_broker_that_is_away_and_says_so_once(own_kafka: Ka
     own_kafka.kill()
     with refusing(own_kafka.address) as tries:
         worker = start(own_kafka, "worker", log=log)
-        until(lambda: "broker" in log.read_text() and len(tries) > 1, log)
+        until(lambda: "dependency_unavailable" in log.read_text() and len(tries) > 1, log)
     try:
         assert worker.poll() is None, log.read_text()
         assert len(log.read_text().splitlines()) <= 2, log.read_text()
