@@ -17,7 +17,7 @@ IDLE_PERCENT = 1
 BUSY_PERCENT = 90
 """Utilisation of a GPU whose kernel never ends at least (an H100: 100 %, and 0 % of the memory; benchmarks/gpu)."""
 WAITING_POWER = 0.5
-"""Such a kernel draws at most so much of what the GPU drew at work (measured: 126 of 620 W); one that computes in caches alone draws more."""
+"""Such a kernel draws at most so much of what the GPU drew at work (126 of 620 W); one that computes in caches alone draws more."""
 
 
 def state_of(sample: GpuSample, working_watts: float) -> GpuState:

@@ -84,12 +84,7 @@ def follow(
                 job.told, job.since = told, sample.time
             job.time, job.changed = sample.time, None
             made.append(_record(placement.job, placement.attempt, spans, job, sample, position))
-    for key in [key for key in state.jobs if key not in live]:
-        name, attempt = key.rsplit("/", 1)
-        over = state.jobs.pop(key)
-        if over.told:
-            made.append(_record(name, int(attempt), [], over, sample, position))
-    return made
+    return made + _left(sample, position, live, state)
 
 
 def _gpu(sample: GpuSample, state: NodeActivityState) -> FollowedGpu:
@@ -100,6 +95,19 @@ def _gpu(sample: GpuSample, state: NodeActivityState) -> FollowedGpu:
             del state.gpus[min(state.gpus, key=lambda each: state.gpus[each].time)]
         known = state.gpus[name] = FollowedGpu()
     return known
+
+
+def _left(
+    sample: GpuSample, position: Position, live: Mapping[str, Placement], state: NodeActivityState
+) -> list[GpuActivity]:
+    """Return the last word on attempts that are on the node no more."""
+    made = []
+    for key in [key for key in state.jobs if key not in live]:
+        name, attempt = key.rsplit("/", 1)
+        over = state.jobs.pop(key)
+        if over.told:
+            made.append(_record(name, int(attempt), [], over, sample, position))
+    return made
 
 
 def _due(job: JobGpus, time: float) -> bool:

@@ -1,6 +1,7 @@
 """What is told of the GPUs of a job, from samples that were recorded on a real H100."""
 
 from heapq import merge
+from itertools import pairwise
 from operator import attrgetter
 
 import msgspec
@@ -18,7 +19,7 @@ TRAIN, HELD, ENDLESS, NO_DATA = recorded()
 WORK = at_work(TRAIN)
 QUIET = {name: without_work(part)[1:] for name, part in (("idle", HELD), ("waiting", ENDLESS), ("no data", NO_DATA))}
 SAYS = {"idle": GpuState.IDLE, "waiting": GpuState.WAITING, "no data": GpuState.IDLE}
-W, A, I, U, V = GpuState.WORKING, GpuState.WAITING, GpuState.IDLE, GpuState.UNKNOWN, GpuState.VACANT
+W, A, IDLE, U, V = GpuState.WORKING, GpuState.WAITING, GpuState.IDLE, GpuState.UNKNOWN, GpuState.VACANT
 
 
 def in_turn(*parts: object) -> list[Record]:
@@ -30,7 +31,7 @@ def test_each_recorded_sample_says_what_the_job_did() -> None:
     watts = max(each.power_watts or 0 for each in WORK)
     for part in (TRAIN, HELD, ENDLESS, NO_DATA):
         assert {state_of(each, watts) for each in at_work(part)} == {W}
-    for part, quiet in ((HELD, I), (ENDLESS, A), (NO_DATA, I)):
+    for part, quiet in ((HELD, IDLE), (ENDLESS, A), (NO_DATA, IDLE)):
         first, *others = without_work(part)
         assert {state_of(each, watts) for each in others} == {quiet}
         assert state_of(first, watts) in (quiet, U), "power is a mean over a second: it still holds some of the work"
@@ -113,7 +114,7 @@ def test_peers_wait_in_the_kernel_that_one_rank_never_came_to() -> None:
             *(stretched(QUIET["idle" if gpu == 2 else "waiting"], 1300, 1500, gpu=gpu) for gpu in range(4)),
         )
     )
-    assert states(told) == [[W] * 4, [A, A, I, A]], "the GPUs change together: one word"
+    assert states(told) == [[W] * 4, [A, A, IDLE, A]], "the GPUs change together: one word"
     assert [each.rank for each in told[-1].gpus] == [0, 1, 2, 3]
 
 
@@ -130,22 +131,22 @@ def test_whose_a_gpu_is() -> None:
     shared = [stay(), stay("8"), *stretched(WORK, 1000, 1200, jobs=["7", "8"])]
     assert all(span.state is U for each in run(shared) for span in each.gpus), "one of the two works"
     shared = [stay(), stay("8"), *stretched(QUIET["idle"], 1000, 1200, jobs=["7", "8"])]
-    assert {(each.job, each.gpus[0].state) for each in run(shared)} == {("7", I), ("8", I)}
+    assert {(each.job, each.gpus[0].state) for each in run(shared)} == {("7", IDLE), ("8", IDLE)}
 
 
 def test_a_gpu_whose_process_died_is_still_the_jobs() -> None:
     told = run([stay(), *stretched(WORK, 1000, 1300), *stretched(QUIET["idle"], 1300, 1500, jobs=[])])
-    assert states(told) == [[W], [I]]
+    assert states(told) == [[W], [IDLE]]
 
 
 def test_a_clock_that_is_set_back_does_not_stop_it() -> None:
     told = run([stay(), *stretched(WORK, 9000, 9100), *stretched(QUIET["idle"], 2000, 2300)])
-    assert states(told) == [[W], [U], [I]]
+    assert states(told) == [[W], [U], [IDLE]]
 
 
 ANY_SAMPLE = st.builds(
-    GpuSample, id=st.just("s"), node=st.just("n1"), gpu=st.integers(0, 2), time=st.floats(0, 4000), utilisation=st.none() | st.integers(0, 100),
-    memory_utilisation=st.none() | st.integers(0, 100), power_watts=st.none() | st.floats(0, 700), error=st.sampled_from(["", "lost"]),
+    GpuSample, id=st.just("s"), node=st.just("n1"), gpu=st.integers(0, 2), time=st.floats(0, 4000),
+    utilisation=st.none() | st.integers(0, 100), memory_utilisation=st.none() | st.integers(0, 100), power_watts=st.none() | st.floats(0, 700), error=st.sampled_from(["", "lost"]),
     processes=st.lists(st.builds(GpuProcess, pid=st.just(1), job=st.sampled_from([None, "7", "8"]), rank=st.none() | st.integers(0, 2)),
                        max_size=2),
 )  # fmt: skip
@@ -157,7 +158,9 @@ ANY_STAY = st.builds(
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(ANY_SAMPLE | ANY_STAY, max_size=30), st.booleans())
-def test_any_records_are_taken_and_nothing_is_told_of_what_was_not_sampled(records: list[Record], by_time: bool) -> None:
+def test_any_records_are_taken_and_nothing_is_told_of_what_was_not_sampled(
+    records: list[Record], by_time: bool
+) -> None:
     if by_time:
         records = sorted(records, key=lambda each: each.time if isinstance(each, GpuSample) else each.since)  # type: ignore[attr-defined]
     told = run(records)
@@ -167,11 +170,11 @@ def test_any_records_are_taken_and_nothing_is_told_of_what_was_not_sampled(recor
     for one in told:
         assert one.time in {each.time for each in sampled}
         for span in one.gpus:
-            if span.state in (I, A, V):
+            if span.state in (IDLE, A, V):
                 times = sorted(each.time for each in sampled if each.gpu == span.gpu)
                 assert span.since in times
                 held = [each for each in times if span.since <= each <= one.time]
-                assert all(later - before <= GAP_S for before, later in zip(held, held[1:], strict=False))
+                assert all(later - before <= GAP_S for before, later in pairwise(held))
 
 
 def test_what_is_remembered_is_bounded() -> None:
