@@ -146,7 +146,8 @@ def test_a_clock_that_is_set_back_does_not_stop_it() -> None:
 
 ANY_SAMPLE = st.builds(
     GpuSample, id=st.just("s"), node=st.just("n1"), gpu=st.integers(0, 2), time=st.floats(0, 4000),
-    utilisation=st.none() | st.integers(0, 100), memory_utilisation=st.none() | st.integers(0, 100), power_watts=st.none() | st.floats(0, 700), error=st.sampled_from(["", "lost"]),
+    utilisation=st.none() | st.integers(0, 100), memory_utilisation=st.none() | st.integers(0, 100),
+    power_watts=st.none() | st.floats(0, 700), error=st.sampled_from(["", "lost"]),
     processes=st.lists(st.builds(GpuProcess, pid=st.just(1), job=st.sampled_from([None, "7", "8"]), rank=st.none() | st.integers(0, 2)),
                        max_size=2),
 )  # fmt: skip
