@@ -33,8 +33,9 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, Setting
 from pydantic_settings import SettingsError as PydanticSettingsError
 
 from records import Action, Mode, UserError
+from schedmate import pipe
 
-DEFAULT_FILE = Path("/etc/schedmate/schedmate.toml")
+DEFAULT_FILE = Path(pipe.DEFAULT_FILE)
 STATE = Path(os.environ.get("XDG_STATE_HOME", Path.home() / ".local" / "state")) / "schedmate"
 SECRETS = ("password",)
 PREFIX = "SCHEDMATE_"
