@@ -143,7 +143,8 @@ def over_budget(state: BudgetState, lines: Sequence[str], templates: Sequence[st
             line[:READ].translate(DIGITS) if len(template) >= LONGEST else template
             for line, template in zip(lines, templates, strict=True)
         ]
-    refused = _pay(state, Counter(keys))
+    new = dict.fromkeys(each for each in dict.fromkeys(keys) if not _is_known(state.known, each))
+    refused = _pay(state, new, Counter(keys)) if new else ()
     return [place for place, key in enumerate(keys) if key in refused] if refused else []
 
 
@@ -158,22 +159,17 @@ def _refill(state: BudgetState, lines: int, time: float) -> None:
         state.forms = b""
 
 
-def _pay(state: BudgetState, templates: Mapping[str, int]) -> set[str]:
-    """Take the tokens for those of `templates` that are new, by how often the chunk holds each; return the rest."""
-    left = dict.fromkeys(each for each in templates if not _is_known(state.known, each))
-    if not left:
-        return set()
+def _pay(state: BudgetState, left: dict[str, None], counts: Mapping[str, int]) -> set[str]:
+    """Take the tokens for new templates, by how often the chunk holds each; return those that nothing is left for."""
     for purse, worded in enumerate(_WORDED):
         if left and state.tokens[purse] >= 1:
             if not PURSES[purse].words:
-                wanted: Iterable[str] = sorted(
-                    left, key=templates.__getitem__, reverse=True
-                )  # what repeats comes first
+                wanted: Iterable[str] = sorted(left, key=counts.__getitem__, reverse=True)  # what repeats comes first
             elif PURSES[purse].newest_first:
                 wanted = reversed(list(_holding(worded, list(left)[-NEWEST:])))
             else:
                 wanted = _holding(worded, list(left))
-            for each in _bought(state, purse, wanted, templates):
+            for each in _bought(state, purse, wanted, counts):
                 del left[each]
     return set(left)
 

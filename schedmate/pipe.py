@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from streams.producers.environment import UnknownJob, identify  # noqa: PLC0415
+from streams.producers.environment import UnknownJob, identify
 from streams.producers.pipe import end_like, filter_through, fresh_name, run_command
 from streams.producers.pipe_options import UsageError, number, parse
 from streams.producers.shipping_process import PipeSettings, ShippingRun
