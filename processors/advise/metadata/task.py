@@ -1,0 +1,46 @@
+"""What a job learns to do: votes of its data, its model, its libraries and its words."""
+
+from collections import Counter
+
+from .registry import known, task_of_import, tasks_in
+from .trace import Trace
+from .values import Class, Term
+
+LEAST = 2.0
+"""Votes that an answer needs."""
+
+
+def is_reinforcement(trace: Trace) -> bool:
+    """Whether a program acts in an environment."""
+    names = [each.name for each in trace.calls if isinstance(each.called, Term)]
+    if any(task_of_import(name) == "reinforcement-learning" for name in names):
+        return True
+    return any(name.endswith(("GRPOTrainer", "PPOTrainer", "RLOOTrainer", "ReinforceTrainer")) for name in names)
+
+
+def task_type(trace: Trace, model: str | None, train: str | None, text: str) -> str | None:
+    """Return the task with most votes; null where they are few.
+
+    Args:
+        trace: What the program did.
+        model: The model's name.
+        train: The data set's name.
+        text: Further words: the tree's name, the command, the entry's documentation.
+    """
+    if is_reinforcement(trace):
+        return "reinforcement-learning"
+    votes: Counter[str] = Counter()
+    for kind, name, weight in (("datasets", train, 3.0), ("models", model, 2.5)):
+        found = known(kind, name) if name else None
+        if found is not None:
+            votes[found.task] += weight
+    imports = {task_of_import(each.name) for each in trace.calls if isinstance(each.called, Term)} - {None}
+    for each in imports:
+        votes[str(each)] += 2.0
+    names = list(dict.fromkeys(each.last for each in trace.calls if isinstance(each.called, (Term, Class))))
+    for task, count in tasks_in(names[:600]).items():
+        votes[task] += min(1.5 + 0.25 * count, 3.0)
+    for task, count in tasks_in(text.splitlines()[:60]).items():
+        votes[task] += min(0.5 * count, 2.0)
+    best = votes.most_common(1)
+    return best[0][0] if best and best[0][1] >= LEAST else None
