@@ -1,14 +1,15 @@
 """Which data a job trains on, and on which it is evaluated while it trains."""
 
 import posixpath
+from collections import Counter
 from collections.abc import Iterator
 
 from .operations import settle
-from .registry import KnownName, known, plain, words
+from .registry import known, plain, words
 from .settings import Settings
 from .steps import Training
 from .trace import Call
-from .values import Class, Config, Instance, OpenFile, Term, Value, dotted, walk
+from .values import Class, Instance, OpenFile, Term, Value, dotted, walk
 
 _FORMATS = {"json", "csv", "text", "parquet", "imagefolder", "audiofolder", "arrow", "pandas", "webdataset", "jsonl", "disk"}
 _COLLECTIONS = {"glue", "superglue", "wikitext", "uea", "xglue", "xtreme", "tudataset", "ogb", "wmt14", "wmt16", "opus"}
@@ -20,7 +21,7 @@ _GENERIC = set(
     "data dataset datasets train training valid validation val test dev eval input inputs raw processed path dir root home mnt tmp users user work scratch "
     "storage share shared images image img imgs annotations labels label txt json csv npy npz bin pt pth yaml yml tfrecord arrow parquet lmdb file files list "
     "split splits set all full small large main tokenized cache out output outputs wavs wav clean default none null true false folder local opt srv home "
-    "texts text audio video my your custom loader module config configs jpg png tar gz zip h5 hdf5 pkl features samples sample ssd nvme disk datafolder".split()
+    "texts text audio video my your custom loader module config configs jpg png tar gz zip h5 hdf5 pkl features samples sample ssd nvme disk datafolder masks mask imgs source src content lmdbs shards shard tokens prepared preprocessed rating ratings negative meta manifest".split()
 )
 _SETTINGS = (
     "dataset", "datasetname", "data", "dataname", "dataset_name", "task", "taskname", "datasetid", "traindataset", "datapath", "dataroot", "datadir",
@@ -76,13 +77,12 @@ def valid_data(training: Training, settings: Settings, train: str | None) -> str
 def names_of(value: Value) -> Iterator[str]:
     """Yield names of data sets that a value is made from, the most telling first."""
     loose: list[str] = []
+    classes: list[str] = []
     for each in walk(value, 400):
         if isinstance(each, Term) and each.kind == "call":
             yield from _of_call(each)
-        elif isinstance(each, Instance) and "data" in each.cls.name.lower():
-            found = known("datasets", each.cls.name)
-            if found is not None:
-                yield each.cls.name.removesuffix("Dataset").removesuffix("DataModule")
+        elif isinstance(each, Instance) and "data" in each.cls.name.lower() and known("datasets", each.cls.name):
+            classes.append(each.cls.name.removesuffix("Dataset").removesuffix("DataModule"))
         elif isinstance(each, OpenFile):
             loose.append(each.path)
         elif isinstance(each, str) and 1 < len(each) < 300 and "\n" not in each:
@@ -90,6 +90,7 @@ def names_of(value: Value) -> Iterator[str]:
     for text in loose:
         if known("datasets", text):
             yield _registered(text)
+    yield from classes
     for text in loose:
         if "/" in text or "." in text:
             name = stem(text)
@@ -185,6 +186,9 @@ def _train_values(training: Training) -> list[Value]:
     for loop in training.loops:
         if loop.iterated is not None and isinstance(loop.iterated, (Term, Instance)):
             found.append(loop.iterated)
+    for call in training.trace.calls:
+        if training.inside(call) and isinstance(call.called, Instance):
+            found += [each for each in call.arguments if isinstance(each, Term)]
     loaders = [each for each in training.trace.calls if each.last.endswith(("DataLoader", "Loader")) and not _is_class_of_model(each)]
     found += [each.result for each in loaders if not _names_split(each)] + [each.result for each in loaders]
     return found
@@ -231,6 +235,10 @@ def _validates(cls: Class) -> bool:
 
 
 def _inside_loops(training: Training) -> tuple[Value, bool]:
+    trained = {id(loop) for call in training.gradients for loop in call.loops}
+    for loop in training.trace.loops:
+        if training.loops[0] in loop.outer and id(loop) not in trained and _over_data(loop.iterated):
+            return loop.iterated, True
     value: Value = None
     seen = False
     for call in training.trace.calls:
@@ -245,9 +253,18 @@ def _inside_loops(training: Training) -> tuple[Value, bool]:
     return value, seen
 
 
-def known_task(name: str | None) -> KnownName | None:
-    """Return the known data set that a name is."""
-    return known("datasets", name) if name else None
+def _over_data(value: Value) -> bool:
+    return any(
+        isinstance(each, (Instance, Term)) and any("data" in word or "loader" in word for word in words(dotted(each))[-3:])
+        for each in walk(value, 8)
+    )
 
 
-__all__ = ["Config", "environment", "names_of", "stem", "train_data", "valid_data"]
+def documented(text: str) -> str | None:
+    """Return the known data set that a description names most; null where there is none, or more than one as often."""
+    found = Counter(name.name for line in text.splitlines() if (name := known("datasets", line)) is not None)
+    best = found.most_common(2)
+    return best[0][0] if best and (len(best) == 1 or best[0][1] > best[1][1]) else None
+
+
+__all__ = ["documented", "environment", "names_of", "stem", "train_data", "valid_data"]

@@ -8,6 +8,7 @@ import ast
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import data, model
 from .data import environment, train_data, valid_data
 from .launch import Program, programs
 from .length import length
@@ -64,11 +65,14 @@ def _workload(tree: SourceTree, program: Program, trace: Trace, command: str, gp
     training, settings = Training(trace), Settings(trace)
     reinforcement = is_reinforcement(trace)
     train = environment(training, settings) if reinforcement else None
-    train = train or train_data(training, settings)
+    description = _documentation(tree, program.file)
+    train = train or train_data(training, settings) or data.documented(description)
     valid = None if reinforcement else valid_data(training, settings, train)
     name = (algorithm(training, settings) if reinforcement else None) or model_name(training, settings)
+    if name is None:
+        name = model.documented([program.file, tree.root.name, *description.splitlines()])
     span = length(training, settings, reinforcement)
-    words = "\n".join([tree.root.name, program.file, command, _documentation(tree, program.file)])
+    words = "\n".join([tree.root.name, program.file, command, description])
     return Workload(
         model_name=name,
         task_type=task_type(trace, name, train, words),

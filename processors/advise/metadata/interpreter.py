@@ -14,7 +14,7 @@ from .expressions import Expressions
 from .library.python import EXIT
 from .modules import Modules
 from .trace import Call, Loop, Trace, source
-from .tree import SourceTree
+from .tree import ROOT, SourceTree
 from .values import UNKNOWN, Class, Config, Function, Instance, Module, Model, Range, Scope, Term, Value, choice, dotted
 
 MOST_STEPS = 400_000
@@ -112,7 +112,7 @@ class Interpreter(Expressions):
 
     def absolute(self, name: str) -> str:
         """Return a name in the tree as the path that the program sees."""
-        return str(self.tree.root / name)
+        return f"{ROOT}/{name}"
 
     def execute_module(self, module: Module, parsed: ast.Module) -> None:
         """Follow a module's statements."""
@@ -293,8 +293,8 @@ class Interpreter(Expressions):
 
     def _for(self, node: ast.For, scope: Scope) -> str:
         iterated = self.evaluate(node.iter, scope)
-        loop = Loop(source(node.target), iterated, source(node.iter), scope.module.file, node.lineno)
-        self.trace.ranges.append(loop)
+        loop = Loop(source(node.target), iterated, source(node.iter), scope.module.file, node.lineno, tuple(self.loops))
+        self.trace.loops.append(loop)
         items, counted = self.elements(iterated)
         self.loops.append(loop)
         signal = NEXT
@@ -311,8 +311,8 @@ class Interpreter(Expressions):
         return self.block(node.orelse, scope) if node.orelse else NEXT
 
     def _while(self, node: ast.While, scope: Scope) -> str:
-        loop = Loop("", None, source(node.test), scope.module.file, node.lineno)
-        self.trace.ranges.append(loop)
+        loop = Loop("", None, source(node.test), scope.module.file, node.lineno, tuple(self.loops))
+        self.trace.loops.append(loop)
         if operations.truth(self.evaluate(node.test, scope)) is False:
             return NEXT
         self.loops.append(loop)

@@ -1,7 +1,7 @@
 """Which model a job trains: what its optimizer holds, what was loaded, and what its settings call it."""
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .operations import settle
 from .registry import known, plain, words
@@ -21,7 +21,8 @@ _SETTINGS = ("modelname", "model", "arch", "archname", "architecture", "network"
              "agent", "algoname", "method", "checkpoint", "llm", "cnn", "nettype", "baseline")  # fmt: skip
 _GENERIC = set(
     "model net network module main wrapper base classifier lit lightning ddp trainer agent encoder decoder backbone pl my custom my_model wrapped task system "
-    "training train default none null true false auto pretrained scratch resume checkpoint best last".split()
+    "training train default none null true false auto pretrained scratch resume checkpoint best last generator discriminator critic actor value policy block layer positional encoding embedding head loss criterion student teacher "
+    "ema denoiser autoencoder gen disc netg netd g d resume_from".split()
 )
 
 
@@ -48,6 +49,11 @@ def model_name(training: Training, settings: Settings) -> str | None:
     if stated:
         return next((each for each in stated if known("models", each)), stated[0])
     return _anywhere(training)
+
+
+def documented(places: Sequence[str]) -> str | None:
+    """Return the known model that the first of `places` (the entry's name, the tree's, its description) names; null without one."""
+    return next((found.name for text in places if (found := known("models", text)) is not None), None)
 
 
 def algorithm(training: Training, settings: Settings) -> str | None:
@@ -90,7 +96,7 @@ def _trained_values(training: Training) -> Iterator[Value]:
         if call.last in {"from_pretrained", *_FACTORIES} and "okenizer" not in call.name and "rocessor" not in call.name and "onfig" not in call.name:
             yield call.result
     for call in training.trace.calls:
-        if isinstance(call.called, Class) and any(base.endswith(_BASES) for base in call.bases) and not call.loops:
+        if isinstance(call.called, Class) and any(base.endswith(_BASES) for base in call.bases) and "__init__" not in call.functions:
             yield call.result
 
 

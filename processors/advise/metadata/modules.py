@@ -4,7 +4,7 @@ import ast
 import warnings
 from pathlib import PurePosixPath
 
-from .tree import SourceTree
+from .tree import ROOT, SourceTree
 from .values import Module
 
 
@@ -41,7 +41,7 @@ class Modules:
         if module is not None:
             self._known[name] = module
             return module, None
-        module = Module(name, file, package, {"__name__": name, "__file__": str(self._tree.root / file)})
+        module = Module(name, file, package, {"__name__": name, "__file__": f"{ROOT}/{file}"})
         self._known[name] = self._by_file[file] = module
         return module, (self.parse(file) if file.endswith(".py") else ast.Module([], []))
 
@@ -63,9 +63,13 @@ class Modules:
             if self._tree.is_file(file) and file is not None:
                 return file, package
         directory = self._tree.relative(path, place)
-        if path and directory is not None and self._tree.is_directory(directory):
+        if path and directory is not None and self._tree.is_directory(directory) and self._holds_python(directory):
             return directory, True
         return None
+
+    def _holds_python(self, directory: str) -> bool:
+        """Whether a directory can be a package without `__init__`; one of data is none."""
+        return any(each.startswith(f"{directory}/") and each.endswith(".py") for each in self._tree.files())
 
 
 def _parse(text: str | None) -> ast.Module | None:

@@ -30,7 +30,7 @@ def task_type(trace: Trace, model: str | None, train: str | None, text: str) -> 
     if is_reinforcement(trace):
         return "reinforcement-learning"
     votes: Counter[str] = Counter()
-    for kind, name, weight in (("datasets", train, 3.0), ("models", model, 2.5)):
+    for kind, name, weight in (("datasets", train, 2.5), ("models", model, 3.5)):
         found = known(kind, name) if name else None
         if found is not None:
             votes[found.task] += weight

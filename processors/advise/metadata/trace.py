@@ -20,6 +20,7 @@ class Loop:
         limits: Comparisons that end it: source of both sides, and the values of both sides.
         file: Name in the tree.
         line: Line of the statement.
+        outer: Loops around it, outermost first.
     """
 
     target: str
@@ -27,6 +28,7 @@ class Loop:
     text: str
     file: str
     line: int
+    outer: tuple["Loop", ...] = ()
     limits: list[tuple[str, Value, str, Value]] = field(default_factory=list)
 
 
@@ -81,6 +83,7 @@ class Trace:
         entry: Name of the file that was entered.
         files: Files that were read as modules.
         stopped: Why it ended early; empty where it did not.
+        loops: All loops, in the order seen.
     """
 
     calls: list[Call] = field(default_factory=list)
@@ -88,7 +91,7 @@ class Trace:
     entry: str = ""
     files: list[str] = field(default_factory=list)
     stopped: str = ""
-    ranges: list[Loop] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
 
     def add(self, call: Call) -> None:
         """Take `call` up, as long as there are not too many."""

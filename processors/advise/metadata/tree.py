@@ -18,6 +18,9 @@ MOST_ENTRIES = 20_000
 DEEPEST = 12
 """Levels of directories that are listed."""
 
+ROOT = "/source"
+"""Where a program that is followed believes its tree to be."""
+
 _SECRET_NAMES = {".env", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", "credentials", "kubeconfig"}
 _SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".jks", ".kdbx", ".asc", ".gpg")
 _SECRET_PARTS = ("id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "secret", "password", "credential")
@@ -58,6 +61,8 @@ class SourceTree:
         """Return `path`, taken from the directory `base` of the tree, as a name in the tree; null outside of it."""
         if "\0" in path or len(path) > 1_000:
             return None
+        if path == ROOT or path.startswith(f"{ROOT}/"):
+            path, base = path.removeprefix(ROOT).lstrip("/"), "."
         joined = os.path.normpath(Path(self.root, base, path))
         try:
             name = PurePosixPath(joined).relative_to(self.root)
