@@ -140,7 +140,11 @@ def _loaded(texts: list[str], keywords: dict[str, Value]) -> Iterator[str]:
 def stem(path: str) -> str | None:
     """Return the part of a path or name that tells which data it is; null where all are generic."""
     pieces = [each for each in path.replace("\\", "/").split("/") if each not in {"", ".", ".."}]
+    split_only = True
     for piece in reversed(pieces):
+        if path.startswith(("/", "~")) and piece is not pieces[-1] and not known("datasets", piece) and not split_only:
+            return None
+        split_only = split_only and bool(words(piece)) and all(each in _SPLITS or each in {"train", "training", "images"} for each in words(piece))
         bare, ending = posixpath.splitext(piece)
         name = bare if 1 < len(ending) <= 8 and not ending[1:].isdigit() else piece
         telling = [each for each in words(name) if each not in _GENERIC and not each.isdigit()]
@@ -154,7 +158,7 @@ def _registered(text: str) -> str:
     for piece in reversed(text.replace("\\", "/").split("/")):
         if known("datasets", piece):
             bare, ending = posixpath.splitext(piece)
-            return bare if 1 < len(ending) <= 6 and not ending[1:].isdigit() else piece
+            return bare if 1 < len(ending) <= 10 and ending[1:].isalpha() and known("datasets", bare) else piece
     return text
 
 

@@ -19,10 +19,11 @@ _FACTORIES = {"create_model", "timm_create_model", "get_model", "build_model", "
 _SETTINGS = ("modelname", "model", "arch", "archname", "architecture", "network", "net", "modelnameorpath", "basemodel", "modeltype", "modelid", "backbone", "pretrainedmodelnameorpath",
              "netg", "modelpath", "modelarch", "modelcard", "encoder", "gnntype", "gnn", "modelsize", "variant", "modelclass", "initfrom", "basemodelname", "networkname", "algo", "algorithm",
              "agent", "algoname", "method", "checkpoint", "llm", "cnn", "nettype", "baseline")  # fmt: skip
+_PARTS = (["generator"], ["discriminator"], ["critic"], ["loss"], ["head"])
 _GENERIC = set(
     "model net network module main wrapper base classifier lit lightning ddp trainer agent encoder decoder backbone pl my custom my_model wrapped task system "
     "training train default none null true false auto pretrained scratch resume checkpoint best last generator discriminator critic actor value policy block layer positional encoding embedding head loss criterion student teacher "
-    "ema denoiser autoencoder gen disc netg netd g d resume_from".split()
+    "layer util network unit common component ema denoiser autoencoder gen disc netg netd g d resume_from".split()
 )
 
 
@@ -107,7 +108,7 @@ def _names_of(value: Value) -> Iterator[tuple[str, str]]:
             yield from _of_call(each)
         elif isinstance(each, Instance) and any(base.endswith(_BASES) for base in each.cls.external_bases()):
             yield "made", each.cls.name
-            if plain(each.cls.name) in _GENERIC:
+            if _is_generic(each.cls.name):
                 yield "made", posixpath.splitext(posixpath.basename(each.cls.module.file))[0]
 
 
@@ -145,7 +146,8 @@ def _stated(settings: Settings) -> Iterator[str]:
 
 
 def _is_generic(name: str) -> bool:
-    return all(each in _GENERIC or each.isdigit() for each in words(name))
+    found = words(name)
+    return found[-1:] in _PARTS or all(each in _GENERIC or each.removesuffix("s") in _GENERIC or each.isdigit() for each in found)
 
 
 def _anywhere(training: Training) -> str | None:

@@ -65,7 +65,23 @@ def binary(name: str, left: Value, right: Value) -> Value:
             return _BINARY[name](left, right)
         except (TypeError, ValueError, ArithmeticError, KeyError, RecursionError):
             return UNKNOWN
+    if name in {"Div", "FloorDiv"} and isinstance(left, Term) and left.kind == "operation" and left.name == "Mult":
+        first, second = left.parts  # a length in epochs, given as steps and taken back: (n * steps) / steps
+        if alike(second, right):
+            return first
+        if alike(first, right):
+            return second
     return Term("operation", name, (left, right))
+
+
+def alike(left: Value, right: Value, depth: int = 0) -> bool:
+    """Whether two values are the same expression, at most 12 levels deep."""
+    if left is right:
+        return True
+    if not isinstance(left, Term) or not isinstance(right, Term) or depth > 12:
+        return is_scalar(left) and is_scalar(right) and left == right
+    same = left.kind == right.kind and left.name == right.name and len(left.parts) == len(right.parts) and left.kind != "unknown"
+    return same and all(alike(one, other, depth + 1) for one, other in zip(left.parts, right.parts, strict=True))
 
 
 def unary(name: str, value: Value) -> Value:

@@ -58,9 +58,14 @@ def known(kind: str, text: str) -> KnownName | None:
     for size in range(min(longest, len(each)), 0, -1):
         for start in range(len(each) - size + 1):
             found = index.get("".join(each[start : start + size]))
-            if found is not None and (size > 1 or len(each[start]) > 2 or len(each) <= 2):
+            if found is not None and (size > 1 or _is_spelled(each[start], found.name, text)):
                 return found
     return None
+
+
+def _is_spelled(word: str, name: str, text: str) -> bool:
+    """Whether a short name stands in a text as it is usually written, or alone: `SAM` is no `sample` and `Lit` no `LiT`."""
+    return len(word) > 4 or name in text or re.search(rf"(?<![A-Za-z]){re.escape(word)}(?![a-z])", text) is not None
 
 
 def task_of_import(name: str) -> str | None:

@@ -386,7 +386,7 @@ def _define_file(program: Program, arguments: Arguments, keywords: Keywords) -> 
 
 def _run_main(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     main = arguments[0] if arguments else keywords.get("main", program.trace.settings[0][1].get("main", UNKNOWN))
-    given = (program.argv,) if isinstance(main, Function) and main.node.args.args else ()
+    given = (program.argv[:1],) if isinstance(main, Function) and main.node.args.args else ()
     return program.call(main, given, {}, None)
 
 

@@ -40,12 +40,13 @@ def compose(program: Program, directory: str, name: str, words: list[str], store
             groups[plain] = value
         else:
             values.append((plain.partition("@")[0] if "@" in plain else plain, value))
+    given = set(groups)
     for group, value in list(groups.items()):  # an experiment's overrides hold for groups that are loaded before it
         for each, chosen in _overrides_of(program, directory, posixpath.join(group, value)).items():
             groups.setdefault(each, chosen)
     result = _load(program, directory, name, "", groups, stored, 0)
-    for group, value in list(groups.items()):  # those that no list of defaults names: `+experiment=x`
-        result = merged(result, _load(program, directory, posixpath.join(group, value), group.replace("/", "."), groups, stored, 1))
+    for group in given & groups.keys():  # those that no list of defaults names: `+experiment=x`
+        result = merged(result, _load(program, directory, posixpath.join(group, groups[group]), group.replace("/", "."), groups, stored, 1))
     for key, value in values:
         set_path(result, key, as_config(scalar(value)))
     result = as_config(interpolated(result))
