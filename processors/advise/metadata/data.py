@@ -11,17 +11,26 @@ from .steps import Training
 from .trace import Call
 from .values import Class, Instance, OpenFile, Term, Value, dotted, walk
 
-_FORMATS = {"json", "csv", "text", "parquet", "imagefolder", "audiofolder", "arrow", "pandas", "webdataset", "jsonl", "disk"}
+_FORMATS = {
+    "json",
+    "csv",
+    "text",
+    "parquet",
+    "imagefolder",
+    "audiofolder",
+    "arrow",
+    "pandas",
+    "webdataset",
+    "jsonl",
+    "disk",
+}
 _COLLECTIONS = {"glue", "superglue", "wikitext", "uea", "xglue", "xtreme", "tudataset", "ogb", "wmt14", "wmt16", "opus"}
 _COLLECTION_CLASSES = {"Planetoid", "TUDataset", "Amazon", "Coauthor", "MoleculeNet", "GNNBenchmarkDataset", "WebKB", "WikipediaNetwork", "LRGBDataset",
                        "PygNodePropPredDataset", "PygGraphPropPredDataset", "PygLinkPropPredDataset", "NodePropPredDataset", "DglNodePropPredDataset",
                        "CitationFull", "Entities", "HeterophilousGraphDataset", "TSPDataset", "UCRUEADataset"}  # fmt: skip
 _FOLDERS = {"ImageFolder", "DatasetFolder"}
 _GENERIC = set(
-    "data dataset datasets train training valid validation val test dev eval input inputs raw processed path dir root home mnt tmp users user work scratch "
-    "storage share shared images image img imgs annotations labels label txt json csv npy npz bin pt pth yaml yml tfrecord arrow parquet lmdb file files list "
-    "split splits set all full small large main tokenized cache out output outputs wavs wav clean default none null true false folder local opt srv home "
-    "texts text audio video my your custom loader module config configs jpg png tar gz zip h5 hdf5 pkl features samples sample ssd nvme disk datafolder masks mask imgs source src content lmdbs shards shard tokens prepared preprocessed rating ratings negative meta manifest".split()
+    ["data", "dataset", "datasets", "train", "training", "valid", "validation", "val", "test", "dev", "eval", "input", "inputs", "raw", "processed", "path", "dir", "root", "home", "mnt", "tmp", "users", "user", "work", "scratch", "storage", "share", "shared", "images", "image", "img", "imgs", "annotations", "labels", "label", "txt", "json", "csv", "npy", "npz", "bin", "pt", "pth", "yaml", "yml", "tfrecord", "arrow", "parquet", "lmdb", "file", "files", "list", "split", "splits", "set", "all", "full", "small", "large", "main", "tokenized", "cache", "out", "output", "outputs", "wavs", "wav", "clean", "default", "none", "null", "true", "false", "folder", "local", "opt", "srv", "home", "texts", "text", "audio", "video", "my", "your", "custom", "loader", "module", "config", "configs", "jpg", "png", "tar", "gz", "zip", "h5", "hdf5", "pkl", "features", "samples", "sample", "ssd", "nvme", "disk", "datafolder", "masks", "mask", "imgs", "source", "src", "content", "lmdbs", "shards", "shard", "tokens", "prepared", "preprocessed", "rating", "ratings", "negative", "meta", "manifest"]
 )
 _SETTINGS = (
     "dataset", "datasetname", "data", "dataname", "dataset_name", "task", "taskname", "datasetid", "traindataset", "datapath", "dataroot", "datadir",
@@ -30,8 +39,30 @@ _SETTINGS = (
     "datasource", "inputwavsdir", "traindatafile", "trainshards", "tfds", "builder", "trainlist", "trainroot", "datasettype",
 )  # fmt: skip
 _SETTINGS_PLAIN = tuple(dict.fromkeys(plain(each) for each in _SETTINGS))
-_ENVIRONMENTS = ("envid", "env", "envname", "environment", "environmentname", "gymid", "game", "domain", "scenario", "mapname", "domainname", "level")
-_MAKERS = {"make", "make_vec", "make_vec_env", "make_atari_env", "create_environment", "load_environment", "suite_load", "make_atari"}
+_ENVIRONMENTS = (
+    "envid",
+    "env",
+    "envname",
+    "environment",
+    "environmentname",
+    "gymid",
+    "game",
+    "domain",
+    "scenario",
+    "mapname",
+    "domainname",
+    "level",
+)
+_MAKERS = {
+    "make",
+    "make_vec",
+    "make_vec_env",
+    "make_atari_env",
+    "create_environment",
+    "load_environment",
+    "suite_load",
+    "make_atari",
+}
 _VALIDATION_SETTINGS = ("evaldataset", "validdataset", "valdataset", "valdata", "validdata", "evaldata", "validationfile", "validfile", "valfile", "evalfile",
                         "inputvalidationfile", "valdatapath", "evaldatapath", "validationdataset", "evaldatasetname")  # fmt: skip
 _SPLITS = ("val", "valid", "validation", "dev", "test", "eval", "evaluation", "holdout")
@@ -104,7 +135,9 @@ def _of_call(term: Term) -> Iterator[str]:
     arguments = [settle(each) for each in term.parts[1:]]
     texts = [each for each in arguments if isinstance(each, str) and each]
     keywords = {key: settle(each) for key, each in term.keywords.items()}
-    if last in {"load_dataset", "load_from_disk", "load_dataset_builder"} or (path.startswith(("tfds.", "tensorflow_datasets.")) and last in {"load", "builder"}):
+    if last in {"load_dataset", "load_from_disk", "load_dataset_builder"} or (
+        path.startswith(("tfds.", "tensorflow_datasets.")) and last in {"load", "builder"}
+    ):
         yield from _loaded(texts, keywords)
     elif last in _FOLDERS:
         yield from filter(None, (stem(each) for each in [*texts, keywords.get("root")] if isinstance(each, str)))
@@ -144,7 +177,11 @@ def stem(path: str) -> str | None:
     for piece in reversed(pieces):
         if path.startswith(("/", "~")) and piece is not pieces[-1] and not known("datasets", piece) and not split_only:
             return None
-        split_only = split_only and bool(words(piece)) and all(each in _SPLITS or each in {"train", "training", "images"} for each in words(piece))
+        split_only = (
+            split_only
+            and bool(words(piece))
+            and all(each in _SPLITS or each in {"train", "training", "images"} for each in words(piece))
+        )
         bare, ending = posixpath.splitext(piece)
         name = bare if 1 < len(ending) <= 8 and not ending[1:].isdigit() else piece
         telling = [each for each in words(name) if each not in _GENERIC and not each.isdigit()]
@@ -174,7 +211,14 @@ def _stated(settings: Settings, names: tuple[str, ...]) -> str | None:
             if isinstance(value, str) and 1 < len(value) < 300 and "\n" not in value:
                 name = value if "/" not in value and known("datasets", value) else stem(value)
                 if name is not None and value.lower() not in _GENERIC:
-                    found.append(value if "/" in value and not value.startswith((".", "/")) and value.count("/") == 1 and "." not in value else name)
+                    found.append(
+                        value
+                        if "/" in value
+                        and not value.startswith((".", "/"))
+                        and value.count("/") == 1
+                        and "." not in value
+                        else name
+                    )
     registered = [each for each in found if known("datasets", each)]
     return (registered or found or [None])[0]
 
@@ -183,9 +227,17 @@ def _train_values(training: Training) -> list[Value]:
     """Return values that the training goes over, the most direct first."""
     found: list[Value] = []
     for call in training.trainers:
-        found += [value for value in (call.argument("train_dataset", "train_dataloader", "train_data", "datamodule"),) if value is not None]
+        found += [
+            value
+            for value in (call.argument("train_dataset", "train_dataloader", "train_data", "datamodule"),)
+            if value is not None
+        ]
     for run in training.runs:
-        given = [each for each in (*run.call.arguments, *run.call.keywords.values()) if not isinstance(each, (int, float, str))]
+        given = [
+            each
+            for each in (*run.call.arguments, *run.call.keywords.values())
+            if not isinstance(each, (int, float, str))
+        ]
         found += [value for value in given if value is not None]
     for loop in training.loops:
         if loop.iterated is not None and isinstance(loop.iterated, (Term, Instance)):
@@ -193,7 +245,11 @@ def _train_values(training: Training) -> list[Value]:
     for call in training.trace.calls:
         if training.inside(call) and isinstance(call.called, Instance):
             found += [each for each in call.arguments if isinstance(each, Term)]
-    loaders = [each for each in training.trace.calls if each.last.endswith(("DataLoader", "Loader")) and not _is_class_of_model(each)]
+    loaders = [
+        each
+        for each in training.trace.calls
+        if each.last.endswith(("DataLoader", "Loader")) and not _is_class_of_model(each)
+    ]
     found += [each.result for each in loaders if not _names_split(each)] + [each.result for each in loaders]
     return found
 
@@ -207,7 +263,12 @@ def _names_split(call: Call) -> bool:
 
 
 def _anywhere(training: Training) -> str | None:
-    made = [call for call in training.trace.calls if "dataset" in call.last.lower() or call.last in {"load", "memmap", "open", "read_csv", "ImageFolder", "load_data", "loadtxt"}]
+    made = [
+        call
+        for call in training.trace.calls
+        if "dataset" in call.last.lower()
+        or call.last in {"load", "memmap", "open", "read_csv", "ImageFolder", "load_data", "loadtxt"}
+    ]
     for call in made:
         best = _best(list(names_of([call.result, *call.arguments, *call.keywords.values()])))
         if best is not None:
@@ -223,7 +284,9 @@ def _validation(training: Training) -> tuple[Value, bool]:
             if value is not None:
                 return value, True
     for run in training.runs:
-        value = run.call.argument("validation_data", "val_dataloaders", "val_dataloader", "eval_dataset", "datamodule", "callback", "eval_set")
+        value = run.call.argument(
+            "validation_data", "val_dataloaders", "val_dataloader", "eval_dataset", "datamodule", "callback", "eval_set"
+        )
         if value is not None:
             return value, True
         for each in run.call.arguments:
@@ -252,14 +315,19 @@ def _inside_loops(training: Training) -> tuple[Value, bool]:
         evaluates = call.last in {"no_grad", "inference_mode"} or (call.last == "eval" and "." in call.name)
         if evaluates or any(each in _SPLITS or each == "evaluate" for name in names for each in words(name)[:2]):
             seen = True
-            own = [loop.iterated for loop in call.loops if loop not in training.loops and isinstance(loop.iterated, (Term, Instance))]
+            own = [
+                loop.iterated
+                for loop in call.loops
+                if loop not in training.loops and isinstance(loop.iterated, (Term, Instance))
+            ]
             value = value if value is not None else (own[0] if own else None)
     return value, seen
 
 
 def _over_data(value: Value) -> bool:
     return any(
-        isinstance(each, (Instance, Term)) and any("data" in word or "loader" in word for word in words(dotted(each))[-3:])
+        isinstance(each, (Instance, Term))
+        and any("data" in word or "loader" in word for word in words(dotted(each))[-3:])
         for each in walk(value, 8)
     )
 

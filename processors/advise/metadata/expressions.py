@@ -87,7 +87,9 @@ class Expressions(ABC):
         """Return what a name stands for."""
         each: Scope | None = scope
         while each is not None:
-            if name in each.names and (each.owner is None or each is scope or each.this is not None or each.outer is None):
+            if name in each.names and (
+                each.owner is None or each is scope or each.this is not None or each.outer is None
+            ):
                 return each.names[name]
             each = each.outer
         names = scope.module.names
@@ -123,7 +125,9 @@ class Expressions(ABC):
         elif isinstance(target, (ast.Tuple, ast.List)):
             for place, each in enumerate(target.elts):
                 inner = each.value if isinstance(each, ast.Starred) else each
-                self.store(inner, operations.item(value, place) if not isinstance(each, ast.Starred) else UNKNOWN, scope)
+                self.store(
+                    inner, operations.item(value, place) if not isinstance(each, ast.Starred) else UNKNOWN, scope
+                )
 
     def set_attribute(self, owner: Value, name: str, value: Value) -> None:
         """Set an attribute of an object or a configuration."""
@@ -140,9 +144,7 @@ class Expressions(ABC):
             method = owner.cls.find("__setitem__")
             if isinstance(method, Function):
                 self.call_function(self.bind(method, owner, owner.cls), (key, value), {})
-        elif isinstance(owner, dict) and operations.is_scalar(key) and len(owner) < operations.MOST_ITEMS:
-            owner[key] = value
-        elif isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner):
+        elif (isinstance(owner, dict) and operations.is_scalar(key) and len(owner) < operations.MOST_ITEMS) or (isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner)):
             owner[key] = value
 
     def attribute(self, owner: Value, name: str) -> Value:
@@ -223,7 +225,12 @@ class Expressions(ABC):
     # Calls.
 
     def call(
-        self, called: Value, arguments: tuple[Value, ...], keywords: Mapping[str, Value], node: ast.Call | None, line: int = 0
+        self,
+        called: Value,
+        arguments: tuple[Value, ...],
+        keywords: Mapping[str, Value],
+        node: ast.Call | None,
+        line: int = 0,
     ) -> Value:
         """Return what a call gives; what leaves the tree is noted."""
         line = node.lineno if node is not None else line
@@ -246,7 +253,9 @@ class Expressions(ABC):
             return result
         return self._call_object(called, arguments, keywords, line)
 
-    def _call_object(self, called: Value, arguments: tuple[Value, ...], keywords: Mapping[str, Value], line: int) -> Value:
+    def _call_object(
+        self, called: Value, arguments: tuple[Value, ...], keywords: Mapping[str, Value], line: int
+    ) -> Value:
         if isinstance(called, Instance):
             method = called.cls.find("__call__")
             if isinstance(method, Function):
@@ -390,7 +399,11 @@ class Expressions(ABC):
             value = self.evaluate(each, scope)
             known = operations.truth(value)
             if known is stops:
-                return value if not found else (choice(*found, value) if stops else Term("operation", "And", (*found, value)))
+                return (
+                    value
+                    if not found
+                    else (choice(*found, value) if stops else Term("operation", "And", (*found, value)))
+                )
             if known is None:
                 found.append(value)
             last = value
@@ -469,7 +482,9 @@ class Expressions(ABC):
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, scope: Scope) -> Value:
         found: list[Value] = []
-        known = self._generate(node.generators, Scope({}, scope, scope.module), lambda inner: found.append(self.evaluate(node.elt, inner)))
+        known = self._generate(
+            node.generators, Scope({}, scope, scope.module), lambda inner: found.append(self.evaluate(node.elt, inner))
+        )
         return found if known else Term("operation", "comprehension", tuple(found[:8]))
 
     def _dictionary_comprehension(self, node: ast.DictComp, scope: Scope) -> Value:
@@ -511,8 +526,19 @@ class Expressions(ABC):
 
 
 _SCOPED = {"globals", "locals", "vars", "super", "eval", "exec"}
-_CALLERS = {"step", "spawn", "notebook_launcher", "start_processes", "run", "launch", "launch_agent", "agent", "debug_launcher",
-            "optimize", "map_structure"}
+_CALLERS = {
+    "step",
+    "spawn",
+    "notebook_launcher",
+    "start_processes",
+    "run",
+    "launch",
+    "launch_agent",
+    "agent",
+    "debug_launcher",
+    "optimize",
+    "map_structure",
+}
 _COMMANDS = ("click.command", "click.option", "click.argument", "app.command", "Typer().command", "click.command()")
 _METHODS_OF_CONFIG = {"items", "keys", "values", "get", "update", "pop", "copy", "setdefault"}
 _HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {
@@ -561,7 +587,13 @@ def _wraps(called: Term) -> bool:
 
 def _extend(owner: Value, name: str, arguments: tuple[Value, ...], keywords: Mapping[str, Value]) -> Value:
     if isinstance(owner, list) and len(owner) < operations.MOST_ITEMS and arguments:
-        owner += [arguments[0]] if name == "append" else list(arguments[0]) if isinstance(arguments[0], (list, tuple)) else []
+        owner += (
+            [arguments[0]]
+            if name == "append"
+            else list(arguments[0])
+            if isinstance(arguments[0], (list, tuple))
+            else []
+        )
     elif isinstance(owner, dict) and len(owner) < operations.MOST_ITEMS:
         owner.update(arguments[0] if arguments and isinstance(arguments[0], dict) else {}, **keywords)
     elif isinstance(owner, set) and arguments and operations.is_scalar(arguments[0]):

@@ -8,6 +8,8 @@ import ast
 from dataclasses import dataclass
 from pathlib import Path
 
+from records import Workload
+
 from . import data, model
 from .data import environment, train_data, valid_data
 from .launch import Program, programs
@@ -20,7 +22,6 @@ from .steps import Training
 from .task import is_reinforcement, task_type
 from .trace import Trace
 from .tree import SourceTree
-from records import Workload
 
 MOST_PROGRAMS = 3
 

@@ -5,7 +5,6 @@ known list once an element. A function is followed at each call. Steps, depth an
 """
 
 import ast
-import sys
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
@@ -15,7 +14,7 @@ from .library.python import EXIT
 from .modules import Modules
 from .trace import Call, Loop, Trace, source
 from .tree import ROOT, SourceTree
-from .values import UNKNOWN, Class, Config, Function, Instance, Module, Model, Range, Scope, Term, Value, choice, dotted
+from .values import UNKNOWN, Class, Function, Instance, Module, Scope, Term, Value, choice, dotted
 
 MOST_STEPS = 400_000
 DEEPEST_CALL = 28
@@ -155,10 +154,14 @@ class Interpreter(Expressions):
             return UNKNOWN if _yields(node) else None
         return choice(*scope.returned)
 
-    def _bind(self, function: Function, arguments: tuple[Value, ...], keywords: Mapping[str, Value]) -> dict[str, Value]:
+    def _bind(
+        self, function: Function, arguments: tuple[Value, ...], keywords: Mapping[str, Value]
+    ) -> dict[str, Value]:
         spec = function.node.args
         places = [each.arg for each in (*spec.posonlyargs, *spec.args)]
-        names: dict[str, Value] = dict(zip(places[len(places) - len(function.defaults) :], function.defaults, strict=False))
+        names: dict[str, Value] = dict(
+            zip(places[len(places) - len(function.defaults) :], function.defaults, strict=False)
+        )
         names.update(function.keyword_defaults)
         rest = dict(keywords)
         for place, value in zip(places, arguments, strict=False):
@@ -177,9 +180,15 @@ class Interpreter(Expressions):
         """Make an object of a class of the tree: its fields, then its `__init__`."""
         instance = Instance(cls, {}, arguments, dict(keywords))
         lineage = list(cls.ancestry())
-        if any(dotted(each).endswith(("dataclass", "define", "frozen", "struct.dataclass", "chz")) or "dataclass" in dotted(each)
-               for one in lineage for each in one.decorators) or any(
-            base.endswith(("NamedTuple", "BaseModel", "Struct", "TypedDict", "PretrainedConfig", "TrainingArguments", "Config"))
+        if any(
+            dotted(each).endswith(("dataclass", "define", "frozen", "struct.dataclass", "chz"))
+            or "dataclass" in dotted(each)
+            for one in lineage
+            for each in one.decorators
+        ) or any(
+            base.endswith(
+                ("NamedTuple", "BaseModel", "Struct", "TypedDict", "PretrainedConfig", "TrainingArguments", "Config")
+            )
             for base in cls.external_bases()
         ):
             self._fields(instance, lineage, arguments, keywords)
@@ -211,7 +220,9 @@ class Interpreter(Expressions):
 
     def default_of(self, value: Value) -> Value:
         """Return the default that `field(default=…)` or `Field(…)` stands for."""
-        if not (isinstance(value, Term) and value.kind == "call" and dotted(value.parts[0]).rpartition(".")[2] in _FIELDS):
+        if not (
+            isinstance(value, Term) and value.kind == "call" and dotted(value.parts[0]).rpartition(".")[2] in _FIELDS
+        ):
             return value
         if "default" in value.keywords:
             return value.keywords["default"]

@@ -16,7 +16,18 @@ DEEPEST = 8
 MOST_PROGRAMS = 8
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[0-9.]*(?:-u)?")
-_LAUNCHERS = frozenset({"torchrun", "deepspeed", "colossalai", "paddle.distributed.launch", "horovodrun", "torchrun_", "composer", "mosaic"})
+_LAUNCHERS = frozenset(
+    {
+        "torchrun",
+        "deepspeed",
+        "colossalai",
+        "paddle.distributed.launch",
+        "horovodrun",
+        "torchrun_",
+        "composer",
+        "mosaic",
+    }
+)
 _LAUNCH_MODULES = frozenset(
     {"torch.distributed.launch", "torch.distributed.run", "accelerate.commands.launch", "deepspeed.launcher.runner", "paddle.distributed.launch",
      "torch_xla.distributed.xla_dist", "bagua.distributed.launch", "colossalai.launch", "composer.cli.launcher"}
@@ -34,7 +45,16 @@ _SWITCHES = frozenset(
      "--label", "--unbuffered", "--wait", "--parsable", "--nv", "--no-capture-output", "--live-stream", "--bind-to-core", "-s", "--frozen", "--no-sync",
      "--overlap", "--kill-on-bad-exit", "--dynamo_use_dynamic", "--fp16", "--preserve-env", "-n1", "--quiet-launch", "--isolated", "--active"}
 )  # fmt: skip
-_COUNTS = ("--nproc_per_node", "--nproc-per-node", "--num_processes", "--num-processes", "--num_gpus", "--num-gpus", "-np", "-n")
+_COUNTS = (
+    "--nproc_per_node",
+    "--nproc-per-node",
+    "--num_processes",
+    "--num-processes",
+    "--num_gpus",
+    "--num-gpus",
+    "-np",
+    "-n",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +100,11 @@ def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Progra
             return _after_options(tree, command, words[1:], depth)
         if name == "accelerate" or name == "ray" or name == "bagua":
             words = words[2:] if name == "accelerate" else words[1:]
-            return _after_options(tree, command, words, depth) if name == "accelerate" else _scan(tree, command, words, depth)
+            return (
+                _after_options(tree, command, words, depth)
+                if name == "accelerate"
+                else _scan(tree, command, words, depth)
+            )
         if name in _SCHEDULERS:
             return _scan(tree, command, words[1:], depth)
         if name in _WRAPPERS:
@@ -101,8 +125,13 @@ def _unwrapped(words: list[str]) -> list[str]:
     rest = words[1:]
     if posixpath.basename(words[0]) in {"timeout", "taskset"} and rest and not rest[0].startswith("-"):
         return rest[1:]
-    while rest and (rest[0].startswith("-") or re.match(r"[A-Za-z_]\w*=", rest[0]) or rest[0] in {"run", "exec", "profile", "shell"}):
-        takes = rest[0] in {"-n", "--name", "-p", "-c", "--extra", "--with", "--group", "-t", "-o", "--env"} and len(rest) > 1
+    while rest and (
+        rest[0].startswith("-") or re.match(r"[A-Za-z_]\w*=", rest[0]) or rest[0] in {"run", "exec", "profile", "shell"}
+    ):
+        takes = (
+            rest[0] in {"-n", "--name", "-p", "-c", "--extra", "--with", "--group", "-t", "-o", "--env"}
+            and len(rest) > 1
+        )
         rest = rest[2:] if takes else rest[1:]
     return rest
 
@@ -128,7 +157,11 @@ def _after_options(tree: SourceTree, command: ShellCommand, words: list[str], de
 
 
 def _is_entry(tree: SourceTree, command: ShellCommand, words: list[str], place: int) -> bool:
-    return place < len(words) and words[place].endswith(".py") and tree.is_file(tree.relative(words[place], command.directory))
+    return (
+        place < len(words)
+        and words[place].endswith(".py")
+        and tree.is_file(tree.relative(words[place], command.directory))
+    )
 
 
 def _scan(tree: SourceTree, command: ShellCommand, words: list[str], depth: int) -> list[Program]:
@@ -150,7 +183,9 @@ def _python(tree: SourceTree, command: ShellCommand, words: list[str], depth: in
     while place < len(words):
         word = words[place]
         if word == "-c" and place + 1 < len(words):
-            return [Program("", ("-c", *words[place + 2 :]), command.directory, command.environment, code=words[place + 1])]
+            return [
+                Program("", ("-c", *words[place + 2 :]), command.directory, command.environment, code=words[place + 1])
+            ]
         if word == "-m" and place + 1 < len(words):
             if words[place + 1] in _LAUNCH_MODULES:
                 return _after_options(tree, command, words[place + 2 :], depth)
@@ -188,7 +223,9 @@ def _script(tree: SourceTree, command: ShellCommand, words: list[str], depth: in
         text = words[place + 1] if place + 1 < len(words) else ""
         base, rest = command.directory, words[place + 2 :]
     else:
-        words = [each for place, each in enumerate(words) if not (each.startswith("-") and place < 3 and not is_script(each))]
+        words = [
+            each for place, each in enumerate(words) if not (each.startswith("-") and place < 3 and not is_script(each))
+        ]
         name = tree.relative(words[0], command.directory) if words else None
         text = (tree.read(name) if name is not None else None) or ""
         base, rest = command.directory, words[1:]
@@ -216,7 +253,9 @@ def _make(tree: SourceTree, command: ShellCommand, words: list[str], depth: int)
         elif not word.startswith("-"):
             targets.append(word)
         place += 1
-    text = next(filter(None, (tree.read(tree.relative(each, base)) for each in ("Makefile", "makefile", "GNUmakefile"))), "")
+    text = next(
+        filter(None, (tree.read(tree.relative(each, base)) for each in ("Makefile", "makefile", "GNUmakefile"))), ""
+    )
     script = _recipe(text, targets[0] if targets else "", variables)
     found: list[Program] = []
     for each in commands(script, tree, base, variables, []) if depth < DEEPEST else []:
@@ -230,7 +269,9 @@ def _recipe(text: str, target: str, variables: dict[str, str]) -> str:
     for line in text.splitlines():
         assigned = re.match(r"(\w+)\s*[:?+]?=\s*(.*)", line)
         if assigned and not line.startswith("\t"):
-            variables.setdefault(assigned[1], re.sub(r"\$\((\w+)\)", lambda match: variables.get(match[1], ""), assigned[2]))
+            variables.setdefault(
+                assigned[1], re.sub(r"\$\((\w+)\)", lambda match: variables.get(match[1], ""), assigned[2])
+            )
         elif line.startswith("\t") and inside:
             lines.append(line.lstrip("\t@-"))
         elif re.match(r"[\w./ -]+:", line):

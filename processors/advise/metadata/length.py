@@ -23,7 +23,16 @@ STEPS = (
     "trainingiters", "totaliterations", "numenvsteps", "totalenvsteps", "numframes", "maxframes", "totalframes", "maxtimesteps", "nupdates",
     "numupdates", "totalnumsteps", "maxtrainingsteps", "numtrainingiterations", "iters", "niter", "numtimesteps", "envsteps", "trainiterations",
 )  # fmt: skip
-EPISODES = ("numepisodes", "nepisodes", "maxepisodes", "episodes", "totalepisodes", "maxepisode", "nepisode", "numepisode")
+EPISODES = (
+    "numepisodes",
+    "nepisodes",
+    "maxepisodes",
+    "episodes",
+    "totalepisodes",
+    "maxepisode",
+    "nepisode",
+    "numepisode",
+)
 TOKENS = ("maxtokens", "totaltokens", "traintokens", "trainingtokens", "maxtraintokens", "tokenbudget", "numtokens")
 
 _UNITS = {"epoch": EPOCHS, "step": STEPS, "episode": EPISODES, "token": TOKENS}
@@ -32,7 +41,16 @@ _UNIT_WORDS = {
     "iterations": "step", "it": "step", "update": "step", "updates": "step", "timesteps": "step", "timestep": "step", "frames": "step",
     "frame": "step", "niter": "step", "episode": "episode", "episodes": "episode", "tokens": "token", "itr": "step", "ep": "epoch", "batches": "step",
 }  # fmt: skip
-_ENVIRONMENT_STEPS = ("totaltimesteps", "totalsteps", "totalenvsteps", "numenvsteps", "maxtimesteps", "numframes", "totalframes", "numtimesteps")
+_ENVIRONMENT_STEPS = (
+    "totaltimesteps",
+    "totalsteps",
+    "totalenvsteps",
+    "numenvsteps",
+    "maxtimesteps",
+    "numframes",
+    "totalframes",
+    "numtimesteps",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +165,14 @@ def _bound(loop: Loop) -> tuple[float, str] | None:
     for left, left_value, right, right_value in loop.limits:
         for text, other, value in ((right, left, right_value), (left, right, left_value)):
             number = _positive(value)
-            if number is not None and number > 1 and _unit(text) and _unit(other or text) and "log" not in text and "warm" not in text:
+            if (
+                number is not None
+                and number > 1
+                and _unit(text)
+                and _unit(other or text)
+                and "log" not in text
+                and "warm" not in text
+            ):
                 return number, text
     return None
 
@@ -188,7 +213,11 @@ def _of_settings(settings: Settings) -> Length:
         if each is not None:
             found[unit], strengths[unit] = each.value, each.strength
     for unit in ("step", "epoch", "episode", "token"):
-        if unit in found and strengths[unit] == min(strengths.values()) and (len(found) == 1 or unit == "epoch" or "epoch" not in found):
+        if (
+            unit in found
+            and strengths[unit] == min(strengths.values())
+            and (len(found) == 1 or unit == "epoch" or "epoch" not in found)
+        ):
             return Length(found[unit], unit)
     return UNKNOWN_LENGTH
 

@@ -15,15 +15,23 @@ _OPTIMIZERS = {"adam", "adamw", "sgd", "adagrad", "rmsprop", "adadelta", "lion",
                "fusedsgd", "cpuadam", "deepspeedcpuadam", "adopt", "soap", "shampoo", "madgrad", "prodigy", "schedulefree", "adamwschedulefree", "optimizer"}  # fmt: skip
 _BASES = ("Module", "LightningModule", "PreTrainedModel", "Model", "Layer", "GenerationMixin", "ModelMixin", "BaseModel", "Block", "MegatronModule", "BaseAlgorithm",
           "FairseqModel", "BaseModule", "GraphModule", "MessagePassing", "FairseqEncoderDecoderModel", "BaseDetector")  # fmt: skip
-_FACTORIES = {"create_model", "timm_create_model", "get_model", "build_model", "make_model", "load_model", "get_network", "create_model_and_transforms", "ModelFactory"}
+_FACTORIES = {
+    "create_model",
+    "timm_create_model",
+    "get_model",
+    "build_model",
+    "make_model",
+    "load_model",
+    "get_network",
+    "create_model_and_transforms",
+    "ModelFactory",
+}
 _SETTINGS = ("modelname", "model", "arch", "archname", "architecture", "network", "net", "modelnameorpath", "basemodel", "modeltype", "modelid", "backbone", "pretrainedmodelnameorpath",
              "netg", "modelpath", "modelarch", "modelcard", "encoder", "gnntype", "gnn", "modelsize", "variant", "modelclass", "initfrom", "basemodelname", "networkname", "algo", "algorithm",
              "agent", "algoname", "method", "checkpoint", "llm", "cnn", "nettype", "baseline")  # fmt: skip
 _PARTS = (["generator"], ["discriminator"], ["critic"], ["loss"], ["head"])
 _GENERIC = set(
-    "model net network module main wrapper base classifier lit lightning ddp trainer agent encoder decoder backbone pl my custom my_model wrapped task system "
-    "training train default none null true false auto pretrained scratch resume checkpoint best last generator discriminator critic actor value policy block layer positional encoding embedding head loss criterion student teacher "
-    "layer util network unit common component ema denoiser autoencoder gen disc netg netd g d resume_from".split()
+    ["model", "net", "network", "module", "main", "wrapper", "base", "classifier", "lit", "lightning", "ddp", "trainer", "agent", "encoder", "decoder", "backbone", "pl", "my", "custom", "my_model", "wrapped", "task", "system", "training", "train", "default", "none", "null", "true", "false", "auto", "pretrained", "scratch", "resume", "checkpoint", "best", "last", "generator", "discriminator", "critic", "actor", "value", "policy", "block", "layer", "positional", "encoding", "embedding", "head", "loss", "criterion", "student", "teacher", "layer", "util", "network", "unit", "common", "component", "ema", "denoiser", "autoencoder", "gen", "disc", "netg", "netd", "g", "d", "resume_from"]
 )
 
 
@@ -94,10 +102,19 @@ def _trained_values(training: Training) -> Iterator[Value]:
     for call in optimizers(training):
         yield call.argument("params", "parameters", place=0)
     for call in training.trace.calls:
-        if call.last in {"from_pretrained", *_FACTORIES} and "okenizer" not in call.name and "rocessor" not in call.name and "onfig" not in call.name:
+        if (
+            call.last in {"from_pretrained", *_FACTORIES}
+            and "okenizer" not in call.name
+            and "rocessor" not in call.name
+            and "onfig" not in call.name
+        ):
             yield call.result
     for call in training.trace.calls:
-        if isinstance(call.called, Class) and any(base.endswith(_BASES) for base in call.bases) and "__init__" not in call.functions:
+        if (
+            isinstance(call.called, Class)
+            and any(base.endswith(_BASES) for base in call.bases)
+            and "__init__" not in call.functions
+        ):
             yield call.result
 
 
@@ -116,7 +133,9 @@ def _of_call(term: Term) -> Iterator[tuple[str, str]]:
     path = dotted(term.parts[0])
     last = path.rpartition(".")[2]
     texts = [found for each in term.parts[1:2] if isinstance(found := settle(each), str)]
-    named = settle(term.keywords.get("model_name", term.keywords.get("pretrained_model_name_or_path", term.keywords.get("name"))))
+    named = settle(
+        term.keywords.get("model_name", term.keywords.get("pretrained_model_name_or_path", term.keywords.get("name")))
+    )
     texts += [named] if isinstance(named, str) else []
     if last == "from_pretrained" and "okenizer" not in path and "rocessor" not in path:
         for text in texts[:1]:
@@ -139,7 +158,12 @@ def _of_call(term: Term) -> Iterator[tuple[str, str]]:
 def _stated(settings: Settings) -> Iterator[str]:
     for each in settings.find(_SETTINGS):
         value = each.value
-        if isinstance(value, str) and 1 < len(value) < 120 and not _is_generic(value) and not value.endswith((".pt", ".pth", ".bin", ".ckpt", ".yaml", ".json")):
+        if (
+            isinstance(value, str)
+            and 1 < len(value) < 120
+            and not _is_generic(value)
+            and not value.endswith((".pt", ".pth", ".bin", ".ckpt", ".yaml", ".json"))
+        ):
             if value.startswith((".", "/")) and not known("models", value):
                 continue
             yield posixpath.basename(value.rstrip("/")) if value.startswith((".", "/")) else value
@@ -147,7 +171,9 @@ def _stated(settings: Settings) -> Iterator[str]:
 
 def _is_generic(name: str) -> bool:
     found = words(name)
-    return found[-1:] in _PARTS or all(each in _GENERIC or each.removesuffix("s") in _GENERIC or each.isdigit() for each in found)
+    return found[-1:] in _PARTS or all(
+        each in _GENERIC or each.removesuffix("s") in _GENERIC or each.isdigit() for each in found
+    )
 
 
 def _anywhere(training: Training) -> str | None:

@@ -35,7 +35,11 @@ def observe(tree: SourceTree, program: Program, devices: int, nodes: int) -> Tra
     }
     here = posixpath.dirname(program.file) or "."
     first = program.directory if program.module or not program.file else here
-    search = list(dict.fromkeys([first, here, program.directory, ".", "src", posixpath.join(program.directory, "src"), *_above(here)]))
+    search = list(
+        dict.fromkeys(
+            [first, here, program.directory, ".", "src", posixpath.join(program.directory, "src"), *_above(here)]
+        )
+    )
     argv = list(program.argv)
     interpreter = Interpreter(tree, program.directory, search, argv, environment, processes, max(1, devices))
     with _stack():

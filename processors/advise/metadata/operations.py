@@ -38,12 +38,11 @@ _BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
 _UNARY: Mapping[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
 
 _TEXT_METHODS = frozenset(
-    "capitalize casefold count endswith find format index isalnum isalpha isdigit islower isnumeric isupper join lower lstrip "
-    "partition removeprefix removesuffix replace rfind rpartition rsplit rstrip split splitlines startswith strip title upper".split()
+    ["capitalize", "casefold", "count", "endswith", "find", "format", "index", "isalnum", "isalpha", "isdigit", "islower", "isnumeric", "isupper", "join", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rfind", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper"]
 )
-_LIST_METHODS = frozenset("append extend insert pop remove index count copy reverse clear sort".split())
-_MAP_METHODS = frozenset("get keys values items update pop setdefault copy clear".split())
-_SET_METHODS = frozenset("add discard remove union update intersection difference copy issubset issuperset".split())
+_LIST_METHODS = frozenset(["append", "extend", "insert", "pop", "remove", "index", "count", "copy", "reverse", "clear", "sort"])
+_MAP_METHODS = frozenset(["get", "keys", "values", "items", "update", "pop", "setdefault", "copy", "clear"])
+_SET_METHODS = frozenset(["add", "discard", "remove", "union", "update", "intersection", "difference", "copy", "issubset", "issuperset"])
 
 
 def is_plain(value: Value) -> bool:
@@ -80,7 +79,12 @@ def alike(left: Value, right: Value, depth: int = 0) -> bool:
         return True
     if not isinstance(left, Term) or not isinstance(right, Term) or depth > 12:
         return is_scalar(left) and is_scalar(right) and left == right
-    same = left.kind == right.kind and left.name == right.name and len(left.parts) == len(right.parts) and left.kind != "unknown"
+    same = (
+        left.kind == right.kind
+        and left.name == right.name
+        and len(left.parts) == len(right.parts)
+        and left.kind != "unknown"
+    )
     return same and all(alike(one, other, depth + 1) for one, other in zip(left.parts, right.parts, strict=True))
 
 
@@ -213,7 +217,9 @@ def _text_method(value: str, name: str, arguments: tuple[Value, ...], keywords: 
     if name == "format" and _WIDE_FORMAT.search(value):
         return UNKNOWN
     given = [*arguments, *keywords.values()]
-    if not all(is_scalar(each) or (isinstance(each, tuple) and all(isinstance(x, str) for x in each)) for each in given):
+    if not all(
+        is_scalar(each) or (isinstance(each, tuple) and all(isinstance(x, str) for x in each)) for each in given
+    ):
         return Term("operation", name, (value, *given))
     size = len(value) * max((len(each) for each in given if isinstance(each, str)), default=1)
     if size > LONGEST_TEXT:

@@ -10,7 +10,25 @@ from .values import Value
 
 _BATCH = ("perdevicetrainbatchsize", "trainbatchsize", "batchsizeperdevice", "batchsizepergpu", "microbatchsize", "batchsize", "trainmicrobatchsizepergpu", "batch", "samplespergpu",
           "devicebatchsize", "localbatchsize", "globalbatchsize", "totalbatchsize", "bs", "imsperbatch", "batchsz", "trainbs", "nbatch", "minibatchsize", "batchsizetrain")  # fmt: skip
-_RATE = ("learningrate", "lr", "baselr", "initlr", "peaklr", "maxlr", "policylr", "learningrateg", "lrg", "glr", "lr0", "actorlr", "blr", "initiallr", "lrinit", "stepsize", "baselearningrate")
+_RATE = (
+    "learningrate",
+    "lr",
+    "baselr",
+    "initlr",
+    "peaklr",
+    "maxlr",
+    "policylr",
+    "learningrateg",
+    "lrg",
+    "glr",
+    "lr0",
+    "actorlr",
+    "blr",
+    "initiallr",
+    "lrinit",
+    "stepsize",
+    "baselearningrate",
+)
 
 
 def batch_size(training: Training, settings: Settings) -> float | None:

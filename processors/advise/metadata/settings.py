@@ -67,7 +67,12 @@ def _flat(values: Value, prefix: str, strength: int, left: int, depth: int) -> l
         return []
     found: list[Setting] = []
     for key, raw in list(values.items()):
-        if not isinstance(key, str) or key.startswith("__") or isinstance(raw, (Function, Class, Module)) or len(found) >= left:
+        if (
+            not isinstance(key, str)
+            or key.startswith("__")
+            or isinstance(raw, (Function, Class, Module))
+            or len(found) >= left
+        ):
             continue
         value = settle(raw)
         if is_scalar(value) or isinstance(value, (list, tuple)):

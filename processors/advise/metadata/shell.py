@@ -47,7 +47,9 @@ class _Shell:
     found: list[ShellCommand] = field(default_factory=list)
 
 
-def commands(text: str, tree: SourceTree, directory: str, environment: dict[str, str], arguments: list[str]) -> list[ShellCommand]:
+def commands(
+    text: str, tree: SourceTree, directory: str, environment: dict[str, str], arguments: list[str]
+) -> list[ShellCommand]:
     """Return the commands of a script in their order.
 
     Args:
@@ -180,7 +182,19 @@ def _command(shell: _Shell, raw: list[str]) -> None:
         if text is not None and len(shell.arguments) < 50:
             inner = commands(text, shell.tree, shell.directory, shell.variables, [*shell.arguments, *[""] * 20])
             shell.variables.update(inner[-1].environment if inner else {})
-    elif words[0] == "set" or words[0] in {"echo", "mkdir", "rm", "ls", "sleep", "module", "ulimit", "shift", "printf", "cat", "unset"}:
+    elif words[0] == "set" or words[0] in {
+        "echo",
+        "mkdir",
+        "rm",
+        "ls",
+        "sleep",
+        "module",
+        "ulimit",
+        "shift",
+        "printf",
+        "cat",
+        "unset",
+    }:
         return
     else:
         shell.found.append(ShellCommand(words, shell.directory, local))

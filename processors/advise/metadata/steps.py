@@ -7,8 +7,7 @@ from .trace import Call, Loop, Trace
 from .values import Instance, Term, Value, dotted
 
 _GRADIENTS = frozenset(
-    "backward apply_gradients minimize manual_backward train_on_batch value_and_grad grad apply_updates train_step training_step train_batch "
-    "backward_step scale_loss optimize_parameters forward_backward_func update_parameters run_step".split()
+    ["backward", "apply_gradients", "minimize", "manual_backward", "train_on_batch", "value_and_grad", "grad", "apply_updates", "train_step", "training_step", "train_batch", "backward_step", "scale_loss", "optimize_parameters", "forward_backward_func", "update_parameters", "run_step"]
 )
 _TRAINER_ENDINGS = ("Trainer", "Runner", "Learner", "Estimator", "Fabric", "TrainerV2", "TrainLoop")
 _RUNS = frozenset({"train", "fit", "learn", "fit_one_cycle", "fine_tune", "train_and_evaluate", "run", "train_model"})
@@ -49,11 +48,11 @@ class Training:
         """Return the calls that train by themselves."""
         found: list[Run] = []
         for call in self.trace.calls:
-            if call.last not in _RUNS or not isinstance(call.called, (Term, Instance)) and "." not in call.name:
+            if call.last not in _RUNS or (not isinstance(call.called, (Term, Instance)) and "." not in call.name):
                 continue
             owner = call.called.parts[0] if isinstance(call.called, Term) and call.called.parts else None
             made = self._maker(owner)
-            if made is not None or call.last in {"learn", "fit"} and _trains(call):
+            if made is not None or (call.last in {"learn", "fit"} and _trains(call)):
                 found.append(Run(call, made))
         return found
 
@@ -92,5 +91,14 @@ def _is_gradient(call: Call) -> bool:
 
 
 def _trains(call: Call) -> bool:
-    names = {"epochs", "total_timesteps", "batch_size", "validation_data", "steps_per_epoch", "n_epochs", "max_epochs", "train_dataloaders"}
+    names = {
+        "epochs",
+        "total_timesteps",
+        "batch_size",
+        "validation_data",
+        "steps_per_epoch",
+        "n_epochs",
+        "max_epochs",
+        "train_dataloaders",
+    }
     return bool(names & set(call.keywords)) or "Trainer" in call.name

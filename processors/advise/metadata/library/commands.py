@@ -78,7 +78,13 @@ class _Parser:
         for name, option in by_destination.items():
             value = raw.get(name, _ABSENT)
             result[name] = self._value(program, option, value)
-        result.update({key: each for key, each in self.defaults.items() if result.get(key) is None or raw.get(key, _ABSENT) == _ABSENT})
+        result.update(
+            {
+                key: each
+                for key, each in self.defaults.items()
+                if result.get(key) is None or raw.get(key, _ABSENT) == _ABSENT
+            }
+        )
         if chosen is not None:
             inner, unread = self.commands[chosen].read(program, rest)
             result.update(inner)
@@ -88,7 +94,9 @@ class _Parser:
 
     def _value(self, program: Program, option: _Option, value: Any) -> Value:
         action = option.keywords.get("action")
-        default = option.keywords.get("default", False if action == "store_true" else True if action == "store_false" else None)
+        default = option.keywords.get(
+            "default", False if action == "store_true" else True if action == "store_false" else None
+        )
         if isinstance(value, str) and value == _ABSENT:
             kind = option.keywords.get("type")
             return _converted(program, default, kind) if isinstance(default, str) and kind is not None else default
@@ -109,7 +117,7 @@ def _plain(option: _Option) -> dict[str, Any]:
         keywords["const"] = option.keywords.get("const")
     arity = option.keywords.get("nargs")
     if keywords.get("action", "store") in {"store", "append", "extend"}:
-        if isinstance(arity, int) and 0 < arity <= 64 or arity in {"?", "*", "+", "..."}:
+        if (isinstance(arity, int) and 0 < arity <= 64) or arity in {"?", "*", "+", "..."}:
             keywords["nargs"] = arity
             if arity == "?":
                 keywords["const"] = option.keywords.get("const")
@@ -138,7 +146,9 @@ def _converted(program: Program, value: Any, kind: Value) -> Value:
 
 
 def _truth_word(value: str) -> Value:
-    return {"true": True, "yes": True, "1": True, "t": True, "false": False, "no": False, "0": False, "f": False}.get(value.lower(), value)
+    return {"true": True, "yes": True, "1": True, "t": True, "false": False, "no": False, "0": False, "f": False}.get(
+        value.lower(), value
+    )
 
 
 def _parser(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
@@ -156,7 +166,9 @@ def _add_argument(program: Program, owner: Value, arguments: Arguments, keywords
             owner.call.options = [each for each in owner.call.options if not set(each.names) & set(names)]
             owner.call.options.append(_Option(names, keywords))
         return UNKNOWN
-    if isinstance(owner, Instance) and any(base.endswith(("ArgumentParser", "Tap")) for base in owner.cls.external_bases()):
+    if isinstance(owner, Instance) and any(
+        base.endswith(("ArgumentParser", "Tap")) for base in owner.cls.external_bases()
+    ):
         return _add_argument(program, _inner_parser(program, owner), arguments, keywords)
     return NotImplemented
 
@@ -189,7 +201,11 @@ def _parsed(program: Program, owner: Value, arguments: Arguments, keywords: Keyw
     if not _is_parser(owner):
         return NotImplemented
     given = arguments[0] if arguments else keywords.get("args")
-    words = [str(each) for each in (given if isinstance(given, (list, tuple)) else program.argv[1:]) if operations.is_scalar(each)]
+    words = [
+        str(each)
+        for each in (given if isinstance(given, (list, tuple)) else program.argv[1:])
+        if operations.is_scalar(each)
+    ]
     found, rest = owner.call.read(program, words)
     target = keywords.get("namespace", arguments[1] if len(arguments) > 1 else None)
     if isinstance(target, Config):
@@ -261,7 +277,11 @@ def _click_option(kind: str, names: list[str], keywords: Keywords) -> _Option:
     if keywords.get("is_flag") is True or any("/" in each for each in names):
         given.pop("type", None)
         given["action"] = "store_true"
-    if "type" not in given and isinstance(given.get("default"), (int, float)) and not isinstance(given.get("default"), bool):
+    if (
+        "type" not in given
+        and isinstance(given.get("default"), (int, float))
+        and not isinstance(given.get("default"), bool)
+    ):
         given["type"] = Term("external", type(given["default"]).__name__)
     if keywords.get("multiple") is True:
         given["action"] = "append"
@@ -274,7 +294,9 @@ def call_signature(program: Program, function: Function, words: list[str]) -> Va
     names = [each.arg for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
     if function.this is not None:
         names = names[1:]
-    defaults = dict(zip(names[len(names) - len(function.defaults) - len(spec.kwonlyargs) :], function.defaults, strict=False))
+    defaults = dict(
+        zip(names[len(names) - len(function.defaults) - len(spec.kwonlyargs) :], function.defaults, strict=False)
+    )
     defaults.update(function.keyword_defaults)
     given: dict[str, Value] = {name: _option_default(each) for name, each in defaults.items()}
     named, places = split_words(words)
@@ -374,7 +396,9 @@ def _define_file(program: Program, arguments: Arguments, keywords: Keywords) -> 
     file = program.tree.relative(path, program.directory)
     module = program.run_file(file, "config") if file is not None else None
     function = module.names.get("get_config") if module is not None else None
-    value = program.call(function, (argument,) if colon else (), {}, None) if isinstance(function, Function) else Config()
+    value = (
+        program.call(function, (argument,) if colon else (), {}, None) if isinstance(function, Function) else Config()
+    )
     value = as_config(value) if isinstance(value, dict) and not isinstance(value, Config) else value
     for key, each in named.items():
         if key.startswith(f"{name}."):
@@ -395,7 +419,19 @@ def _config_path(program: Program, arguments: Arguments, keywords: Keywords) -> 
     return as_config(found) if found is not None else UNKNOWN
 
 
-_DEFINERS = ("string", "integer", "float", "bool", "boolean", "enum", "list", "multi_string", "multi_integer", "spaceseplist", "enum_class")
+_DEFINERS = (
+    "string",
+    "integer",
+    "float",
+    "bool",
+    "boolean",
+    "enum",
+    "list",
+    "multi_string",
+    "multi_integer",
+    "spaceseplist",
+    "enum_class",
+)
 
 EXTERNALS: Mapping[str, Any] = {
     **dict.fromkeys(("argparse.ArgumentParser", "configargparse.ArgumentParser", "configargparse.ArgParser", "jsonargparse.ArgumentParser"), _parser),

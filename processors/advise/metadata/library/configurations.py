@@ -42,7 +42,7 @@ _Loader.add_multi_constructor("", _untagged)
 def parse_yaml(text: str) -> Value:
     """Return a YAML document as plain values; null where it is not YAML or too large."""
     try:
-        found = next(iter(yaml.load_all(text, Loader=_Loader)), None)  # noqa: S506  # a safe loader
+        found = next(iter(yaml.load_all(text, Loader=_Loader)), None)  # a safe loader
     except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError):
         return None
     return _counted(found)
@@ -309,7 +309,10 @@ def _merge_list(program: Program, owner: Value, arguments: Arguments, keywords: 
     elif all(isinstance(each, str) and "=" in each for each in words):
         pairs = [(key, scalar(value)) for key, _, value in (each.partition("=") for each in words)]
     else:
-        pairs = [(key, scalar(value) if isinstance(value, str) else value) for key, value in zip(words[::2], words[1::2], strict=False)]
+        pairs = [
+            (key, scalar(value) if isinstance(value, str) else value)
+            for key, value in zip(words[::2], words[1::2], strict=False)
+        ]
     for key, value in pairs:
         if isinstance(key, str):
             set_path(owner, key, value)

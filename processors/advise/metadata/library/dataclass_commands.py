@@ -32,7 +32,14 @@ TRAINING_DEFAULTS: Mapping[str, Value] = {
 }
 """Defaults of `transformers.TrainingArguments` (its documentation, 4.x)."""
 
-_LEARNING_RATES = {"SFTConfig": 2e-5, "DPOConfig": 1e-6, "GRPOConfig": 1e-6, "KTOConfig": 1e-6, "ORPOConfig": 1e-6, "RewardConfig": 1e-4}
+_LEARNING_RATES = {
+    "SFTConfig": 2e-5,
+    "DPOConfig": 1e-6,
+    "GRPOConfig": 1e-6,
+    "KTOConfig": 1e-6,
+    "ORPOConfig": 1e-6,
+    "RewardConfig": 1e-4,
+}
 """trl's own (its documentation, 0.1x)."""
 
 
@@ -81,7 +88,12 @@ def fill(program: Program, kind: Value, given: Mapping[str, Value]) -> Value:
 def _typed(default: Value, value: Value) -> Value:
     if isinstance(default, bool) and isinstance(value, str):
         return {"true": True, "false": False}.get(value.lower(), value)
-    if isinstance(default, str) and operations.is_scalar(value) and not isinstance(value, (str, bool)) and value is not None:
+    if (
+        isinstance(default, str)
+        and operations.is_scalar(value)
+        and not isinstance(value, (str, bool))
+        and value is not None
+    ):
         return str(value)
     return value
 
@@ -190,14 +202,21 @@ def _lightning(program: Program, arguments: Arguments, keywords: Keywords) -> Va
         if key in {"model", "data", "optimizer", "lr_scheduler"} and isinstance(value, str):
             set_path(configuration, f"{key}.class_path", value)
         else:
-            inside = key.replace(".", ".init_args.", 1) if _has_class(configuration, key) and "init_args" not in key else key
+            inside = (
+                key.replace(".", ".init_args.", 1) if _has_class(configuration, key) and "init_args" not in key else key
+            )
             set_path(configuration, inside, value)
     configuration = interpolated(configuration)
     program.trace.settings.append(("command line", configuration))
     model = _component(program, arguments, 0, keywords.get("model_class"), configuration.get("model", {}))
     data = _component(program, arguments, 1, keywords.get("datamodule_class"), configuration.get("data", {}))
     trainer_settings = configuration.get("trainer", {})
-    trainer = program.call(Term("external", "lightning.Trainer"), (), dict(trainer_settings) if isinstance(trainer_settings, dict) else {}, None)
+    trainer = program.call(
+        Term("external", "lightning.Trainer"),
+        (),
+        dict(trainer_settings) if isinstance(trainer_settings, dict) else {},
+        None,
+    )
     program.call_method(trainer, "fit", (model, data), {}, 0)
     return UNKNOWN
 
@@ -223,16 +242,38 @@ def _component(program: Program, arguments: Arguments, place: int, named: Value,
 def _nested(program: Program, value: Value) -> Value:
     if isinstance(value, dict) and isinstance(value.get("class_path"), str):
         inside = value.get("init_args", {})
-        return program.call(locate(program, value["class_path"]), (), dict(inside) if isinstance(inside, dict) else {}, None)
+        return program.call(
+            locate(program, value["class_path"]), (), dict(inside) if isinstance(inside, dict) else {}, None
+        )
     return value
 
 
-_HF = ("transformers.HfArgumentParser", "trl.TrlParser", "trl.commands.cli_utils.TrlParser", "trl.scripts.utils.TrlParser",
-       "transformers.hf_argparser.HfArgumentParser", "trl.H4ArgumentParser")
-_TYRO = ("tyro.cli", "draccus.parse", "simple_parsing.parse", "pyrallis.parse", "chz.entrypoint", "chz.nested_entrypoint", "jsonargparse.CLI",
-         "jsonargparse.auto_cli", "tyro.extras.overridable_config_cli")
-_LIGHTNING = ("lightning.pytorch.cli.LightningCLI", "pytorch_lightning.cli.LightningCLI", "lightning.cli.LightningCLI",
-              "pytorch_lightning.utilities.cli.LightningCLI", "lightning.LightningCLI")
+_HF = (
+    "transformers.HfArgumentParser",
+    "trl.TrlParser",
+    "trl.commands.cli_utils.TrlParser",
+    "trl.scripts.utils.TrlParser",
+    "transformers.hf_argparser.HfArgumentParser",
+    "trl.H4ArgumentParser",
+)
+_TYRO = (
+    "tyro.cli",
+    "draccus.parse",
+    "simple_parsing.parse",
+    "pyrallis.parse",
+    "chz.entrypoint",
+    "chz.nested_entrypoint",
+    "jsonargparse.CLI",
+    "jsonargparse.auto_cli",
+    "tyro.extras.overridable_config_cli",
+)
+_LIGHTNING = (
+    "lightning.pytorch.cli.LightningCLI",
+    "pytorch_lightning.cli.LightningCLI",
+    "lightning.cli.LightningCLI",
+    "pytorch_lightning.utilities.cli.LightningCLI",
+    "lightning.LightningCLI",
+)
 
 EXTERNALS: Mapping[str, Any] = {
     **dict.fromkeys(_HF, _parser),

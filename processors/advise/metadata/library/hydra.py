@@ -46,7 +46,10 @@ def compose(program: Program, directory: str, name: str, words: list[str], store
             groups.setdefault(each, chosen)
     result = _load(program, directory, name, "", groups, stored, 0)
     for group in given & groups.keys():  # those that no list of defaults names: `+experiment=x`
-        result = merged(result, _load(program, directory, posixpath.join(group, groups[group]), group.replace("/", "."), groups, stored, 1))
+        result = merged(
+            result,
+            _load(program, directory, posixpath.join(group, groups[group]), group.replace("/", "."), groups, stored, 1),
+        )
     for key, value in values:
         set_path(result, key, as_config(scalar(value)))
     result = as_config(interpolated(result))
@@ -199,7 +202,9 @@ def _instantiate(program: Program, arguments: Arguments, keywords: Keywords) -> 
     target = value.get("_target_") or value.get("class_path")
     if not isinstance(target, str):
         return value
-    given = {key: _inner(program, each) for key, each in value.items() if isinstance(key, str) and not key.startswith("_")}
+    given = {
+        key: _inner(program, each) for key, each in value.items() if isinstance(key, str) and not key.startswith("_")
+    }
     if "class_path" in value:
         inside = value.get("init_args", {})
         given = {key: _inner(program, each) for key, each in inside.items()} if isinstance(inside, dict) else {}
@@ -244,17 +249,27 @@ def _store(program: Program, owner: Value, arguments: Arguments, keywords: Keywo
 def _compose(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     name = keywords.get("config_name", arguments[0] if arguments else UNKNOWN)
     words = keywords.get("overrides", [])
-    return compose(program, program.directory, name, [each for each in words if isinstance(each, str)], {}) if isinstance(name, str) else UNKNOWN
+    return (
+        compose(program, program.directory, name, [each for each in words if isinstance(each, str)], {})
+        if isinstance(name, str)
+        else UNKNOWN
+    )
 
 
 EXTERNALS: Mapping[str, Any] = {
     "hydra.main": _main,
-    "hydra.core.config_store.ConfigStore.instance": lambda program, arguments, keywords: Term("external", "hydra.ConfigStore"),
+    "hydra.core.config_store.ConfigStore.instance": lambda program, arguments, keywords: Term(
+        "external", "hydra.ConfigStore"
+    ),
     "hydra.compose": _compose,
     "hydra.utils.instantiate": _instantiate,
     "hydra.utils.call": _instantiate,
     "hydra.utils.to_absolute_path": lambda program, arguments, keywords: arguments[0],
     "hydra.utils.get_original_cwd": lambda program, arguments, keywords: program.absolute(program.directory),
-    "hydra.utils.get_class": lambda program, arguments, keywords: locate(program, arguments[0]) if operations.is_scalar(arguments[0]) else UNKNOWN,
-    "hydra.utils.get_method": lambda program, arguments, keywords: locate(program, arguments[0]) if operations.is_scalar(arguments[0]) else UNKNOWN,
+    "hydra.utils.get_class": lambda program, arguments, keywords: (
+        locate(program, arguments[0]) if operations.is_scalar(arguments[0]) else UNKNOWN
+    ),
+    "hydra.utils.get_method": lambda program, arguments, keywords: (
+        locate(program, arguments[0]) if operations.is_scalar(arguments[0]) else UNKNOWN
+    ),
 }

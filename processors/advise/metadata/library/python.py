@@ -7,7 +7,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import operations
-from ..values import UNKNOWN, Class, Config, Function, Instance, Module, Model, OpenFile, Range, Term, Value, choice, dotted
+from ..values import (
+    UNKNOWN,
+    Class,
+    Config,
+    Function,
+    Instance,
+    Model,
+    Module,
+    OpenFile,
+    Range,
+    Term,
+    Value,
+    choice,
+    dotted,
+)
 
 Program = Any
 Arguments = tuple[Value, ...]
@@ -218,7 +232,11 @@ def _path_function(name: str) -> Any:
         if not isinstance(path, str):
             return Term("operation", name, (path,))
         if name == "abspath":
-            return path if path.startswith("/") else posixpath.normpath(posixpath.join(program.absolute(program.directory), path))
+            return (
+                path
+                if path.startswith("/")
+                else posixpath.normpath(posixpath.join(program.absolute(program.directory), path))
+            )
         return getattr(posixpath, name)(path)
 
     return call
@@ -243,15 +261,21 @@ def _environment(program: Program, arguments: Arguments, keywords: Keywords) -> 
 def _partial(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     if arguments and isinstance(arguments[0], Function):
         first = arguments[0]
-        bound = program.bind(first, first.this, first.owner) if first.owner else Function(
-            first.node, first.scope, first.defaults, first.keyword_defaults, first.this, None, first.decorators
+        bound = (
+            program.bind(first, first.this, first.owner)
+            if first.owner
+            else Function(
+                first.node, first.scope, first.defaults, first.keyword_defaults, first.this, None, first.decorators
+            )
         )
         bound.bound_arguments = (*first.bound_arguments, *arguments[1:])
         bound.bound_keywords = {**first.bound_keywords, **keywords}
         return bound
     if arguments and isinstance(arguments[0], Class):
         cls, rest = arguments[0], arguments[1:]
-        return Model(cls.name, lambda program, more, given: program.call(cls, (*rest, *more), {**keywords, **given}, None))
+        return Model(
+            cls.name, lambda program, more, given: program.call(cls, (*rest, *more), {**keywords, **given}, None)
+        )
     return Term("call", "partial", (Term("external", "functools.partial"), *arguments), dict(keywords))
 
 

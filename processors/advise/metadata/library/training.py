@@ -11,11 +11,7 @@ Arguments = tuple[Value, ...]
 Keywords = Mapping[str, Value]
 
 PASSED_THROUGH = frozenset(
-    "DataParallel DistributedDataParallel DDP FullyShardedDataParallel FSDP compile jit pmap tqdm trange_ auto_tqdm track progress_bar "
-    "convert_sync_batchnorm convert_syncbn_model no_grad replicate freeze remat checkpoint shard value_and_grad_ cycle BlockIterator "
-    "Prefetcher data_prefetcher MpDeviceLoader to_device device_put iter next islice rank_zero_only deepcopy get_tqdm prefetch_to_device "
-    "prepare_model prepare_data_loader prepare_model_for_kbit_training prepare_model_for_int8_training get_peft_model fully_shard "
-    "check_and_get_model unwrap_model BatchSpectralShuffle SyncVectorEnv_ as_completed_ alive_it rich_track wrap infinite_iterator".split()
+    ["DataParallel", "DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "compile", "jit", "pmap", "tqdm", "trange_", "auto_tqdm", "track", "progress_bar", "convert_sync_batchnorm", "convert_syncbn_model", "no_grad", "replicate", "freeze", "remat", "checkpoint", "shard", "value_and_grad_", "cycle", "BlockIterator", "Prefetcher", "data_prefetcher", "MpDeviceLoader", "to_device", "device_put", "iter", "next", "islice", "rank_zero_only", "deepcopy", "get_tqdm", "prefetch_to_device", "prepare_model", "prepare_data_loader", "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "get_peft_model", "fully_shard", "check_and_get_model", "unwrap_model", "BatchSpectralShuffle", "SyncVectorEnv_", "as_completed_", "alive_it", "rich_track", "wrap", "infinite_iterator"]
 )
 
 
@@ -43,7 +39,9 @@ def _spawn(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
 
 def _notebook(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     given = keywords.get("args", arguments[1] if len(arguments) > 1 else ())
-    program.call(arguments[0] if arguments else UNKNOWN, tuple(given) if isinstance(given, (list, tuple)) else (), {}, None)
+    program.call(
+        arguments[0] if arguments else UNKNOWN, tuple(given) if isinstance(given, (list, tuple)) else (), {}, None
+    )
     return None
 
 
@@ -77,7 +75,7 @@ def _initialize(program: Program, arguments: Arguments, keywords: Keywords) -> V
 
 
 def _submit(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
-    """submitit's `executor.submit(f, …)`: the function runs in a job."""
+    """Submitit's `executor.submit(f, …)`: the function runs in a job."""
     if not arguments or not isinstance(arguments[0], (Function, Instance)):
         return NotImplemented
     return program.call(arguments[0], arguments[1:], keywords, None)
@@ -106,7 +104,10 @@ EXTERNALS: Mapping[str, Any] = {
         _world,
     ),
     **dict.fromkeys(("torch.cuda.device_count", "jax.local_device_count", "torch.accelerator.device_count"), _devices),
-    **dict.fromkeys(("torch.distributed.get_rank", "jax.process_index", "horovod.torch.rank", "horovod.torch.local_rank"), _constant(0)),
+    **dict.fromkeys(
+        ("torch.distributed.get_rank", "jax.process_index", "horovod.torch.rank", "horovod.torch.local_rank"),
+        _constant(0),
+    ),
     "jax.process_count": _constant(1),
     "torch.cuda.is_available": _constant(True),
     "torch.accelerator.is_available": _constant(True),
@@ -128,7 +129,9 @@ EXTERNALS: Mapping[str, Any] = {
 }
 METHODS: Mapping[str, Any] = {
     "prepare": _prepare,
-    **dict.fromkeys(("to", "cuda", "cpu", "half", "bfloat16", "float", "double", "to_distributed", "requires_grad_"), _same),
+    **dict.fromkeys(
+        ("to", "cuda", "cpu", "half", "bfloat16", "float", "double", "to_distributed", "requires_grad_"), _same
+    ),
     "submit": _submit,
     "to_dict": _update_to_dict,
 }
