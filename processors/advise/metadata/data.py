@@ -289,6 +289,8 @@ def _validation(training: Training) -> tuple[Value, bool]:
         )
         if value is not None:
             return value, True
+        if run.call.argument("validation_split") is not None:
+            return None, True
         for each in run.call.arguments:
             if isinstance(each, Instance) and _validates(each.cls):
                 return each, True

@@ -164,8 +164,8 @@ class Expressions(ABC):
             return inner if isinstance(inner, Module) else Term("external", f"{owner.name}.{name}")
         if isinstance(owner, Class):
             return self._attribute_of_class(owner, name)
-        if isinstance(owner, Config) and name in owner:
-            return owner[name]
+        if isinstance(owner, Config) and (name in owner or name == "__dict__"):
+            return owner if name == "__dict__" else owner[name]
         if isinstance(owner, Model):
             return self.external(f"{owner.name}.{name}")
         if isinstance(owner, Config) and name not in _METHODS_OF_CONFIG:

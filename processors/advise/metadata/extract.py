@@ -5,6 +5,7 @@ arrives: the loop around the gradients, the loader, the optimizer, the trainer.
 """
 
 import ast
+import posixpath
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,8 +88,21 @@ def _workload(tree: SourceTree, program: Program, trace: Trace, command: str, gp
     )
 
 
+def _nearest_readme(tree: SourceTree, directory: str) -> str:
+    """Return the description beside a program, or the next one above it."""
+    for _ in range(12):
+        for name in ("README.md", "README.rst", "readme.md", "Readme.md", "README", "README.txt"):
+            text = tree.read(posixpath.join(directory, name))
+            if text:
+                return text
+        if not directory:
+            break
+        directory = posixpath.dirname(directory)
+    return ""
+
+
 def _documentation(tree: SourceTree, file: str) -> str:
-    readme = next(filter(None, (tree.read(each) for each in ("README.md", "README.rst", "readme.md"))), "")
+    readme = _nearest_readme(tree, posixpath.dirname(file))
     try:
         own = ast.get_docstring(ast.parse(tree.read(file) or "")) or ""
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,6 +1,7 @@
 """How long a job trains: the bound of the loop around its gradients, a trainer's argument, or a setting of that name."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ EPOCHS = (
 STEPS = (
     "maxsteps", "maxstep", "maxtrainsteps", "totalsteps", "totalstep", "numtrainsteps", "trainsteps", "trainingsteps", "numtrainingsteps", "numsteps",
     "nsteps", "maxiters", "maxiter", "totaliters", "totaliter", "numiterations", "niterations", "trainiters", "numiters", "niters", "iterations",
-    "maxiterations", "maxupdate", "maxupdates", "totaltrainingsteps", "trainnumsteps", "steps", "totaltimesteps", "totalkimg", "numtrainiters",
+    "maxiterations", "maxupdate", "maxupdates", "totaltrainingsteps", "trainnumsteps", "steps", "totaltimesteps", "totalkimg", "numtrainiters", "ntimesteps", "timesteps", "lrannealsteps",
     "trainingiters", "totaliterations", "numenvsteps", "totalenvsteps", "numframes", "maxframes", "totalframes", "maxtimesteps", "nupdates",
     "numupdates", "totalnumsteps", "maxtrainingsteps", "numtrainingiterations", "iters", "niter", "numtimesteps", "envsteps", "trainiterations",
 )  # fmt: skip
@@ -41,6 +42,9 @@ _UNIT_WORDS = {
     "iterations": "step", "it": "step", "update": "step", "updates": "step", "timesteps": "step", "timestep": "step", "frames": "step",
     "frame": "step", "niter": "step", "episode": "episode", "episodes": "episode", "tokens": "token", "itr": "step", "ep": "epoch", "batches": "step",
 }  # fmt: skip
+_REPEATS = {"run", "runs", "trial", "seed", "fold", "repeat", "exp", "experiment", "replicate", "split"}
+"""Loops over whole trainings."""
+_PER_EPOCH = re.compile(r"\w*per_?epoch\w*")
 _ENVIRONMENT_STEPS = (
     "totaltimesteps",
     "totalsteps",
@@ -50,7 +54,7 @@ _ENVIRONMENT_STEPS = (
     "numframes",
     "totalframes",
     "numtimesteps",
-)
+ "ntimesteps", "timesteps",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +147,10 @@ def _of_loops(training: Training) -> Length | None:
     for call in training.gradients:
         for place, loop in enumerate(call.loops):
             found = _bound(loop)
-            if found is None:
+            if found is None or set(words(loop.target)) & _REPEATS:
                 continue
             number, text = found
-            unit = _unit(f"{loop.target} {text}") or _by_structure(call.loops[place + 1 :])
+            unit = _unit(text, loop.target) or _by_structure(call.loops[place + 1 :])
             if unit is not None and (number > 1 or unit == "epoch"):
                 return Length(number, unit)
             best = best or (Length(number, unit) if unit is not None else None)
@@ -188,14 +192,19 @@ def count(span: Range) -> float | None:
     number = _positive(end)
     if number is None:
         return None
-    if span.literal_start and is_number(start):
-        number -= start
+    begin = settle(start)
+    if is_number(begin) and (span.literal_start or begin in {0, 1}):
+        number -= begin
     return number if number > 0 else None
 
 
-def _unit(text: str) -> str | None:
-    found = [_UNIT_WORDS[each] for each in words(text) if each in _UNIT_WORDS]
-    return found[0] if found else None
+def _unit(*texts: str) -> str | None:
+    """Return the unit that the first of `texts` names; epochs before what they are made of."""
+    for text in texts:
+        found = [_UNIT_WORDS[each] for each in words(_PER_EPOCH.sub("", text)) if each in _UNIT_WORDS]
+        if found:
+            return next((each for each in ("epoch", "episode") if each in found), found[0])
+    return None
 
 
 def _by_structure(inner: Sequence[Loop]) -> str | None:

@@ -62,7 +62,8 @@ def model_name(training: Training, settings: Settings) -> str | None:
 
 def documented(places: Sequence[str]) -> str | None:
     """Return the known model that the first of `places` (the entry's name, the tree's, its description) names; null without one."""
-    return next((found.name for text in places if (found := known("models", text)) is not None), None)
+    kinds = ("models", "backbones")
+    return next((found.name for kind in kinds for text in places if (found := known(kind, text)) is not None), None)
 
 
 def algorithm(training: Training, settings: Settings) -> str | None:

@@ -38,7 +38,7 @@ def batch_size(training: Training, settings: Settings) -> float | None:
             found = _number(arguments_of(each).get("per_device_train_batch_size"))
             if found is not None:
                 return found
-    loaders = [each for each in training.trace.calls if each.last.endswith("DataLoader")]
+    loaders = [each for each in training.trace.calls if each.last.endswith("Loader")]
     for call in sorted(loaders, key=_names_split):
         found = _number(call.argument("batch_size", place=1))
         if found is not None and found > 1:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from .operations import settle
 from .trace import Call, Loop, Trace
 from .values import Instance, Term, Value, dotted
 
@@ -91,6 +92,8 @@ def _is_gradient(call: Call) -> bool:
 
 
 def _trains(call: Call) -> bool:
+    if call.last == "learn" and call.arguments and isinstance(settle(call.arguments[0]), (int, float)):
+        return True
     names = {
         "epochs",
         "total_timesteps",

@@ -33,7 +33,8 @@ def task_type(trace: Trace, model: str | None, train: str | None, text: str) -> 
     for kind, name, weight in (("datasets", train, 2.5), ("models", model, 3.5)):
         found = known(kind, name) if name else None
         if found is not None:
-            votes[found.task] += weight
+            shared = kind == "models" and known("backbones", found.name) is not None
+            votes[found.task] += 1.5 if shared else weight
     imports = {task_of_import(each.name) for each in trace.calls if isinstance(each.called, Term)} - {None}
     for each in imports:
         votes[str(each)] += 2.0

@@ -214,6 +214,16 @@ def _parsed(program: Program, owner: Value, arguments: Arguments, keywords: Keyw
     return found, rest
 
 
+def _actions(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    """Return the options of a parser, as a program that looks inside it sees them."""
+    if not _is_parser(owner):
+        return NotImplemented
+    return [
+        Config(option_strings=each.names, dest=each.destination, type=each.keywords.get("type"), default=each.keywords.get("default"))
+        for each in owner.call.options
+    ]
+
+
 def _set_defaults(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
     if not _is_parser(owner):
         return NotImplemented
@@ -450,6 +460,7 @@ METHODS: Mapping[str, Any] = {
     "add_mutually_exclusive_group": _group,
     "parse_args": _parse_args,
     "parse_known_args": _parse_known,
+    "_get_optional_actions": _actions,
     "set_defaults": _set_defaults,
     "get_default": _get_default,
     "add_subparsers": _subparsers,

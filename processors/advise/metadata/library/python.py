@@ -126,6 +126,8 @@ def _isinstance(program: Program, arguments: Arguments, keywords: Keywords) -> V
     if isinstance(value, Instance):
         lineage = {each.name for each in value.cls.ancestry()}
         return bool(lineage & names) or (UNKNOWN if value.cls.external_bases() else False)
+    if isinstance(value, (Model, Function, Class)):
+        return False if names <= {"tuple", "list", "dict", "str", "int", "float", "bool"} else UNKNOWN
     if isinstance(value, Config):
         return bool(names & {"dict", "Mapping", "DictConfig", "Namespace", "ConfigDict", "CfgNode", "CN"}) or UNKNOWN
     if operations.is_plain(value):
@@ -203,6 +205,34 @@ def _read(program: Program, owner: Value, arguments: Arguments, keywords: Keywor
 
 def _is_path(value: Value) -> bool:
     return isinstance(value, Term) and value.kind == "call" and value.name == "Path"
+
+
+def _open_path(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    return _open(program, (owner,), {}) if _is_path(owner) else NotImplemented
+
+
+def _named_tuple(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    fields = arguments[1] if len(arguments) > 1 else ()
+    names = fields.replace(",", " ").split() if isinstance(fields, str) else fields
+
+    def make(program: Program, given: Arguments, named: Keywords) -> Value:
+        return Config({**dict(zip(names, given, strict=False)), **named})
+
+    return Model("namedtuple", make) if isinstance(names, (list, tuple)) else UNKNOWN
+
+
+def _reduce(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    if len(arguments) < 2 or not isinstance(arguments[1], (list, tuple)):
+        return UNKNOWN
+    items = list(arguments[1])[:64]
+    result = arguments[2] if len(arguments) > 2 else items.pop(0) if items else UNKNOWN
+    for each in items:
+        result = program.call(arguments[0], (result, each), {}, None)
+    return result
+
+
+def _get_item(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    return operations.item(arguments[0], arguments[1]) if len(arguments) == 2 else UNKNOWN
 
 
 def _method_of_super(program: Program, owner: Value, name: str, arguments: Arguments, keywords: Keywords) -> Value:
@@ -393,6 +423,9 @@ EXTERNALS: Mapping[str, Any] = {
     "__import__": _import_module,
     "ast.literal_eval": _literal,
     "itertools.product": _product,
+    "collections.namedtuple": _named_tuple,
+    "functools.reduce": _reduce,
+    "operator.getitem": _get_item,
     "copy.deepcopy": lambda program, arguments, keywords: copied(arguments[0] if arguments else UNKNOWN),
     "copy.copy": lambda program, arguments, keywords: copied(arguments[0] if arguments else UNKNOWN),
     **dict.fromkeys(_NAMESPACES, _namespace),
@@ -408,7 +441,7 @@ def copied(value: Value, depth: int = 0) -> Value:
     return value
 
 
-METHODS: Mapping[str, Any] = {"read": _read, "read_text": _read}
+METHODS: Mapping[str, Any] = {"read": _read, "read_text": _read, "open": _open_path}
 ATTRIBUTES: Mapping[str, Any] = {
     "sys.argv": lambda program: program.argv,
     "os.environ": lambda program: program.environment,
