@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from .operations import settle
-from .registry import known, plain, words
+from .registry import TASKS, known, plain, words
 from .settings import Settings
 from .steps import Training
 from .trace import Call
@@ -38,7 +38,7 @@ _SETTINGS = (
     "datasetdir", "traindatapath", "traindir", "imgfolder", "root", "dataset_path", "trainset", "datasetnames", "datasets", "traindatadir", "inputfile",
     "datasource", "inputwavsdir", "traindatafile", "trainshards", "tfds", "builder", "trainlist", "trainroot", "datasettype",
 )  # fmt: skip
-_SETTINGS_PLAIN = tuple(dict.fromkeys(plain(each) for each in _SETTINGS))
+_SETTINGS_PLAIN = tuple(dict.fromkeys(plain(each) for each in (*_SETTINGS, "words")))
 _ENVIRONMENTS = (
     "envid",
     "env",
@@ -88,12 +88,15 @@ def train_data(training: Training, settings: Settings) -> str | None:
     stated = _stated(settings, _SETTINGS_PLAIN)
     if stated is not None and (known("datasets", stated) or best is None):
         return _registered(stated)
+    for each in settings.all:
+        if each.name.lower() in {"datasets.train", "train_dataloader.dataset.type", "data.train.type"}:
+            return _best([value for value in walk(each.value, 10) if isinstance(value, str)])
     return best if best is not None else _anywhere(training)
 
 
 def valid_data(training: Training, settings: Settings, train: str | None) -> str | None:
     """Return the data set of evaluations during training; null where there are none."""
-    value, evaluates = _validation(training)
+    value, evaluates = _validation(training, settings)
     if not evaluates:
         return None
     best = _best(list(names_of(value))) if value is not None else None
@@ -210,7 +213,7 @@ def _stated(settings: Settings, names: tuple[str, ...]) -> str | None:
         for value in walk(each.value, 10):
             if isinstance(value, str) and 1 < len(value) < 300 and "\n" not in value:
                 name = value if "/" not in value and known("datasets", value) else stem(value)
-                if name is not None and value.lower() not in _GENERIC:
+                if name is not None and value.lower() not in _GENERIC and value.replace("_", "-") not in TASKS:
                     found.append(
                         value
                         if "/" in value
@@ -276,7 +279,7 @@ def _anywhere(training: Training) -> str | None:
     return None
 
 
-def _validation(training: Training) -> tuple[Value, bool]:
+def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:
     """Return what evaluations go over, where that is known, and whether there are any during the training."""
     for call in training.trainers:
         if any("Lightning" in base or base.endswith("Trainer") for base in (*call.bases, call.name)):
@@ -296,7 +299,7 @@ def _validation(training: Training) -> tuple[Value, bool]:
                 return each, True
     if training.loops:
         return _inside_loops(training)
-    return None, False
+    return None, training.configured and any(settings.find(("valdataloader", "valinterval", "valcfg", "evaluation", "evalperiod", "test")))
 
 
 def _validates(cls: Class) -> bool:

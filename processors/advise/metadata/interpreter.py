@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from . import operations
 from .expressions import Expressions
+from .library.gin import bound_parameters
 from .library.python import EXIT
 from .modules import Modules
 from .trace import Call, Loop, Trace, source
@@ -163,6 +164,7 @@ class Interpreter(Expressions):
             zip(places[len(places) - len(function.defaults) :], function.defaults, strict=False)
         )
         names.update(function.keyword_defaults)
+        names.update({key: each for key, each in bound_parameters(self, function).items() if key in _parameters(spec)})
         rest = dict(keywords)
         for place, value in zip(places, arguments, strict=False):
             names[place] = value
@@ -453,6 +455,10 @@ class Interpreter(Expressions):
 
 
 _FIELDS = {"field", "Field", "ib", "attrib", "HfArg", "list_field", "dict_field", "choice", "flag", "arg"}
+
+
+def _parameters(spec: ast.arguments) -> set[str]:
+    return {each.arg for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
 
 
 def _restore(names: dict[str, Value], before: Mapping[str, Value]) -> None:

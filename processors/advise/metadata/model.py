@@ -29,7 +29,8 @@ _FACTORIES = {
 _SETTINGS = ("modelname", "model", "arch", "archname", "architecture", "network", "net", "modelnameorpath", "basemodel", "modeltype", "modelid", "backbone", "pretrainedmodelnameorpath",
              "netg", "modelpath", "modelarch", "modelcard", "encoder", "gnntype", "gnn", "modelsize", "variant", "modelclass", "initfrom", "basemodelname", "networkname", "algo", "algorithm",
              "agent", "algoname", "method", "checkpoint", "llm", "cnn", "nettype", "baseline")  # fmt: skip
-_PARTS = (["generator"], ["discriminator"], ["critic"], ["loss"], ["head"])
+_WEIGHTS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")
+_PARTS = {"generator", "discriminator", "critic", "loss"}
 _GENERIC = set(
     ["model", "net", "network", "module", "main", "wrapper", "base", "classifier", "lit", "lightning", "ddp", "trainer", "agent", "encoder", "decoder", "backbone", "pl", "my", "custom", "my_model", "wrapped", "task", "system", "training", "train", "default", "none", "null", "true", "false", "auto", "pretrained", "scratch", "resume", "checkpoint", "best", "last", "generator", "discriminator", "critic", "actor", "value", "policy", "block", "layer", "positional", "encoding", "embedding", "head", "loss", "criterion", "student", "teacher", "layer", "util", "network", "unit", "common", "component", "ema", "denoiser", "autoencoder", "gen", "disc", "netg", "netd", "g", "d", "resume_from"]
 )
@@ -157,13 +158,16 @@ def _of_call(term: Term) -> Iterator[tuple[str, str]]:
 
 
 def _stated(settings: Settings) -> Iterator[str]:
-    for each in settings.find(_SETTINGS):
+    typed = [each for each in settings.all if each.name.lower() in {"model.type", "arch.type", "model.name", "model.arch", "model.meta_architecture"}]
+    for each in [*typed, *settings.find(_SETTINGS)]:
         value = each.value
+        if isinstance(value, str) and value.endswith(_WEIGHTS) and known("models", value):
+            value = posixpath.splitext(posixpath.basename(value))[0]
         if (
             isinstance(value, str)
             and 1 < len(value) < 120
             and not _is_generic(value)
-            and not value.endswith((".pt", ".pth", ".bin", ".ckpt", ".yaml", ".json"))
+            and not value.endswith((*_WEIGHTS, ".yaml", ".json"))
         ):
             if value.startswith((".", "/")) and not known("models", value):
                 continue
@@ -172,7 +176,7 @@ def _stated(settings: Settings) -> Iterator[str]:
 
 def _is_generic(name: str) -> bool:
     found = words(name)
-    return found[-1:] in _PARTS or all(
+    return bool(_PARTS & set(found)) or all(
         each in _GENERIC or each.removesuffix("s") in _GENERIC or each.isdigit() for each in found
     )
 

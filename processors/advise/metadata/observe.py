@@ -10,7 +10,9 @@ from .interpreter import Interpreter, Stopped
 from .launch import Program
 from .trace import Trace
 from .tree import SourceTree
-from .values import Module, Scope
+from .library.commands import split_words
+from .library.configurations import overrides
+from .values import Config, Module, Scope
 
 DEEPEST_STACK = 12_000
 """Frames of Python that following a program may take: each call of it takes some twenty."""
@@ -44,7 +46,9 @@ def observe(tree: SourceTree, program: Program, devices: int, nodes: int) -> Tra
     interpreter = Interpreter(tree, program.directory, search, argv, environment, processes, max(1, devices))
     with _stack():
         try:
-            if program.code:
+            if program.tool:
+                interpreter.trace.settings.append(("command line", _words(argv[1:])))
+            elif program.code:
                 _run_code(interpreter, program)
             else:
                 interpreter.run_file(program.file)
@@ -53,6 +57,12 @@ def observe(tree: SourceTree, program: Program, devices: int, nodes: int) -> Tra
         except RecursionError:
             interpreter.trace.stopped = "too deep"
     return interpreter.trace
+
+
+def _words(words: list[str]) -> Config:
+    """Return what the words of an installed tool set: `--name value`, `name=value`."""
+    named, places = split_words(words)
+    return Config({**overrides([each for each in places if "=" in each]), **named, "words": [each for each in places if "=" not in each]})
 
 
 def _above(directory: str) -> list[str]:

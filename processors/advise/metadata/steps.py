@@ -53,7 +53,7 @@ class Training:
                 continue
             owner = call.called.parts[0] if isinstance(call.called, Term) and call.called.parts else None
             made = self._maker(owner)
-            if made is not None or (call.last in {"learn", "fit"} and _trains(call)):
+            if made is not None or (call.last in {"learn", "fit", "train"} and _trains(call)):
                 found.append(Run(call, made))
         return found
 
@@ -61,6 +61,11 @@ class Training:
     def trainers(self) -> list[Call]:
         """Return the calls that make a trainer."""
         return [each for each in self.trace.calls if is_trainer(each)]
+
+    @property
+    def configured(self) -> bool:
+        """Whether a runner is made from a whole configuration (MMEngine, detectron2)."""
+        return any(each.name.endswith(("Runner.from_cfg", "Runner", "DefaultTrainer", "build_runner", "train_detector")) for each in self.trace.calls)
 
     @property
     def seen(self) -> bool:

@@ -6,7 +6,7 @@ Each is modelled by what it returns for known arguments. What is not modelled st
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import commands, configurations, dataclass_commands, hydra, python, training
+from . import commands, configurations, dataclass_commands, gin, hydra, python, training
 
 Handler = Callable[..., Any]
 
@@ -16,6 +16,7 @@ EXTERNALS: Mapping[str, Handler] = {
     **dataclass_commands.EXTERNALS,
     **configurations.EXTERNALS,
     **hydra.EXTERNALS,
+    **gin.EXTERNALS,
     **training.EXTERNALS,
 }
 """Functions by dotted name, called as `handler(program, arguments, keywords)`."""

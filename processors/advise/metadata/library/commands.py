@@ -6,8 +6,8 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from .. import operations
-from ..values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
+from processors.advise.metadata import operations
+from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
 from .configurations import load_file, scalar, set_path
 from .python import as_config, literal
 
@@ -153,6 +153,23 @@ def _truth_word(value: str) -> Value:
 
 def _parser(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     return Model("argparse.ArgumentParser", _Parser(program, keywords.get("parents", ())))
+
+
+def _detectron_parser(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`detectron2.engine.default_argument_parser`."""
+    parser = _Parser(program)
+    whole = Term("external", "int")
+    parser.options = [
+        _Option(["--config-file"], {"default": ""}),
+        _Option(["--resume"], {"action": "store_true"}),
+        _Option(["--eval-only"], {"action": "store_true"}),
+        _Option(["--num-gpus"], {"type": whole, "default": 1}),
+        _Option(["--num-machines"], {"type": whole, "default": 1}),
+        _Option(["--machine-rank"], {"type": whole, "default": 0}),
+        _Option(["--dist-url"], {}),
+        _Option(["opts"], {"nargs": "..."}),
+    ]
+    return Model("argparse.ArgumentParser", parser)
 
 
 def _is_parser(owner: Value) -> bool:
@@ -445,6 +462,7 @@ _DEFINERS = (
 
 EXTERNALS: Mapping[str, Any] = {
     **dict.fromkeys(("argparse.ArgumentParser", "configargparse.ArgumentParser", "configargparse.ArgParser", "jsonargparse.ArgumentParser"), _parser),
+    "detectron2.engine.default_argument_parser": _detectron_parser,
     "fire.Fire": _fire,
     "typer.run": _typer_run,
     **{f"{place}.DEFINE_{kind}": _define for place in ("absl.flags", "flags", "tf.app.flags", "tensorflow.app.flags") for kind in _DEFINERS},

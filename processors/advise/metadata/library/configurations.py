@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from .. import operations
-from ..values import UNKNOWN, Class, Config, Instance, OpenFile, Term, Value
+from processors.advise.metadata import operations
+from processors.advise.metadata.values import UNKNOWN, Class, Config, Instance, OpenFile, Term, Value
 from .python import as_config, copied, literal, path_text, read_text
 
 Program = Any
@@ -331,7 +331,24 @@ def _clone(program: Program, owner: Value, arguments: Arguments, keywords: Keywo
     return copied(owner) if isinstance(owner, Config) else NotImplemented
 
 
+def _detectron(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`detectron2.config.get_cfg`: the defaults that a length, a rate and a batch rest on (its `config/defaults.py`)."""
+    found = as_config(
+        {
+            "MODEL": {"META_ARCHITECTURE": "GeneralizedRCNN", "WEIGHTS": "", "BACKBONE": {}, "ROI_HEADS": {}, "RETINANET": {}},
+            "DATASETS": {"TRAIN": (), "TEST": ()},
+            "DATALOADER": {},
+            "INPUT": {},
+            "SOLVER": {"MAX_ITER": 40_000, "BASE_LR": 0.001, "IMS_PER_BATCH": 16},
+            "TEST": {"EVAL_PERIOD": 0},
+        }
+    )
+    program.trace.settings.append(("merged", found))
+    return found
+
+
 EXTERNALS: Mapping[str, Any] = {
+    "detectron2.config.get_cfg": _detectron,
     **dict.fromkeys(("json.load", "json.loads", "orjson.loads"), _load_text(_json)),
     **dict.fromkeys(("yaml.load", "yaml.safe_load", "yaml.full_load", "yaml.unsafe_load"), _load_text(parse_yaml)),
     **dict.fromkeys(("toml.load", "tomllib.load", "tomli.load", "tomllib.loads"), _load_text(functools.partial(parse_configuration, "a.toml"))),

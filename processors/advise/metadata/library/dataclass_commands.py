@@ -4,8 +4,8 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from .. import operations
-from ..values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
+from processors.advise.metadata import operations
+from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
 from .commands import split_words
 from .configurations import interpolated, load_file, merged, scalar, set_path
 from .hydra import locate
@@ -217,8 +217,9 @@ def _lightning(program: Program, arguments: Arguments, keywords: Keywords) -> Va
         dict(trainer_settings) if isinstance(trainer_settings, dict) else {},
         None,
     )
-    program.call_method(trainer, "fit", (model, data), {}, 0)
-    return UNKNOWN
+    if keywords.get("run") is not False:
+        program.call_method(trainer, "fit", (model, data), {}, 0)
+    return Config(model=model, datamodule=data, trainer=trainer, config=configuration)
 
 
 def _has_class(configuration: Value, key: str) -> bool:

@@ -7,8 +7,8 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from .. import operations
-from ..values import UNKNOWN, Class, Config, Function, Model, Module, Term, Value
+from processors.advise.metadata import operations
+from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Model, Module, Term, Value
 from .configurations import interpolated, merged, parse_yaml, scalar, set_path, structured
 from .python import as_config, copied
 

@@ -6,8 +6,8 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from .. import operations
-from ..values import (
+from processors.advise.metadata import operations
+from processors.advise.metadata.values import (
     UNKNOWN,
     Class,
     Config,

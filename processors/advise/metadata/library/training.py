@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .. import operations
-from ..values import UNKNOWN, Config, Function, Instance, Term, Value
+from processors.advise.metadata import operations
+from processors.advise.metadata.values import UNKNOWN, Config, Function, Instance, Term, Value
 
 Program = Any
 Arguments = tuple[Value, ...]
@@ -81,6 +81,25 @@ def _submit(program: Program, owner: Value, arguments: Arguments, keywords: Keyw
     return program.call(arguments[0], arguments[1:], keywords, None)
 
 
+def _fit(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    """Lightning's `Trainer.fit`: calls the hooks of the model and of the data module, then goes on as any call."""
+    if not isinstance(owner, Term):
+        return NotImplemented
+    for each in (*arguments, *keywords.values()):
+        for name in _HOOKS if isinstance(each, Instance) else ():
+            hook = each.cls.find(name)
+            if isinstance(hook, Function):
+                given = ("fit",) if name == "setup" and len(hook.node.args.args) > 1 else ()
+                program.call(program.bind(hook, each, each.cls), given, {}, None)
+    return NotImplemented
+
+
+def _launch(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`detectron2.engine.launch(main, devices, …, args=(…,))`."""
+    given = keywords.get("args", ())
+    return program.call(arguments[0] if arguments else UNKNOWN, tuple(given) if isinstance(given, (list, tuple)) else (), {}, None)
+
+
 def _update_to_dict(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
     if isinstance(owner, Instance) and not isinstance(owner.cls.find("to_dict"), Function):
         return dict(owner.names)
@@ -126,8 +145,12 @@ EXTERNALS: Mapping[str, Any] = {
     "apex.amp.initialize": _initialize,
     "amp.initialize": _initialize,
     "dataclasses.asdict": _asdict,
+    "detectron2.engine.launch": _launch,
+    "detectron2.engine.launch.launch": _launch,
 }
+_HOOKS = ("setup", "configure_optimizers", "train_dataloader", "val_dataloader")
 METHODS: Mapping[str, Any] = {
+    "fit": _fit,
     "prepare": _prepare,
     **dict.fromkeys(
         ("to", "cuda", "cpu", "half", "bfloat16", "float", "double", "to_distributed", "requires_grad_"), _same
