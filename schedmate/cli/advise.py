@@ -17,7 +17,7 @@ _LONGEST_QUESTION = 1 << 20
 
 
 @app.command()
-def command(
+def command(  # noqa: PLR0917  # all of them by name or place
     words: Annotated[
         list[str] | None,
         typer.Argument(help="The command that the job is started with; after `--`.", metavar="COMMAND..."),

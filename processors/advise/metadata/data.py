@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from .operations import settle
-from .registry import TASKS, known, plain, words
+from .registry import TASKS, known, listed, plain, words
 from .settings import Settings
 from .steps import Training
 from .trace import Call
@@ -25,19 +25,37 @@ _FORMATS = {
     "disk",
 }
 _COLLECTIONS = {"glue", "superglue", "wikitext", "uea", "xglue", "xtreme", "tudataset", "ogb", "wmt14", "wmt16", "opus"}
-_COLLECTION_CLASSES = {"Planetoid", "TUDataset", "Amazon", "Coauthor", "MoleculeNet", "GNNBenchmarkDataset", "WebKB", "WikipediaNetwork", "LRGBDataset",
-                       "PygNodePropPredDataset", "PygGraphPropPredDataset", "PygLinkPropPredDataset", "NodePropPredDataset", "DglNodePropPredDataset",
-                       "CitationFull", "Entities", "HeterophilousGraphDataset", "TSPDataset", "UCRUEADataset"}  # fmt: skip
-_FOLDERS = {"ImageFolder", "DatasetFolder"}
-_GENERIC = set(
-    ["data", "dataset", "datasets", "train", "training", "valid", "validation", "val", "test", "dev", "eval", "input", "inputs", "raw", "processed", "path", "dir", "root", "home", "mnt", "tmp", "users", "user", "work", "scratch", "storage", "share", "shared", "images", "image", "img", "imgs", "annotations", "labels", "label", "txt", "json", "csv", "npy", "npz", "bin", "pt", "pth", "yaml", "yml", "tfrecord", "arrow", "parquet", "lmdb", "file", "files", "list", "split", "splits", "set", "all", "full", "small", "large", "main", "tokenized", "cache", "out", "output", "outputs", "wavs", "wav", "clean", "default", "none", "null", "true", "false", "folder", "local", "opt", "srv", "home", "texts", "text", "audio", "video", "my", "your", "custom", "loader", "module", "config", "configs", "jpg", "png", "tar", "gz", "zip", "h5", "hdf5", "pkl", "features", "samples", "sample", "ssd", "nvme", "disk", "datafolder", "masks", "mask", "imgs", "source", "src", "content", "lmdbs", "shards", "shard", "tokens", "prepared", "preprocessed", "rating", "ratings", "negative", "meta", "manifest"]
+_COLLECTION_CLASSES = frozenset(
+    listed(
+        """
+    Planetoid TUDataset Amazon Coauthor MoleculeNet GNNBenchmarkDataset WebKB WikipediaNetwork LRGBDataset
+    PygNodePropPredDataset PygGraphPropPredDataset PygLinkPropPredDataset NodePropPredDataset DglNodePropPredDataset
+    CitationFull Entities HeterophilousGraphDataset TSPDataset UCRUEADataset
+    """
+    )
 )
-_SETTINGS = (
-    "dataset", "datasetname", "data", "dataname", "dataset_name", "task", "taskname", "datasetid", "traindataset", "datapath", "dataroot", "datadir",
-    "dataroot", "trainfile", "trainpath", "trainingfile", "inputtrainingfile", "traindata", "datafile", "rootpath", "corpus", "datasetpath",
-    "datasetdir", "traindatapath", "traindir", "imgfolder", "root", "dataset_path", "trainset", "datasetnames", "datasets", "traindatadir", "inputfile",
-    "datasource", "inputwavsdir", "traindatafile", "trainshards", "tfds", "builder", "trainlist", "trainroot", "datasettype",
-)  # fmt: skip
+_FOLDERS = {"ImageFolder", "DatasetFolder"}
+_GENERIC = frozenset(
+    listed(
+        """
+    data dataset datasets train training valid validation val test dev eval input inputs raw processed path dir root
+    home mnt tmp users user work scratch storage share shared images image img imgs annotations labels label txt
+    json csv npy npz bin pt pth yaml yml tfrecord arrow parquet lmdb file files list split splits set all full small
+    large main tokenized cache out output outputs wavs wav clean default none null true false folder local opt srv
+    texts text audio video my your custom loader module config configs jpg png tar gz zip h5 hdf5 pkl features
+    samples sample ssd nvme disk datafolder masks mask source src content lmdbs shards shard tokens prepared
+    preprocessed rating ratings negative meta manifest
+    """
+    )
+)
+_SETTINGS = listed(
+    """
+    dataset datasetname data dataname dataset_name task taskname datasetid traindataset datapath dataroot datadir
+    trainfile trainpath trainingfile inputtrainingfile traindata datafile rootpath corpus datasetpath datasetdir
+    traindatapath traindir imgfolder root dataset_path trainset datasetnames datasets traindatadir inputfile
+    datasource inputwavsdir traindatafile trainshards tfds builder trainlist trainroot datasettype
+    """
+)
 _SETTINGS_PLAIN = tuple(dict.fromkeys(plain(each) for each in (*_SETTINGS, "words")))
 _ENVIRONMENTS = (
     "envid",
@@ -63,8 +81,12 @@ _MAKERS = {
     "suite_load",
     "make_atari",
 }
-_VALIDATION_SETTINGS = ("evaldataset", "validdataset", "valdataset", "valdata", "validdata", "evaldata", "validationfile", "validfile", "valfile", "evalfile",
-                        "inputvalidationfile", "valdatapath", "evaldatapath", "validationdataset", "evaldatasetname")  # fmt: skip
+_VALIDATION_SETTINGS = listed(
+    """
+    evaldataset validdataset valdataset valdata validdata evaldata validationfile validfile valfile evalfile
+    inputvalidationfile valdatapath evaldatapath validationdataset evaldatasetname
+    """
+)
 _SPLITS = ("val", "valid", "validation", "dev", "test", "eval", "evaluation", "holdout")
 
 
@@ -108,7 +130,7 @@ def valid_data(training: Training, settings: Settings, train: str | None) -> str
     return train
 
 
-def names_of(value: Value) -> Iterator[str]:
+def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
     """Yield names of data sets that a value is made from, the most telling first."""
     loose: list[str] = []
     classes: list[str] = []
@@ -204,7 +226,7 @@ def _registered(text: str) -> str:
 
 def _best(candidates: list[str]) -> str | None:
     registered = [each for each in candidates if known("datasets", each)]
-    return (registered or candidates or [None])[0]
+    return next(iter(registered or candidates), None)
 
 
 def _stated(settings: Settings, names: tuple[str, ...]) -> str | None:
@@ -223,7 +245,7 @@ def _stated(settings: Settings, names: tuple[str, ...]) -> str | None:
                         else name
                     )
     registered = [each for each in found if known("datasets", each)]
-    return (registered or found or [None])[0]
+    return next(iter(registered or found), None)
 
 
 def _train_values(training: Training) -> list[Value]:
@@ -299,7 +321,9 @@ def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:
                 return each, True
     if training.loops:
         return _inside_loops(training)
-    return None, training.configured and any(settings.find(("valdataloader", "valinterval", "valcfg", "evaluation", "evalperiod", "test")))
+    return None, training.configured and any(
+        settings.find(("valdataloader", "valinterval", "valcfg", "evaluation", "evalperiod", "test"))
+    )
 
 
 def _validates(cls: Class) -> bool:

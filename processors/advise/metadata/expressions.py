@@ -77,7 +77,8 @@ class Expressions(ABC):
             return UNKNOWN
         self._depth += 1
         try:
-            return handler(self, node, scope)
+            found: Value = getattr(self, handler)(node, scope)
+            return found
         finally:
             self._depth -= 1
 
@@ -144,10 +145,12 @@ class Expressions(ABC):
             method = owner.cls.find("__setitem__")
             if isinstance(method, Function):
                 self.call_function(self.bind(method, owner, owner.cls), (key, value), {})
-        elif (isinstance(owner, dict) and operations.is_scalar(key) and len(owner) < operations.MOST_ITEMS) or (isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner)):
+        elif (isinstance(owner, dict) and operations.is_scalar(key) and len(owner) < operations.MOST_ITEMS) or (
+            isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner)
+        ):
             owner[key] = value
 
-    def attribute(self, owner: Value, name: str) -> Value:
+    def attribute(self, owner: Value, name: str) -> Value:  # noqa: C901, PLR0911  # a list of cases
         """Return `owner.name`."""
         if isinstance(owner, Term):
             if owner.kind == "choice":
@@ -172,7 +175,7 @@ class Expressions(ABC):
             return None if owner.get("__missing__") == "null" else Term("attribute", name, (owner,))
         return Term("attribute", name, (owner,))
 
-    def _attribute_of_instance(self, owner: Instance, name: str) -> Value:
+    def _attribute_of_instance(self, owner: Instance, name: str) -> Value:  # noqa: PLR0911  # a list of cases
         if name in owner.names:
             return owner.names[name]
         if name == "__class__":
@@ -274,7 +277,7 @@ class Expressions(ABC):
                 self.call_function(each, (), {})
         return result
 
-    def call_method(
+    def call_method(  # noqa: PLR0911  # a list of cases
         self, owner: Value, name: str, arguments: tuple[Value, ...], keywords: Mapping[str, Value], line: int
     ) -> Value:
         """Return what `owner.name(…)` gives."""
@@ -371,12 +374,11 @@ class Expressions(ABC):
 
     def _run_text(self, text: str, name: str, scope: Scope) -> Value:
         try:
-            parsed = ast.parse(text.strip(), mode="eval" if name == "eval" else "exec")
+            if name == "eval":
+                return self.evaluate(ast.parse(text.strip(), mode="eval").body, scope)
+            self.block(ast.parse(text).body, scope)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return UNKNOWN
-        if isinstance(parsed, ast.Expression):
-            return self.evaluate(parsed.body, scope)
-        self.block(parsed.body, scope)
         return None
 
     @abstractmethod
@@ -541,32 +543,32 @@ _CALLERS = {
 }
 _COMMANDS = ("click.command", "click.option", "click.argument", "app.command", "Typer().command", "click.command()")
 _METHODS_OF_CONFIG = {"items", "keys", "values", "get", "update", "pop", "copy", "setdefault"}
-_HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {
-    ast.Name: Expressions._name,
-    ast.Attribute: Expressions._attribute,
-    ast.Call: Expressions._call,
-    ast.BinOp: Expressions._binary,
-    ast.UnaryOp: Expressions._unary,
-    ast.BoolOp: Expressions._boolean,
-    ast.Compare: Expressions._compare,
-    ast.IfExp: Expressions._conditional,
-    ast.Subscript: Expressions._subscript,
-    ast.Slice: Expressions._slice,
-    ast.List: Expressions._sequence,
-    ast.Tuple: Expressions._sequence,
-    ast.Set: Expressions._sequence,
-    ast.Dict: Expressions._dictionary,
-    ast.JoinedStr: Expressions._formatted,
-    ast.Lambda: Expressions._lambda,
-    ast.ListComp: Expressions._comprehension,
-    ast.SetComp: Expressions._comprehension,
-    ast.GeneratorExp: Expressions._comprehension,
-    ast.DictComp: Expressions._dictionary_comprehension,
-    ast.NamedExpr: Expressions._walrus,
-    ast.Await: Expressions._inner,
-    ast.Starred: Expressions._inner,
-    ast.YieldFrom: Expressions._inner,
-    ast.Yield: Expressions._yield,
+_HANDLERS: dict[type[ast.expr], str] = {
+    ast.Name: "_name",
+    ast.Attribute: "_attribute",
+    ast.Call: "_call",
+    ast.BinOp: "_binary",
+    ast.UnaryOp: "_unary",
+    ast.BoolOp: "_boolean",
+    ast.Compare: "_compare",
+    ast.IfExp: "_conditional",
+    ast.Subscript: "_subscript",
+    ast.Slice: "_slice",
+    ast.List: "_sequence",
+    ast.Tuple: "_sequence",
+    ast.Set: "_sequence",
+    ast.Dict: "_dictionary",
+    ast.JoinedStr: "_formatted",
+    ast.Lambda: "_lambda",
+    ast.ListComp: "_comprehension",
+    ast.SetComp: "_comprehension",
+    ast.GeneratorExp: "_comprehension",
+    ast.DictComp: "_dictionary_comprehension",
+    ast.NamedExpr: "_walrus",
+    ast.Await: "_inner",
+    ast.Starred: "_inner",
+    ast.YieldFrom: "_inner",
+    ast.Yield: "_yield",
 }
 
 
@@ -606,11 +608,11 @@ def _is_path(value: Value) -> bool:
 
 
 def _joined_path(left: Term, right: Value) -> Value:
-    pieces = [each for each in (*left.parts[1:], right)]
+    pieces = [*left.parts[1:], right]
     return Term("call", "Path", (left.parts[0], *pieces))
 
 
-def _compared(operator: ast.cmpop, left: Value, right: Value) -> Value:
+def _compared(operator: ast.cmpop, left: Value, right: Value) -> Value:  # noqa: PLR0911  # a list of cases
     if isinstance(operator, (ast.Is, ast.IsNot)):
         same = _identical(left, right)
         if same is None:

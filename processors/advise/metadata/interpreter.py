@@ -6,7 +6,6 @@ known list once an element. A function is followed at each call. Steps, depth an
 
 import ast
 from collections.abc import Callable, Mapping
-from typing import TypeVar
 
 from . import operations
 from .expressions import Expressions
@@ -19,12 +18,8 @@ from .values import UNKNOWN, Class, Function, Instance, Module, Scope, Term, Val
 
 MOST_STEPS = 400_000
 DEEPEST_CALL = 28
-MOST_ITERATIONS = 64
-STEPS_OF_A_CALL = 120_000
 
 NEXT, BREAK, CONTINUE, RETURN, RAISE = "next", "break", "continue", "return", "raise"
-_Statement = Callable[[ast.stmt, Scope], str]
-_Node = TypeVar("_Node", bound=ast.stmt)
 
 
 class Stopped(Exception):
@@ -44,7 +39,7 @@ class Interpreter(Expressions):
         devices: Devices of one node.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917  # all of them by name or place
         self,
         tree: SourceTree,
         directory: str,
@@ -82,10 +77,6 @@ class Interpreter(Expressions):
             ast.ImportFrom: self._import_from,
             ast.Global: self._global,
             ast.Nonlocal: self._nonlocal,
-            ast.Raise: lambda node, scope: RAISE,
-            ast.Break: lambda node, scope: BREAK,
-            ast.Continue: lambda node, scope: CONTINUE,
-            ast.Delete: lambda node, scope: NEXT,
             ast.Match: self._match,
         }
 
@@ -125,7 +116,7 @@ class Interpreter(Expressions):
         for statement in body:
             self.step()
             handler = self._statements.get(type(statement))
-            signal = handler(statement, scope) if handler else NEXT
+            signal = handler(statement, scope) if handler else _SIGNALS.get(type(statement), NEXT)
             if signal != NEXT:
                 return signal
         return NEXT
@@ -166,8 +157,7 @@ class Interpreter(Expressions):
         names.update(function.keyword_defaults)
         names.update({key: each for key, each in bound_parameters(self, function).items() if key in _parameters(spec)})
         rest = dict(keywords)
-        for place, value in zip(places, arguments, strict=False):
-            names[place] = value
+        names.update(zip(places, arguments, strict=False))
         for name in [*places, *(each.arg for each in spec.kwonlyargs)]:
             if name in rest:
                 names[name] = rest.pop(name)
@@ -196,14 +186,11 @@ class Interpreter(Expressions):
             self._fields(instance, lineage, arguments, keywords)
         init = cls.find("__init__")
         if isinstance(init, Function):
-            self._bounded_call(self.bind(init, instance, cls), arguments, keywords)
+            self.call_function(self.bind(init, instance, cls), arguments, keywords)
         post = cls.find("__post_init__")
         if isinstance(post, Function):
-            self._bounded_call(self.bind(post, instance, cls), (), {})
+            self.call_function(self.bind(post, instance, cls), (), {})
         return instance
-
-    def _bounded_call(self, function: Function, arguments: tuple[Value, ...], keywords: Mapping[str, Value]) -> None:
-        self.call_function(function, arguments, keywords)
 
     def _fields(
         self, instance: Instance, lineage: list[Class], arguments: tuple[Value, ...], keywords: Mapping[str, Value]
@@ -262,7 +249,7 @@ class Interpreter(Expressions):
         return NEXT
 
     def _augmented(self, node: ast.AugAssign, scope: Scope) -> str:
-        left = self.evaluate(_loaded(node.target), scope)
+        left = self.evaluate(node.target, scope)
         right = self.evaluate(node.value, scope)
         value = operations.binary(operations.operator_name(node.op), left, right)
         if self.loops and isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -461,13 +448,12 @@ def _parameters(spec: ast.arguments) -> set[str]:
     return {each.arg for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
 
 
+_SIGNALS: Mapping[type[ast.stmt], str] = {ast.Raise: RAISE, ast.Break: BREAK, ast.Continue: CONTINUE}
+
+
 def _restore(names: dict[str, Value], before: Mapping[str, Value]) -> None:
     names.clear()
     names.update(before)
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    return target
 
 
 def _leaves(body: list[ast.stmt]) -> bool:

@@ -9,6 +9,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
+from .registry import listed
 from .shell import ShellCommand, commands, is_script
 from .tree import SourceTree
 
@@ -29,22 +30,39 @@ _LAUNCHERS = frozenset(
     }
 )
 _LAUNCH_MODULES = frozenset(
-    {"torch.distributed.launch", "torch.distributed.run", "accelerate.commands.launch", "deepspeed.launcher.runner", "paddle.distributed.launch",
-     "torch_xla.distributed.xla_dist", "bagua.distributed.launch", "colossalai.launch", "composer.cli.launcher"}
-)  # fmt: skip
+    {
+        "torch.distributed.launch",
+        "torch.distributed.run",
+        "accelerate.commands.launch",
+        "deepspeed.launcher.runner",
+        "paddle.distributed.launch",
+        "torch_xla.distributed.xla_dist",
+        "bagua.distributed.launch",
+        "colossalai.launch",
+        "composer.cli.launcher",
+    }
+)
 _SCHEDULERS = frozenset({"srun", "mpirun", "mpiexec", "sbatch", "salloc", "bsub", "qsub", "mpiexec.hydra"})
 _WRAPPERS = frozenset(
-    {"env", "nohup", "time", "nice", "exec", "numactl", "taskset", "xvfb-run", "stdbuf", "timeout", "sudo", "uv", "poetry", "pipenv",
-     "conda", "mamba", "micromamba", "pixi", "hatch", "pdm", "rye", "nsys", "ncu", "py-spy", "singularity", "apptainer", "setsid", "unbuffer",
-     "run", "run_", "ionice", "chrt"}
-)  # fmt: skip
+    listed(
+        """
+    env nohup time nice exec numactl taskset xvfb-run stdbuf timeout sudo uv poetry pipenv conda mamba micromamba
+    pixi hatch pdm rye nsys ncu py-spy singularity apptainer setsid unbuffer run run_ ionice chrt
+    """
+    )
+)
 _SWITCHES = frozenset(
-    {"--standalone", "--no_python", "--no-python", "--multi_gpu", "--multi-gpu", "--use_deepspeed", "--use_fsdp", "--cpu", "--tpu", "--mps", "-u", "-O",
-     "-B", "--use_env", "--use-env", "--no_local_rank", "--debug", "--same_network", "--oversubscribe", "--allow-run-as-root", "--exclusive", "--mpi",
-     "--pty", "-l", "--verbose", "-v", "--quiet", "-m", "--module", "--no_ssh", "--force_multi", "--save_pid", "--enable_each_rank_log", "--use_megatron_lm",
-     "--label", "--unbuffered", "--wait", "--parsable", "--nv", "--no-capture-output", "--live-stream", "--bind-to-core", "-s", "--frozen", "--no-sync",
-     "--overlap", "--kill-on-bad-exit", "--dynamo_use_dynamic", "--fp16", "--preserve-env", "-n1", "--quiet-launch", "--isolated", "--active"}
-)  # fmt: skip
+    listed(
+        """
+    --standalone --no_python --no-python --multi_gpu --multi-gpu --use_deepspeed --use_fsdp --cpu --tpu --mps -u -O
+    -B --use_env --use-env --no_local_rank --debug --same_network --oversubscribe --allow-run-as-root --exclusive
+    --mpi --pty -l --verbose -v --quiet -m --module --no_ssh --force_multi --save_pid --enable_each_rank_log
+    --use_megatron_lm --label --unbuffered --wait --parsable --nv --no-capture-output --live-stream --bind-to-core
+    -s --frozen --no-sync --overlap --kill-on-bad-exit --dynamo_use_dynamic --fp16 --preserve-env -n1 --quiet-launch
+    --isolated --active
+    """
+    )
+)
 _COUNTS = (
     "--nproc_per_node",
     "--nproc-per-node",
@@ -90,7 +108,7 @@ def programs(tree: SourceTree, directory: str, command: str, environment: dict[s
     return found[:MOST_PROGRAMS]
 
 
-def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Program]:
+def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Program]:  # noqa: PLR0911  # a list of cases
     words = command.words
     while words and depth <= DEEPEST:
         name = posixpath.basename(words[0])
@@ -98,7 +116,7 @@ def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Progra
             return _python(tree, command, words[1:], depth)
         if name in _LAUNCHERS:
             return _after_options(tree, command, words[1:], depth)
-        if name == "accelerate" or name == "ray" or name == "bagua":
+        if name in {"accelerate", "ray", "bagua"}:
             words = words[2:] if name == "accelerate" else words[1:]
             return (
                 _after_options(tree, command, words, depth)

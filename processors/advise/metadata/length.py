@@ -6,24 +6,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .operations import settle
-from .registry import words
+from .registry import listed, words
 from .settings import Settings, is_number
 from .steps import Training
 from .trace import Loop
 from .values import Config, Instance, Model, Range, Term, Value, alternatives, walk
 
-EPOCHS = (
-    "maxepochs", "maxepoch", "numtrainepochs", "trainepochs", "trainingepochs", "numepochs", "nepochs", "nbepochs", "nbepoch", "totalepochs",
-    "totalepoch", "epochs", "epoch", "nepoch", "numepoch", "epochnum", "epochnums", "maxnumepochs", "trainingepoch", "ntrainepochs", "endepoch",
-    "epochsnum", "niterepochs",
-)  # fmt: skip
-STEPS = (
-    "maxsteps", "maxstep", "maxtrainsteps", "totalsteps", "totalstep", "numtrainsteps", "trainsteps", "trainingsteps", "numtrainingsteps", "numsteps",
-    "nsteps", "maxiters", "maxiter", "totaliters", "totaliter", "numiterations", "niterations", "trainiters", "numiters", "niters", "iterations",
-    "maxiterations", "maxupdate", "maxupdates", "totaltrainingsteps", "trainnumsteps", "steps", "totaltimesteps", "totalkimg", "numtrainiters", "ntimesteps", "timesteps", "lrannealsteps",
-    "trainingiters", "totaliterations", "numenvsteps", "totalenvsteps", "numframes", "maxframes", "totalframes", "maxtimesteps", "nupdates",
-    "numupdates", "totalnumsteps", "maxtrainingsteps", "numtrainingiterations", "iters", "niter", "numtimesteps", "envsteps", "trainiterations",
-)  # fmt: skip
+EPOCHS = listed(
+    """
+    maxepochs maxepoch numtrainepochs trainepochs trainingepochs numepochs nepochs nbepochs nbepoch totalepochs
+    totalepoch epochs epoch nepoch numepoch epochnum epochnums maxnumepochs trainingepoch ntrainepochs endepoch
+    epochsnum niterepochs
+    """
+)
+STEPS = listed(
+    """
+    maxsteps maxstep maxtrainsteps totalsteps totalstep numtrainsteps trainsteps trainingsteps numtrainingsteps
+    numsteps nsteps maxiters maxiter totaliters totaliter numiterations niterations trainiters numiters niters
+    iterations maxiterations maxupdate maxupdates totaltrainingsteps trainnumsteps steps totaltimesteps totalkimg
+    numtrainiters ntimesteps timesteps lrannealsteps trainingiters totaliterations numenvsteps totalenvsteps
+    numframes maxframes totalframes maxtimesteps nupdates numupdates totalnumsteps maxtrainingsteps
+    numtrainingiterations iters niter numtimesteps envsteps trainiterations
+    """
+)
 EPISODES = (
     "numepisodes",
     "nepisodes",
@@ -38,10 +43,31 @@ TOKENS = ("maxtokens", "totaltokens", "traintokens", "trainingtokens", "maxtrain
 
 _UNITS = {"epoch": EPOCHS, "step": STEPS, "episode": EPISODES, "token": TOKENS}
 _UNIT_WORDS = {
-    "epoch": "epoch", "epochs": "epoch", "nepochs": "epoch", "nepoch": "epoch", "step": "step", "steps": "step", "iter": "step", "iters": "step", "iteration": "step",
-    "iterations": "step", "it": "step", "update": "step", "updates": "step", "timesteps": "step", "timestep": "step", "frames": "step",
-    "frame": "step", "niter": "step", "episode": "episode", "episodes": "episode", "tokens": "token", "itr": "step", "ep": "epoch", "batches": "step",
-}  # fmt: skip
+    "epoch": "epoch",
+    "epochs": "epoch",
+    "nepochs": "epoch",
+    "nepoch": "epoch",
+    "step": "step",
+    "steps": "step",
+    "iter": "step",
+    "iters": "step",
+    "iteration": "step",
+    "iterations": "step",
+    "it": "step",
+    "update": "step",
+    "updates": "step",
+    "timesteps": "step",
+    "timestep": "step",
+    "frames": "step",
+    "frame": "step",
+    "niter": "step",
+    "episode": "episode",
+    "episodes": "episode",
+    "tokens": "token",
+    "itr": "step",
+    "ep": "epoch",
+    "batches": "step",
+}
 _REPEATS = {"run", "runs", "trial", "seed", "fold", "repeat", "exp", "experiment", "replicate", "split"}
 """Loops over whole trainings."""
 _PER_EPOCH = re.compile(r"\w*per_?epoch\w*")
@@ -54,7 +80,9 @@ _ENVIRONMENT_STEPS = (
     "numframes",
     "totalframes",
     "numtimesteps",
- "ntimesteps", "timesteps",)
+    "ntimesteps",
+    "timesteps",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +149,10 @@ def _of_trainers(training: Training) -> Length | None:
             inner = arguments_of(each)
             if {"num_train_epochs", "max_steps"} & set(inner):
                 given = {**inner, **given}
-        for names, unit in ((("max_steps", "total_steps", "max_iters", "num_steps", "max_iter"), "step"),
-                            (("num_train_epochs", "max_epochs", "epochs", "num_epochs"), "epoch")):  # fmt: skip
+        for names, unit in (
+            (("max_steps", "total_steps", "max_iters", "num_steps", "max_iter"), "step"),
+            (("num_train_epochs", "max_epochs", "epochs", "num_epochs"), "epoch"),
+        ):
             found = next(filter(None, (_positive(given.get(name)) for name in names)), None)
             if found is not None:
                 return Length(found, unit)

@@ -4,17 +4,28 @@ import posixpath
 from collections.abc import Iterator, Sequence
 
 from .operations import settle
-from .registry import known, plain, words
+from .registry import known, listed, plain, words
 from .settings import Settings
 from .steps import Training
 from .trace import Call
 from .values import Class, Instance, Term, Value, dotted, walk
 
-_OPTIMIZERS = {"adam", "adamw", "sgd", "adagrad", "rmsprop", "adadelta", "lion", "adafactor", "lamb", "lars", "muon", "radam", "nadam", "novograd", "adamax", "fusedadam",
-               "adamw8bit", "adam8bit", "pagedadamw8bit", "ranger", "sophiag", "distributedoptimizer", "adabelief", "asgd", "lbfgs", "rprop", "sparseadam", "fusedlamb",
-               "fusedsgd", "cpuadam", "deepspeedcpuadam", "adopt", "soap", "shampoo", "madgrad", "prodigy", "schedulefree", "adamwschedulefree", "optimizer"}  # fmt: skip
-_BASES = ("Module", "LightningModule", "PreTrainedModel", "Model", "Layer", "GenerationMixin", "ModelMixin", "BaseModel", "Block", "MegatronModule", "BaseAlgorithm",
-          "FairseqModel", "BaseModule", "GraphModule", "MessagePassing", "FairseqEncoderDecoderModel", "BaseDetector")  # fmt: skip
+_OPTIMIZERS = frozenset(
+    listed(
+        """
+    adam adamw sgd adagrad rmsprop adadelta lion adafactor lamb lars muon radam nadam novograd adamax fusedadam
+    adamw8bit adam8bit pagedadamw8bit ranger sophiag distributedoptimizer adabelief asgd lbfgs rprop sparseadam
+    fusedlamb fusedsgd cpuadam deepspeedcpuadam adopt soap shampoo madgrad prodigy schedulefree adamwschedulefree
+    optimizer
+    """
+    )
+)
+_BASES = listed(
+    """
+    Module LightningModule PreTrainedModel Model Layer GenerationMixin ModelMixin BaseModel Block MegatronModule
+    BaseAlgorithm FairseqModel BaseModule GraphModule MessagePassing FairseqEncoderDecoderModel BaseDetector
+    """
+)
 _FACTORIES = {
     "create_model",
     "timm_create_model",
@@ -26,13 +37,25 @@ _FACTORIES = {
     "create_model_and_transforms",
     "ModelFactory",
 }
-_SETTINGS = ("modelname", "model", "arch", "archname", "architecture", "network", "net", "modelnameorpath", "basemodel", "modeltype", "modelid", "backbone", "pretrainedmodelnameorpath",
-             "netg", "modelpath", "modelarch", "modelcard", "encoder", "gnntype", "gnn", "modelsize", "variant", "modelclass", "initfrom", "basemodelname", "networkname", "algo", "algorithm",
-             "agent", "algoname", "method", "checkpoint", "llm", "cnn", "nettype", "baseline")  # fmt: skip
+_SETTINGS = listed(
+    """
+    modelname model arch archname architecture network net modelnameorpath basemodel modeltype modelid backbone
+    pretrainedmodelnameorpath netg modelpath modelarch modelcard encoder gnntype gnn modelsize variant modelclass
+    initfrom basemodelname networkname algo algorithm agent algoname method checkpoint llm cnn nettype baseline
+    """
+)
 _WEIGHTS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")
 _PARTS = {"generator", "discriminator", "critic", "loss"}
-_GENERIC = set(
-    ["model", "net", "network", "module", "main", "wrapper", "base", "classifier", "lit", "lightning", "ddp", "trainer", "agent", "encoder", "decoder", "backbone", "pl", "my", "custom", "my_model", "wrapped", "task", "system", "training", "train", "default", "none", "null", "true", "false", "auto", "pretrained", "scratch", "resume", "checkpoint", "best", "last", "generator", "discriminator", "critic", "actor", "value", "policy", "block", "layer", "positional", "encoding", "embedding", "head", "loss", "criterion", "student", "teacher", "layer", "util", "network", "unit", "common", "component", "ema", "denoiser", "autoencoder", "gen", "disc", "netg", "netd", "g", "d", "resume_from"]
+_GENERIC = frozenset(
+    listed(
+        """
+    model net network module main wrapper base classifier lit lightning ddp trainer agent encoder decoder backbone
+    pl my custom my_model wrapped task system training train default none null true false auto pretrained scratch
+    resume checkpoint best last generator discriminator critic actor value policy block layer positional encoding
+    embedding head loss criterion student teacher util unit common component ema denoiser autoencoder gen disc netg
+    netd g d resume_from
+    """
+    )
 )
 
 
@@ -43,7 +66,7 @@ def model_name(training: Training, settings: Settings) -> str | None:
     for value in _trained_values(training):
         for kind, name in _names_of(value):
             (loaded if kind == "loaded" else made).append(name)
-    stated = [each for each in _stated(settings)]
+    stated = list(_stated(settings))
     for name in loaded:
         return name
     for name in stated:
@@ -85,12 +108,20 @@ def algorithm(training: Training, settings: Settings) -> str | None:
 
 def optimizers(training: Training) -> list[Call]:
     """Return the calls that make optimizers."""
-    return [each for each in training.trace.calls if plain(each.last) in _OPTIMIZERS or (
-        isinstance(each.called, Term) and each.name.startswith(("torch.optim.", "optax.", "bitsandbytes.optim.")) and each.last[:1].isupper() and "lr_scheduler" not in each.name
-    )]  # fmt: skip
+    return [
+        each
+        for each in training.trace.calls
+        if plain(each.last) in _OPTIMIZERS
+        or (
+            isinstance(each.called, Term)
+            and each.name.startswith(("torch.optim.", "optax.", "bitsandbytes.optim."))
+            and each.last[:1].isupper()
+            and "lr_scheduler" not in each.name
+        )
+    ]
 
 
-def _trained_values(training: Training) -> Iterator[Value]:
+def _trained_values(training: Training) -> Iterator[Value]:  # noqa: C901  # a list of cases
     for call in training.trainers:
         yield call.argument("model", "network", "net")
         if any("rainer" in each for each in (call.name, *call.bases)) and call.arguments:
@@ -158,7 +189,11 @@ def _of_call(term: Term) -> Iterator[tuple[str, str]]:
 
 
 def _stated(settings: Settings) -> Iterator[str]:
-    typed = [each for each in settings.all if each.name.lower() in {"model.type", "arch.type", "model.name", "model.arch", "model.meta_architecture"}]
+    typed = [
+        each
+        for each in settings.all
+        if each.name.lower() in {"model.type", "arch.type", "model.name", "model.arch", "model.meta_architecture"}
+    ]
     for each in [*typed, *settings.find(_SETTINGS)]:
         value = each.value
         if isinstance(value, str) and value.endswith(_WEIGHTS) and known("models", value):

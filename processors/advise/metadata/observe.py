@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 from .interpreter import Interpreter, Stopped
 from .launch import Program
-from .trace import Trace
-from .tree import SourceTree
 from .library.commands import split_words
 from .library.configurations import overrides
+from .trace import Trace
+from .tree import SourceTree
 from .values import Config, Module, Scope
 
 DEEPEST_STACK = 12_000
@@ -62,7 +62,13 @@ def observe(tree: SourceTree, program: Program, devices: int, nodes: int) -> Tra
 def _words(words: list[str]) -> Config:
     """Return what the words of an installed tool set: `--name value`, `name=value`."""
     named, places = split_words(words)
-    return Config({**overrides([each for each in places if "=" in each]), **named, "words": [each for each in places if "=" not in each]})
+    return Config(
+        {
+            **overrides([each for each in places if "=" in each]),
+            **named,
+            "words": [each for each in places if "=" not in each],
+        }
+    )
 
 
 def _above(directory: str) -> list[str]:

@@ -38,11 +38,46 @@ _BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
 _UNARY: Mapping[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
 
 _TEXT_METHODS = frozenset(
-    ["capitalize", "casefold", "count", "endswith", "find", "format", "index", "isalnum", "isalpha", "isdigit", "islower", "isnumeric", "isupper", "join", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rfind", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper"]
+    [
+        "capitalize",
+        "casefold",
+        "count",
+        "endswith",
+        "find",
+        "format",
+        "index",
+        "isalnum",
+        "isalpha",
+        "isdigit",
+        "islower",
+        "isnumeric",
+        "isupper",
+        "join",
+        "lower",
+        "lstrip",
+        "partition",
+        "removeprefix",
+        "removesuffix",
+        "replace",
+        "rfind",
+        "rpartition",
+        "rsplit",
+        "rstrip",
+        "split",
+        "splitlines",
+        "startswith",
+        "strip",
+        "title",
+        "upper",
+    ]
 )
-_LIST_METHODS = frozenset(["append", "extend", "insert", "pop", "remove", "index", "count", "copy", "reverse", "clear", "sort"])
+_LIST_METHODS = frozenset(
+    ["append", "extend", "insert", "pop", "remove", "index", "count", "copy", "reverse", "clear", "sort"]
+)
 _MAP_METHODS = frozenset(["get", "keys", "values", "items", "update", "pop", "setdefault", "copy", "clear"])
-_SET_METHODS = frozenset(["add", "discard", "remove", "union", "update", "intersection", "difference", "copy", "issubset", "issuperset"])
+_SET_METHODS = frozenset(
+    ["add", "discard", "remove", "union", "update", "intersection", "difference", "copy", "issubset", "issuperset"]
+)
 
 
 def is_plain(value: Value) -> bool:
@@ -142,7 +177,7 @@ def settle(value: Value, depth: int = 0) -> Value:
     return value
 
 
-def convert(kind: str, value: Value) -> Value:
+def convert(kind: str, value: Value) -> Value:  # noqa: PLR0911  # a list of cases
     """Return `int(value)`, `float(value)`, `str(value)`, `bool(value)` and the roundings of `math`."""
     if isinstance(value, Term):
         if value.kind == "choice":

@@ -4,30 +4,23 @@ from .data import _names_split
 from .length import arguments_of
 from .model import optimizers
 from .operations import settle
+from .registry import listed
 from .settings import Settings, is_number
 from .steps import Training
 from .values import Value
 
-_BATCH = ("perdevicetrainbatchsize", "trainbatchsize", "batchsizeperdevice", "batchsizepergpu", "microbatchsize", "batchsize", "trainmicrobatchsizepergpu", "batch", "samplespergpu",
-          "devicebatchsize", "localbatchsize", "globalbatchsize", "totalbatchsize", "bs", "imsperbatch", "batchsz", "trainbs", "nbatch", "minibatchsize", "batchsizetrain")  # fmt: skip
-_RATE = (
-    "learningrate",
-    "lr",
-    "baselr",
-    "initlr",
-    "peaklr",
-    "maxlr",
-    "policylr",
-    "learningrateg",
-    "lrg",
-    "glr",
-    "lr0",
-    "actorlr",
-    "blr",
-    "initiallr",
-    "lrinit",
-    "stepsize",
-    "baselearningrate",
+_BATCH = listed(
+    """
+    perdevicetrainbatchsize trainbatchsize batchsizeperdevice batchsizepergpu microbatchsize batchsize
+    trainmicrobatchsizepergpu batch samplespergpu devicebatchsize localbatchsize globalbatchsize totalbatchsize bs
+    imsperbatch batchsz trainbs nbatch minibatchsize batchsizetrain
+    """
+)
+_RATE = listed(
+    """
+    learningrate lr baselr initlr peaklr maxlr policylr learningrateg lrg glr lr0 actorlr blr initiallr lrinit
+    stepsize baselearningrate
+    """
 )
 
 

@@ -8,9 +8,22 @@ from dataclasses import dataclass
 from importlib import resources
 
 TASKS = (
-    "language-modelling", "text-classification", "translation", "speech-recognition", "image-classification", "object-detection",
-    "segmentation", "image-generation", "reinforcement-learning", "recommendation", "graph", "time-series", "tabular", "multimodal", "other",
-)  # fmt: skip
+    "language-modelling",
+    "text-classification",
+    "translation",
+    "speech-recognition",
+    "image-classification",
+    "object-detection",
+    "segmentation",
+    "image-generation",
+    "reinforcement-learning",
+    "recommendation",
+    "graph",
+    "time-series",
+    "tabular",
+    "multimodal",
+    "other",
+)
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _LONGEST = 300
@@ -22,6 +35,11 @@ class KnownName:
 
     name: str
     task: str
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Return the words of a list that is written as a text."""
+    return tuple(text.split())
 
 
 def plain(text: str) -> str:

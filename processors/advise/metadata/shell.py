@@ -20,6 +20,7 @@ _VARIABLE = re.compile(r"\$(?:\{([^{}]{1,200})\}|([A-Za-z_][A-Za-z0-9_]*|[0-9@*#
 _DEFAULTED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*|[0-9@*#])(?::?[-=](.*))?", re.DOTALL)
 _OPERATORS = {"&&", "||", ";", "|", "&", "(", ")", "|&", ";;"}
 _KEYWORDS = {"then", "do", "else", "{", "!", "time"}
+_PLAIN = {"set", "echo", "mkdir", "rm", "ls", "sleep", "module", "ulimit", "shift", "printf", "cat", "unset"}
 _ENDS = {"fi", "done", "esac", "}", "elif", "if", "case", "while", "until", "function"}
 
 
@@ -70,7 +71,7 @@ def commands(
             skipping = 1  # the first branch of a condition stands for it
             continue
         if skipping:
-            skipping += words[0] in {"if"}
+            skipping += words[0] == "if"
             skipping -= words[0] == "fi"
             continue
         if words[0] == "elif":
@@ -149,7 +150,7 @@ def _line(shell: _Shell, words: list[str]) -> None:
             command.append(word)
 
 
-def _command(shell: _Shell, raw: list[str]) -> None:
+def _command(shell: _Shell, raw: list[str]) -> None:  # noqa: C901  # a list of cases
     while raw and raw[0] in _KEYWORDS:
         raw = raw[1:]
     if not raw or raw[0] in _ENDS:
@@ -178,25 +179,11 @@ def _command(shell: _Shell, raw: list[str]) -> None:
         shell.directory = shell.tree.relative(words[1], shell.directory) or shell.directory
     elif words[0] in {"source", "."} and len(words) > 1:
         name = shell.tree.relative(words[1], shell.directory)
-        text = shell.tree.read(name) if name is not None else None
-        if text is not None and len(shell.arguments) < 50:
-            inner = commands(text, shell.tree, shell.directory, shell.variables, [*shell.arguments, *[""] * 20])
+        script = shell.tree.read(name) if name is not None else None
+        if script is not None and len(shell.arguments) < 50:
+            inner = commands(script, shell.tree, shell.directory, shell.variables, [*shell.arguments, *[""] * 20])
             shell.variables.update(inner[-1].environment if inner else {})
-    elif words[0] == "set" or words[0] in {
-        "echo",
-        "mkdir",
-        "rm",
-        "ls",
-        "sleep",
-        "module",
-        "ulimit",
-        "shift",
-        "printf",
-        "cat",
-        "unset",
-    }:
-        return
-    else:
+    elif words[0] not in _PLAIN:
         shell.found.append(ShellCommand(words, shell.directory, local))
 
 

@@ -4,11 +4,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from .operations import settle
+from .registry import listed
 from .trace import Call, Loop, Trace
 from .values import Instance, Term, Value, dotted
 
 _GRADIENTS = frozenset(
-    ["backward", "apply_gradients", "minimize", "manual_backward", "train_on_batch", "value_and_grad", "grad", "apply_updates", "train_step", "training_step", "train_batch", "backward_step", "scale_loss", "optimize_parameters", "forward_backward_func", "update_parameters", "run_step"]
+    listed(
+        """
+    backward apply_gradients minimize manual_backward train_on_batch value_and_grad grad apply_updates train_step
+    training_step train_batch backward_step scale_loss optimize_parameters forward_backward_func update_parameters
+    run_step
+    """
+    )
 )
 _TRAINER_ENDINGS = ("Trainer", "Runner", "Learner", "Estimator", "Fabric", "TrainerV2", "TrainLoop")
 _RUNS = frozenset({"train", "fit", "learn", "fit_one_cycle", "fine_tune", "train_and_evaluate", "run", "train_model"})
@@ -65,7 +72,10 @@ class Training:
     @property
     def configured(self) -> bool:
         """Whether a runner is made from a whole configuration (MMEngine, detectron2)."""
-        return any(each.name.endswith(("Runner.from_cfg", "Runner", "DefaultTrainer", "build_runner", "train_detector")) for each in self.trace.calls)
+        return any(
+            each.name.endswith(("Runner.from_cfg", "Runner", "DefaultTrainer", "build_runner", "train_detector"))
+            for each in self.trace.calls
+        )
 
     @property
     def seen(self) -> bool:

@@ -1,6 +1,6 @@
 """What a job learns to do: votes of its data, its model, its libraries and its words."""
 
-from collections import Counter
+from collections import defaultdict
 
 from .registry import known, task_of_import, tasks_in
 from .trace import Trace
@@ -29,7 +29,7 @@ def task_type(trace: Trace, model: str | None, train: str | None, text: str) -> 
     """
     if is_reinforcement(trace):
         return "reinforcement-learning"
-    votes: Counter[str] = Counter()
+    votes: dict[str, float] = defaultdict(float)
     for kind, name, weight in (("datasets", train, 2.5), ("models", model, 3.5)):
         found = known(kind, name) if name else None
         if found is not None:
@@ -43,5 +43,5 @@ def task_type(trace: Trace, model: str | None, train: str | None, text: str) -> 
         votes[task] += min(1.5 + 0.25 * count, 3.0)
     for task, count in tasks_in(text.splitlines()[:60]).items():
         votes[task] += min(0.5 * count, 2.0)
-    best = votes.most_common(1)
-    return best[0][0] if best and best[0][1] >= LEAST else None
+    best = max(votes, key=votes.__getitem__, default=None)
+    return best if best is not None and votes[best] >= LEAST else None

@@ -8,6 +8,7 @@ from typing import Any
 
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
+
 from .configurations import load_file, scalar, set_path
 from .python import as_config, literal
 
@@ -236,7 +237,12 @@ def _actions(program: Program, owner: Value, arguments: Arguments, keywords: Key
     if not _is_parser(owner):
         return NotImplemented
     return [
-        Config(option_strings=each.names, dest=each.destination, type=each.keywords.get("type"), default=each.keywords.get("default"))
+        Config(
+            option_strings=each.names,
+            dest=each.destination,
+            type=each.keywords.get("type"),
+            default=each.keywords.get("default"),
+        )
         for each in owner.call.options
     ]
 
@@ -461,16 +467,28 @@ _DEFINERS = (
 )
 
 EXTERNALS: Mapping[str, Any] = {
-    **dict.fromkeys(("argparse.ArgumentParser", "configargparse.ArgumentParser", "configargparse.ArgParser", "jsonargparse.ArgumentParser"), _parser),
+    **dict.fromkeys(
+        (
+            "argparse.ArgumentParser",
+            "configargparse.ArgumentParser",
+            "configargparse.ArgParser",
+            "jsonargparse.ArgumentParser",
+        ),
+        _parser,
+    ),
     "detectron2.engine.default_argument_parser": _detectron_parser,
     "fire.Fire": _fire,
     "typer.run": _typer_run,
-    **{f"{place}.DEFINE_{kind}": _define for place in ("absl.flags", "flags", "tf.app.flags", "tensorflow.app.flags") for kind in _DEFINERS},
+    **{
+        f"{place}.DEFINE_{kind}": _define
+        for place in ("absl.flags", "flags", "tf.app.flags", "tensorflow.app.flags")
+        for kind in _DEFINERS
+    },
     "ml_collections.config_flags.DEFINE_config_file": _define_file,
     "ml_collections.config_flags.config_flags.DEFINE_config_file": _define_file,
     "absl.app.run": _run_main,
     "tf.app.run": _run_main,
-}  # fmt: skip
+}
 METHODS: Mapping[str, Any] = {
     "add_argument": _add_argument,
     "add_arg": _add_argument,

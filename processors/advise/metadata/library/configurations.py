@@ -12,6 +12,7 @@ import yaml
 
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Instance, OpenFile, Term, Value
+
 from .python import as_config, copied, literal, path_text, read_text
 
 Program = Any
@@ -297,7 +298,8 @@ def _merge_into(owner: Config, found: dict[Any, Value]) -> None:
         if isinstance(inner, Config) and isinstance(value, dict):
             _merge_into(inner, value)
         else:
-            owner[key] = as_config(value)
+            tupled = isinstance(value, str) and value.startswith(("(", "["))  # yacs reads texts as Python literals
+            owner[key] = literal(value) if tupled else as_config(value)
 
 
 def _merge_list(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
@@ -335,7 +337,13 @@ def _detectron(program: Program, arguments: Arguments, keywords: Keywords) -> Va
     """`detectron2.config.get_cfg`: the defaults that a length, a rate and a batch rest on (its `config/defaults.py`)."""
     found = as_config(
         {
-            "MODEL": {"META_ARCHITECTURE": "GeneralizedRCNN", "WEIGHTS": "", "BACKBONE": {}, "ROI_HEADS": {}, "RETINANET": {}},
+            "MODEL": {
+                "META_ARCHITECTURE": "GeneralizedRCNN",
+                "WEIGHTS": "",
+                "BACKBONE": {},
+                "ROI_HEADS": {},
+                "RETINANET": {},
+            },
             "DATASETS": {"TRAIN": (), "TEST": ()},
             "DATALOADER": {},
             "INPUT": {},
@@ -351,9 +359,21 @@ EXTERNALS: Mapping[str, Any] = {
     "detectron2.config.get_cfg": _detectron,
     **dict.fromkeys(("json.load", "json.loads", "orjson.loads"), _load_text(_json)),
     **dict.fromkeys(("yaml.load", "yaml.safe_load", "yaml.full_load", "yaml.unsafe_load"), _load_text(parse_yaml)),
-    **dict.fromkeys(("toml.load", "tomllib.load", "tomli.load", "tomllib.loads"), _load_text(functools.partial(parse_configuration, "a.toml"))),
-    **dict.fromkeys(("OmegaConf.load", "omegaconf.OmegaConf.load", "mmengine.Config.fromfile", "mmengine.config.Config.fromfile",
-                     "mmcv.Config.fromfile", "mmcv.utils.Config.fromfile"), _load_path),
+    **dict.fromkeys(
+        ("toml.load", "tomllib.load", "tomli.load", "tomllib.loads"),
+        _load_text(functools.partial(parse_configuration, "a.toml")),
+    ),
+    **dict.fromkeys(
+        (
+            "OmegaConf.load",
+            "omegaconf.OmegaConf.load",
+            "mmengine.Config.fromfile",
+            "mmengine.config.Config.fromfile",
+            "mmcv.Config.fromfile",
+            "mmcv.utils.Config.fromfile",
+        ),
+        _load_path,
+    ),
     "omegaconf.OmegaConf.create": _create,
     "omegaconf.OmegaConf.structured": _create,
     "omegaconf.OmegaConf.merge": _merge,
@@ -362,7 +382,7 @@ EXTERNALS: Mapping[str, Any] = {
     "omegaconf.OmegaConf.to_container": _first,
     "omegaconf.OmegaConf.to_object": _first,
     "omegaconf.OmegaConf.select": _select,
-}  # fmt: skip
+}
 METHODS: Mapping[str, Any] = {
     **dict.fromkeys(("freeze", "defrost", "lock", "unlock", "set_new_allowed"), _nothing),
     "merge_from_file": _merge_file,

@@ -6,6 +6,7 @@ from typing import Any
 
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
+
 from .commands import split_words
 from .configurations import interpolated, load_file, merged, scalar, set_path
 from .hydra import locate
@@ -286,6 +287,6 @@ METHODS: Mapping[str, Any] = {
     "parse_args_and_config": _into_dataclasses,
     "parse_json_file": _into_dataclasses,
     "parse_yaml_file": _into_dataclasses,
-    "parse": lambda program, owner, arguments, keywords: _into_dataclasses(program, owner, arguments, keywords),
+    "parse": _into_dataclasses,
 }
 __all__ = ["EXTERNALS", "METHODS", "TRAINING_DEFAULTS", "fill", "is_training_arguments", "literal", "posixpath"]

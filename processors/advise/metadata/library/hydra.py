@@ -9,6 +9,7 @@ from typing import Any
 
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Model, Module, Term, Value
+
 from .configurations import interpolated, merged, parse_yaml, scalar, set_path, structured
 from .python import as_config, copied
 
@@ -68,7 +69,7 @@ def _place(program: Program, directory: str, name: str) -> str | None:
     return found if found is None or isinstance(found, str) else None
 
 
-def _load(
+def _load(  # noqa: PLR0917  # all of them by name or place
     program: Program,
     directory: str,
     name: str,
@@ -129,18 +130,17 @@ def _entry(entry: Value, here: str, groups: dict[str, str]) -> list[tuple[str, s
     for key, value in entry.items() if isinstance(entry, dict) else []:
         if not isinstance(key, str) or key.startswith("override "):
             continue
-        key = key.removeprefix("optional ").strip()
-        group, _, package = key.partition("@")
+        named = key.removeprefix("optional ").strip()
+        group, _, package = named.partition("@")
         group = group.lstrip("/") if group.startswith("/") else posixpath.join(here, group)
-        chosen = groups.pop(group, groups.pop(key, None))
+        chosen = groups.pop(group, groups.pop(named, None))
         chosen = value if chosen is None else scalar(chosen)
         if package in {"", "_here_"}:
             package = group.replace("/", ".")
         elif package == "_global_":
             package = ""
-        for each in chosen if isinstance(chosen, list) else [chosen]:
-            if isinstance(each, str) and each != "null":
-                found.append((posixpath.join(group, each), package))
+        names = chosen if isinstance(chosen, list) else [chosen]
+        found += [(posixpath.join(group, each), package) for each in names if isinstance(each, str) and each != "null"]
     return found
 
 

@@ -118,7 +118,7 @@ def _setattr(program: Program, arguments: Arguments, keywords: Keywords) -> Valu
         program.set_attribute(arguments[0], arguments[1], arguments[2])
 
 
-def _isinstance(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+def _isinstance(program: Program, arguments: Arguments, keywords: Keywords) -> Value:  # noqa: PLR0911  # a list of cases
     if len(arguments) != 2:
         return UNKNOWN
     value, kinds = arguments
@@ -373,11 +373,28 @@ EXIT = Term("external", "sys.exit()")
 """What a call returns that ends the program."""
 
 _NAMESPACES = (
-    "argparse.Namespace", "types.SimpleNamespace", "easydict.EasyDict", "addict.Dict", "addict.addict.Dict", "box.Box", "munch.Munch",
-    "munch.munchify", "ml_collections.ConfigDict", "ml_collections.config_dict.ConfigDict", "attrdict.AttrDict", "dotmap.DotMap",
-    "yacs.config.CfgNode", "omegaconf.DictConfig", "fvcore.common.config.CfgNode", "collections.OrderedDict", "mmengine.ConfigDict",
-    "ml_collections.FrozenConfigDict", "ml_collections.config_dict.placeholder", "mmcv.ConfigDict", "SimpleNamespace",
-)  # fmt: skip
+    "argparse.Namespace",
+    "types.SimpleNamespace",
+    "easydict.EasyDict",
+    "addict.Dict",
+    "addict.addict.Dict",
+    "box.Box",
+    "munch.Munch",
+    "munch.munchify",
+    "ml_collections.ConfigDict",
+    "ml_collections.config_dict.ConfigDict",
+    "attrdict.AttrDict",
+    "dotmap.DotMap",
+    "yacs.config.CfgNode",
+    "omegaconf.DictConfig",
+    "fvcore.common.config.CfgNode",
+    "collections.OrderedDict",
+    "mmengine.ConfigDict",
+    "ml_collections.FrozenConfigDict",
+    "ml_collections.config_dict.placeholder",
+    "mmcv.ConfigDict",
+    "SimpleNamespace",
+)
 
 EXTERNALS: Mapping[str, Any] = {
     "range": _range,

@@ -11,7 +11,59 @@ Arguments = tuple[Value, ...]
 Keywords = Mapping[str, Value]
 
 PASSED_THROUGH = frozenset(
-    ["DataParallel", "DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "compile", "jit", "pmap", "tqdm", "trange_", "auto_tqdm", "track", "progress_bar", "convert_sync_batchnorm", "convert_syncbn_model", "no_grad", "replicate", "freeze", "remat", "checkpoint", "shard", "value_and_grad_", "cycle", "BlockIterator", "Prefetcher", "data_prefetcher", "MpDeviceLoader", "to_device", "device_put", "iter", "next", "islice", "rank_zero_only", "deepcopy", "get_tqdm", "prefetch_to_device", "prepare_model", "prepare_data_loader", "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "get_peft_model", "fully_shard", "check_and_get_model", "unwrap_model", "BatchSpectralShuffle", "SyncVectorEnv_", "as_completed_", "alive_it", "rich_track", "wrap", "infinite_iterator"]
+    [
+        "DataParallel",
+        "DistributedDataParallel",
+        "DDP",
+        "FullyShardedDataParallel",
+        "FSDP",
+        "compile",
+        "jit",
+        "pmap",
+        "tqdm",
+        "trange_",
+        "auto_tqdm",
+        "track",
+        "progress_bar",
+        "convert_sync_batchnorm",
+        "convert_syncbn_model",
+        "no_grad",
+        "replicate",
+        "freeze",
+        "remat",
+        "checkpoint",
+        "shard",
+        "value_and_grad_",
+        "cycle",
+        "BlockIterator",
+        "Prefetcher",
+        "data_prefetcher",
+        "MpDeviceLoader",
+        "to_device",
+        "device_put",
+        "iter",
+        "next",
+        "islice",
+        "rank_zero_only",
+        "deepcopy",
+        "get_tqdm",
+        "prefetch_to_device",
+        "prepare_model",
+        "prepare_data_loader",
+        "prepare_model_for_kbit_training",
+        "prepare_model_for_int8_training",
+        "get_peft_model",
+        "fully_shard",
+        "check_and_get_model",
+        "unwrap_model",
+        "BatchSpectralShuffle",
+        "SyncVectorEnv_",
+        "as_completed_",
+        "alive_it",
+        "rich_track",
+        "wrap",
+        "infinite_iterator",
+    ]
 )
 
 
@@ -97,7 +149,9 @@ def _fit(program: Program, owner: Value, arguments: Arguments, keywords: Keyword
 def _launch(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     """`detectron2.engine.launch(main, devices, …, args=(…,))`."""
     given = keywords.get("args", ())
-    return program.call(arguments[0] if arguments else UNKNOWN, tuple(given) if isinstance(given, (list, tuple)) else (), {}, None)
+    return program.call(
+        arguments[0] if arguments else UNKNOWN, tuple(given) if isinstance(given, (list, tuple)) else (), {}, None
+    )
 
 
 def _update_to_dict(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
