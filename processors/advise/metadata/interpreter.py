@@ -16,7 +16,7 @@ from .trace import Call, Loop, Trace, source
 from .tree import ROOT, SourceTree
 from .values import UNKNOWN, Class, Function, Instance, Module, Scope, Term, Value, choice, dotted
 
-MOST_STEPS = 400_000
+MOST_STEPS = 250_000
 DEEPEST_CALL = 28
 
 NEXT, BREAK, CONTINUE, RETURN, RAISE = "next", "break", "continue", "return", "raise"

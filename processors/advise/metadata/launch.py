@@ -241,9 +241,8 @@ def _script(tree: SourceTree, command: ShellCommand, words: list[str], depth: in
         text = words[place + 1] if place + 1 < len(words) else ""
         base, rest = command.directory, words[place + 2 :]
     else:
-        words = [
-            each for place, each in enumerate(words) if not (each.startswith("-") and place < 3 and not is_script(each))
-        ]
+        while words and words[0].startswith("-"):
+            words = words[1:]
         name = tree.relative(words[0], command.directory) if words else None
         text = (tree.read(name) if name is not None else None) or ""
         base, rest = command.directory, words[1:]

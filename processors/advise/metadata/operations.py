@@ -109,10 +109,10 @@ def binary(name: str, left: Value, right: Value) -> Value:
 
 
 def alike(left: Value, right: Value, depth: int = 0) -> bool:
-    """Whether two values are the same expression, at most 12 levels deep."""
+    """Whether two values are the same expression, at most 8 levels deep."""
     if left is right:
         return True
-    if not isinstance(left, Term) or not isinstance(right, Term) or depth > 12:
+    if not isinstance(left, Term) or not isinstance(right, Term) or depth > 8:
         return is_scalar(left) and is_scalar(right) and left == right
     same = (
         left.kind == right.kind
@@ -136,43 +136,56 @@ def unary(name: str, value: Value) -> Value:
     return Term("operation", name, (value,))
 
 
-def truth(value: Value) -> bool | None:
+def truth(value: Value, depth: int = 0) -> bool | None:
     """Return whether `value` counts as true; null where that is not known."""
     if isinstance(value, Term):
+        if depth > 6:
+            return None
         if value.kind == "choice":
-            found = {truth(each) for each in value.parts}
+            found = {truth(each, depth + 1) for each in value.parts}
             return found.pop() if len(found) == 1 else None
         if value.kind == "operation":
-            return _operation_truth(value)
+            return _operation_truth(value, depth + 1)
         return True if value.kind == "external" else None
     if isinstance(value, Range):
         return None
     return bool(value) if is_plain(value) else True
 
 
-def _operation_truth(value: Term) -> bool | None:
+def _operation_truth(value: Term, depth: int) -> bool | None:
     if value.name in {"And", "Or"}:
-        found = [truth(each) for each in value.parts]
+        found = [truth(each, depth) for each in value.parts[:8]]
         decisive = value.name == "Or"
         return decisive if decisive in found else None
     if value.name == "Not":
-        inner = truth(value.parts[0])
+        inner = truth(value.parts[0], depth)
         return None if inner is None else not inner
     return None
 
 
-def settle(value: Value, depth: int = 0) -> Value:
+def settle(value: Value) -> Value:
     """Return `value` with each choice replaced by the first alternative that is known, and what follows computed."""
-    if not isinstance(value, Term) or depth > 20:
+    return _settled(value, {}, 0)
+
+
+def _settled(value: Value, done: dict[int, Value], depth: int) -> Value:
+    if not isinstance(value, Term) or depth > 40:
         return value
+    if id(value) not in done:
+        done[id(value)] = value
+        done[id(value)] = _settled_term(value, done, depth + 1)
+    return done[id(value)]
+
+
+def _settled_term(value: Term, done: dict[int, Value], depth: int) -> Value:
     if value.kind == "choice":
-        found = [settle(each, depth + 1) for each in value.parts]
+        found = [_settled(each, done, depth) for each in value.parts]
         return next((each for each in found if is_scalar(each) and each is not None), found[0])
     if value.kind == "operation" and len(value.parts) == 2 and value.name in _BINARY:
-        left, right = (settle(each, depth + 1) for each in value.parts)
+        left, right = (_settled(each, done, depth) for each in value.parts)
         return binary(value.name, left, right) if is_scalar(left) and is_scalar(right) else value
     if value.kind == "call" and value.name in {"int", "float", "round", "ceil", "floor"} and len(value.parts) > 1:
-        inner = settle(value.parts[1], depth + 1)
+        inner = _settled(value.parts[1], done, depth)
         return convert(value.name, inner) if isinstance(inner, (int, float, str)) else value
     return value
 

@@ -190,6 +190,8 @@ def _command(shell: _Shell, raw: list[str]) -> None:  # noqa: C901  # a list of 
 def _expand(shell: _Shell, word: str) -> list[str]:
     """Return a word with its variables replaced and its quotes taken off; split where it is not quoted."""
     quoted = word[:1] in {"'", '"'} or '"' in word
+    if word in {'"$@"', "$@", '"${@}"', '"${@:1}"'}:
+        return list(shell.arguments)
     if word.startswith("'") and word.endswith("'") and len(word) > 1:
         return [word[1:-1]]
 

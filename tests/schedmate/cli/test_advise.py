@@ -18,12 +18,19 @@ for epoch in range(12):
 
 
 def _advise(*words: str, asked: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "schedmate", "advise", *words], input=asked, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "schedmate", "advise", *words], input=asked, capture_output=True, text=True, check=False
+    )
 
 
 def test_answers_a_question_on_standard_input(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(SOURCE)
-    asked = {"tree": str(tmp_path), "directory": str(tmp_path), "command": "python a.py", "launch": {"ngpu": 4, "nnodes": 2}}
+    asked = {
+        "tree": str(tmp_path),
+        "directory": str(tmp_path),
+        "command": "python a.py",
+        "launch": {"ngpu": 4, "nnodes": 2},
+    }
     answer = json.loads(_advise("--metadata", "--json", asked=json.dumps(asked)).stdout)
     assert (answer["iters"], answer["iter_type"], answer["lr"], answer["gpus"]) == (12, "epoch", 0.5, 8)
     assert answer["dataset_train"] is None

@@ -30,7 +30,7 @@ METHODS: Mapping[str, Handler] = {
 }
 """Methods by name, called as `handler(program, owner, arguments, keywords)`; `NotImplemented` where the owner is another."""
 
-ATTRIBUTES: Mapping[str, Handler] = {**python.ATTRIBUTES}
+ATTRIBUTES: Mapping[str, Handler] = {**python.ATTRIBUTES, **commands.ATTRIBUTES}
 """Names that are values."""
 
 PASSED_THROUGH = training.PASSED_THROUGH

@@ -502,4 +502,9 @@ METHODS: Mapping[str, Any] = {
     "add_subparsers": _subparsers,
     "add_parser": _add_parser,
 }
-__all__ = ["EXTERNALS", "METHODS", "call_command", "call_signature", "scalar", "split_words"]
+ATTRIBUTES: Mapping[str, Any] = {
+    "absl.flags.FLAGS": _flags,
+    "flags.FLAGS": _flags,
+    "tensorflow.app.flags.FLAGS": _flags,
+}
+__all__ = ["ATTRIBUTES", "EXTERNALS", "METHODS", "call_command", "call_signature", "scalar", "split_words"]

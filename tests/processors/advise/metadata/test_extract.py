@@ -8,14 +8,20 @@ from .trees import LOOP, NETS, workload
 
 
 def test_a_loop_with_options(tmp_path: Path) -> None:
-    found = workload(tmp_path, {"train.py": LOOP, "nets.py": NETS}, "torchrun --nproc_per_node=4 train.py --epochs=7 -b 64", 4, 2)
+    found = workload(
+        tmp_path, {"train.py": LOOP, "nets.py": NETS}, "torchrun --nproc_per_node=4 train.py --epochs=7 -b 64", 4, 2
+    )
     assert (found.model_name, found.dataset_train, found.dataset_valid) == ("TinyNet", "SVHN", "SVHN")
     assert (found.iters, found.iter_type, found.batch_size, found.lr, found.gpus) == (7, "epoch", 64, 0.1, 8)
     assert found.task_type == "image-classification"
 
 
 def test_no_evaluation_is_no_data_set(tmp_path: Path) -> None:
-    found = workload(tmp_path, {"train.py": LOOP.replace("        evaluate(model, test_loader)\n", ""), "nets.py": NETS}, "python train.py")
+    found = workload(
+        tmp_path,
+        {"train.py": LOOP.replace("        evaluate(model, test_loader)\n", ""), "nets.py": NETS},
+        "python train.py",
+    )
     assert found.dataset_train == "SVHN"
     assert found.dataset_valid is None
 
@@ -46,7 +52,11 @@ trainer = Trainer(model=model, args=training, train_dataset=data["train"],
                   eval_dataset=data["validation"] if training.do_eval else None)
 trainer.train()
 """
-    found = workload(tmp_path, {"run.py": source}, "accelerate launch run.py --task sst2 --num_train_epochs 4 --learning_rate 1e-4 --output_dir o")
+    found = workload(
+        tmp_path,
+        {"run.py": source},
+        "accelerate launch run.py --task sst2 --num_train_epochs 4 --learning_rate 1e-4 --output_dir o",
+    )
     assert (found.model_name, found.dataset_train, found.dataset_valid) == ("acme/tiny-bert", "glue/sst2", None)
     assert (found.iters, found.iter_type, found.lr, found.task_type) == (4, "epoch", 1e-4, "text-classification")
     steps = workload(tmp_path, {}, "python run.py --max_steps 500 --do_eval --output_dir o")
@@ -88,7 +98,7 @@ class Data(L.LightningDataModule):
     def val_dataloader(self):
         return DataLoader(EuroSAT(self.root), batch_size=self.batch_size)
 """,
-        "conf/main.yaml": "defaults:\n  - model: small\n  - data: sat\n  - trainer: cpu\n  - experiment: null\n  - _self_\nsize: 16\n",
+        "conf/main.yaml": "defaults:\n  - _self_\n  - model: small\n  - data: sat\n  - trainer: cpu\n  - experiment: null\nsize: 16\n",
         "conf/model/small.yaml": "_target_: lit.LitClassifier\nlr: 0.1\n",
         "conf/data/sat.yaml": "_target_: lit.Data\nbatch_size: ${size}\nroot: d\n",
         "conf/trainer/cpu.yaml": "_target_: lightning.Trainer\nmax_epochs: 3\n",
@@ -102,7 +112,10 @@ class Data(L.LightningDataModule):
 
 @pytest.mark.parametrize(
     ("command", "iters", "rate"),
-    [("python t.py conf.py", 24, 0.01), ("python t.py conf.py --options train_cfg.max_epochs=6 optim_wrapper.optimizer.lr=0.5", 6, 0.5)],
+    [
+        ("python t.py conf.py", 24, 0.01),
+        ("python t.py conf.py --options train_cfg.max_epochs=6 optim_wrapper.optimizer.lr=0.5", 6, 0.5),
+    ],
 )
 def test_configurations_that_inherit(command: str, iters: int, rate: float, tmp_path: Path) -> None:
     files = {
@@ -160,7 +173,9 @@ def main(_):
     train()
 app.run(main)
 """
-    found = workload(tmp_path, {"t.py": source, "a.gin": "train.num_steps = 900\ntrain.lr = 0.25\n"}, "python t.py --gin_file=a.gin")
+    found = workload(
+        tmp_path, {"t.py": source, "a.gin": "train.num_steps = 900\ntrain.lr = 0.25\n"}, "python t.py --gin_file=a.gin"
+    )
     assert (found.iters, found.iter_type, found.lr) == (900, "step", 0.25)
 
 

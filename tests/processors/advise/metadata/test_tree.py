@@ -33,7 +33,9 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert tree.read("lib/b.py") is None
 
 
-@pytest.mark.parametrize("name", [".env", ".env.local", "server.pem", "id_rsa", ".git/config", "conf/secrets.yaml", ".aws/credentials"])
+@pytest.mark.parametrize(
+    "name", [".env", ".env.local", "server.pem", "id_rsa", ".git/config", "conf/secrets.yaml", ".aws/credentials"]
+)
 def test_secrets_are_not_opened(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)
