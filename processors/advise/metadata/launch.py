@@ -63,6 +63,7 @@ _SWITCHES = frozenset(
     """
     )
 )
+_ENTRY = re.compile(r"([\w-]{1,100})[\"']? {0,9}= {0,9}[\"']?([\w.]{1,200}:\w{1,100})")
 _COUNTS = (
     "--nproc_per_node",
     "--nproc-per-node",
@@ -318,9 +319,9 @@ def _console_script(tree: SourceTree, name: str) -> str:
     """Return `module:function` of a command that the tree's package installs; empty where it installs none of this name."""
     for file in ("pyproject.toml", "setup.py", "setup.cfg"):
         text = tree.read(file) or ""
-        match = re.search(rf"""["']?{re.escape(name)}["']?\s*=\s*["']?([\w.]{{1,200}}:\w{{1,100}})""", text)
-        if match:
-            return match[1]
+        found = next((match[2] for match in _ENTRY.finditer(text) if match[1] == name), "")
+        if found:
+            return found
     return ""
 
 

@@ -26,6 +26,7 @@ TASKS = (
 )
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_LETTERS = re.compile(r"[A-Za-z]+")
 _LONGEST = 300
 
 
@@ -83,7 +84,7 @@ def known(kind: str, text: str) -> KnownName | None:
 
 def _is_spelled(word: str, name: str, text: str) -> bool:
     """Whether a short name stands in a text as it is usually written, or alone: `SAM` is no `sample` and `Lit` no `LiT`."""
-    return len(word) > 4 or name in text or re.search(rf"(?<![A-Za-z]){re.escape(word)}(?![a-z])", text) is not None
+    return len(word) > 4 or name in text or any(each.lower() == word for each in _LETTERS.findall(text[:_LONGEST]))
 
 
 def task_of_import(name: str) -> str | None:

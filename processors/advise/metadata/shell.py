@@ -178,8 +178,7 @@ def _command(shell: _Shell, raw: list[str]) -> None:  # noqa: C901  # a list of 
     if words[0] in {"cd", "pushd"} and len(words) > 1:
         shell.directory = shell.tree.relative(words[1], shell.directory) or shell.directory
     elif words[0] in {"source", "."} and len(words) > 1:
-        name = shell.tree.relative(words[1], shell.directory)
-        script = shell.tree.read(name) if name is not None else None
+        script = shell.tree.read(shell.tree.relative(words[1], shell.directory))
         if script is not None and len(shell.arguments) < 50:
             inner = commands(script, shell.tree, shell.directory, shell.variables, [*shell.arguments, *[""] * 20])
             shell.variables.update(inner[-1].environment if inner else {})

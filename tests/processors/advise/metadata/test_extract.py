@@ -119,8 +119,10 @@ class Data(L.LightningDataModule):
 )
 def test_configurations_that_inherit(command: str, iters: int, rate: float, tmp_path: Path) -> None:
     files = {
-        "base/run.py": "train_cfg = dict(type='EpochBasedTrainLoop', max_epochs=24)\nval_cfg = dict()\noptim_wrapper = dict(optimizer=dict(lr=0.02))\n",
-        "conf.py": "_base_ = ['base/run.py']\nmodel = dict(type='FCOS')\noptim_wrapper = dict(optimizer=dict(lr=0.01))\ndata_root = 'data/coco/'\n",
+        "base/run.py": "train_cfg = dict(type='EpochBasedTrainLoop', max_epochs=24)\nval_cfg = dict()\n"
+        "optim_wrapper = dict(optimizer=dict(lr=0.02))\n",
+        "conf.py": "_base_ = ['base/run.py']\nmodel = dict(type='FCOS')\n"
+        "optim_wrapper = dict(optimizer=dict(lr=0.01))\ndata_root = 'data/coco/'\n",
         "t.py": """
 import argparse
 from mmengine.config import Config, DictAction
@@ -141,7 +143,8 @@ Runner.from_cfg(cfg).train()
 
 
 def test_an_agent_in_an_environment(tmp_path: Path) -> None:
-    source = "import gymnasium as gym\nfrom stable_baselines3 import TD3\nimport sys\nenv = gym.make('Hopper-v4')\nTD3('MlpPolicy', env).learn(int(sys.argv[1]))\n"
+    source = "import gymnasium as gym\nfrom stable_baselines3 import TD3\nimport sys\n"
+    source += "env = gym.make('Hopper-v4')\nTD3('MlpPolicy', env).learn(int(sys.argv[1]))\n"
     found = workload(tmp_path, {"rl.py": source}, "python rl.py 30000")
     assert (found.model_name, found.task_type, found.dataset_train) == ("TD3", "reinforcement-learning", "Hopper-v4")
     assert (found.iters, found.iter_type) == (30000, "step")
