@@ -8,7 +8,7 @@ from typing import Any
 from . import operations
 from .library import ATTRIBUTES, EXTERNALS, METHODS, PASSED_THROUGH
 from .library.python import method_of_super
-from .trace import Loop, Trace, source
+from .trace import Loop, Trace
 from .tree import SourceTree
 from .values import (
     UNKNOWN,
@@ -18,8 +18,6 @@ from .values import (
     Instance,
     Model,
     Module,
-    OpenFile,
-    Range,
     Scope,
     Term,
     Value,
@@ -656,6 +654,3 @@ def _contains(collection: Value, value: Value) -> bool | None:
         return value in collection
     except TypeError:
         return None
-
-
-__all__ = ["Expressions", "OpenFile", "Range", "source"]

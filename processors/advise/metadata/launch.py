@@ -63,17 +63,7 @@ _SWITCHES = frozenset(
     """
     )
 )
-_ENTRY = re.compile(r"([\w-]{1,100})[\"']? {0,9}= {0,9}[\"']?([\w.]{1,200}:\w{1,100})")
-_COUNTS = (
-    "--nproc_per_node",
-    "--nproc-per-node",
-    "--num_processes",
-    "--num-processes",
-    "--num_gpus",
-    "--num-gpus",
-    "-np",
-    "-n",
-)
+_MOST_LINES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,9 +309,10 @@ def _console_script(tree: SourceTree, name: str) -> str:
     """Return `module:function` of a command that the tree's package installs; empty where it installs none of this name."""
     for file in ("pyproject.toml", "setup.py", "setup.cfg"):
         text = tree.read(file) or ""
-        found = next((match[2] for match in _ENTRY.finditer(text) if match[1] == name), "")
-        if found:
-            return found
+        for line in text.splitlines()[:_MOST_LINES]:
+            left, equals, right = (part.strip(" \t\"',[]()") for part in line.partition("="))
+            if equals and left == name and ":" in right and right.replace(":", "").replace(".", "").isidentifier():
+                return right
     return ""
 
 

@@ -10,7 +10,7 @@ from .registry import listed, words
 from .settings import Settings, is_number
 from .steps import Training
 from .trace import Loop
-from .values import Config, Instance, Model, Range, Term, Value, alternatives, walk
+from .values import Config, Instance, Range, Term, Value, alternatives, walk
 
 EPOCHS = listed(
     """
@@ -70,7 +70,7 @@ _UNIT_WORDS = {
 }
 _REPEATS = {"run", "runs", "trial", "seed", "fold", "repeat", "exp", "experiment", "replicate", "split"}
 """Loops over whole trainings."""
-_PER_EPOCH = re.compile(r"\w*per_?epoch\w*")
+_IDENTIFIER = re.compile(r"\w+")
 _ENVIRONMENT_STEPS = (
     "totaltimesteps",
     "totalsteps",
@@ -231,10 +231,16 @@ def count(span: Range) -> float | None:
 def _unit(*texts: str) -> str | None:
     """Return the unit that the first of `texts` names; epochs before what they are made of."""
     for text in texts:
-        found = [_UNIT_WORDS[each] for each in words(_PER_EPOCH.sub("", text)) if each in _UNIT_WORDS]
+        found = [_UNIT_WORDS[each] for each in words(_counted(text)) if each in _UNIT_WORDS]
         if found:
             return next((each for each in ("epoch", "episode") if each in found), found[0])
     return None
+
+
+def _counted(text: str) -> str:
+    """Return a text without names such as `steps_per_epoch`, which speak of both units."""
+    names = _IDENTIFIER.findall(text)
+    return " ".join(each for each in names if "perepoch" not in each.lower().replace("_", ""))
 
 
 def _by_structure(inner: Sequence[Loop]) -> str | None:
@@ -261,4 +267,4 @@ def _of_settings(settings: Settings) -> Length:
     return UNKNOWN_LENGTH
 
 
-__all__ = ["Length", "Model", "count", "length"]
+__all__ = ["Length", "count", "length"]

@@ -9,7 +9,7 @@ from typing import Any
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
 
-from .configurations import load_file, scalar, set_path
+from .configurations import set_path
 from .python import as_config, literal
 
 Program = Any
@@ -447,11 +447,6 @@ def _run_main(program: Program, arguments: Arguments, keywords: Keywords) -> Val
     return program.call(main, given, {}, None)
 
 
-def _config_path(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    found = load_file(program, arguments[0] if arguments else UNKNOWN)
-    return as_config(found) if found is not None else UNKNOWN
-
-
 _DEFINERS = (
     "string",
     "integer",
@@ -507,4 +502,4 @@ ATTRIBUTES: Mapping[str, Any] = {
     "flags.FLAGS": _flags,
     "tensorflow.app.flags.FLAGS": _flags,
 }
-__all__ = ["ATTRIBUTES", "EXTERNALS", "METHODS", "call_command", "call_signature", "scalar", "split_words"]
+__all__ = ["ATTRIBUTES", "EXTERNALS", "METHODS", "call_command", "call_signature", "split_words"]

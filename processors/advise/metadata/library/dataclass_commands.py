@@ -1,6 +1,5 @@
 """Command lines that fill dataclasses: transformers' HfArgumentParser (and trl's), tyro, draccus, simple-parsing, LightningCLI."""
 
-import posixpath
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,6 @@ from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, 
 from .commands import split_words
 from .configurations import interpolated, load_file, merged, scalar, set_path
 from .hydra import locate
-from .python import literal
 
 Program = Any
 Arguments = tuple[Value, ...]
@@ -289,4 +287,4 @@ METHODS: Mapping[str, Any] = {
     "parse_yaml_file": _into_dataclasses,
     "parse": _into_dataclasses,
 }
-__all__ = ["EXTERNALS", "METHODS", "TRAINING_DEFAULTS", "fill", "is_training_arguments", "literal", "posixpath"]
+__all__ = ["EXTERNALS", "METHODS", "TRAINING_DEFAULTS", "fill", "is_training_arguments"]
