@@ -24,7 +24,6 @@ _LAUNCHERS = frozenset(
         "colossalai",
         "paddle.distributed.launch",
         "horovodrun",
-        "torchrun_",
         "composer",
         "mosaic",
     }

@@ -30,14 +30,18 @@ def task_type(trace: Trace, model: str | None, train: str | None, text: str) -> 
     if is_reinforcement(trace):
         return "reinforcement-learning"
     votes: dict[str, float] = defaultdict(float)
-    for kind, name, weight in (("datasets", train, 2.5), ("models", model, 3.5)):
+    made = {each.last for each in trace.calls if isinstance(each.called, Class)} - {model}
+    special = {found.task for each in made if (found := known("models", each)) and not known("backbones", found.name)}
+    for kind, name, weight in (("datasets", train, 2.0), ("models", model, 3.5)):
         found = known(kind, name) if name else None
         if found is not None:
             shared = kind == "models" and known("backbones", found.name) is not None
-            votes[found.task] += 1.5 if shared else weight
+            votes[found.task] += (0.0 if special else 1.5) if shared else weight
+    for each in sorted(special):
+        votes[each] += 3.5
     imports = {task_of_import(each.name) for each in trace.calls if isinstance(each.called, Term)} - {None}
-    for each in imports:
-        votes[str(each)] += 2.0
+    for each in sorted(filter(None, imports)):
+        votes[each] += 2.0
     names = list(dict.fromkeys(each.last for each in trace.calls if isinstance(each.called, (Term, Class))))
     for task, count in tasks_in(names[:600]).items():
         votes[task] += min(1.5 + 0.25 * count, 3.0)

@@ -25,6 +25,7 @@ METHODS: Mapping[str, Handler] = {
     **commands.METHODS,
     **dataclass_commands.METHODS,
     **configurations.METHODS,
+    **hydra.METHODS,
     **training.METHODS,
     **python.METHODS,
 }

@@ -238,6 +238,8 @@ def locate(program: Program, target: str) -> Value:
 
 
 def _store(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    if not (isinstance(owner, Term) and owner.name == "hydra.ConfigStore"):
+        return NotImplemented
     name, node = keywords.get("name", UNKNOWN), keywords.get("node", UNKNOWN)
     if isinstance(name, str):
         if isinstance(node, Class):
@@ -273,3 +275,4 @@ EXTERNALS: Mapping[str, Any] = {
         locate(program, arguments[0]) if operations.is_scalar(arguments[0]) else UNKNOWN
     ),
 }
+METHODS: Mapping[str, Any] = {"store": _store}

@@ -170,7 +170,6 @@ EXTERNALS: Mapping[str, Any] = {
         (
             "torch.distributed.get_world_size",
             "jax.device_count",
-            "jax.process_count_",
             "paddle.distributed.get_world_size",
             "horovod.torch.size",
         ),

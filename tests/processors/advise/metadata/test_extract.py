@@ -182,6 +182,36 @@ app.run(main)
     assert (found.iters, found.iter_type, found.lr) == (900, "step", 0.25)
 
 
+def test_structured_configurations_of_hydra(tmp_path: Path) -> None:
+    source = """
+from dataclasses import dataclass, field
+import hydra, torch
+from hydra.core.config_store import ConfigStore
+
+@dataclass
+class Training:
+    epochs: int = 30
+    lr: float = 0.1
+
+@dataclass
+class Settings:
+    training: Training = field(default_factory=Training)
+
+store = ConfigStore.instance()
+store.store(name="main", node=Settings)
+
+@hydra.main(version_base=None, config_name="main")
+def main(cfg):
+    optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=cfg.training.lr)
+    for epoch in range(cfg.training.epochs):
+        optimizer.step()
+
+main()
+"""
+    found = workload(tmp_path, {"t.py": source}, "python t.py training.epochs=8")
+    assert (found.iters, found.iter_type, found.lr) == (8, "epoch", 0.1)
+
+
 def test_nothing_is_guessed_from_nothing(tmp_path: Path) -> None:
     found = workload(tmp_path, {"x.py": "print('hello')\n"}, "python x.py", 2)
     fields = {name: getattr(found, name) for name in found.__struct_fields__ if name not in {"v", "gpus"}}
