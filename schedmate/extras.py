@@ -14,6 +14,7 @@ EXTRA_OF: Mapping[str, str] = {
     "redis": "sink",
     "tokenizers": "minilm",
     "vllm": "gpu",
+    "yaml": "advise",
 }
 """The extra that brings a module."""
 

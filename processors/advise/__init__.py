@@ -1,0 +1,1 @@
+"""The scheduling advisor: what a job is, and what it will need (SchedMate §3.1)."""
