@@ -1,0 +1,1 @@
+"""The policies, by the names that the command line knows."""
