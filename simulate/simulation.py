@@ -101,6 +101,7 @@ class Simulation:
         self.running: dict[int, Run] = {}
         """Jobs that have GPUs, by their order in the trace, in the order in which they got them."""
         self.finished = 0
+        self.evictions = 0
         self._tick = tick
         self._heap: list[tuple[float, int, int, int]] = [
             (event.at_s, NODE, event.node, event.up) for event in node_events
@@ -108,6 +109,11 @@ class Simulation:
         heapq.heapify(self._heap)
         self._next = 0
         self._woken_at = math.inf
+
+    @property
+    def submitted(self) -> int:
+        """How many jobs were submitted so far."""
+        return self._next
 
     def run(self) -> list[Run]:
         """Run until every job has ended, or none of those left can ever start; return all of them."""
@@ -172,6 +178,7 @@ class Simulation:
         """Take a running job's GPUs at once; it loses what came after its last checkpoint, and will pay a restart. The policy queues it itself."""
         self._interrupt(run)
         run.evictions += 1
+        self.evictions += 1
 
     def evict(self, run: Run, grace_s: float = 0.0) -> None:
         """Tell a job to go: its GPUs are free after the grace period, in which it saves what it can and makes no progress.
@@ -184,6 +191,7 @@ class Simulation:
             return
         self._stop(run)
         run.evictions += 1
+        self.evictions += 1
         run.status = Status.LEAVING
         run.version += 1
         heapq.heappush(self._heap, (self.now + grace_s, LEFT, run.order, run.version))

@@ -1,0 +1,43 @@
+"""What a job's duration would have been thought to be when it was submitted, from what had ended by then."""
+
+import heapq
+import math
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from statistics import fmean
+
+import msgspec
+
+from simulate.job import Job
+
+REMEMBERED = 5
+"""Last jobs of a user that the estimate rests on."""
+
+
+def with_history(jobs: Sequence[Job]) -> list[Job]:
+    """Return the jobs with the geometric mean of the durations of their user's last jobs that had ended, as in the trace, before they were submitted.
+
+    Those of equally many GPUs come first, then the user's others, then those of the partition. A job that has neither gets no estimate. Where a trace names no users, the
+    partition stands for them.
+
+    Args:
+        jobs: In the order in which they were submitted.
+    """
+    logs: dict[tuple[object, ...], deque[float]] = defaultdict(lambda: deque(maxlen=REMEMBERED))
+    ending: list[tuple[float, int]] = []
+    estimated = []
+    for place, job in enumerate(jobs):
+        while ending and ending[0][0] <= job.submit_s:
+            done = jobs[heapq.heappop(ending)[1]]
+            for key in _keys(done):
+                logs[key].append(math.log(max(1.0, done.duration_s)))
+        known = next((logs[key] for key in _keys(job) if key in logs), None)
+        estimate = math.exp(fmean(known)) if known else None
+        estimated.append(msgspec.structs.replace(job, estimate_s=estimate))
+        heapq.heappush(ending, (job.submit_s + job.duration_s, place))
+    return estimated
+
+
+def _keys(job: Job) -> tuple[tuple[object, ...], ...]:
+    user = (job.partition, job.user)
+    return (*user, job.total_gpus), user, (job.partition,)
