@@ -3,7 +3,7 @@
 import heapq
 import math
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 import msgspec
@@ -12,6 +12,11 @@ from simulate.job import Job
 
 REMEMBERED = 5
 """Last jobs of a user that the estimate rests on."""
+
+
+def with_estimates(jobs: Sequence[Job], estimates: Mapping[str, float]) -> list[Job]:
+    """Return the jobs with the durations that someone else estimated, in seconds by job; others have none."""
+    return [msgspec.structs.replace(job, estimate_s=estimates.get(job.job_id)) for job in jobs]
 
 
 def with_history(jobs: Sequence[Job]) -> list[Job]:

@@ -74,7 +74,7 @@ class Status(IntEnum):
     WAITING = 0
     RUNNING = 1
     LEAVING = 2
-    """Told to go; its GPUs are free when the grace period is over."""
+    """Evicted, and still in its grace period."""
     ENDED = 3
 
 
@@ -102,6 +102,7 @@ class Run:
         status: Where it stands.
         placement: The GPUs that it has.
         rate: Work done a second: 1 alone, below 1 when packed.
+        left_at_start: Work left when its present run started.
         work_left: Work left when `since` was.
         overhead: Restart time left when `since` was; it is spent before work goes on.
         since: When progress was last accounted.
@@ -124,6 +125,7 @@ class Run:
         "faults",
         "first_start",
         "job",
+        "left_at_start",
         "lost",
         "order",
         "overhead",
@@ -147,6 +149,7 @@ class Run:
         self.placement: tuple[Slice, ...] = ()
         self.rate = 1.0
         self.work_left = job.duration_s
+        self.left_at_start = job.duration_s
         self.overhead = 0.0
         self.since = job.submit_s
         self.first_start: float | None = None

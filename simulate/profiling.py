@@ -1,7 +1,10 @@
 """Lucid's non-intrusive profiler: nodes set aside on which jobs run for some minutes first (Hu et al., ASPLOS 2023, section 3.2)."""
 
+from collections.abc import Sequence
+
 import msgspec
 
+from records import UserError
 from simulate.cluster import Cluster, NodeSpec
 from simulate.job import Job, Run
 from simulate.policies.ordered import Ordered
@@ -42,3 +45,18 @@ class Profiler(msgspec.Struct, frozen=True):
         policy = Ordered(lambda run: run.job.total_gpus)
         runs = Simulation(Cluster([NodeSpec()] * self.nodes), short, policy).run()
         return [run for run in runs if run.ended is not None and run.job.duration_s == whole[run.job.job_id]]
+
+
+def lend(nodes: Sequence[NodeSpec], partitions: Sequence[str]) -> list[NodeSpec]:
+    """Return the nodes without one of each partition named, which it lends to the profiler.
+
+    Raises:
+        UserError: A partition has no node to lend.
+    """
+    left = list(nodes)
+    for partition in partitions:
+        spec = next((node for node in left if node.partition == partition), None)
+        if spec is None:
+            raise UserError(f"expected a virtual cluster that can lend a node to the profiler, found none in {partition[:60]!r}")
+        left.remove(spec)
+    return left

@@ -139,8 +139,13 @@ class Simulation:
                 self._tick(self)
         return runs
 
-    def start(self, run: Run, placement: tuple[Slice, ...]) -> None:
+    def start(self, run: Run, placement: tuple[Slice, ...], after_s: float = 0.0) -> None:
         """Start a waiting job on GPUs that the cluster gave.
+
+        Args:
+            run: The job.
+            placement: The GPUs.
+            after_s: Seconds for which it still waits on them, for those that leave.
 
         Raises:
             ValueError: It is not waiting.
@@ -150,10 +155,12 @@ class Simulation:
         now = self.now
         run.status = Status.RUNNING
         run.placement = placement
-        run.queued += now - run.waiting_since
+        run.queued += now + after_s - run.waiting_since
         if run.first_start is None:
-            run.first_start = now
+            run.first_start = now + after_s
         run.started = run.since = now
+        run.overhead += after_s
+        run.left_at_start = run.work_left
         run.rate = 1.0
         run.runs += 1
         self.running[run.order] = run
@@ -181,19 +188,15 @@ class Simulation:
         self.evictions += 1
 
     def evict(self, run: Run, grace_s: float = 0.0) -> None:
-        """Tell a job to go: its GPUs are free after the grace period, in which it saves what it can and makes no progress.
+        """Tell a job to go. It is submitted to the policy again when its grace period is over, in which it saves and makes no progress.
 
-        A job that saves on demand loses nothing; others lose what came after their last checkpoint. Then it is submitted to the policy again.
+        Its GPUs can be given away at once; whoever gets them starts with `after_s` set to the grace period.
         """
+        self.preempt(run)
         if grace_s <= 0:
-            self.preempt(run)
             self.policy.submit(run, self.now)
             return
-        self._stop(run)
-        run.evictions += 1
-        self.evictions += 1
         run.status = Status.LEAVING
-        run.version += 1
         heapq.heappush(self._heap, (self.now + grace_s, LEFT, run.order, run.version))
 
     def set_rate(self, run: Run, rate: float) -> None:
@@ -226,7 +229,6 @@ class Simulation:
             self._free(run)
             self.policy.ended(run, self.now)
         else:
-            self._free(run)
             self._wait(run)
             self.policy.submit(run, self.now)
 
@@ -236,12 +238,7 @@ class Simulation:
             return
         self.cluster.take_down(index)
         for run in [run for run in self.running.values() if any(piece.node == index for piece in run.placement)]:
-            if run.status is Status.RUNNING:
-                self._interrupt(run, saves=False)
-            else:
-                run.version += 1
-                self._free(run)
-                self._wait(run)
+            self._interrupt(run, saves=False)
             run.faults += 1
             self.policy.submit(run, self.now)
 
@@ -255,7 +252,7 @@ class Simulation:
         run.account(self.now)
         lost = run.unsaved(self.now)
         if not saves and run.job.checkpoint_every_s == 0:
-            lost = min(self.now - run.started, run.job.duration_s - run.work_left)
+            lost = run.left_at_start - run.work_left
         run.work_left += lost
         run.lost += lost
         run.overhead += self.costs.of(run.job)
