@@ -29,6 +29,7 @@ class Node:
 
     Attributes:
         index: Its place in the cluster.
+        shares: Jobs that have a share of one of its GPUs.
         spec: What it is.
         tenants: Jobs on each GPU.
         used: Share of each GPU that is given away, for jobs that want less than one.
@@ -36,7 +37,7 @@ class Node:
         up: Whether jobs can be placed on it.
     """
 
-    __slots__ = ("free", "index", "spec", "tenants", "up", "used")
+    __slots__ = ("free", "index", "shares", "spec", "tenants", "up", "used")
 
     def __init__(self, index: int, spec: NodeSpec) -> None:
         self.index = index
@@ -44,6 +45,7 @@ class Node:
         self.tenants = [0] * spec.gpus
         self.used = [0.0] * spec.gpus
         self.free = spec.gpus
+        self.shares = 0
         self.up = True
 
     def fits_share(self, share: float) -> int | None:
@@ -68,7 +70,7 @@ class Cluster:
         self.by_free: list[list[int]] = [[] for _ in range(self.largest + 1)]
         """Indices, ascending, of the nodes that are up, by their free GPUs."""
         self.shared: list[int] = []
-        """Indices, ascending, of the nodes with a GPU that is given away in part."""
+        """Indices, ascending, of the nodes with a job that has a share of a GPU."""
         self.free = 0
         self.capacity = 0
         for node in self.nodes:
@@ -107,7 +109,8 @@ class Cluster:
             self._set_free(node, node.free - 1)
         node.tenants[gpu] += 1
         node.used[gpu] += share
-        if node_index not in self.shared:
+        node.shares += 1
+        if node.shares == 1:
             insort(self.shared, node_index)
         return Slice(node_index, (gpu,), share)
 
@@ -138,8 +141,10 @@ class Cluster:
                     freed += 1
             if freed:
                 self._set_free(node, node.free + freed)
-            if piece.share < 1 and not any(0 < used < 1 - 1e-9 for used in node.used):
-                self.shared.remove(piece.node)
+            if piece.share < 1:
+                node.shares -= 1
+                if not node.shares:
+                    del self.shared[bisect_left(self.shared, piece.node)]
 
     def take_down(self, node_index: int) -> None:
         """Place nothing more on a node. Who is on it is the caller's affair."""

@@ -3,6 +3,7 @@
 import heapq
 import math
 from collections.abc import Callable, Iterable, Sequence
+from enum import Enum, auto
 from typing import Protocol
 
 import msgspec
@@ -12,6 +13,16 @@ from simulate.job import Job, Run, Slice, Status
 
 END, LEFT, NODE, WAKE = range(4)
 """Kinds of events, in the order in which they are taken within one instant; submissions come after all of them."""
+
+
+class _Ending(Enum):
+    """How a run ended before the job did, which decides what is lost."""
+
+    EVICTED = auto()
+    """A job that saves on demand loses nothing, others what came after their last checkpoint."""
+    SAVED = auto()
+    FAULT = auto()
+    """A job that saves on demand loses its whole run: nobody asked it to."""
 
 
 class NodeEvent(msgspec.Struct, frozen=True):
@@ -181,18 +192,28 @@ class Simulation:
         self.set_rate(run, speed)
         self.set_rate(host, host_speed)
 
-    def preempt(self, run: Run) -> None:
-        """Take a running job's GPUs at once; it loses what came after its last checkpoint, and will pay a restart. The policy queues it itself."""
-        self._interrupt(run)
+    def preempt(self, run: Run, *, saved: bool = False) -> None:
+        """Take a running job's GPUs at once; it loses what came after its last checkpoint, and will pay a restart. The policy queues it itself.
+
+        Args:
+            run: The job.
+            saved: It has just saved, and loses nothing.
+        """
+        self._interrupt(run, _Ending.SAVED if saved else _Ending.EVICTED)
         run.evictions += 1
         self.evictions += 1
 
-    def evict(self, run: Run, grace_s: float = 0.0) -> None:
+    def evict(self, run: Run, grace_s: float = 0.0, *, saved: bool = False) -> None:
         """Tell a job to go. It is submitted to the policy again when its grace period is over, in which it saves and makes no progress.
 
         Its GPUs can be given away at once; whoever gets them starts with `after_s` set to the grace period.
+
+        Args:
+            run: The job.
+            grace_s: Its grace period.
+            saved: It has just saved, and loses nothing.
         """
-        self.preempt(run)
+        self.preempt(run, saved=saved)
         if grace_s <= 0:
             self.policy.submit(run, self.now)
             return
@@ -238,24 +259,23 @@ class Simulation:
             return
         self.cluster.take_down(index)
         for run in [run for run in self.running.values() if any(piece.node == index for piece in run.placement)]:
-            self._interrupt(run, saves=False)
+            self._interrupt(run, _Ending.FAULT)
             run.faults += 1
             self.policy.submit(run, self.now)
 
-    def _interrupt(self, run: Run, *, saves: bool = True) -> None:
-        self._stop(run, saves=saves)
-        run.version += 1
-        self._free(run)
-        self._wait(run)
-
-    def _stop(self, run: Run, *, saves: bool = True) -> None:
+    def _interrupt(self, run: Run, ending: "_Ending") -> None:
         run.account(self.now)
-        lost = run.unsaved(self.now)
-        if not saves and run.job.checkpoint_every_s == 0:
+        lost = 0.0
+        if ending is _Ending.EVICTED or (ending is _Ending.FAULT and run.job.checkpoint_every_s):
+            lost = run.unsaved(self.now)
+        elif ending is _Ending.FAULT:
             lost = run.left_at_start - run.work_left
         run.work_left += lost
         run.lost += lost
         run.overhead += self.costs.of(run.job)
+        run.version += 1
+        self._free(run)
+        self._wait(run)
 
     def _wait(self, run: Run) -> None:
         run.status = Status.WAITING
