@@ -86,7 +86,9 @@ class Cluster:
         """
         node = self.nodes[node_index]
         if not node.up or count > node.free:
-            raise ValueError(f"expected {count} free GPUs on node {node_index}, which has {node.free if node.up else 0}")
+            raise ValueError(
+                f"expected {count} free GPUs on node {node_index}, which has {node.free if node.up else 0}"
+            )
         gpus = tuple([gpu for gpu, tenants in enumerate(node.tenants) if not tenants][:count])
         for gpu in gpus:
             node.tenants[gpu] = 1

@@ -20,10 +20,10 @@ def with_estimates(jobs: Sequence[Job], estimates: Mapping[str, float]) -> list[
 
 
 def with_history(jobs: Sequence[Job]) -> list[Job]:
-    """Return the jobs with the geometric mean of the durations of their user's last jobs that had ended, as in the trace, before they were submitted.
+    """Return the jobs with estimates: the geometric mean of what their user's last jobs took that had ended when they were submitted.
 
-    Those of equally many GPUs come first, then the user's others, then those of the partition. A job that has neither gets no estimate. Where a trace names no users, the
-    partition stands for them.
+    Those of equally many GPUs come first, then the user's others, then those of the partition. A job that has neither gets no estimate.
+    Where a trace names no users, the partition stands for them.
 
     Args:
         jobs: In the order in which they were submitted.

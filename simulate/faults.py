@@ -13,8 +13,8 @@ from simulate.simulation import NodeEvent
 class FaultRates(msgspec.Struct, frozen=True):
     """How often nodes fail, and for how long. The defaults are those of 400 servers in 349 days of pre-training.
 
-    They follow from 584 faults published with StepFun's InfiniteHBD (SIGCOMM 2025): faults are taken as a Poisson process, repairs as log-normal with the median and the mean (133 h) of
-    theirs.
+    They follow from 584 faults published with StepFun's InfiniteHBD (SIGCOMM 2025): faults are taken as a Poisson process, repairs as
+    log-normal with the median and the mean (133 h) of theirs.
 
     Attributes:
         mean_days: Days between two faults of one node, on average.
@@ -28,7 +28,11 @@ class FaultRates(msgspec.Struct, frozen=True):
 
 
 def draw_faults(
-    nodes: Sequence[NodeSpec], start_s: float, end_s: float, seed: int, rates: FaultRates = FaultRates()  # noqa: B008 -- frozen
+    nodes: Sequence[NodeSpec],
+    start_s: float,
+    end_s: float,
+    seed: int,
+    rates: FaultRates = FaultRates(),  # noqa: B008 -- frozen
 ) -> dict[str, list[NodeEvent]]:
     """Draw the faults of a time span, by partition.
 

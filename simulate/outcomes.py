@@ -66,10 +66,7 @@ def write_outcomes(file: Path, runs: Sequence[Run]) -> None:
     Raises:
         UserError: The file cannot be written.
     """
-    rows = (
-        (run.job.job_id, _second(run.first_start), _second(run.ended), run.evictions)
-        for run in runs
-    )
+    rows = ((run.job.job_id, _second(run.first_start), _second(run.ended), run.evictions) for run in runs)
     write_table(file, COLUMNS, rows)
 
 

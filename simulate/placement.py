@@ -10,8 +10,8 @@ def consolidated(cluster: Cluster, job: Job) -> tuple[Slice, ...] | None:
     """Place a job on as few nodes as possible, or not at all.
 
     Up to a node's GPUs: the node with the fewest free GPUs that suffices. More: wholly free nodes, and what is left over on the next
-    node by free GPUs, if that has room (Hu et al., Lucid, ASPLOS 2023, section 3.5; the rules of its simulator). Where GPUs have types, a job that names one gets
-    nodes of that type alone.
+    node by free GPUs, if that has room (Hu et al., Lucid, ASPLOS 2023, section 3.5; the rules of its simulator). Where GPUs have types,
+    a job that names one gets nodes of that type alone.
 
     Args:
         cluster: Nodes that all have the same number of GPUs.
@@ -25,19 +25,25 @@ def consolidated(cluster: Cluster, job: Job) -> tuple[Slice, ...] | None:
     need = int(job.total_gpus)
     if need > cluster.free:
         return None
-    if need <= cluster.largest:
-        for free in range(need, cluster.largest + 1):
-            index = _first(cluster, cluster.by_free[free], job.gpu_type)
-            if index is not None:
-                return (cluster.take(index, need),)
-        return None
+    return _on_one(cluster, need, job.gpu_type) if need <= cluster.largest else _on_many(cluster, need, job.gpu_type)
+
+
+def _on_one(cluster: Cluster, need: int, gpu_type: str) -> tuple[Slice, ...] | None:
+    for free in range(need, cluster.largest + 1):
+        index = _first(cluster, cluster.by_free[free], gpu_type)
+        if index is not None:
+            return (cluster.take(index, need),)
+    return None
+
+
+def _on_many(cluster: Cluster, need: int, gpu_type: str) -> tuple[Slice, ...] | None:
     whole, rest = divmod(need, cluster.largest)
-    idle = _some(cluster, cluster.by_free[cluster.largest], job.gpu_type, whole + 1)
+    idle = _some(cluster, cluster.by_free[cluster.largest], gpu_type, whole + 1)
     if len(idle) < whole:
         return None
     last: int | None = None
     if rest:
-        last = idle[whole] if len(idle) > whole else _freest(cluster, rest, job.gpu_type)
+        last = idle[whole] if len(idle) > whole else _freest(cluster, rest, gpu_type)
         if last is None:
             return None
     pieces = [cluster.take(index, cluster.largest) for index in idle[:whole]]
@@ -71,12 +77,8 @@ def _pod(cluster: Cluster, job: Job) -> Slice | None:
     if job.gpus < 1:
         share = _share(cluster, job)
         return share[0] if share else None
-    need = int(job.gpus)
-    for free in range(need, cluster.largest + 1):
-        index = _first(cluster, cluster.by_free[free], job.gpu_type)
-        if index is not None:
-            return cluster.take(index, need)
-    return None
+    one = _on_one(cluster, int(job.gpus), job.gpu_type)
+    return one[0] if one else None
 
 
 def _share(cluster: Cluster, job: Job) -> tuple[Slice, ...] | None:

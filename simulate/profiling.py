@@ -57,6 +57,8 @@ def lend(nodes: Sequence[NodeSpec], partitions: Sequence[str]) -> list[NodeSpec]
     for partition in partitions:
         spec = next((node for node in left if node.partition == partition), None)
         if spec is None:
-            raise UserError(f"expected a virtual cluster that can lend a node to the profiler, found none in {partition[:60]!r}")
+            raise UserError(
+                f"expected a virtual cluster that can lend a node to the profiler, found none in {partition[:60]!r}"
+            )
         left.remove(spec)
     return left

@@ -79,7 +79,9 @@ def rows(file: Path) -> Iterator[Row]:
                 raise TraceError(f"{name}: expected a header line, found an empty file")
             for fields in reader:
                 if None in fields:
-                    raise TraceError(f"{name}, line {reader.line_num}: expected {len(reader.fieldnames)} fields, found more")
+                    raise TraceError(
+                        f"{name}, line {reader.line_num}: expected {len(reader.fieldnames)} fields, found more"
+                    )
                 yield Row(f"{name}, line {reader.line_num}", fields)
     except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
         raise TraceError(f"expected a CSV file in {file}: {error}") from error

@@ -82,7 +82,9 @@ def replay(
         timeline = Timeline()
         watch = _Watch(timeline, progress)
         events = scenario.node_events.get(partition, ())
-        simulation = Simulation(Cluster(nodes), fitting, make_policy(), scenario.costs, events, watch)
+        simulation = Simulation(
+            Cluster(nodes), fitting, make_policy(), costs=scenario.costs, node_events=events, tick=watch
+        )
         runs += simulation.run()
         watch.tell(simulation.finished)
         timelines.append(timeline)

@@ -63,8 +63,8 @@ class Policy(Protocol):
     It keeps the jobs that wait in any order it likes, and acts through `Simulation.start`, `pack`, `preempt` and `evict`.
 
     Attributes:
-        polls: It looks at remaining times once a second, and so sees an end in the second after the work was done (SRTF, Tiresias and Lucid in
-            Lucid's simulator). Times are whole seconds then.
+        polls: It looks at remaining times once a second, and so sees an end in the second after the work was done (SRTF, Tiresias and
+            Lucid in Lucid's simulator). Times are whole seconds then.
     """
 
     polls: bool
@@ -100,6 +100,7 @@ class Simulation:
         cluster: Cluster,
         jobs: Iterable[Job],
         policy: Policy,
+        *,
         costs: Costs = Costs(),  # noqa: B008 -- frozen
         node_events: Sequence[NodeEvent] = (),
         tick: Callable[["Simulation"], None] | None = None,
@@ -193,7 +194,7 @@ class Simulation:
         self.set_rate(host, host_speed)
 
     def preempt(self, run: Run, *, saved: bool = False) -> None:
-        """Take a running job's GPUs at once; it loses what came after its last checkpoint, and will pay a restart. The policy queues it itself.
+        """Take a running job's GPUs at once; it loses what came after its last checkpoint, and pays a restart. The policy queues it.
 
         Args:
             run: The job.

@@ -14,7 +14,8 @@ QUIET = 2.0
 def quiet_times(submissions: Sequence[float]) -> Callable[[float], tuple[bool, float]]:
     """Return a function of the time: whether the cluster is quiet, and when to ask again.
 
-    The forecast is persistence: the next 50 minutes are taken to be as the last 50. Lucid's simulator reads the forecast of a model of its own from a file.
+    The forecast is persistence: the next 50 minutes are taken to be as the last 50. Lucid's simulator reads the forecast of a model of
+    its own from a file.
 
     Args:
         submissions: When jobs were submitted, ascending.

@@ -59,7 +59,8 @@ def read_estimates(file: Path) -> dict[str, float]:
 def read_nodes(file: Path) -> list[NodeSpec]:
     """Read the nodes of a cluster.
 
-    Columns: `gpus`, and if wanted `partition`, `gpu_type`, `name`, `count`; or those of Helios (`vc_config.csv`: nodes of 8 GPUs by VC) or of openb's
+    Columns: `gpus`, and if wanted `partition`, `gpu_type`, `name`, `count`; or those of Helios (`vc_config.csv`: nodes of 8 GPUs by VC)
+        or of openb's
     node list (`sn`, `gpu`, `model`).
 
     Raises:

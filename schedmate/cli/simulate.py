@@ -34,19 +34,25 @@ def _list_policies(wanted: bool) -> None:
 @app.command()
 def command(
     trace: Annotated[
-        Path, typer.Argument(help="Jobs: CSV, plain or gz, with the columns of Helios, Philly, openb, or our own (below).")
+        Path,
+        typer.Argument(help="Jobs: CSV, plain or gz, with the columns of Helios, Philly, openb, or our own (below)."),
     ],
     *,
     policy: Annotated[
-        list[str] | None, typer.Option("--policy", help="How jobs are scheduled; several are compared.", show_default="fifo")
+        list[str] | None,
+        typer.Option("--policy", help="How jobs are scheduled; several are compared.", show_default="fifo"),
     ] = None,
     nodes: Annotated[
         str,
-        typer.Option(metavar="FILE|COUNTxGPUS", help="Nodes: a CSV file, or for instance 287x8.", show_default="beside TRACE"),
+        typer.Option(
+            metavar="FILE|COUNTxGPUS", help="Nodes: a CSV file, or for instance 287x8.", show_default="beside TRACE"
+        ),
     ] = "",
     outcomes: Annotated[
         Path | None,
-        typer.Option(help="Write job_id,start_s,end_s,evictions of every job; {policy} in the name stands for the policy."),
+        typer.Option(
+            help="Write job_id,start_s,end_s,evictions of every job; {policy} in the name stands for the policy."
+        ),
     ] = None,
     table: Annotated[Path | None, typer.Option(help="Write the figures of each policy as CSV.")] = None,
     figure: Annotated[
@@ -67,7 +73,7 @@ def command(
         float, typer.Option(min=0, max=1, help="Share of the jobs that end early, somewhere in their duration.")
     ] = 0.0,
     seed: Annotated[int, typer.Option(help="Of faults and early exits.")] = 0,
-    policies: Annotated[  # noqa: ARG001 -- acted on in its callback
+    policies: Annotated[
         bool, typer.Option("--policies", callback=_list_policies, is_eager=True, help="List the policies.")
     ] = False,
     as_json: Json = False,
@@ -77,9 +83,10 @@ def command(
 
     Each virtual cluster of the trace is a cluster of its own. The same seed gives the same result.
 
-    A trace of one's own has the columns `job_id, submit_s, duration_s, gpus`, and may have `pods` (a gang of so many, `gpus` each), `partition`, `user`, `gpu_type`,
-    `class` (hp or spot), `estimate_s`, `checkpoint_every_s` (0: saves when asked to; inf: never). Nodes: `gpus`, and may have `partition`, `gpu_type`,
-    `name`, `count`. `schedmate workload` makes traces.
+    A trace of one's own has the columns `job_id, submit_s, duration_s, gpus`, and may have `pods` (a gang of so many, `gpus` each),
+    `partition`, `user`, `gpu_type`, `class` (hp or spot), `estimate_s`, `checkpoint_every_s` (0: saves when asked to; inf: never).
+    Nodes: `gpus`, and may have
+    `partition`, `gpu_type`, `name`, `count`. `schedmate workload` makes traces.
 
     `schedmate simulate --policies` lists the policies.
 
@@ -92,7 +99,10 @@ def command(
 
     wanted = list(dict.fromkeys(policy or ["fifo"]))
     _check(wanted, outcomes, figure)
-    scenario, speeds = _scenario(trace, nodes, estimates, faults, early_exits, seed), _speeds(pairs)
+    scenario, speeds = (
+        _scenario(trace, nodes, estimates, faults=faults, early_exits=early_exits, seed=seed),
+        _speeds(pairs),
+    )
     submissions = [job.submit_s for job in scenario.jobs]
     results: dict[str, Replayed] = {}
     figures: list[Summary] = []
@@ -100,7 +110,9 @@ def command(
         info = POLICIES[name]
         with _progress(name, len(scenario.jobs)) as progress:
             result = replay(
-                _profiled(scenario, profiling_nodes) if info.profiles else scenario, info.make(speeds, submissions), progress
+                _profiled(scenario, profiling_nodes) if info.profiles else scenario,
+                info.make(speeds, submissions),
+                progress,
             )
         figures += summaries(name, result)
         if outcomes:
@@ -148,13 +160,15 @@ def _check(policies: list[str], outcomes: Path | None, figure: Path | None) -> N
         if name not in POLICIES:
             raise typer.BadParameter(f"expected one of {', '.join(POLICIES)}, got {name}", param_hint="--policy")
     if outcomes and len(policies) > 1 and "{policy}" not in str(outcomes):
-        raise typer.BadParameter("expected {policy} in the name, for there are several policies", param_hint="--outcomes")
+        raise typer.BadParameter(
+            "expected {policy} in the name, for there are several policies", param_hint="--outcomes"
+        )
     if figure:
         require("matplotlib")
 
 
 def _scenario(
-    trace: Path, nodes: str, estimates: Path | None, faults: bool, early_exits: float, seed: int
+    trace: Path, nodes: str, estimates: Path | None, *, faults: bool, early_exits: float, seed: int
 ) -> "Scenario":
     from simulate.estimates import with_estimates, with_history
     from simulate.faults import draw_faults
@@ -182,11 +196,22 @@ def _nodes(trace: Path, text: str) -> "list[NodeSpec]":
         return [NodeSpec(gpus=int(gpus))] * int(count)
     if text:
         return read_nodes(Path(text))
+    return nodes_beside(trace)
+
+
+def nodes_beside(trace: Path) -> "list[NodeSpec]":
+    """Return the nodes in the usual file beside a trace.
+
+    Raises:
+        TraceError: There is none, or it cannot be read.
+    """
+    from simulate.reading import TraceError
+    from simulate.traces import read_nodes
+
     found = next((file for name in DEFAULT_NODES if (file := trace.parent / name).is_file()), None)
     if found is None:
-        raise typer.BadParameter(
-            f"expected a file or for instance 16x8, for there is no {' or '.join(DEFAULT_NODES)} beside the trace",
-            param_hint="--nodes",
+        raise TraceError(
+            f"expected {', '.join(DEFAULT_NODES)} beside {trace.name}; name another file, or say --nodes 16x8"
         )
     return read_nodes(found)
 
@@ -203,7 +228,9 @@ def _profiled(scenario: "Scenario", lenders: str) -> "Scenario":
     from simulate.profiling import Profiler, lend
 
     names = [name for name in lenders.split(",") if name]
-    return msgspec.structs.replace(scenario, nodes=lend(scenario.nodes, names), profiler=Profiler(nodes=len(names) or 2))
+    return msgspec.structs.replace(
+        scenario, nodes=lend(scenario.nodes, names), profiler=Profiler(nodes=len(names) or 2)
+    )
 
 
 @contextmanager

@@ -8,6 +8,10 @@ from simulate.interference import PackedSpeeds
 from simulate.policies.lucid import Cancellation, Lucid
 from simulate.policies.ordered import fifo, sjf, sjf_estimated
 from simulate.policies.qssf import Qssf
+from simulate.policies.spot.chronus import Chronus
+from simulate.policies.spot.fgd import Fgd
+from simulate.policies.spot.lyra import Lyra
+from simulate.policies.spot.yarn import YarnCs
 from simulate.policies.srtf import Srtf
 from simulate.policies.tiresias import Tiresias
 from simulate.simulation import Policy
@@ -52,9 +56,16 @@ POLICIES: Mapping[str, PolicyInfo] = {
     "qssf": PolicyInfo(_plain(Qssf), "least estimated GPU time first", estimates=True),
     "tiresias": PolicyInfo(_plain(Tiresias), "least attained GPU time first, preemptive; knows no durations"),
     "lucid": PolicyInfo(
-        _lucid(None), "least estimated GPU time first, packing after a profile (with --pairs)", profiles=True, estimates=True
+        _lucid(None),
+        "least estimated GPU time first, packing after a profile (with --pairs)",
+        profiles=True,
+        estimates=True,
     ),
     "lucid-schedmate": PolicyInfo(
         _lucid(Cancellation()), "Lucid, undoing packings that slow a job below 0.65", profiles=True, estimates=True
     ),
+    "yarn-cs": PolicyInfo(_plain(YarnCs), "spot: first come, first served, best fit, evicting the youngest"),
+    "chronus": PolicyInfo(_plain(Chronus), "spot: leases of 5 minutes instead of evictions"),
+    "lyra": PolicyInfo(_plain(Lyra), "spot: whole idle nodes on loan, taken back where that costs least"),
+    "fgd": PolicyInfo(_plain(Fgd), "spot: placement that fragments nodes least"),
 }

@@ -1,4 +1,4 @@
-"""Lucid: least estimated GPU time first, packing jobs that share well (Hu et al., ASPLOS 2023), and SchedMate's cancellation of bad packings."""
+"""Lucid (Hu et al., ASPLOS 2023): least estimated GPU time first, packing jobs that share well. SchedMate undoes bad packings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,9 +34,11 @@ class Cancellation:
 class Lucid:
     """Starts the job of least estimated GPU time first, beside a running job that it suits where there is one, else alone.
 
-    The rules of Lucid's simulator: while the cluster is busy, each waiting job of up to 8 GPUs is packed with the longest-running job of equally many GPUs that is alone, has memory to
-    spare, whose sharing score and its own sum to at most 2, and whose estimated GPU time is at least half its own; where none is, it is placed alone, and jobs behind it are
-    tried. While the cluster is quiet nothing is packed, and the queue stops at the first job that does not fit.
+    The rules of Lucid's simulator: while the cluster is busy, each waiting job of up to 8 GPUs is packed with the longest-running job
+    of equally many GPUs that is alone, has memory to spare, whose sharing score and its own sum to at most 2, and whose estimated GPU
+    time is at least half its own; where none is, it is
+    placed alone, and jobs behind it are tried. While the cluster is quiet nothing is packed, and the queue stops at the first job that
+    does not fit.
 
     Args:
         speeds: Measured speeds of pairs.
@@ -62,7 +64,7 @@ class Lucid:
         self._unpackable: set[int] = set()
         self._checks: list[tuple[float, Run, Run, int]] = []
 
-    def submit(self, run: Run, now: float) -> None:  # noqa: ARG002
+    def submit(self, run: Run, now: float) -> None:
         """Queue a job."""
         self._queue.append((_service(run), run.order, run))
 

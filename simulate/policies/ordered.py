@@ -26,7 +26,7 @@ class Ordered:
         self._place = place
         self._queue: list[tuple[float, int, Run]] = []
 
-    def submit(self, run: Run, now: float) -> None:  # noqa: ARG002
+    def submit(self, run: Run, now: float) -> None:
         """Queue a job."""
         heapq.heappush(self._queue, (self._key(run), run.order, run))
 

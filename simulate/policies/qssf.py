@@ -9,8 +9,8 @@ from simulate.simulation import Simulation
 class Qssf:
     """Starts the job of least predicted GPU time first; no backfilling, no preemption.
 
-    As in Lucid's simulator, predictions are asked for when a job was there before: jobs that come to an empty queue are taken by their number of GPUs in that second, and
-    by predicted GPU time from the next on. Jobs without a prediction come last.
+    As in Lucid's simulator, predictions are asked for when a job was there before: jobs that come to an empty queue are taken by their
+    number of GPUs in that second, and by predicted GPU time from the next on. Jobs without a prediction come last.
     """
 
     polls = False
@@ -20,7 +20,7 @@ class Qssf:
         self._queue: list[Run] = []
         self._new = 0
 
-    def submit(self, run: Run, now: float) -> None:  # noqa: ARG002
+    def submit(self, run: Run, now: float) -> None:
         """Queue a job."""
         self._queue.append(run)
         self._new += 1

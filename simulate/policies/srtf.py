@@ -1,5 +1,7 @@
 """Shortest remaining time first, preemptive, by true durations: an oracle."""
 
+from itertools import pairwise
+
 from simulate.job import Run, Status
 from simulate.placement import consolidated
 from simulate.policies.ordered import Place
@@ -9,9 +11,11 @@ from simulate.simulation import Simulation
 class Srtf:
     """Runs the jobs of least remaining time whose GPUs fit into the partition, and preempts the others.
 
-    The rules of Lucid's simulator, which decides once a second: in the order of remaining time, over waiting and running jobs, those are chosen that fit into what is left of
-    the partition's GPUs. Running jobs that were not chosen are preempted; waiting ones that were are placed, where that succeeds.
-    Here it decides only when the answer can have changed: when something happened, in the second after it acted, and when a running job overtakes a waiting one.
+    The rules of Lucid's simulator, which decides once a second: in the order of remaining time, over waiting and running jobs, those
+    are chosen that fit into what is left of the partition's GPUs. Running jobs that were not chosen are preempted; waiting ones that
+    were are placed, where that succeeds.
+    Here it decides only when the answer can have changed: when something happened, in the second after it acted, and when a running job
+    overtakes a waiting one.
     """
 
     polls = True
@@ -20,7 +24,7 @@ class Srtf:
         self._place = place
         self._queue: dict[int, Run] = {}
 
-    def submit(self, run: Run, now: float) -> None:  # noqa: ARG002
+    def submit(self, run: Run, now: float) -> None:
         """Queue a job."""
         self._queue[run.order] = run
 
@@ -61,7 +65,7 @@ class Srtf:
 def _overtaken(jobs: list[tuple[float, Run]], now: float) -> float | None:
     """Return when a running job first has less left than the waiting one before it: neighbours in order are the first to cross."""
     best: float | None = None
-    for (less, waiting), (more, running) in zip(jobs, jobs[1:], strict=False):
+    for (less, waiting), (more, running) in pairwise(jobs):
         if waiting.status is Status.WAITING and running.status is Status.RUNNING:
             gap = more - less + 1
             if best is None or gap < best:

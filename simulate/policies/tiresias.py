@@ -11,8 +11,10 @@ from simulate.simulation import Simulation
 class Tiresias:
     """Prefers jobs that have had little GPU time; within a queue first come, first served. Knows no durations.
 
-    The rules of Lucid's simulator: once a minute, over waiting and running jobs, those of up to `threshold` GPU seconds first, each queue by
-    submission, those are chosen that fit into what is left of the partition's GPUs; running jobs that were not chosen are preempted, waiting ones placed where that succeeds.
+    The rules of Lucid's simulator: once a minute, over waiting and running jobs, those of up to `threshold` GPU seconds first, each
+    queue by submission, those are chosen that fit into what is left of the partition's GPUs; running jobs that were not chosen are
+    preempted,
+    waiting ones placed where that succeeds.
 
     Args:
         threshold: GPU seconds after which a job falls into the lower queue.
@@ -31,13 +33,13 @@ class Tiresias:
         self._dirty = False
         self._crossing = math.inf
 
-    def submit(self, run: Run, now: float) -> None:  # noqa: ARG002
+    def submit(self, run: Run, now: float) -> None:
         """Queue a job."""
         self._queue[run.order] = run
         self._attained.setdefault(run.order, 0.0)
         self._dirty = True
 
-    def ended(self, run: Run, now: float) -> None:  # noqa: ARG002
+    def ended(self, run: Run, now: float) -> None:
         """Forget what it attained."""
         del self._attained[run.order]
         self._dirty = True

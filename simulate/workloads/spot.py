@@ -1,7 +1,9 @@
 """A synthetic workload of high-priority and spot jobs, in the shape of GFS's Table 3.
 
-Nothing of it was measured: it is drawn. What it is drawn from is published: sizes and gangs are the shares of Table 3 (GFS, section 4.1); arrivals by hour and weekday, the
-burstiness of arrivals, organisations and durations follow summary statistics of Alibaba's 2026 GPU spot trace (184 days, 466,867 jobs, 84 organisations).
+Nothing of it was measured: it is drawn. What it is drawn from is published: sizes and gangs are the shares of Table 3 (GFS, section
+4.1); arrivals by hour and weekday, the burstiness of arrivals, organisations and durations follow summary statistics of Alibaba's 2026
+GPU spot trace (184 days, 466,867 jobs,
+84 organisations).
 """
 
 import math
@@ -47,7 +49,7 @@ HP = ClassShape(
     p90_s=58_770,
     longest_s=160_000,
 )
-"""Cut so that the mean is that of GFS's Table 5, about 17,750 s: those of the trace, where one in sixteen takes over three days, would fill the cluster four times."""
+"""Durations are cut to the mean of GFS's Table 5, about 17,750 s: as in the trace, they would fill the cluster four times."""
 SPOT = ClassShape(
     per_day=26_635 / 91,
     gpus=(0.5, 1, 2, 4, 8),
@@ -57,7 +59,32 @@ SPOT = ClassShape(
     p90_s=21_740,
     longest_s=3 * DAY,
 )
-HOURS = (0.9, 0.8, 0.7, 0.67, 0.65, 0.7, 0.7, 0.75, 0.8, 0.85, 1.25, 1.3, 1.0, 1.0, 1.3, 1.3, 1.4, 1.3, 1.0, 1.1, 1.1, 1.0, 0.95, 0.9)
+HOURS = (
+    0.9,
+    0.8,
+    0.7,
+    0.67,
+    0.65,
+    0.7,
+    0.7,
+    0.75,
+    0.8,
+    0.85,
+    1.25,
+    1.3,
+    1.0,
+    1.0,
+    1.3,
+    1.3,
+    1.4,
+    1.3,
+    1.0,
+    1.1,
+    1.1,
+    1.0,
+    0.95,
+    0.9,
+)
 """Submissions by hour of the day, over their mean, rounded."""
 WEEKDAYS = (0.93, 0.81, 0.89, 1.14, 1.18, 1.12, 0.92)
 """Submissions by day of the week, over their mean, rounded."""
@@ -136,6 +163,9 @@ def _arrivals(per_day: float, days: float, random: Random) -> "tuple[Sequence[in
     return times[kept].tolist(), users[kept].tolist()
 
 
-def _falling(sizes: "np.ndarray[tuple[int], np.dtype[np.int64]]", power: float) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+def _falling(
+    sizes: "np.ndarray[tuple[int], np.dtype[np.int64]]", power: float
+) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     weights = 1.0 / sizes.astype(np.float64) ** power
-    return weights / weights.sum()
+    shares: np.ndarray[tuple[int], np.dtype[np.float64]] = weights / weights.sum()
+    return shares

@@ -10,8 +10,10 @@ from simulate.simulation import Simulation
 class Chronus(SpotPolicy):
     """Spot jobs hold leases that end together; only then can their GPUs go to high-priority jobs.
 
-    A job whose lease is not renewed saves at its end, as it knows it beforehand, and loses nothing but a restart. High-priority jobs, whose leases are always renewed, start at once where there
-    is room. The paper's mixed-integer programme, which admits jobs with deadlines, has nothing to decide here: jobs without deadlines are all admitted.
+    A job whose lease is not renewed saves at its end, as it knows it beforehand, and loses nothing but a restart. High-priority jobs,
+    whose leases are always renewed, start at once where there is room. The paper's mixed-integer programme, which admits jobs with
+    deadlines, has nothing to decide here: jobs without deadlines
+    are all admitted.
 
     Args:
         lease_s: Length of a spot job's lease; GFS gives spot jobs 5 minutes.

@@ -55,28 +55,26 @@ def plan_evictions(
         for node in state.nodes:
             if not cluster.nodes[node.index].up or job.gpu_type not in {"", node.gpu_type}:
                 continue
-            have = cluster.nodes[node.index].free + spare[node.index]
-            missing = need - have
-            if missing > node.spot_gpus:
-                continue
+            missing = need - cluster.nodes[node.index].free - spare[node.index]
             going = _going(node, missing, victims, keep, whole_nodes=whole_nodes)
-            if going is None:
-                continue
-            price = cost(node, going) if going else ()
-            if best is None or price < best[0]:
-                best = price, node, going
-            if not going:
-                break
+            if going is not None and (best is None or _price(cost, node, going) < best[0]):
+                best = _price(cost, node, going), node, going
+                if not going:
+                    break
         if best is None:
             return None
         _, node, going = best
-        for run in going:
-            victims[run.order] = run
-            for piece in run.placement:
-                spare[piece.node] += len(piece.gpus) if piece.share == 1 else 0
+        victims |= {run.order: run for run in going}
+        for piece in (piece for run in going for piece in run.placement if piece.share == 1):
+            spare[piece.node] += len(piece.gpus)
         spare[node.index] -= need
         chosen.append(node.index)
     return EvictionPlan(list(victims.values()), chosen)
+
+
+def _price(cost: Cost, node: NodeState, going: list[Run]) -> tuple[float, ...]:
+    """Return what a node costs; one where nobody must go costs least of all."""
+    return cost(node, going) if going else ()
 
 
 def _going(
@@ -85,6 +83,8 @@ def _going(
     """Return who of a node must go so that `missing` GPUs more are free; None where that is not enough."""
     if missing <= 0:
         return []
+    if missing > node.spot_gpus:
+        return None
     runs = [run for run in node.spot.values() if run.order not in already]
     given = {run.order: _gpus_on(run, node.index) for run in runs}
     surplus = sum(given.values()) - missing

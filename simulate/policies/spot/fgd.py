@@ -1,4 +1,4 @@
-"""Fragmentation gradient descent (Weng et al., Beware of fragmentation, ATC 2023), adapted from within a card to within a node as in GFS, section 4.1."""
+"""Fragmentation gradient descent (Weng et al., ATC 2023), adapted from within a card to within a node as in GFS, section 4.1."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -37,7 +37,8 @@ class Fgd(SpotPolicy):
         found: tuple[float, int, int] | None = None
         for free in range(need, cluster.largest + 1):
             index = next(
-                (index for index in cluster.by_free[free] if job.gpu_type in {"", self.state.nodes[index].gpu_type}), None
+                (index for index in cluster.by_free[free] if job.gpu_type in {"", self.state.nodes[index].gpu_type}),
+                None,
             )
             if index is not None:
                 grows = self.fragmentation(free - need) - self.fragmentation(free)

@@ -12,7 +12,8 @@ from simulate.policies.spot.state import NodeState
 class Lyra(SpotPolicy):
     """Spot jobs run on nodes that have no high-priority job (nodes on loan), high-priority jobs on all others.
 
-    A high-priority job that does not fit takes nodes back: all spot jobs of such a node go. It takes the node whose spot jobs cost least, a job counting as one over the number of its
+    A high-priority job that does not fit takes nodes back: all spot jobs of such a node go. It takes the node whose spot jobs cost
+    least, a job counting as one over the number of its
     nodes: the rest of it stops as well, so that its other nodes are then cheaper.
     """
 
