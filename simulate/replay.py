@@ -76,9 +76,10 @@ def replay(
         progress(len(runs))
     timelines, too_large = [], 0
     for partition, nodes, part in _split(jobs, scenario.nodes):
-        fitting = [job for job in part if _fits(job, nodes)]
+        fit = {shape: _fits(shape, nodes) for shape in {_shape(job) for job in part}}
+        fitting = [job for job in part if fit[_shape(job)]]
         too_large += len(part) - len(fitting)
-        runs += [Run(job, 0) for job in part if not _fits(job, nodes)]
+        runs += [Run(job, 0) for job in part if not fit[_shape(job)]]
         timeline = Timeline()
         watch = _Watch(timeline, progress)
         events = scenario.node_events.get(partition, ())
@@ -128,8 +129,14 @@ def _split(jobs: list[Job], nodes: Sequence[NodeSpec]) -> list[tuple[str, list[N
     return parts
 
 
-def _fits(job: Job, nodes: Sequence[NodeSpec]) -> bool:
-    able = [node for node in nodes if job.gpu_type in {"", node.gpu_type}]
-    if job.pods == 1:
-        return job.gpus <= sum(node.gpus for node in able)
-    return sum(int(node.gpus // job.gpus) for node in able) >= job.pods
+def _shape(job: Job) -> tuple[float, int, str]:
+    return job.gpus, job.pods, job.gpu_type
+
+
+def _fits(shape: tuple[float, int, str], nodes: Sequence[NodeSpec]) -> bool:
+    """Return whether jobs of a shape could ever start on these nodes, were they empty."""
+    gpus, pods, gpu_type = shape
+    able = [node for node in nodes if gpu_type in {"", node.gpu_type}]
+    if pods == 1:
+        return gpus <= sum(node.gpus for node in able)
+    return sum(int(node.gpus // gpus) for node in able) >= pods

@@ -11,7 +11,7 @@ from simulate.simulation import Simulation
 GPU_MEMORY_MIB = 24_576
 """Of the GPUs on which the pairs were measured (RTX 3090)."""
 LARGEST_PACKED = 8
-"""GPUs of the largest jobs that are packed."""
+"""GPUs of the largest jobs that are packed; those that have a share of a GPU are not."""
 LARGEST_SCORE = 2
 """Sum of two jobs' sharing scores up to which they are packed."""
 
@@ -99,14 +99,14 @@ class Lucid:
     def _start_packed(self, simulation: Simulation) -> bool:
         alone: dict[float, list[Run]] = {}
         for run in simulation.running.values():
-            if run.packed_with is None and run.status is Status.RUNNING and run.order not in self._unpackable:
+            if run.packed_with is None and run.order not in self._unpackable:
                 alone.setdefault(run.job.total_gpus, []).append(run)
         started = False
         too_large: set[float] = set()
         for service, _, run in self._queue:
             gpus = run.job.total_gpus
             host = None
-            if gpus <= LARGEST_PACKED and run.order not in self._unpackable:
+            if 1 <= gpus <= LARGEST_PACKED and run.order not in self._unpackable:
                 host = next((host for host in alone.get(gpus, ()) if self._suits(run, service, host)), None)
             if host is not None:
                 alone[gpus].remove(host)
@@ -122,7 +122,7 @@ class Lucid:
                     continue
                 simulation.start(run, placement)
                 started = True
-                if gpus <= LARGEST_PACKED and run.order not in self._unpackable:
+                if 1 <= gpus <= LARGEST_PACKED and run.order not in self._unpackable:
                     alone.setdefault(gpus, []).append(run)
         return started
 
