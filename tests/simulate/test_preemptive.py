@@ -10,7 +10,8 @@ from tests.simulate.running import FREE, job, run, times
 
 
 def test_srtf_preempts_the_job_with_more_left() -> None:
-    # At 10 `long` has 90 left, `short` 20: it goes, pays 40 s, and starts again when `short` is seen to have ended, in the second after its last.
+    # At 10 `long` has 90 left, `short` 20: it goes, pays 40 s, and starts again when `short` is seen to have ended, in the second after
+    # its last second.
     runs = run([job("long", 0, 100), job("short", 10, 20)], Srtf(), [1], Costs())
     assert times(runs) == {"long": (0, 31 + 90 + 40 + 1), "short": (10, 31)}
     assert runs["long"].evictions == 1
