@@ -79,14 +79,13 @@ class Watch:
 
     def __init__(self, *, packs: bool) -> None:
         self.packs = packs
-        self.before: dict[int, tuple[float, float]] = {}
 
     def __call__(self, simulation: Simulation) -> None:
         load: dict[tuple[int, int], float] = {}
         jobs_on: dict[tuple[int, int], int] = {}
-        for run in simulation.running.values():
-            self._is_placed_whole(run)
-            for piece in run.placement:
+        for each in simulation.running.values():
+            self._is_placed_whole(each)
+            for piece in each.placement:
                 for gpu in piece.gpus:
                     load[piece.node, gpu] = load.get((piece.node, gpu), 0) + piece.share
                     jobs_on[piece.node, gpu] = jobs_on.get((piece.node, gpu), 0) + 1
@@ -98,7 +97,8 @@ class Watch:
         used = len(jobs_on)
         assert simulation.cluster.capacity - simulation.cluster.free == used - self._on_lost_nodes(simulation, jobs_on)
 
-    def _is_placed_whole(self, run: Run) -> None:
+    @staticmethod
+    def _is_placed_whole(run: Run) -> None:
         assert run.status is Status.RUNNING
         assert sum(len(piece.gpus) * piece.share for piece in run.placement) == pytest.approx(run.job.total_gpus)
 

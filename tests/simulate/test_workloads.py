@@ -1,6 +1,7 @@
 """Workloads that are drawn: their shape, and that a seed gives them again."""
 
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def test_the_shape_is_that_of_table_3() -> None:
         for gpus, share in zip(shape.gpus, shape.gpu_shares, strict=True):
             assert 100 * sizes[gpus] / len(mine) == pytest.approx(share, abs=2)
         assert sum(each.pods > 1 for each in mine) / len(mine) == pytest.approx(shape.gang, abs=0.02)
-    assert all(each.submit_s <= after.submit_s for each, after in zip(jobs, jobs[1:], strict=False))
+    assert all(each.submit_s <= after.submit_s for each, after in pairwise(jobs))
 
 
 def test_more_spot_jobs_leave_the_others_as_they_are() -> None:
