@@ -26,6 +26,11 @@ class PackedSpeeds:
             beside[other].append(other_speed)
         self._mean = {workload: sum(speeds) / len(speeds) for workload, speeds in beside.items()}
 
+    @property
+    def workloads(self) -> list[Workload]:
+        """The workloads that were measured, in the order of the measurements."""
+        return list(self._mean)
+
     def of(self, one: Workload | None, other: Workload | None) -> tuple[float, float]:
         """Return the speeds of two workloads beside each other; those of pairs that nobody measured are 1, as in Lucid's simulator."""
         if one is None or other is None:
