@@ -93,6 +93,9 @@ def command(
     Examples: `schedmate simulate venus.csv.gz --policy fifo --policy tiresias --figure venus.png`,
     `schedmate simulate jobs.csv --nodes 16x8 --policy qssf --outcomes out.csv`
     """
+    import msgspec
+
+    from simulate.gangs import as_gangs
     from simulate.outcomes import Summary, summaries, write_outcomes, write_table
     from simulate.policies import POLICIES
     from simulate.replay import replay
@@ -109,11 +112,10 @@ def command(
     for name in wanted:
         info = POLICIES[name]
         with _progress(name, len(scenario.jobs)) as progress:
-            result = replay(
-                _profiled(scenario, profiling_nodes) if info.profiles else scenario,
-                info.make(speeds, submissions),
-                progress,
-            )
+            suited = _profiled(scenario, profiling_nodes) if info.profiles else scenario
+            if info.by_pods:
+                suited = msgspec.structs.replace(suited, jobs=as_gangs(suited.jobs, suited.nodes))
+            result = replay(suited, info.make(speeds, submissions), progress)
         figures += summaries(name, result)
         if outcomes:
             write_outcomes(Path(str(outcomes).replace("{policy}", name)), result.runs)

@@ -25,13 +25,13 @@ class PolicyInfo(msgspec.Struct, frozen=True):
         make: Makes one for a partition, from the measured speeds of pairs and the times of all submissions.
         summary: What it does, in a line.
         profiles: Jobs run on a profiler's nodes first.
-        estimates: It rests on estimated durations.
+        by_pods: It places pods, each on one node; larger jobs are cut into gangs first.
     """
 
     make: Callable[[PackedSpeeds | None, list[float]], Callable[[], Policy]]
     summary: str
     profiles: bool = False
-    estimates: bool = False
+    by_pods: bool = False
 
 
 def _plain(make: Callable[[], Policy]) -> Callable[[PackedSpeeds | None, list[float]], Callable[[], Policy]]:
@@ -51,21 +51,22 @@ def _lucid(cancellation: Cancellation | None) -> Callable[[PackedSpeeds | None, 
 POLICIES: Mapping[str, PolicyInfo] = {
     "fifo": PolicyInfo(_plain(fifo), "first in, first out; no backfilling"),
     "sjf": PolicyInfo(_plain(sjf), "shortest job first, by true durations (an oracle)"),
-    "sjf-estimated": PolicyInfo(_plain(sjf_estimated), "shortest job first, by estimates", estimates=True),
+    "sjf-estimated": PolicyInfo(_plain(sjf_estimated), "shortest job first, by estimates"),
     "srtf": PolicyInfo(_plain(Srtf), "shortest remaining time first, preemptive (an oracle)"),
-    "qssf": PolicyInfo(_plain(Qssf), "least estimated GPU time first", estimates=True),
+    "qssf": PolicyInfo(_plain(Qssf), "least estimated GPU time first"),
     "tiresias": PolicyInfo(_plain(Tiresias), "least attained GPU time first, preemptive; knows no durations"),
     "lucid": PolicyInfo(
         _lucid(None),
         "least estimated GPU time first, packing after a profile (with --pairs)",
         profiles=True,
-        estimates=True,
     ),
     "lucid-schedmate": PolicyInfo(
-        _lucid(Cancellation()), "Lucid, undoing packings that slow a job below 0.65", profiles=True, estimates=True
+        _lucid(Cancellation()), "Lucid, undoing packings that slow a job below 0.65", profiles=True
     ),
-    "yarn-cs": PolicyInfo(_plain(YarnCs), "spot: first come, first served, best fit, evicting the youngest"),
-    "chronus": PolicyInfo(_plain(Chronus), "spot: leases of 5 minutes instead of evictions"),
-    "lyra": PolicyInfo(_plain(Lyra), "spot: whole idle nodes on loan, taken back where that costs least"),
-    "fgd": PolicyInfo(_plain(Fgd), "spot: placement that fragments nodes least"),
+    "yarn-cs": PolicyInfo(
+        _plain(YarnCs), "spot: first come, first served, best fit, evicting the youngest", by_pods=True
+    ),
+    "chronus": PolicyInfo(_plain(Chronus), "spot: leases of 5 minutes instead of evictions", by_pods=True),
+    "lyra": PolicyInfo(_plain(Lyra), "spot: whole idle nodes on loan, taken back where that costs least", by_pods=True),
+    "fgd": PolicyInfo(_plain(Fgd), "spot: placement that fragments nodes least", by_pods=True),
 }
