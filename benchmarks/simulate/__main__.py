@@ -45,7 +45,7 @@ class Trial(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.simulate", description=__doc__)
-    parser.add_argument("--days", type=float, default=10, help="days in which jobs are submitted (default 10)")
+    parser.add_argument("--days", type=float, default=5, help="days in which jobs are submitted (default 5)")
     parser.add_argument("--seeds", type=int, default=10, help="workloads of each load (default 10)")
     parser.add_argument(
         "--policy", action="append", choices=list(POLICIES), help=f"default {', '.join(POLICIES_COMPARED)}"
