@@ -10,6 +10,7 @@ EXTRA_OF: Mapping[str, str] = {
     "chdb": "embedded",
     "clickhouse_connect": "sink",
     "faust": "worker",
+    "matplotlib": "simulate",
     "onnxruntime": "minilm",
     "redis": "sink",
     "tokenizers": "minilm",

@@ -41,6 +41,8 @@ COMMANDS = {
     "decisions": "Show decisions and what became of them; approve, reject, stop.",
     "shadow-report": "Show what decisions in shadow mode would have done.",
     "feedback": "Correct a verdict.",
+    "simulate": "Replay a trace under scheduling policies.",
+    "workload": "Make a synthetic trace for `simulate`, from a seed.",
     "config": "Show the settings in force and where each came from.",
 }
 
