@@ -1,0 +1,32 @@
+"""`AdvisorModel` as the `DurationPredictor` that the live advisor asks."""
+
+import numpy as np
+
+from .advisor import AdvisorModel, seconds
+from .estimate import Estimate, JobFeatures
+from .intervals import AdaptiveMargins
+from .similar import CandidateTable
+
+CITED = 3
+"""Past jobs that an estimate names."""
+
+
+class AdvisorPredictor:
+    """Answers for one job at a time. `margins` is shared with `IntervalFeedback`, which moves it."""
+
+    def __init__(self, model: AdvisorModel, margins: AdaptiveMargins) -> None:
+        self._model, self._margins = model, margins
+
+    def predict(self, features: JobFeatures) -> Estimate:
+        """Return the estimate of one job."""
+        found = features.candidates
+        table = CandidateTable(found.x, found.y, np.array([0, len(found.y)], dtype=np.int64))
+        told = self._model.predict(features.row[None, :], table)
+        below, above = self._margins.margins(features.job)
+        median = float(told.median[0])
+        low, high = float(told.low[0]) - below, float(told.high[0]) + above
+        rests_on: tuple[str, ...] = ()
+        if told.repeated[0]:
+            heaviest = np.argsort(-self._model.closeness(table), kind="stable")[:CITED]
+            rests_on = tuple(found.jobs[place] for place in heaviest)
+        return Estimate(seconds(median), seconds(min(low, high)), seconds(max(low, high)), rests_on)
