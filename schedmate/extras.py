@@ -10,8 +10,10 @@ EXTRA_OF: Mapping[str, str] = {
     "chdb": "embedded",
     "clickhouse_connect": "sink",
     "faust": "worker",
+    "lightgbm": "advise",
     "onnxruntime": "minilm",
     "redis": "sink",
+    "sklearn": "advise",
     "tokenizers": "minilm",
     "vllm": "gpu",
 }

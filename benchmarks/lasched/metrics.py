@@ -12,7 +12,7 @@ SEED = 1
 
 
 def relative_error(predicted: Values, true: Values) -> Values:
-    """Return |p̂ − p| / p of durations in seconds."""
+    """Return |p̂ - p| / p of durations in seconds."""
     return np.abs(predicted - true) / true
 
 
@@ -38,7 +38,7 @@ def rmsle(predicted: Values, true: Values) -> float:
 
 
 def spearman(predicted: Values, true: Values) -> float:
-    """Return Spearman's ρ; 0 where all predictions are alike."""
+    """Return Spearman's rho; 0 where all predictions are alike."""
     return 0.0 if np.ptp(predicted) == 0 or np.ptp(true) == 0 else float(spearmanr(predicted, true).statistic)
 
 
@@ -48,7 +48,7 @@ MEASURES: dict[str, Callable[[Values, Values], float]] = {
     "Cov@25": coverage(0.25),
     "Cov@50": coverage(0.50),
     "RMSLE": rmsle,
-    "ρ": spearman,
+    "rho": spearman,
 }
 
 

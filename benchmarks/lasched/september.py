@@ -123,7 +123,9 @@ def _retrained(split: _Split, first: AdvisorModel, margins: AdaptiveMargins, ste
         if monday:
             step("a week's model")
             ended = np.array([done.ended < monday for done in split.all.jobs[:start]])
-            model, _ = AdvisorModel.fit(split.all.take(np.append(ended, np.zeros(len(split.all) - start, bool))), _chosen(split, ended))
+            model, _ = AdvisorModel.fit(
+                split.all.take(np.append(ended, np.zeros(len(split.all) - start, bool))), _chosen(split, ended)
+            )
         parts.append(model.predict(split.rows(start, end)[0].x, split.rows(start, end)[1]))
     told = Quantiles(
         *(np.concatenate([getattr(part, name) for part in parts]) for name in ("median", "low", "high", "repeated"))

@@ -159,7 +159,9 @@ def least_attained_service(release: Times, size: Times) -> Times:
     return done
 
 
-def _merged(one: list[tuple[float, int]], other: tuple[float, list[tuple[float, int]]]) -> tuple[float, list[tuple[float, int]]]:
+def _merged(
+    one: list[tuple[float, int]], other: tuple[float, list[tuple[float, int]]]
+) -> tuple[float, list[tuple[float, int]]]:
     """Merge the smaller heap into the larger: each job moves O(log n) times."""
     small, large = sorted((one, other[1]), key=len)
     for entry in small:

@@ -9,7 +9,7 @@ TOLERANCE = 1e-4
 
 
 def stretches(release: Times, size: Times, done: Times) -> Times:
-    """Return (completion − release) / size of each job."""
+    """Return (completion - release) / size of each job."""
     return (done - release) / size
 
 

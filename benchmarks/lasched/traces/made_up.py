@@ -24,7 +24,7 @@ def write(folder: Path, *, jobs: int, seed: int) -> None:
     (folder / "MADE-UP.txt").write_text(NOTE, encoding="utf-8")
     tables: dict[str, list[list[object]]] = {name: [] for name in COLUMNS}
     groups = [_group(lot, number) for number in range(max(5, jobs // 40))]
-    popularity = lot.zipf(1.6, len(groups)).astype(float)
+    popularity = 1 / np.arange(1, len(groups) + 1)
     chosen = lot.choice(len(groups), size=jobs, p=popularity / popularity.sum())
     days = np.sort(lot.integers(0, 60, jobs))
     hours = np.clip(lot.normal(14, 4, jobs), 0, 23.9)
@@ -54,7 +54,11 @@ def _group(lot: np.random.Generator, number: int) -> dict[str, object]:
 
 
 def _job(
-    tables: dict[str, list[list[object]]], lot: np.random.Generator, number: int, group: dict[str, object], submitted: float
+    tables: dict[str, list[list[object]]],
+    lot: np.random.Generator,
+    number: int,
+    group: dict[str, object],
+    submitted: float,
 ) -> None:
     name, inst = f"job{number}", f"inst{number}"
     middle, spread, tasks = float(str(group["middle"])), float(str(group["spread"])), int(str(group["tasks"]))
@@ -67,7 +71,9 @@ def _job(
         end: object = "" if odd > 0.99 else round(started + seconds * (1 if task == 0 else 0.9), 1)
         row = [name, role, f"{group['instances']}.0", status, started, end, 600.0, 29.3, group["gpu"], "MISC"]
         tables["pai_task_table"].append(row)
-        tables["pai_instance_table"].append([name, role, f"{inst}-{task}", f"w{number}-{task}", inst, status, started, end, "m0"])
+        tables["pai_instance_table"].append(
+            [name, role, f"{inst}-{task}", f"w{number}-{task}", inst, status, started, end, "m0"]
+        )
         tables["pai_sensor_table"].append([name, role, f"w{number}-{task}", inst, "m0", "/dev/nvidia0", *[1.0] * 10])
         tables["pai_machine_metric"].append([f"w{number}-{task}", "m0", started, end, *[1.0] * 8])
     tables["pai_job_table"].append([name, inst, group["user"], status, submitted, round(started + seconds, 1)])

@@ -45,7 +45,7 @@ class _Demand(msgspec.Struct):
 
 
 def read(folder: Path) -> list[Completion]:
-    """Return the jobs that terminated, with p* = max end − min start of their tasks and the totals that they asked for.
+    """Return the jobs that terminated, with p* = max end - min start of their tasks and the totals that they asked for.
 
     Raises:
         FileNotFoundError: a table or its header is not there.

@@ -4,9 +4,12 @@ from typing import Any
 
 import lightgbm
 import numpy as np
+from numpy.typing import NDArray
 
 from .dataset import Dataset, Matrix, Vector
 from .features import NAMES
+
+Inputs = Matrix | NDArray[np.float32]
 
 ROUNDS = 400
 PATIENCE = 30
@@ -27,8 +30,8 @@ PARAMETERS: dict[str, Any] = {
 
 
 def fit_booster(
-    train: tuple[Matrix, Vector],
-    validation: tuple[Matrix, Vector] | None = None,
+    train: tuple[Inputs, Vector],
+    validation: tuple[Inputs, Vector] | None = None,
     *,
     weight: Vector | None = None,
     rounds: int = ROUNDS,
@@ -50,7 +53,7 @@ def fit_on(train: Dataset, validation: Dataset | None = None, **parameters: Any)
     return fit_booster((train.x, train.y), (validation.x, validation.y) if validation else None, **parameters)
 
 
-def apply(booster: lightgbm.Booster, x: Matrix) -> Vector:
+def apply(booster: lightgbm.Booster, x: Inputs) -> Vector:
     """Return the predictions, shape (rows,)."""
     return np.asarray(booster.predict(x), dtype=np.float64)
 

@@ -36,7 +36,7 @@ class Encoders(msgspec.Struct, frozen=True):
     """What the training jobs fix for ever: codes of texts, deciles of resources, the mean of y. Later jobs change none of it."""
 
     codes: dict[str, dict[str, int]]
-    """A code for each text of each category; the commoner the smaller. Unseen and rare texts are −1."""
+    """A code for each text of each category; the commoner the smaller. Unseen and rare texts are -1."""
     deciles: dict[str, list[float]]
     prior: float
     utc_offset_s: float = 0.0
@@ -58,7 +58,8 @@ class Encoders(msgspec.Struct, frozen=True):
         }
         shares = np.arange(1, 10) / 10
         deciles = {
-            name: np.quantile([getattr(done.job, name) for done in jobs], shares, method="lower").tolist() for name in AMOUNTS
+            name: np.quantile([getattr(done.job, name) for done in jobs], shares, method="lower").tolist()
+            for name in AMOUNTS
         }
         return cls(codes, deciles, float(np.mean([math.log1p(done.duration_s) for done in jobs])), utc_offset_s)
 
@@ -102,4 +103,11 @@ def _temporal(local: float) -> Iterable[float]:
     clock = datetime.fromtimestamp(local, UTC)
     hours = clock.hour + clock.minute / 60
     day, week = math.tau * hours / 24, math.tau * (24 * clock.weekday() + hours) / 168
-    yield from (math.sin(day), math.cos(day), math.sin(week), math.cos(week), float(clock.weekday()), float(clock.weekday() >= 5))
+    yield from (
+        math.sin(day),
+        math.cos(day),
+        math.sin(week),
+        math.cos(week),
+        float(clock.weekday()),
+        float(clock.weekday() >= 5),
+    )

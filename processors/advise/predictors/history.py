@@ -12,7 +12,6 @@ from collections import OrderedDict, deque
 from collections.abc import Hashable
 from statistics import quantiles
 
-
 from .job import Completion, Submission
 
 SPAN = 10

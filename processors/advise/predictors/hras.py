@@ -9,8 +9,6 @@ from .dataset import Dataset, Vector
 from .features import KEYS, Encoders
 from .history import SHRINKAGE, SPAN
 
-
-
 SIGNATURE, GROUP = KEYS.index("signature"), KEYS.index("group")
 
 

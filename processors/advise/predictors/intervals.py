@@ -18,7 +18,7 @@ from .job import Submission
 MISSES = 0.10
 """Share of jobs outside; half of it on each side."""
 STEP = 0.05
-"""How far one outcome moves a group's margin, in y: a miss by STEP · (1 − MISSES / 2), a hit by −STEP · MISSES / 2."""
+"""How far one outcome moves a group's margin, in y: a miss by STEP · (1 - MISSES / 2), a hit by -STEP · MISSES / 2."""
 FEWEST = 100
 """Held-out jobs of a group that give it a margin of its own at the start."""
 GROUPS_KEPT = 50_000
@@ -43,8 +43,8 @@ class AdaptiveMargins:
 
         Args:
             jobs: the held-out jobs, which the quantiles were not fitted on.
-            below: predicted lower quantile − y of each.
-            above: y − predicted upper quantile of each.
+            below: predicted lower quantile - y of each.
+            above: y - predicted upper quantile of each.
         """
         members: dict[Hashable, list[int]] = {}
         for row, job in enumerate(jobs):

@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-import os
 import tempfile
 from collections.abc import Hashable, Sequence
 from pathlib import Path
@@ -59,7 +58,7 @@ def hash_of(jobs: Sequence[Completion]) -> str:
     """Return the SHA-256 of training jobs, whatever their order."""
     digest = hashlib.sha256()
     for line in sorted(msgspec.json.encode(done) for done in jobs):
-        digest.update(line + b"\\n")
+        digest.update(line + b"\n")
     return digest.hexdigest()
 
 
@@ -95,7 +94,7 @@ def save(saved: SavedModel, folder: Path) -> None:
             boosters=hashes,
         )
         (made / _CARD).write_bytes(msgspec.json.format(msgspec.json.encode(card), indent=1))
-        os.replace(made, folder)
+        made.replace(folder)
 
 
 def load(folder: Path) -> SavedModel:
@@ -110,7 +109,9 @@ def load(folder: Path) -> SavedModel:
     except msgspec.DecodeError as error:
         raise BadModel(f"expected a model's card in {folder / _CARD}: {error}") from None
     if card.version != VERSION or card.features != list(NAMES) or card.relations != list(RELATIONS):
-        raise BadModel(f"expected a model of version {VERSION} with this release's features in {folder}: train it again")
+        raise BadModel(
+            f"expected a model of version {VERSION} with this release's features in {folder}: train it again"
+        )
     if set(card.boosters) != set(BOOSTERS) or not math.isfinite(card.prior):
         raise BadModel(f"expected the trees {', '.join(BOOSTERS)} in {folder}")
     boosters = {}
@@ -125,7 +126,13 @@ def load(folder: Path) -> SavedModel:
             raise BadModel(f"expected two finite margins for each group in {folder / _CARD}")
         margins.parts[tuple(group)] = part
     return SavedModel(
-        AdvisorModel(card.prior, boosters), margins, card.encoders, card.trained_until, card.jobs, card.data_sha256, card.scores
+        AdvisorModel(card.prior, boosters),
+        margins,
+        card.encoders,
+        card.trained_until,
+        card.jobs,
+        card.data_sha256,
+        card.scores,
     )
 
 

@@ -36,7 +36,9 @@ class _Experts:
         for kind, count in zip(*np.unique(of_train, return_counts=True), strict=True):
             if count >= FEWEST:
                 watched = validation.take(of_validation == kind)
-                self._of[int(kind)] = fit_on(train.take(of_train == kind), watched if len(watched) >= FEWEST else validation)
+                self._of[int(kind)] = fit_on(
+                    train.take(of_train == kind), watched if len(watched) >= FEWEST else validation
+                )
 
     def predict(self, x: Matrix, kinds: Vector) -> Vector:
         found = apply(self._all, x)

@@ -8,7 +8,7 @@ from .dataset import Dataset, Vector
 WINDOWS = (1.0, 0.5, 0.2)
 """Shares of the training rows, from the newest."""
 DECAY = 2.0
-"""λ of the weight exp(−λ (T − t) / T) of a row: the oldest counts e⁻² of the newest. The paper names no value."""
+"""λ of the weight exp(-λ (T - t) / T) of a row: the oldest counts e⁻² of the newest. The paper names no value."""
 EPSILON = 1e-6
 
 
@@ -28,4 +28,5 @@ class WeightedRecency:
 
     def predict(self, data: Dataset) -> Vector:
         """Return the weighted mean of the windows' answers."""
-        return np.column_stack([apply(one, data.x) for one in self._models]) @ self._weights
+        answers = np.column_stack([apply(one, data.x) for one in self._models])
+        return np.asarray(answers @ self._weights, dtype=np.float64)

@@ -11,7 +11,19 @@ import msgspec
 
 from .job import Completion, Submission
 
-COLUMNS = ("JobID", "User", "Partition", "JobName", "State", "Submit", "Start", "End", "ReqTRES", "TimelimitRaw", "ReqNodes")
+COLUMNS = (
+    "JobID",
+    "User",
+    "Partition",
+    "JobName",
+    "State",
+    "Submit",
+    "Start",
+    "End",
+    "ReqTRES",
+    "TimelimitRaw",
+    "ReqNodes",
+)
 COMMAND = f"sacct --allusers --parsable2 --starttime=now-90days --format={','.join(COLUMNS)}"
 """What to run. `TZ=UTC SLURM_TIME_FORMAT=%s` before it makes times independent of the place."""
 NEEDED = ("JobID", "State", "Submit", "Start", "End")
@@ -49,7 +61,11 @@ def read_sacct(lines: Iterable[str]) -> Accounting:
             found.skipped += bool(line.strip())
             continue
         row = dict(zip(names, values, strict=True))
-        if "." in row["JobID"] or row["State"].partition(" ")[0] not in FINISHED or row["Start"] in ("Unknown", "None", ""):
+        if (
+            "." in row["JobID"]
+            or row["State"].partition(" ")[0] not in FINISHED
+            or row["Start"] in ("Unknown", "None", "")
+        ):
             continue
         try:
             found.jobs.append(_job(row))

@@ -86,7 +86,7 @@ class Recent:
         y = np.log1p([max(0.0, done.duration_s) for _, done in past])
         own = np.array([bool(job.user) and one.user == job.user for one in jobs])
         gpus = np.array([one.gpus for one in jobs])
-        running = self._running.get(job.user, {}).values()
+        running = self._running.get(job.user, OrderedDict[str, Submission]()).values()
         ages = [math.log1p(max(0.0, now - one.submitted)) for one in running if one.gpus == job.gpus]
         x = np.empty((len(past), len(RELATIONS)), np.float32)
         x[:, 0] = [rank for rank, _ in past]
@@ -110,7 +110,14 @@ class Recent:
             x[:, 12:15] = NAN
         x[:, 15] = max(ages, default=NAN) - y
         x[:, 16] = min(ages, default=NAN) - y
-        x[:, 17:] = (len(ages), len(running), own.sum(), y[own].std() if own.any() else NAN, now % 86_400 / 3600, job.gpus)
+        x[:, 17:] = (
+            len(ages),
+            len(running),
+            own.sum(),
+            y[own].std() if own.any() else NAN,
+            now % 86_400 / 3600,
+            job.gpus,
+        )
         return Candidates(x, y, tuple(one.job_id for one in jobs))
 
 
@@ -173,5 +180,11 @@ def summarise(y: Vector, weight: Vector) -> Matrix:
     support = np.exp(-np.square((y[:, None] - y[None, :]) / BANDWIDTH)) @ weight
     best = int(support.argmax())
     return np.array(
-        [*np.interp(_LEVELS, (np.cumsum(weight) - weight / 2) / total, y), y[best], support[best] / total, math.log(total), weight.max()]
+        [
+            *np.interp(_LEVELS, (np.cumsum(weight) - weight / 2) / total, y),
+            y[best],
+            support[best] / total,
+            math.log(total),
+            weight.max(),
+        ]
     )

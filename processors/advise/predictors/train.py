@@ -36,7 +36,7 @@ def train(jobs: Sequence[Completion], old: SavedModel | None, utc_offset_s: floa
     """Return a model of all jobs, and whether it should replace `old`.
 
     The newest week by submission is held out for the comparison: a candidate learns from jobs that had ended before it, and both
-    predict it. The model that is returned learns from all. It is better if its median error |ln p̂ − ln p| is smaller.
+    predict it. The model that is returned learns from all. It is better if its median error |ln p̂ - ln p| is smaller.
     An old model that was trained on that week already would have an advantage; it then only yields to one that beats it even so.
 
     Raises:
