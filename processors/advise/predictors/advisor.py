@@ -23,6 +23,8 @@ from .features import NAMES
 from .intervals import MISSES, AdaptiveMargins
 from .similar import CLOSE, SUMMARY, CandidateTable, summarise, weights_of
 
+FEWEST = 20
+"""Training rows without which nothing can be fitted."""
 BLOCKS = 2
 """Blocks of time for the probabilities of training rows."""
 NEWEST = 0.2
@@ -66,10 +68,10 @@ class AdvisorModel:
         """Fit on rows in the order of time, and give the margins to start with.
 
         Raises:
-            ValueError: there are fewer than 20 rows.
+            ValueError: there are fewer than 20 rows, or nothing had ended before any of them.
         """
-        if len(train) < 20:
-            raise ValueError(f"expected at least 20 jobs to learn from; got {len(train)}")
+        if len(train) < FEWEST or not len(candidates.y):
+            raise ValueError(f"expected at least {FEWEST} jobs to learn from, some ended before others came; got {len(train)}")
         summary, closeness = _cross_fitted(train, candidates)
         model = cls(float(np.median(train.y)), {"closeness": closeness})
         x, base = model._inputs(train.x, summary)
