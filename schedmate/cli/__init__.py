@@ -40,6 +40,7 @@ COMMANDS = {
     "decisions": "Show decisions and what became of them; approve, reject, stop.",
     "shadow-report": "Show what decisions in shadow mode would have done.",
     "feedback": "Correct a verdict.",
+    "advise": "Learn how long jobs run from those that ended.",
     "config": "Show the settings in force and where each came from.",
 }
 

@@ -41,18 +41,18 @@ def test_longest_first_on_an_example_by_hand() -> None:
 def test_measures_on_an_example_by_hand() -> None:
     true, predicted = np.array([100.0, 100, 100, 100]), np.array([100.0, 126, 151, 201])
     assert [metrics.MEASURES[name](predicted, true) for name in ("<100 %", "Cov@25", "Cov@50")] == [75, 25, 50]
-    assert metrics.below_100(np.array([1.0]), np.array([100.0])) == 100  # however low: why `factor 2` stands beside it
-    assert metrics.within_factor_2(np.array([1.0]), np.array([100.0])) == 0
-    assert metrics.rmsle(np.expm1(np.array([1.0, 3])), np.expm1(np.array([1.0, 1]))) == pytest.approx(np.sqrt(2))
-    assert metrics.spearman(np.array([1.0, 2, 3]), np.array([10.0, 20, 5])) == pytest.approx(-0.5)
-    assert metrics.spearman(np.ones(3), np.arange(3.0)) == 0
+    assert metrics.BELOW_100(np.array([1.0]), np.array([100.0])) == 100  # however low: why `factor 2` stands beside it
+    assert metrics.FACTOR_2(np.array([1.0]), np.array([100.0])) == 0
+    assert metrics.RMSLE(np.expm1(np.array([1.0, 3])), np.expm1(np.array([1.0, 1]))) == pytest.approx(np.sqrt(2))
+    assert metrics.SPEARMAN(np.array([1.0, 2, 3]), np.array([10.0, 20, 5])) == pytest.approx(-0.5)
+    assert metrics.SPEARMAN(np.ones(3), np.arange(3.0)) == 0
 
 
 def test_the_bootstrap_draws_whole_blocks() -> None:
     true = np.full(400, 10.0)
     predicted = np.where(np.arange(400) < 200, 10.0, 99.0)
-    wide = metrics.bootstrap(metrics.below_100, predicted, true, np.arange(400) // 100)
-    narrow = metrics.bootstrap(metrics.below_100, predicted, true, np.arange(400))
+    wide = metrics.BELOW_100.interval(predicted, true, np.arange(400) // 100)
+    narrow = metrics.BELOW_100.interval(predicted, true, np.arange(400))
     assert wide[1] - wide[0] > 3 * (narrow[1] - narrow[0])
     assert narrow[0] < 50 < narrow[1]
 
