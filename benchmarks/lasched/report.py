@@ -11,7 +11,7 @@ from rich.table import Table
 from processors.advise.predictors.dataset import Vector
 from processors.advise.predictors.job import Completion
 
-from .metrics import MEASURES, bootstrap
+from .metrics import MEASURES
 from .scheduling import Row
 
 DAY_S = 86_400.0
@@ -37,7 +37,7 @@ def prediction_table(
     for name, seconds in found.items():
         cells = []
         for measure in MEASURES.values():
-            value, (low, high) = measure(seconds, true), bootstrap(measure, seconds, true, blocks)
+            value, (low, high) = measure(seconds, true), measure.interval(seconds, true, blocks)
             digits = 1 if value > 5 else 3
             cells.append(f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]")
         for rows in parts.values():

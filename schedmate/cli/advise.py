@@ -29,7 +29,7 @@ def train(
 
     Example, with 90 days of jobs; times in UTC:
 
-        TZ=UTC sacct --allusers --parsable2 --starttime=now-90days --format=JobID,User,Partition,JobName,State,Submit,Start,End,ReqTRES,TimelimitRaw,ReqNodes > jobs.txt
+        TZ=UTC sacct -a -P -S now-90days -o JobID,User,Partition,JobName,State,Submit,Start,End,ReqTRES,TimelimitRaw > jobs.txt
 
         schedmate advise train jobs.txt --models /var/lib/schedmate/advisor --utc-offset 2
     """

@@ -18,7 +18,21 @@ def accounting(file: Path, count: int) -> Path:
         job = done.job
         times = (job.submitted, done.ended - done.duration_s, done.ended)
         text = [datetime.fromtimestamp(round(one), UTC).strftime("%Y-%m-%dT%H:%M:%S") for one in times]
-        rows.append("|".join([job.job_id, job.user, job.queue, "train", "COMPLETED", *text, f"cpu=4,gres/gpu={job.gpus:g}", "60", "1"]))
+        rows.append(
+            "|".join(
+                [
+                    job.job_id,
+                    job.user,
+                    job.queue,
+                    "train",
+                    "COMPLETED",
+                    *text,
+                    f"cpu=4,gres/gpu={job.gpus:g}",
+                    "60",
+                    "1",
+                ]
+            )
+        )
     file.write_text("\n".join(rows) + "\n")
     return file
 
@@ -35,7 +49,9 @@ def test_the_first_model_is_used_and_the_same_jobs_change_nothing(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("", "first line"), ("|".join(COLUMNS) + "\n", "at least 200 ended jobs")], ids=["empty", "no jobs"]
+    ("text", "says"),
+    [("", "first line"), ("|".join(COLUMNS) + "\n", "at least 200 ended jobs")],
+    ids=["empty", "no jobs"],
 )
 def test_what_cannot_be_learned_from_is_one_line(tmp_path: Path, text: str, says: str) -> None:
     file = tmp_path / "jobs.txt"

@@ -29,7 +29,7 @@ BLOCKS = 2
 """Blocks of time for the probabilities of training rows."""
 NEWEST = 0.2
 """Share of the training rows, the newest, that fits the margins."""
-PAIRS = 400_000
+PAIRS = 300_000
 """Candidates that `closeness` is fitted on, evenly picked: more changed nothing."""
 TRUST = 0.08
 """Chosen on the newest fifth of Venus's jobs of April to July: the most that costs nothing within 25 % and 50 %."""
@@ -71,7 +71,9 @@ class AdvisorModel:
             ValueError: there are fewer than 20 rows, or nothing had ended before any of them.
         """
         if len(train) < FEWEST or not len(candidates.y):
-            raise ValueError(f"expected at least {FEWEST} jobs to learn from, some ended before others came; got {len(train)}")
+            raise ValueError(
+                f"expected at least {FEWEST} jobs to learn from, some ended before others came; got {len(train)}"
+            )
         summary, closeness = _cross_fitted(train, candidates)
         model = cls(float(np.median(train.y)), {"closeness": closeness})
         x, base = model._inputs(train.x, summary)
@@ -85,7 +87,7 @@ class AdvisorModel:
         low, high = (base[late] + apply(model.boosters[name], x[late]) for name in ("low", "high"))
         margins.calibrate((done.job for done in train.jobs[cut:]), low - train.y[late], train.y[late] - high)
         model.boosters |= _quantile_trees(x, residual, BOUNDS)
-        model.boosters["median"] = fit_booster((x, residual), rounds=200, objective="regression_l1")
+        model.boosters["median"] = fit_booster((x, residual), rounds=150, objective="regression_l1")
         return model, margins
 
     def predict(self, x: Matrix, candidates: CandidateTable) -> Quantiles:
@@ -151,7 +153,7 @@ def _fit_closeness(x: NDArray[np.float32], close: Vector) -> lightgbm.Booster:
 
 def _quantile_trees(x: Matrix, residual: Vector, levels: dict[str, float]) -> dict[str, lightgbm.Booster]:
     return {
-        name: fit_booster((x, residual), rounds=200, objective="quantile", alpha=level)
+        name: fit_booster((x, residual), rounds=150, objective="quantile", alpha=level)
         for name, level in levels.items()
     }
 

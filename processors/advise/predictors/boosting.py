@@ -11,11 +11,11 @@ from .features import NAMES
 
 Inputs = Matrix | NDArray[np.float32]
 
-ROUNDS = 400
+ROUNDS = 250
 PATIENCE = 30
 """Rounds without a gain on validation rows after which fitting stops."""
 PARAMETERS: dict[str, Any] = {
-    "learning_rate": 0.05,
+    "learning_rate": 0.07,
     "num_leaves": 31,
     "min_data_in_leaf": 50,
     "feature_fraction": 0.5,

@@ -67,7 +67,9 @@ def test_shared_machines_agree_with_a_slow_simulation(instance: tuple[Times, Tim
     release, size, guess = instance
     slow = _slowly(release, size, lambda active, _: _prr_rates(active, guess, share))
     assert preferential_round_robin(release, size, guess, share) == pytest.approx(slow, abs=0.1)
-    slow = _slowly(release, size, lambda active, served: [float(one == min(served[active], key=float)) for one in served[active]])
+    slow = _slowly(
+        release, size, lambda active, served: [float(one == min(served[active], key=float)) for one in served[active]]
+    )
     assert least_attained_service(release, size) == pytest.approx(slow, abs=0.2)
 
 

@@ -15,7 +15,12 @@ def repeating(count: int, seed: int = 1, drift: float = 0.0) -> list[Completion]
         submitted = 1_600_000_000.0 + 600 * number
         seconds = float(np.exp(lot.normal(3 + 0.6 * user + drift * number / count, 0.15 if user < 6 else 1.5)))
         job = Submission(
-            job_id=f"j{number}", submitted=submitted, user=f"u{user}", queue=f"q{user % 2}", gpus=float(1 + user % 4), cpus=4
+            job_id=f"j{number}",
+            submitted=submitted,
+            user=f"u{user}",
+            queue=f"q{user % 2}",
+            gpus=float(1 + user % 4),
+            cpus=4,
         )
         found.append(Completion(job=job, ended=submitted + 30 + seconds, duration_s=seconds, failed=user == 3))
     return found

@@ -33,11 +33,10 @@ def test_it_learns_who_repeats_and_how_sure_to_be(trained: Trained) -> None:
     past = PastJobs(trained.new.encoders)
     for done in JOBS[-300:]:
         past.complete(done)
+    last = {user: next(done.job for done in reversed(JOBS) if done.job.user == f"u{user}") for user in (2, 5, 7)}
     answers = {
-        user: predictor.predict(
-            past.features(Submission(job_id="new", submitted=1_601_200_001.0, user=f"u{user}", queue=f"q{user % 2}", gpus=1.0 + user % 4, cpus=4))
-        )
-        for user in (2, 5, 7)
+        user: predictor.predict(past.features(msgspec.structs.replace(job, job_id="new", submitted=1_601_200_001.0)))
+        for user, job in last.items()
     }
     assert answers[2].median == pytest.approx(np.exp(3 + 0.6 * 2), rel=0.3)
     assert answers[5].median == pytest.approx(np.exp(3 + 0.6 * 5), rel=0.3)
@@ -62,7 +61,8 @@ def test_a_saved_model_answers_alike(trained: Trained, tmp_path: Path) -> None:
     rows, candidates = build(JOBS[:200], again.encoders), gather(JOBS[:200])
     for name in ("median", "low", "high"):
         np.testing.assert_array_equal(
-            getattr(again.model.predict(rows.x, candidates), name), getattr(trained.new.model.predict(rows.x, candidates), name)
+            getattr(again.model.predict(rows.x, candidates), name),
+            getattr(trained.new.model.predict(rows.x, candidates), name),
         )
     assert again.margins.parts == trained.new.margins.parts
     assert again.data_sha256 == hash_of(JOBS[::-1])
@@ -79,10 +79,16 @@ def test_a_saved_model_answers_alike(trained: Trained, tmp_path: Path) -> None:
         ("model.json", lambda text: json.dumps(json.loads(text) | {"version": 99}).encode(), "train it again"),
         ("model.json", lambda text: json.dumps(json.loads(text) | {"features": []}).encode(), "train it again"),
         ("model.json", lambda text: json.dumps(json.loads(text) | {"boosters": {"../x": ""}}).encode(), "trees"),
-        ("model.json", lambda text: json.dumps(json.loads(text) | {"margins": [[["all"], [1e9, 0]]]}).encode(), "margins"),
+        (
+            "model.json",
+            lambda text: json.dumps(json.loads(text) | {"margins": [[["all"], [1e9, 0]]]}).encode(),
+            "margins",
+        ),
     ],
 )
-def test_a_file_that_was_touched_is_refused(trained: Trained, tmp_path: Path, file: str, harm: object, says: str) -> None:
+def test_a_file_that_was_touched_is_refused(
+    trained: Trained, tmp_path: Path, file: str, harm: object, says: str
+) -> None:
     save(trained.new, tmp_path / "v1")
     path = tmp_path / "v1" / file
     path.write_bytes(harm(path.read_bytes()))  # type: ignore[operator]
@@ -122,6 +128,6 @@ def _without_knowledge(trained: Trained) -> AdvisorModel:
 def test_few_jobs_are_refused() -> None:
     with pytest.raises(TooFewJobs, match="at least 200"):
         train(repeating(50), None)
+    rows, candidates = build(JOBS[:5], Encoders.fit(JOBS)), gather(JOBS[:5])
     with pytest.raises(ValueError, match="at least 20"):
-        rows = build(JOBS[:5], Encoders.fit(JOBS))
-        AdvisorModel.fit(rows, gather(JOBS[:5]))
+        AdvisorModel.fit(rows, candidates)

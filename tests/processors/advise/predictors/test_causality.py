@@ -24,7 +24,9 @@ def test_a_row_stays_whatever_changes_later(jobs: list[Completion], data: st.Dat
     for number, done in enumerate(ordered):
         job, end, seconds, failed = done.job, done.ended, done.duration_s, done.failed
         if number > place:
-            job = msgspec.structs.replace(job, submitted=now + data.draw(st.integers(0, 9)), user="z", queue="a", gpus=3.0)
+            job = msgspec.structs.replace(
+                job, submitted=now + data.draw(st.integers(0, 9)), user="z", queue="a", gpus=3.0
+            )
         if number >= place or end >= now:  # not over at the submission: its end and its duration are anybody's guess
             seconds = float(data.draw(st.integers(0, 99)))
             end, failed = max(now, job.submitted) + data.draw(st.integers(0, 99)), not failed

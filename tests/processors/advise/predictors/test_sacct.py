@@ -5,13 +5,22 @@ from hypothesis import strategies as st
 from processors.advise.predictors.sacct import COLUMNS, NotAccounting, read_sacct
 
 HEADER = "|".join(COLUMNS)
-ROW = "4711|ann|gpu|train.sh|COMPLETED|2024-05-01T10:00:00|2024-05-01T10:01:00|2024-05-01T11:01:00|billing=8,cpu=8,gres/gpu=4,mem=64G,node=2|1440|2"
+RAN = "2024-05-01T10:00:00|2024-05-01T10:01:00|2024-05-01T11:01:00"
+ROW = f"4711|ann|gpu|train.sh|COMPLETED|{RAN}|billing=8,cpu=8,gres/gpu=4,mem=64G,node=2|1440|2"
 
 
 def test_a_row_is_read() -> None:
     (done,) = read_sacct([HEADER, ROW]).jobs
     job = done.job
-    assert (job.user, job.queue, job.group, job.gpus, job.cpus, job.memory_gib, job.instances) == ("ann", "gpu", "train.sh", 4, 8, 64, 2)
+    assert (job.user, job.queue, job.group, job.gpus, job.cpus, job.memory_gib, job.instances) == (
+        "ann",
+        "gpu",
+        "train.sh",
+        4,
+        8,
+        64,
+        2,
+    )
     assert (done.duration_s, done.ended - job.submitted, job.time_limit_s) == (3600, 3660, 86_400)
     assert not done.failed
 
@@ -43,7 +52,9 @@ def test_what_did_not_run_and_end_is_no_job(row: str) -> None:
     assert (found.jobs, found.skipped) == ([], 0)
 
 
-@pytest.mark.parametrize("row", ["4711|ann", ROW.replace("cpu=8", "cpu=many"), ROW.replace("T11:01", "T09:01"), "x" * 70_000])
+@pytest.mark.parametrize(
+    "row", ["4711|ann", ROW.replace("cpu=8", "cpu=many"), ROW.replace("T11:01", "T09:01"), "x" * 70_000]
+)
 def test_what_cannot_be_read_is_counted(row: str) -> None:
     found = read_sacct([HEADER, row, ROW])
     assert (len(found.jobs), found.skipped) == (1, 1)
