@@ -9,6 +9,7 @@ from processors.advise.predictors.dataset import Vector, replay
 from processors.advise.predictors.feedback import IntervalFeedback
 from processors.advise.predictors.intervals import AdaptiveMargins
 from processors.advise.predictors.job import Completion, Submission
+from processors.advise.predictors.serving import hold
 
 
 def intervals(
@@ -28,7 +29,7 @@ def intervals(
         if isinstance(event, Submission):
             feedback.advance(event.submitted)
             below, above = margins.margins(event)
-            ends = sorted((float(told.low[row]) - below, float(told.high[row]) + above))
+            ends = hold(float(told.median[row]), float(told.low[row]) - below, float(told.high[row]) + above)
             low[row], high[row] = seconds(ends[0]), seconds(ends[1])
             if learn:
                 started = jobs[row].ended - jobs[row].duration_s

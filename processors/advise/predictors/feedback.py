@@ -8,6 +8,8 @@ from .job import Completion, Submission
 
 OPEN_KEPT = 200_000
 """Jobs without an end that are remembered; beyond it the oldest teach nothing."""
+SLACK = 1_000
+"""Bounds of jobs that have ended already, which are kept until there are this many."""
 
 
 class IntervalFeedback:
@@ -28,6 +30,9 @@ class IntervalFeedback:
         """Note when a job began to run (Unix seconds): its upper bound counts from here."""
         if given := self._open.get(job_id):
             heapq.heappush(self._overdue, (at + given[2], job_id))
+            if len(self._overdue) > 2 * len(self._open) + SLACK:
+                self._overdue = [entry for entry in self._overdue if entry[1] in self._open]
+                heapq.heapify(self._overdue)
 
     def advance(self, now: float) -> None:
         """Learn from the jobs that ran past their upper bound before `now`."""

@@ -11,6 +11,11 @@ CITED = 3
 """Past jobs that an estimate names."""
 
 
+def hold(median: float, low: float, high: float) -> tuple[float, float]:
+    """Return bounds in order that hold the median: quantiles come from trees of their own, and may cross."""
+    return min(low, high, median), max(low, high, median)
+
+
 class AdvisorPredictor:
     """Answers for one job at a time. `margins` is shared with `IntervalFeedback`, which moves it."""
 
@@ -24,9 +29,9 @@ class AdvisorPredictor:
         told = self._model.predict(features.row[None, :], table)
         below, above = self._margins.margins(features.job)
         median = float(told.median[0])
-        low, high = float(told.low[0]) - below, float(told.high[0]) + above
+        low, high = hold(median, float(told.low[0]) - below, float(told.high[0]) + above)
         rests_on: tuple[str, ...] = ()
         if told.repeated[0]:
             heaviest = np.argsort(-self._model.closeness(table), kind="stable")[:CITED]
             rests_on = tuple(found.jobs[place] for place in heaviest)
-        return Estimate(seconds(median), seconds(min(low, high)), seconds(max(low, high)), rests_on)
+        return Estimate(seconds(median), seconds(low), seconds(high), rests_on)

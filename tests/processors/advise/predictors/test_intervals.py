@@ -5,6 +5,7 @@ from processors.advise.predictors import intervals
 from processors.advise.predictors.feedback import IntervalFeedback
 from processors.advise.predictors.intervals import AdaptiveMargins, groups_of
 from processors.advise.predictors.job import Completion, Submission
+from processors.advise.predictors.serving import hold
 
 
 def job(number: int, queue: str, gpus: float = 1.0) -> Submission:
@@ -75,6 +76,20 @@ def test_a_job_past_its_bound_counts_at_once_and_once() -> None:
     feedback.complete(Completion(job=job(1, "a"), ended=2000.0, duration_s=1000.0))
     feedback.complete(Completion(job=job(9, "a"), ended=2000.0, duration_s=1000.0))
     assert sorted(margins.seen) == [("0", True, False), ("1", False, True), ("2", False, True)]
+
+
+def test_bounds_of_jobs_that_ended_are_let_go() -> None:
+    feedback = IntervalFeedback(_Recorded())
+    for number in range(5000):
+        feedback.issue(job(number, "a"), 1.0, 1e9)
+        feedback.start(str(number), 0.0)
+        feedback.complete(Completion(job=job(number, "a"), ended=5.0, duration_s=5.0))
+    assert len(feedback._overdue) <= 1_001
+
+
+def test_bounds_hold_the_median() -> None:
+    assert hold(5.0, 6.0, 7.0) == (5.0, 7.0)
+    assert hold(5.0, 7.0, 3.0) == (3.0, 7.0)
 
 
 def test_a_job_has_four_groups() -> None:
