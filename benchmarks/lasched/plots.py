@@ -13,18 +13,25 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 LEAST_IN_GROUP = 50
+COLOURS = plt.get_cmap("tab20")
 
 
 def error_cdf(file: Path, predicted: Mapping[str, Values], true: Values, title: str) -> None:
     """Draw the share of jobs by relative error, as SchedMate's Figure 12 does."""
-    figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for name, seconds in predicted.items():
+    figure, axes = plt.subplots(figsize=(9, 5), layout="constrained")
+    for number, (name, seconds) in enumerate(predicted.items()):
         errors = np.sort(100 * relative_error(seconds, true))
-        axes.plot(errors, 100 * np.arange(1, len(errors) + 1) / len(errors), label=name, linewidth=1.2)
+        axes.plot(
+            errors,
+            100 * np.arange(1, len(errors) + 1) / len(errors),
+            label=name,
+            linewidth=1.2,
+            color=COLOURS(number % 20),
+        )
     axes.set(xlim=(0, 300), ylim=(0, 100), xlabel="relative error of the duration, %", ylabel="jobs, %", title=title)
     axes.axvline(100, color="grey", linewidth=0.8, linestyle=":")
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
+    figure.legend(loc="outside right upper", fontsize=8)
     figure.savefig(file, dpi=130)
     plt.close(figure)
 

@@ -31,4 +31,6 @@ def _job(row: dict[str, str]) -> Completion:
         gpus=float(row["gpu_num"]),
         cpus=float(row["cpu_num"]),
     )
-    return Completion(job=job, ended=EPOCH + submitted + duration, duration_s=duration, failed=row["state"] != "COMPLETED")
+    return Completion(
+        job=job, ended=EPOCH + submitted + duration, duration_s=duration, failed=row["state"] != "COMPLETED"
+    )

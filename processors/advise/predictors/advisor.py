@@ -1,7 +1,8 @@
 """The advisor's default: repeat one of the last jobs where that is likelier to be right, else trust boosted trees.
 
-1. `closeness`: trees tell how likely each candidate (`similar.py`) is within 25 % of the job's duration. The candidates' weighted
-   median is the *repeat*. The probabilities of training rows come from models that were fitted on other weeks.
+1. `closeness`: trees tell how likely each candidate (`similar.py`) is within 25 % of the job's duration. The candidate that the
+   others support most, the mode of their weighted density, is the *repeat*. The probabilities of training rows come from models
+   that were fitted on other weeks.
 2. Trees on all features and on the candidates' summary predict how far y is from the repeat: its median and the 5 % and 95 %
    quantiles. A difference stays meaningful when durations drift.
 3. A gate tells how likely the repeat is within 25 %. From `TRUST` on the repeat answers, below it the trees' median does: repeats
@@ -31,7 +32,7 @@ NEWEST = 0.2
 """Share of the training rows, the newest, that fits the margins."""
 PAIRS = 300_000
 """Candidates that `closeness` is fitted on, evenly picked: more changed nothing."""
-TRUST = 0.08
+TRUST = 0.06
 """Chosen on the newest fifth of Venus's jobs of April to July: the most that costs nothing within 25 % and 50 %."""
 BOOSTERS = ("closeness", "gate", "median", "low", "high")
 BOUNDS = {"low": MISSES / 2, "high": 1 - MISSES / 2}
@@ -117,7 +118,7 @@ class AdvisorModel:
 
     def _inputs(self, x: Matrix, summary: Matrix) -> tuple[Matrix, Vector]:
         """Return what the trees see, and the repeat, which their answers are relative to."""
-        repeat = summary[:, SUMMARY.index("q50")]
+        repeat = summary[:, SUMMARY.index("mode")]
         base = np.where(np.isnan(repeat), self.prior, repeat)
         relative = [x[:, _DURATIONS] - base[:, None], summary[:, : SUMMARY.index("agreement")] - base[:, None]]
         return np.hstack([x[:, _USED], summary, *relative]), base
