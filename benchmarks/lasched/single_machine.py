@@ -6,7 +6,8 @@ Where policies tie, the job that was released first, and then the one listed fir
 
 import heapq
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import wraps
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,25 @@ from numpy.typing import NDArray
 Times = NDArray[np.float64]
 
 
+def _by_release(policy: Callable[..., Times]) -> Callable[..., Times]:
+    """Number the jobs in the order of release while `policy` runs, so that lower numbers win where it ties."""
+
+    @wraps(policy)
+    def ordered(*columns: Times | float, **options: bool) -> Times:
+        order = np.argsort(columns[0], kind="stable")
+        done = np.empty(len(order))
+        done[order] = policy(*(one[order] if isinstance(one, np.ndarray) else one for one in columns), **options)
+        return done
+
+    return ordered
+
+
+@_by_release
 def non_preemptive(release: Times, size: Times, key: Times) -> Times:
     """Run whatever waits with the smallest key to its end: FIFO by release, SJF by size, SPJF by predicted size."""
     done, now = np.zeros(len(size)), 0.0
     waiting: list[tuple[float, int]] = []
-    arrivals = deque(_by_release(release))
+    arrivals = deque(range(len(release)))
     while arrivals or waiting:
         if not waiting:
             now = max(now, release[arrivals[0]])
@@ -31,6 +46,7 @@ def non_preemptive(release: Times, size: Times, key: Times) -> Times:
     return done
 
 
+@_by_release
 def preemptive(release: Times, size: Times, key: Times, *, falls: bool) -> Times:
     """Run whatever has the smallest key at each moment.
 
@@ -42,7 +58,7 @@ def preemptive(release: Times, size: Times, key: Times, *, falls: bool) -> Times
     """
     done, left = np.zeros(len(size)), size.astype(np.float64).copy()
     waiting: list[tuple[float, int]] = []
-    arrivals, now = deque(_by_release(release)), 0.0
+    arrivals, now = deque(range(len(release))), 0.0
     while arrivals or waiting:
         if not waiting:
             now = max(now, release[arrivals[0]])
@@ -62,13 +78,14 @@ def preemptive(release: Times, size: Times, key: Times, *, falls: bool) -> Times
     return done
 
 
+@_by_release
 def preferential_round_robin(release: Times, size: Times, predicted: Times, share: float) -> Times:
     """Give `share` of the machine to the job with the smallest prediction, and the rest to all alike (Kumar et al., 2018).
 
     A share of zero is Round Robin. Service that all get alike is counted by one clock, `common`, so that an event costs O(log n).
     """
     done, now, common = np.zeros(len(size)), 0.0, 0.0
-    arrivals = deque(_by_release(release))
+    arrivals = deque(range(len(release)))
     finish: list[tuple[float, int]] = []  # what `common` shows at a job's end, if it is never preferred again
     target = np.zeros(len(size))
     preferred: list[tuple[float, int]] = []
@@ -122,13 +139,14 @@ def _first_other(finish: list[tuple[float, int]], target: Times, active: set[int
     return found
 
 
+@_by_release
 def least_attained_service(release: Times, size: Times) -> Times:
     """Share the machine among those that were served least (LAS, also foreground-background; Nuyens and Wierman, 2008).
 
     Jobs served alike form a level; the lowest level runs until a job of it ends, it reaches the next, or a job arrives.
     """
     done, now = np.zeros(len(size)), 0.0
-    arrivals = deque(_by_release(release))
+    arrivals = deque(range(len(release)))
     levels: list[tuple[float, list[tuple[float, int]]]] = []  # the lowest last: service attained, heap of (size, job)
     while arrivals or levels:
         if not levels:
@@ -167,7 +185,3 @@ def _merged(
     for entry in small:
         heapq.heappush(large, entry)
     return other[0], large
-
-
-def _by_release(release: Times) -> Iterator[int]:
-    return iter(np.argsort(release, kind="stable").tolist())
