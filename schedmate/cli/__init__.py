@@ -35,7 +35,7 @@ COMMANDS = {
     "dead-letters": "Show what could not be read, send it again, or pass a message over.",
     "migrate": "Create ClickHouse's tables, or bring them up to date.",
     "query": "Ask ClickHouse one of the usual questions, or any other.",
-    "advise": "Say what a job trains, on what and how long, from its source.",
+    "advise": "Say what a job trains, and learn how long jobs run.",
     "explain": "Explain why a job failed, on a page for a colleague.",
     "status": "Show the present state of a job, or of all.",
     "decisions": "Show decisions and what became of them; approve, reject, stop.",
