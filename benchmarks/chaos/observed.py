@@ -21,6 +21,7 @@ GROUPS = {
             "pipe-events",
             "model-answers",
             "node-findings",
+            "gpu-activity",
             "node-logs",
             "gpu-metrics",
             "placements",

@@ -29,13 +29,15 @@ class ActivityState(StandingAlarms):
 
     Attributes:
         over: It has ended.
-        agreed: The GPUs agreed that it hangs.
+        agreed: The GPUs agreed that it hangs, when that was told last.
+        again_s: Seconds of a hang at which it is told again.
         hang: What its log says.
         gpus: What its GPUs do.
     """
 
     over: bool = False
     agreed: bool = False
+    again_s: float = 0.0
     hang: HangState = msgspec.field(default_factory=HangState)
     gpus: HeldGpus = msgspec.field(default_factory=HeldGpus)
 
@@ -55,7 +57,9 @@ class ActivityMetrics:
 
 
 class ActivityMonitor(Stage[ActivityState]):
-    """Says when a job hangs, and when it holds GPUs that do nothing. Each is said once, until it is over.
+    """Says when a job hangs, and when it holds GPUs that do nothing, and when that is over.
+
+    A hang is told again when the GPUs say which it is, and whenever it has lasted twice as long: what acts on long ones needs no clock.
 
     Args:
         hang_s: Seconds without a report that are never a hang, where the log alone speaks.
@@ -134,10 +138,11 @@ class ActivityMonitor(Stage[ActivityState]):
         stands = AlarmKind.HANG in state.raised
         if stands and state.gpus.evidence().state is GpuState.WORKING and state.gpus.evidence().until >= time:
             return self._end(AlarmKind.HANG, Seen(job, attempt, time, "its GPUs work again"), position, state)
-        if stands and state.agreed:
-            return []
         found = find_hang(state.hang, state.gpus, self.hang_s, self.confirmed_s)
-        if found is None or (stands and found.activity is None):
+        if found is None:
+            return []
+        news = found.activity is not None and not state.agreed
+        if stands and not news and found.seconds < state.again_s:
             return []
         seen = Seen(
             job,
@@ -152,7 +157,7 @@ class ActivityMonitor(Stage[ActivityState]):
             (state.hang.silence.evidence,),
             activity=found.activity,
         )
-        state.agreed = found.activity is not None
+        state.agreed, state.again_s = found.activity is not None, 2 * found.seconds
         if stands:
             return _one(state.amend(AlarmKind.HANG, seen, position))
         alarm = state.begin(AlarmKind.HANG, found.since, seen, position)

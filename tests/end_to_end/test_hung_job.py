@@ -76,16 +76,17 @@ HEARTBEATS = (60.0, 120.0, 240.0, 480.0)
 
 
 def test_the_hang_is_found_earlier_and_the_missing_rank_is_named() -> None:
-    (alone,) = alarms(log(HEARTBEATS))
-    (alarm,) = alarms([*log(HEARTBEATS), *samples()])
+    alone, *_ = alarms(log(HEARTBEATS))
+    alarm, *again = alarms([*log(HEARTBEATS), *samples()])
     assert (alone.kind, alone.activity, alone.rank) == (AlarmKind.HANG, None, None)
     assert (alarm.kind, alarm.activity, alarm.node, alarm.rank) == (AlarmKind.HANG, GpuState.WAITING, "n2", 3)
     assert alarm.since == alone.since == HUNG - 2
+    assert [(each.since, each.activity, each.rank) for each in again] == [(HUNG - 2, GpuState.WAITING, 3)]
     assert (alarm.time - HUNG) <= 0.55 * (alone.time - HUNG)
 
 
 def test_where_no_rank_is_missing_none_is_named() -> None:
-    (alarm,) = alarms([*log(HEARTBEATS), *samples(missing=False)])
+    alarm, *_ = alarms([*log(HEARTBEATS), *samples(missing=False)])
     assert (alarm.activity, alarm.node, alarm.rank) == (GpuState.WAITING, "", None)
 
 

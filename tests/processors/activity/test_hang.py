@@ -1,5 +1,7 @@
 """A hang by the log alone, with the GPUs' word, and what is none."""
 
+from itertools import pairwise
+
 import pytest
 
 from processors.activity.hang import START_UP_S
@@ -88,6 +90,19 @@ def test_what_the_gpus_say_later_is_told_once_more(job: Job) -> None:
     job.hear(470)
     assert [(each.activity, each.since) for each in job.said] == [(None, 98), (A, 98)]
     assert len({each.id for each in job.said}) == 2
+
+
+def test_it_is_told_again_whenever_it_has_lasted_twice_as_long(job: Job) -> None:
+    for time in range(100, 10_000, 100):
+        job.gpus(time, (A, 100))
+        job.hear(time)
+    hangs = [each for each in job.said if each.kind is AlarmKind.HANG]
+    lasted = [each.value or 0 for each in hangs]
+    assert lasted[0] == 202
+    assert all(2 * before <= later <= 2 * before + 100 for before, later in pairwise(lasted))
+    assert lasted[-1] > 4000
+    assert {(each.since, each.activity) for each in hangs} == {(98, A)}
+    assert len({each.id for each in hangs}) == len(hangs)
 
 
 def test_gpus_that_are_not_known_agree_with_nothing(job: Job) -> None:
