@@ -24,7 +24,7 @@ class AlarmKind(StrEnum):
 
 
 class Alarm(Record, frozen=True, kw_only=True):
-    """Something that begins to be wrong with a running job, or is over. Key: the job. Nothing acts on it by itself.
+    """Something that begins to be wrong with a running job, or is over. Key: the job.
 
     Attributes:
         id: Follows from the input position.

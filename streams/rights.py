@@ -98,7 +98,16 @@ _ROLES = (
     Role(
         "bridge",
         "`bridge`",
-        reads=("failures", "slowdowns", "decisions", "decision-results", "job-events", "checkpoints", "approvals"),
+        reads=(
+            "failures",
+            "slowdowns",
+            "alarms",
+            "decisions",
+            "decision-results",
+            "job-events",
+            "checkpoints",
+            "approvals",
+        ),
         writes=("decisions", "decision-results", "dead-letters"),
         group="-bridge",
     ),

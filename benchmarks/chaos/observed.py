@@ -28,7 +28,7 @@ GROUPS = {
         ),
     ),
     "schedmate-sink": STORED_TOPICS,
-    "schedmate-bridge": ("failures", "slowdowns", "decisions", "decision-results", "job-events"),
+    "schedmate-bridge": ("failures", "slowdowns", "alarms", "decisions", "decision-results", "job-events"),
 }
 """What each group reads."""
 

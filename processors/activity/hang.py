@@ -63,8 +63,8 @@ class HangState(msgspec.Struct):
         if chunk.rank == self.rank or (chunk.node and chunk.node == self.node):
             self.heard = max(self.heard, chunk.newest)
 
-    def on_lost(self, time: float) -> None:
-        """Take notice that lines were lost until `time`: a silence that is due to that is none."""
+    def on_life(self, time: float) -> None:
+        """Take notice of what shows at `time` that it works, or of lines that were lost until then: a silence before is none."""
         if self.silence.time:
             self.silence.time = max(self.silence.time, time)
 

@@ -106,6 +106,11 @@ class HeldGpus(msgspec.Struct):
             until=min(node.time for node in self.nodes.values()),
         )
 
+    def works_at(self, time: float) -> bool:
+        """Return whether a GPU is known to work at `time`."""
+        now = self.evidence()
+        return now.state is GpuState.WORKING and now.until >= time
+
     def works(self, time: float) -> bool:
         """Return whether a GPU was known to work lately, seen from `time`."""
         now = self.evidence()

@@ -123,7 +123,7 @@ class ActivityMonitor(Stage[ActivityState]):
         if event.gpus is not None and event.nodes:
             state.gpus.each = event.gpus / len(event.nodes)
         if event.kind is EventKind.LINES_LOST:
-            state.hang.on_lost(event.time)
+            state.hang.on_life(event.time)
         if event.kind is not EventKind.ENDED:
             return []
         return self._end_all(event.job, event.attempt, event.time, "the attempt has ended", position, state)
@@ -136,7 +136,8 @@ class ActivityMonitor(Stage[ActivityState]):
 
     def _hang(self, job: str, attempt: int, time: float, position: Position, state: ActivityState) -> list[Alarm]:
         stands = AlarmKind.HANG in state.raised
-        if stands and state.gpus.evidence().state is GpuState.WORKING and state.gpus.evidence().until >= time:
+        if stands and state.gpus.works_at(time):
+            state.hang.on_life(time)
             return self._end(AlarmKind.HANG, Seen(job, attempt, time, "its GPUs work again"), position, state)
         found = find_hang(state.hang, state.gpus, self.hang_s, self.confirmed_s)
         if found is None:

@@ -79,7 +79,10 @@ def test_it_is_over_where_the_gpus_work_again(job: Job) -> None:
     assert (over.kind, over.raised) == (AlarmKind.HANG, False)
     assert "work again" in over.detail
     job.hear(900)
-    assert job.kinds == [("hang", True), ("hang", False)]
+    assert job.kinds == [("hang", True), ("hang", False)], "one of them worked lately"
+    job.gpus(1200, (A, 910))
+    (again,) = job.hear(1200)
+    assert again.since == 340, "another one than before"
 
 
 def test_what_the_gpus_say_later_is_told_once_more(job: Job) -> None:
