@@ -43,11 +43,11 @@ class DirectoryActuator(PartialActuator):
             user=found["user"],
         )
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Put a stopped job back in the queue, away from some nodes."""
         return self._queue(job, exclude_nodes, (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED), key)
 
-    def evict(self, job: str, key: str) -> JobView:
+    def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         """Put a running job back in the queue."""
         return self._queue(job, (), (SchedulerJobState.RUNNING,), key)
 

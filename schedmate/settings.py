@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -33,6 +34,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, Setting
 from pydantic_settings import SettingsError as PydanticSettingsError
 
 from records import Action, Mode, UserError
+from scheduler_bridge.selectors import Selector, SelectorError
 
 DEFAULT_FILE = Path("/etc/schedmate/schedmate.toml")
 STATE = Path(os.environ.get("XDG_STATE_HOME", Path.home() / ".local" / "state")) / "schedmate"
@@ -209,6 +211,18 @@ def _pairs(value: Any) -> Any:
     }
 
 
+def _is_class(text: str) -> str:
+    try:
+        Selector.parse(text)
+    except SelectorError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+Classes = Annotated[tuple[Annotated[str, AfterValidator(_is_class)], ...], NoDecode, BeforeValidator(_listed)]
+"""Classes of jobs (`scheduler_bridge.selectors`)."""
+
+
 class BridgeSettings(_Section):
     """What may act on the cluster. Nothing may, until `modes` names it."""
 
@@ -249,6 +263,19 @@ class BridgeSettings(_Section):
     checkpoint_signal: Annotated[str, Field(pattern="^[A-Z][A-Z0-9]{1,9}$")] = Field(
         "USR1", description="Signal that tells a job to save a checkpoint before it is evicted."
     )
+    evict_for: Classes = Field(
+        (),
+        description="Classes of jobs for which others are evicted, such as qos=urgent or partition=prod&priority>=1000, separated by "
+        "commas; terms: partition, account, qos, user, priority. None: nobody is evicted.",
+    )
+    evictable: Classes = Field((), description="Classes of jobs that may be evicted for them; a job of both is not.")
+    evict_wait_seconds: NonNegativeFloat = Field(
+        300.0, description="How long a job of `evict_for` waits before others are evicted for it."
+    )
+    evict_grace_seconds: NonNegativeFloat = Field(
+        120.0, description="Time that a job gets to save a checkpoint before it is evicted for another; 0: none."
+    )
+    evict_cooldown_seconds: NonNegativeFloat = Field(3600.0, description="Time between two evictions of one job.")
     max_lifetime_seconds: PositiveFloat = Field(
         86400.0, description="Longest time from a decision's cause to its expiry."
     )

@@ -1,9 +1,10 @@
 """What an operator sets: the mode of each action, and how far the bridge may go."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from records import Action, Mode
+from scheduler_bridge.selectors import Selector
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,12 @@ class BridgeOptions:
         node_cooldown: Seconds between two actions of one kind on one node.
         max_grace: Seconds that a job may be given to save a checkpoint before it is evicted.
         checkpoint_signal: The signal that tells a job to save a checkpoint (`USR1`).
+        evict_for: Classes of jobs for which others may be evicted; none: nobody is.
+        evictable: Classes of jobs that may be evicted for them. A job of both is not.
+        evict_wait: Seconds that a job of such a class waits before others are evicted for it.
+        evict_grace: Seconds that a job has to save a checkpoint before it is evicted for another.
+        evict_cooldown: Seconds between two evictions of one job, and between two rounds of evictions for one job.
+        evict_yield: Seconds that an evicted job stays in the queue at least, so that the other one gets its place.
         max_lifetime: Seconds between the cause of a decision and its expiry.
         first_look: Seconds until a waiting decision is looked at again; doubled every time.
         longest_look: The most that it grows to. A job event makes the bridge look at once.
@@ -48,6 +55,12 @@ class BridgeOptions:
     node_cooldown: float = 3600.0
     max_grace: float = 900.0
     checkpoint_signal: str = "USR1"
+    evict_for: Sequence[Selector] = ()
+    evictable: Sequence[Selector] = ()
+    evict_wait: float = 300.0
+    evict_grace: float = 120.0
+    evict_cooldown: float = 3600.0
+    evict_yield: float = 30.0
     max_lifetime: float = 86400.0
     first_look: float = 0.25
     longest_look: float = 2.0

@@ -22,15 +22,18 @@ from resilience import Outage, retry
 from schedmate.settings import BridgeSettings
 from scheduler_bridge import Bridge, BridgeOptions
 from scheduler_bridge.actuators import Actuator
+from scheduler_bridge.selectors import Selector
 from streams.accept import accept
 from streams.kafka import Connection, KafkaFollower
 from streams.transport import Producer, TransportError, outgoing
 
 log = structlog.get_logger(__name__)
 
-READ = ("failures", "slowdowns", "decisions", "decision-results", "job-events", "checkpoints")
+READ = ("failures", "slowdowns", "decisions", "decision-results", "job-events")
 FOLLOWED = ("decisions", "decision-results", "approvals")
 """Every bridge reads these on its own, too: one that stands by knows what the other did, and a stop reaches both."""
+SAVES_S = 86400.0
+"""A bridge that starts reads so many seconds of the topic `checkpoints`: work since an earlier save weighs like work never saved."""
 FOLLOW_S = 0.25
 """Seconds between two looks at them. A look also comes right before every action."""
 ACKNOWLEDGED_S = 30.0
@@ -57,29 +60,36 @@ def bridge_options(wanted: BridgeSettings) -> BridgeOptions:
         node_cooldown=wanted.node_cooldown_seconds,
         max_grace=wanted.max_grace_seconds,
         checkpoint_signal=wanted.checkpoint_signal,
+        evict_for=tuple(map(Selector.parse, wanted.evict_for)),
+        evictable=tuple(map(Selector.parse, wanted.evictable)),
+        evict_wait=wanted.evict_wait_seconds,
+        evict_grace=wanted.evict_grace_seconds,
+        evict_cooldown=wanted.evict_cooldown_seconds,
         max_lifetime=wanted.max_lifetime_seconds,
     )
 
 
 class History:
-    """What bridges and people wrote: all of it first, then what came since."""
+    """What bridges and people wrote: all of it first, then what came since; and what jobs saved of late."""
 
     def __init__(self, connection: Connection) -> None:
-        self._follower = KafkaFollower(connection, FOLLOWED)
+        saves = KafkaFollower(connection, ("checkpoints",), since=time.time() - SAVES_S)
+        self._followers = (saves, KafkaFollower(connection, FOLLOWED))
 
-    def __call__(self) -> Iterator[Decision | DecisionResult | OperatorCommand]:
+    def __call__(self) -> Iterator[Decision | DecisionResult | OperatorCommand | Checkpoint]:
         """Yield what was written since the last call, up to now."""
-        for message in self._follower.new():
+        for message in (message for follower in self._followers for message in follower.new()):
             try:
                 record = accept(message)
             except InvalidRecord:
                 continue  # it becomes a dead letter where a group reads it
-            if isinstance(record, Decision | DecisionResult | OperatorCommand):
+            if isinstance(record, Decision | DecisionResult | OperatorCommand | Checkpoint):
                 yield record
 
     def close(self) -> None:
         """Let go of the broker."""
-        self._follower.close()
+        for follower in self._followers:
+            follower.close()
 
 
 class Bridging:
@@ -120,7 +130,7 @@ class Bridging:
         if time.monotonic() >= self._followed + FOLLOW_S:
             self._insist(self._follow)
         for _, record in batch:
-            if isinstance(record, Failure | Slowdown | Decision | DecisionResult | JobEvent | Checkpoint):
+            if isinstance(record, Failure | Slowdown | Decision | DecisionResult | JobEvent):
                 self._insist(lambda record=record: self.bridge.accept(record))  # type: ignore[misc]
         if self._active() and (batch or time.monotonic() >= self._next):
             self._insist(self._advance)

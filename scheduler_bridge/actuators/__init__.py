@@ -2,14 +2,21 @@
 
 from .base import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState, SchedulerNodeState
 from .partial import PartialActuator
+from .queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
 
 __all__ = [
     "Actuator",
     "ActuatorError",
+    "Capacity",
     "JobView",
+    "Need",
     "NodeView",
     "PartialActuator",
+    "Queue",
+    "RunningJob",
     "SchedulerAway",
     "SchedulerJobState",
     "SchedulerNodeState",
+    "Share",
+    "WaitingJob",
 ]

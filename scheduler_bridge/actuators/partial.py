@@ -5,6 +5,7 @@ from typing import NoReturn
 from records import Action
 
 from .base import ActuatorError, JobView, NodeView
+from .queue import Queue
 
 
 class PartialActuator:
@@ -24,7 +25,11 @@ class PartialActuator:
         """Return an empty list: no node is known."""
         return []
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
+    def queue(self) -> Queue:
+        """Return an empty queue: nobody is evicted for anybody."""
+        return Queue()
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Refuse."""
         self._refuse(Action.RESTART, job)
 
@@ -32,7 +37,7 @@ class PartialActuator:
         """Refuse."""
         self._refuse(Action.CANCEL_PACKING, job)
 
-    def evict(self, job: str, key: str) -> JobView:
+    def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         """Refuse."""
         self._refuse(Action.EVICT, job)
 

@@ -53,6 +53,8 @@ SchedulerParameters=sched_interval=2,batch_sched_delay=0,bf_interval=1
 JobFileAppend=1
 {nodes}
 PartitionName=p Nodes=n[1-3] Default=YES
+PartitionName=urgent Nodes=n[1-3] PriorityTier=10
+PartitionName=hidden Nodes=n[1-3] Hidden=YES
 """
 
 _NODE = (
