@@ -32,8 +32,10 @@ log = structlog.get_logger(__name__)
 READ = ("failures", "slowdowns", "decisions", "decision-results", "job-events")
 FOLLOWED = ("decisions", "decision-results", "approvals")
 """Every bridge reads these on its own, too: one that stands by knows what the other did, and a stop reaches both."""
+RECENT = ("checkpoints",)
+"""And of these what is not old: what a job would lose, and where it goes on, is known wherever the bridge works."""
 SAVES_S = 86400.0
-"""A bridge that starts reads so many seconds of the topic `checkpoints`: work since an earlier save weighs like work never saved."""
+"""How old: work since an earlier save weighs like work that was never saved."""
 FOLLOW_S = 0.25
 """Seconds between two looks at them. A look also comes right before every action."""
 ACKNOWLEDGED_S = 30.0
@@ -73,7 +75,7 @@ class History:
     """What bridges and people wrote: all of it first, then what came since; and what jobs saved of late."""
 
     def __init__(self, connection: Connection) -> None:
-        saves = KafkaFollower(connection, ("checkpoints",), since=time.time() - SAVES_S)
+        saves = KafkaFollower(connection, RECENT, since=time.time() - SAVES_S)
         self._followers = (saves, KafkaFollower(connection, FOLLOWED))
 
     def __call__(self) -> Iterator[Decision | DecisionResult | OperatorCommand | Checkpoint]:

@@ -136,7 +136,7 @@ class Slurm:
         for name in NODES:
             self._daemon([_find("slurmd"), "-N", name, "-f", str(self.configuration)])
         deadline = time.monotonic() + 20
-        while self.run("sinfo", "-h", "-N", "-o", "%T", check=False).split() != ["idle"] * len(NODES):
+        while self.run("sinfo", "-h", "-N", "-p", "p", "-o", "%T", check=False).split() != ["idle"] * len(NODES):
             assert time.monotonic() < deadline, f"Slurm is not ready: see {self.root}/log"
             time.sleep(0.05)
 

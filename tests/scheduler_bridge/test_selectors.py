@@ -1,0 +1,45 @@
+"""Classes of jobs that an operator names."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler_bridge.actuators import JobView, SchedulerJobState
+from scheduler_bridge.selectors import Selector, SelectorError
+
+JOB = JobView("1", SchedulerJobState.RUNNING, partition="a,b", account="lab", qos="high", user="ada", priority=7)
+
+
+@pytest.mark.parametrize(
+    ("text", "matches"),
+    [
+        ("partition=a", True),
+        ("partition = b & account=lab", True),
+        ("partition=a&account=other", False),
+        ("qos=high&priority>=7", True),
+        ("priority>=8", False),
+        ("user=ada", True),
+        ("partition=c", False),
+    ],
+)
+def test_which_jobs(text: str, matches: bool) -> None:
+    assert Selector.parse(text).matches(JOB) is matches
+
+
+def test_a_job_without_a_priority_has_none() -> None:
+    assert not Selector.parse("priority>=0").matches(JobView("1", SchedulerJobState.RUNNING))
+
+
+@pytest.mark.parametrize("text", ["", "partition", "partition=", "name=x", "priority=5", "partition=a&", "user=$(id)"])
+def test_what_names_no_class_is_refused(text: str) -> None:
+    with pytest.raises(SelectorError, match="partition=NAME"):
+        Selector.parse(text)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        read = Selector.parse(text)
+    except SelectorError:
+        return
+    assert Selector.parse(str(read)) == read
