@@ -118,7 +118,7 @@ def run(
                 "SCHEDMATE_BRIDGE__ACTIONS_PER_HOUR": "1000000",
                 "SCHEDMATE_BRIDGE__USER_SHARE": "1",
             }
-            command = [sys.executable, "-m", "schedmate", "bridge"]
+            command = ["bridge"]
             stand = Stand(
                 slurm,
                 Service("bridge", command, environment, scratch / "bridge.log"),
