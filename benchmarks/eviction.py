@@ -1,7 +1,7 @@
 """Time from the submission of an urgent job to a full cluster until it runs in the place of the job that loses least.
 
-A real Slurm, a real Kafka, `schedmate bridge` as a process of its own. Six jobs hold the six GPUs and report checkpoints of different ages; an urgent
-job is submitted; nobody else acts. There is no grace period: its length is the operator's.
+A real Slurm, a real Kafka, `schedmate bridge` as a process of its own. Six jobs hold the six GPUs and report checkpoints of
+different ages; an urgent job is submitted; nobody else acts. There is no grace period: its length is the operator's.
 """
 
 import statistics

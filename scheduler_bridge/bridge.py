@@ -75,6 +75,11 @@ class Bridge:
         return self._execution.outage.ongoing
 
     @property
+    def open_decisions(self) -> int:
+        """Decisions about which something may still be done."""
+        return len(self._journal.ledger.open())
+
+    @property
     def stops(self) -> list[OperatorCommand]:
         """The stops in force: while there is one, nothing is carried out."""
         return self._journal.commands.stops

@@ -60,7 +60,9 @@ class Execution:
             return
         self.outage.succeeded()
         if effects.shows(decision, seen):
-            self._journal.record(decision, Outcome.DONE, "the scheduler, asked later, shows the effect", seen)
+            detail = "the scheduler, asked later, shows the effect"
+            approved = self._approved(decision)
+            self._journal.record(decision, Outcome.DONE, f"{approved}; {detail}" if approved else detail, seen)
         elif effects.drains(decision, seen):
             self._journal.wait(decision, Wait(f"jobs still run on {decision.node}"))
         elif not may_act:

@@ -1,7 +1,8 @@
 """A bridge that is killed at random while decisions pass, on a real Kafka and a real Slurm: `python -m benchmarks.chaos.bridge`.
 
-Each decision is about a job of its own. What Slurm says of the jobs at the end (how often each was started, whether it is held) shows what was done twice
-or not at all; the topic `decision-results` must hold one final result of each decision. With `--controller N`, slurmctld is restarted N times meanwhile.
+Each decision is about a job of its own. What Slurm says of the jobs at the end (how often each was started, whether it is held)
+shows what was done twice or not at all; the topic `decision-results` must hold one final result of each decision. With
+`--controller N`, slurmctld is restarted N times meanwhile.
 """
 
 import argparse
@@ -40,6 +41,16 @@ RUNS_ONCE = 'test -n "$SLURM_RESTART_COUNT" || sleep 3600'
 RUNS = "sleep 3600"
 KINDS = {Action.RESTART: (FAILS_ONCE, "FAILED"), Action.EVICT: (RUNS_ONCE, "RUNNING"), Action.CANCEL: (RUNS, "RUNNING")}
 SHARES = (Action.RESTART, Action.RESTART, Action.RESTART, Action.RESTART, Action.EVICT, Action.CANCEL)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Decisions that pass, times that bridge and slurmctld are ended, and the seed of kinds and times."""
+
+    decisions: int = 500
+    kills: int = 200
+    controller: int = 0
+    seed: int = 1
 
 
 @dataclass
@@ -86,14 +97,19 @@ class Stand:
 def main() -> None:
     """Read the options, run, report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.chaos.bridge", description=__doc__)
-    parser.add_argument("--kills", type=int, default=200, help="times that the bridge is killed (%(default)s)")
-    parser.add_argument("--decisions", type=int, default=500, help="decisions that pass (%(default)s)")
-    parser.add_argument("--controller", type=int, default=0, help="times that slurmctld is restarted (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of kinds and times (%(default)s)")
+    parser.add_argument(
+        "--kills", type=int, default=Options.kills, help="times that the bridge is killed (%(default)s)"
+    )
+    parser.add_argument("--decisions", type=int, default=Options.decisions, help="decisions that pass (%(default)s)")
+    parser.add_argument(
+        "--controller", type=int, default=Options.controller, help="times that slurmctld is restarted (%(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=Options.seed, help="of kinds and times (%(default)s)")
     given = parser.parse_args()
     console = Console()
     with tempfile.TemporaryDirectory(prefix="chaos-") as scratch, console.status("") as status:
-        rows, holds = run(Path(scratch), given.decisions, given.kills, given.controller, given.seed, status.update)
+        options = Options(given.decisions, given.kills, given.controller, given.seed)
+        rows, holds = run(Path(scratch), options, status.update)
     table = Table("what", "figure", box=None, pad_edge=False)
     for row in rows:
         table.add_row(*row)
@@ -102,10 +118,9 @@ def main() -> None:
 
 
 def run(
-    scratch: Path, decisions: int, kills: int, controller: int, seed: int, say: Callable[[str], object] = lambda _: None
+    scratch: Path, options: Options, say: Callable[[str], object] = lambda _: None
 ) -> tuple[list[tuple[str, str]], bool]:
     """Let decisions pass while the bridge is killed; return what was found, and whether it is as it must be."""
-    chance = random.Random(seed)  # noqa: S311  # what happens when, no secret
     kafka = start_kafka(scratch)
     try:
         kafka.create_topics()
@@ -127,10 +142,10 @@ def run(
             producer = KafkaProducer(kafka.connection, "lz4")
             stand.bridge.start()
             over = threading.Event()
-            restarts = threading.Thread(target=_restart_controller, args=(stand, controller, over, seed))
+            restarts = threading.Thread(target=_restart_controller, args=(stand, options, over))
             restarts.start()
             try:
-                _pass(stand, producer, decisions, kills, chance, say)
+                _pass(stand, producer, options, say)
             finally:
                 over.set()
                 restarts.join()
@@ -143,10 +158,10 @@ def run(
         kafka.kill()
 
 
-def _pass(
-    stand: Stand, producer: KafkaProducer, wanted: int, kills: int, chance: random.Random, say: Callable[[str], object]
-) -> None:
+def _pass(stand: Stand, producer: KafkaProducer, options: Options, say: Callable[[str], object]) -> None:
     """Keep some decisions open until all were made and settled; kill the bridge now and then, in the middle of its work."""
+    chance = random.Random(options.seed)
+    wanted, kills = options.decisions, options.kills
     before, kill_at, moved = 0, None, time.monotonic()
     while (len(stand.decisions) < wanted or stand.open) and time.monotonic() < moved + QUIET_S:
         while len(stand.decisions) < wanted and stand.open < AHEAD:
@@ -203,9 +218,9 @@ def _patient(ask: Callable[[], Answer]) -> Answer:
             time.sleep(0.2)
 
 
-def _restart_controller(stand: Stand, times: int, over: threading.Event, seed: int) -> None:
-    chance = random.Random(seed + 1)  # noqa: S311
-    while stand.restarts < times and not over.wait(chance.uniform(1.0, 4.0)):
+def _restart_controller(stand: Stand, options: Options, over: threading.Event) -> None:
+    chance = random.Random(options.seed + 1)
+    while stand.restarts < options.controller and not over.wait(chance.uniform(1.0, 4.0)):
         stand.slurm.stop_controller()
         over.wait(chance.uniform(0.0, 3.0))
         stand.slurm.start_controller()

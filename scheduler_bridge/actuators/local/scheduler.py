@@ -134,7 +134,10 @@ class LocalScheduler:
                 tuple(WaitingJob(job.view(), job.queued, Need(gpus=1.0), blocked=job is first) for job in waiting),
                 tuple(RunningJob(job.view(), job.started, {job.node: Share(gpus={0: 1.0})}) for job in running),
                 # A job of any partition may start on any slot.
-                tuple(Capacity(replace(view, pools=()), gpus=1) for view in self._nodes.views({job.node for job in running})),
+                tuple(
+                    Capacity(replace(view, pools=()), gpus=1)
+                    for view in self._nodes.views({job.node for job in running})
+                ),
             )
 
     def set_environment(self, job: str, name: str, value: str) -> None:

@@ -22,7 +22,11 @@ OPTIONS = BridgeOptions(
     evict_wait=0.0,
     evict_grace=0.0,
 )
-TELL = [sys.executable, "-c", "import os, time; print(os.environ.get('SCHEDMATE_CHECKPOINT'), flush=True); time.sleep(60)"]
+TELL = [
+    sys.executable,
+    "-c",
+    "import os, time; print(os.environ.get('SCHEDMATE_CHECKPOINT'), flush=True); time.sleep(60)",
+]
 
 
 class Stand:
@@ -63,7 +67,7 @@ def test_who_saved_last_goes_and_learns_its_checkpoint(stand: Stand) -> None:
     assert stand.cluster.scheduler.job("a").attempt == 0  # type: ignore[union-attr]
     stand.cluster.scheduler.cancel("high")
     stand.cluster.scheduler.cancel("a")
-    scheduled = stand.cluster.scheduler._jobs["b"]  # noqa: SLF001  # its delay is longer than a test
+    scheduled = stand.cluster.scheduler._jobs["b"]  # its delay is longer than a test
     scheduled.not_before = 0.0
     stand.cluster.wait("b", SchedulerJobState.RUNNING, attempt=1)
     deadline = time.monotonic() + 10

@@ -34,7 +34,12 @@ def saved(job: str, ago: float) -> dict[str, Checkpoint]:
 
 def test_who_loses_least_goes() -> None:
     (decision,) = decide(QUEUE, FACTS, SETTINGS, NOW)
-    assert (decision.action, decision.job, decision.beneficiary, decision.grace_s) == (Action.EVICT, "young", "high", 30.0)
+    assert (decision.action, decision.job, decision.beneficiary, decision.grace_s) == (
+        Action.EVICT,
+        "young",
+        "high",
+        30.0,
+    )
     assert "400 s" in decision.reason
     assert "60 s of work on 2 GPUs" in decision.reason
 
@@ -75,7 +80,13 @@ def test_nobody_goes_unless_the_operator_says_so(changes: dict[str, Any]) -> Non
         replace(FACTS, room_for_others=0),
         replace(FACTS, cooling={"young", "old"}),
     ],
-    ids=["it was evicted itself", "served before", "no room for its user", "no room at all", "all left alone for a while"],
+    ids=[
+        "it was evicted itself",
+        "served before",
+        "no room for its user",
+        "no room at all",
+        "all left alone for a while",
+    ],
 )
 def test_loops_and_limits(facts: PreemptionFacts) -> None:
     assert victims(facts=facts) == []

@@ -55,7 +55,9 @@ def step(bridge: Bridge, slurm: Slurm, job: str, state: str) -> None:
         time.sleep(0.05)
 
 
-def test_one_that_waits_gets_the_place_of_who_loses_least(slurm: Slurm, actuator: SlurmActuator, full: list[str]) -> None:
+def test_one_that_waits_gets_the_place_of_who_loses_least(
+    slurm: Slurm, actuator: SlurmActuator, full: list[str]
+) -> None:
     written = Written()
     bridge = Bridge(actuator, OPTIONS, written)
     bridge.accept(checkpoint(full[3], time.time()))
@@ -109,7 +111,9 @@ def test_a_job_that_starts_again_learns_its_checkpoint(slurm: Slurm, actuator: S
     slurm.wait(told, "FAILED")
     written = Written()
     bridge = Bridge(actuator, replace(OPTIONS, evict_for=()), written)
-    strange, plain = (msgspec.structs.replace(checkpoint(told, at), path=path) for at, path in ((1.0, PATH), (2.0, "/run/500")))
+    strange, plain = (
+        msgspec.structs.replace(checkpoint(told, at), path=path) for at, path in ((1.0, PATH), (2.0, "/run/500"))
+    )
     bridge.accept(strange)
     bridge.accept(plain)
     now = time.time()

@@ -15,13 +15,20 @@ NAMES = ("n1", "n2", "n3")
 
 
 def test_the_cheapest_place_is_taken_and_nobody_else_leaves() -> None:
-    jobs = (running("a", {"n1": [0, 1]}), running("b", {"n1": [2]}), running("c", {"n1": [3]}), running("d", {"n2": range(4)}))
+    jobs = (
+        running("a", {"n1": [0, 1]}),
+        running("b", {"n1": [2]}),
+        running("c", {"n1": [3]}),
+        running("d", {"n2": range(4)}),
+    )
     queue = Queue(running=jobs, nodes=(node("n1"), node("n2")))
     losses = {"a": 5.0, "b": 2.0, "c": 2.5, "d": 4.6}
     chosen = least_loss(Need(gpus=2), queue, ["n1", "n2"], losses)
     assert chosen
     assert (chosen.nodes, chosen.victims, chosen.loss) == (("n1",), {"b", "c"}, 4.5)
-    assert least_loss(Need(gpus=2), queue, ["n2"], losses) == (chosen := least_loss(Need(gpus=3), queue, ["n2"], losses))
+    assert least_loss(Need(gpus=2), queue, ["n2"], losses) == (
+        chosen := least_loss(Need(gpus=3), queue, ["n2"], losses)
+    )
     assert chosen
     assert chosen.victims == {"d"}
     assert least_loss(Need(gpus=2), queue, ["n2"], {"a": 1.0}) is None
@@ -109,6 +116,8 @@ def _best(need: Need, queue: Queue, losses: Mapping[str, float]) -> float | None
     sets = (gone for size in range(len(losses) + 1) for gone in itertools.combinations(losses, size))
     places = list(itertools.combinations(NAMES, need.nodes))
     possible = [
-        sum(losses[job] for job in gone) for gone in sets if any(_makes_room(need, queue, nodes, gone) for nodes in places)
+        sum(losses[job] for job in gone)
+        for gone in sets
+        if any(_makes_room(need, queue, nodes, gone) for nodes in places)
     ]
     return min(possible, default=None)

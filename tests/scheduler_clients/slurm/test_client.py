@@ -14,7 +14,19 @@ from scheduler_clients.slurm import (
 from tests.scheduler_clients.slurm.recorded_slurm import SCONTROL, SQUEUE, Recorded, as_in_newer_releases
 
 PLACES = frozenset(
-    ("partition", "account", "qos", "priority", "eligible", "node_count", "cpus", "tasks", "memory", "exclusive", "shares")
+    (
+        "partition",
+        "account",
+        "qos",
+        "priority",
+        "eligible",
+        "node_count",
+        "cpus",
+        "tasks",
+        "memory",
+        "exclusive",
+        "shares",
+    )
 )
 """What the recorded list lacks: `test_real_slurm` compares it."""
 FORGED = "11"
