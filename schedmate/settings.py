@@ -34,6 +34,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, Setting
 from pydantic_settings import SettingsError as PydanticSettingsError
 
 from records import Action, Mode, UserError
+from scheduler_bridge.maintenance import Window, WindowError
 from scheduler_bridge.selectors import Selector, SelectorError
 
 DEFAULT_FILE = Path("/etc/schedmate/schedmate.toml")
@@ -219,6 +220,14 @@ def _is_class(text: str) -> str:
     return text
 
 
+def _is_window(text: str) -> str:
+    try:
+        Window.parse(text)
+    except WindowError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
 Classes = Annotated[tuple[Annotated[str, AfterValidator(_is_class)], ...], NoDecode, BeforeValidator(_listed)]
 """Classes of jobs (`scheduler_bridge.selectors`)."""
 
@@ -231,6 +240,19 @@ class BridgeSettings(_Section):
         {},
         description="How far each action may go, such as restart=act,cancel_packing=approve: shadow publishes decisions only, "
         "approve waits for a person, act carries them out. Shadow where an action is not named.",
+    )
+    modes_for: Annotated[
+        dict[Annotated[str, AfterValidator(_is_class)], dict[Action, Mode]], BeforeValidator(_object)
+    ] = Field(
+        {},
+        description='Modes of classes of jobs, which hold back further, such as {"partition=prod": {"restart": "approve"}}: the first '
+        "class that matches and names the action counts. Terms as in evict_for; * is all.",
+    )
+    maintenance: Annotated[
+        tuple[Annotated[str, AfterValidator(_is_window)], ...], NoDecode, BeforeValidator(_listed)
+    ] = Field(
+        (),
+        description="When nothing is carried out, in UTC: sat 22:00-06:00, daily 01:00-02:00, 2031-02-03T08:00/2031-02-03T18:00.",
     )
     ttl_seconds: PositiveFloat = Field(7200.0, description="A decision older than this is not carried out.")
     min_confidence: Annotated[float, Field(ge=0, le=1)] = Field(

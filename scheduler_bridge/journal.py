@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from records import Decision, DecisionResult, OperatorCommand, Outcome, Record
+from records import Decision, DecisionResult, Mode, OperatorCommand, Outcome, Record
 from scheduler_bridge.actuators import JobView, NodeView
 from scheduler_bridge.commands import Commands
 from scheduler_bridge.guardrails import Context, LimitReached, Objection, Wait, awaits_approval
@@ -31,6 +31,7 @@ class Watch:
         confirmed: Its verdict was repeated after the attempt had ended.
         why: What it waits for.
         user: In whose favour it is, as the scheduler says; None until it was asked.
+        mode: How far it may go with this job or node, as far as that is known.
         saved: When the job began to save its last durable checkpoint, in seconds since 1970.
     """
 
@@ -39,6 +40,7 @@ class Watch:
     confirmed: bool = False
     why: str = ""
     user: str | None = None
+    mode: Mode = Mode.ACT
     saved: float = 0.0
 
 
@@ -193,7 +195,7 @@ class Journal:
         self.metrics.awaiting_approval.set(
             sum(
                 self.ledger.result(decision.id, Outcome.AWAITING_APPROVAL) is not None
-                and awaits_approval(decision, context) is not None
+                and awaits_approval(decision, context, self.watch(decision.id).mode) is not None
                 for decision in self.ledger.pending()
             )
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from records import Decision, DecisionResult, OperatorCommand, Outcome
+from records import Decision, DecisionResult, Mode, OperatorCommand, Outcome
 from scheduler_bridge.actuators import ActuatorError, JobView, NodeView, SchedulerAway
 from scheduler_bridge.examine import examine
 from scheduler_bridge.execution import Execution
@@ -57,9 +57,14 @@ class Review:
     def _follow(self, decision: Decision, verdict: Objection | Wait | None, seen: JobView | NodeView | None) -> None:
         """Act, wait, or write down why not, now that the scheduler was asked."""
         user = self._journal.watch(decision.id).user or ""
-        if isinstance(verdict, Objection):
+        mode = self._journal.settings.mode_of(decision.action, seen)
+        self._journal.watch(decision.id).mode = mode
+        if mode is Mode.SHADOW:
+            reason = f"the action {decision.action} is not turned on for {decision.target}"
+            self._journal.conclude(decision, Objection("mode", reason, Outcome.SHADOWED), seen=seen)
+        elif isinstance(verdict, Objection):
             self._journal.conclude(decision, verdict, seen=seen)
-        elif wait := awaits_approval(decision, self._journal.context()) or verdict:
+        elif wait := awaits_approval(decision, self._journal.context(), mode) or verdict:
             self._journal.wait(decision, wait)
         elif limit := limit_reached(decision, self._journal.context(), user):
             self._journal.defer(decision, limit)

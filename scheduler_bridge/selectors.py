@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from records import UserError
-from scheduler_bridge.actuators import JobView
+from scheduler_bridge.actuators import JobView, NodeView
 
 _FIELDS = ("partition", "account", "qos", "user")
 _TERM = re.compile(rf"\s*({'|'.join(_FIELDS)})\s*=\s*([A-Za-z0-9@._-]+)\s*|\s*priority\s*>=\s*([0-9]+)\s*", re.ASCII)
@@ -29,19 +29,20 @@ class Selector:
 
     @classmethod
     def parse(cls, text: str) -> "Selector":
-        """Read `partition=spot`, or several terms that must all hold: `qos=urgent&account=lab`, `partition=p&priority>=1000`.
+        """Read `partition=spot`, or several terms that must all hold: `qos=urgent&account=lab`, `partition=p&priority>=1000`; `*` is all.
 
         Raises:
             SelectorError: It names no class.
         """
         terms: list[tuple[str, str]] = []
         priority: int | None = None
+        if text.strip() == "*":
+            return cls()
         for part in text.split("&"):
             found = _TERM.fullmatch(part)
             if found is None:
-                expected = (
-                    f"terms such as {', '.join(f'{name}=NAME' for name in _FIELDS)} or priority>=NUMBER, joined by &"
-                )
+                terms_of = ", ".join(f"{name}=NAME" for name in _FIELDS)
+                expected = f"terms such as {terms_of} or priority>=NUMBER, joined by &, or *"
                 raise SelectorError(f"expected {expected}; got {part[:60]!r}")
             if found[1]:
                 terms.append((found[1], found[2]))
@@ -55,9 +56,13 @@ class Selector:
             return False
         return all(value in getattr(job, name).split(",") for name, value in self.terms)
 
+    def covers(self, node: NodeView) -> bool:
+        """True for a node of the class: a node has partitions, and none of the other things."""
+        return self.priority is None and all(name == "partition" and value in node.pools for name, value in self.terms)
+
     def __str__(self) -> str:
         terms = [f"{name}={value}" for name, value in self.terms]
-        return "&".join([*terms, *([f"priority>={self.priority}"] if self.priority is not None else [])])
+        return "&".join([*terms, *([f"priority>={self.priority}"] if self.priority is not None else [])]) or "*"
 
 
 def matches_any(selectors: Iterable[Selector], job: JobView) -> bool:

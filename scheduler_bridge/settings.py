@@ -4,7 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from records import Action, Mode
+from scheduler_bridge.actuators import JobView, NodeView
+from scheduler_bridge.maintenance import Window
 from scheduler_bridge.selectors import Selector
+
+FURTHEST = (Mode.SHADOW, Mode.APPROVE, Mode.ACT)
+"""How far a decision may go, the least first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +18,8 @@ class BridgeOptions:
 
     Attributes:
         modes: The mode of each action; `shadow` for those that it leaves out.
+        modes_for: Modes of classes of jobs and nodes, which hold back further: the first class that matches and names the action counts.
+        maintenance: When nothing is carried out.
         min_confidence: Least confidence of a verdict that leads to a restart, 0 to 1.
         ttl: Seconds after its cause in which a decision may be carried out.
         actions_per_cause: Actions for one job and one root cause, ever.
@@ -40,6 +47,8 @@ class BridgeOptions:
     """
 
     modes: Mapping[Action, Mode] = field(default_factory=dict)
+    modes_for: Sequence[tuple[Selector, Mapping[Action, Mode]]] = ()
+    maintenance: Sequence[Window] = ()
     min_confidence: float = 0.8
     ttl: float = 7200.0
     actions_per_cause: int = 2
@@ -68,6 +77,16 @@ class BridgeOptions:
     def mode(self, action: Action) -> Mode:
         """Return how far decisions of this action may go."""
         return self.modes.get(action, Mode.SHADOW)
+
+    def mode_of(self, action: Action, seen: JobView | NodeView | None) -> Mode:
+        """Return how far an action on a job or a node may go; never further than `mode`."""
+        for selector, modes in self.modes_for:
+            matches = (
+                selector.covers(seen) if isinstance(seen, NodeView) else seen is not None and selector.matches(seen)
+            )
+            if matches and action in modes:
+                return min(modes[action], self.mode(action), key=FURTHEST.index)
+        return self.mode(action)
 
     @property
     def actions_per_user(self) -> int:

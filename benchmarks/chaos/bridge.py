@@ -169,6 +169,7 @@ def _pass(stand: Stand, producer: KafkaProducer, options: Options, say: Callable
             stand.decisions[decision.job] = decision
             producer.send(outgoing(decision)).result(30)
         seen = stand.seen
+        stand.bridge.check()
         stand.look()
         moved = time.monotonic() if stand.seen > seen else moved
         # The kills that are left are spread over the decisions that are left.
@@ -245,6 +246,7 @@ def _report(stand: Stand, jobs: dict[str, SlurmJob]) -> tuple[list[tuple[str, st
     rows = [
         ("decisions", str(len(stand.decisions))),
         ("times that the bridge was killed", str(stand.kills)),
+        ("times that the bridge ended by itself", str(len(stand.bridge.ended))),
         ("times that slurmctld was restarted", str(stand.restarts)),
         ("acts done twice", _listed(twice)),
         ("acts lost", _listed(lost)),

@@ -22,6 +22,7 @@ from resilience import Outage, retry
 from schedmate.settings import BridgeSettings
 from scheduler_bridge import Bridge, BridgeOptions
 from scheduler_bridge.actuators import Actuator
+from scheduler_bridge.maintenance import Window
 from scheduler_bridge.selectors import Selector
 from streams.accept import accept
 from streams.kafka import Connection, KafkaFollower
@@ -48,6 +49,8 @@ def bridge_options(wanted: BridgeSettings) -> BridgeOptions:
     """Return the operator's settings as the bridge takes them."""
     return BridgeOptions(
         modes=wanted.modes,
+        modes_for=tuple((Selector.parse(name), modes) for name, modes in wanted.modes_for.items()),
+        maintenance=tuple(map(Window.parse, wanted.maintenance)),
         min_confidence=wanted.min_confidence,
         ttl=wanted.ttl_seconds,
         actions_per_cause=wanted.restarts_per_cause,

@@ -12,6 +12,7 @@ from records import Action, Checkpoint, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeOptions
 from scheduler_bridge.actuators import SchedulerJobState
 from scheduler_bridge.selectors import Selector
+from tests.metric_values import value
 from tests.scheduler_bridge.actuators.test_local import SLEEP, Cluster
 from tests.scheduler_bridge.findings import Written, checkpoint
 
@@ -130,3 +131,14 @@ def _remembering(stand: Stand, options: BridgeOptions = OPTIONS) -> Bridge:
     for record in (*stand.written.decisions, *stand.written.results):
         bridge.remember(record)
     return bridge
+
+
+def test_a_class_of_jobs_that_a_person_must_approve(stand: Stand) -> None:
+    stand.fill()
+    stand.urgent("high")
+    held_back = ((Selector.parse("partition=spot"), {Action.EVICT: Mode.APPROVE}),)
+    stand.bridge = stand.new_bridge(replace(OPTIONS, modes_for=held_back))
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.AWAITING_APPROVAL]
+    assert value(stand.bridge.metrics.awaiting_approval) == 1
+    assert "spot" in {stand.cluster.scheduler.job(each.job).partition for each in stand.written.decisions}  # type: ignore[union-attr]
