@@ -1,7 +1,7 @@
 """Time from the submission of an urgent job to a full cluster until it runs in the place of the job that loses least.
 
-A real Slurm, a real Kafka, `schedmate bridge` as a process of its own. Six jobs hold the six GPUs and report checkpoints of
-different ages; an urgent job is submitted; nobody else acts. There is no grace period: its length is the operator's.
+A real Slurm, a real Kafka, `schedmate bridge` as a process of its own. Six jobs hold the six GPUs, and one of them saves a
+checkpoint; an urgent job is submitted; nobody else acts. There is no grace period: its length is the operator's.
 """
 
 import statistics
@@ -54,11 +54,10 @@ def _round(kafka: Kafka, slurm: Slurm, producer: KafkaProducer, number: int) -> 
     jobs = [slurm.submit("sleep 600", GPU, "--output=/dev/null") for _ in range(GPUS)]
     for job in jobs:
         slurm.wait(job, "RUNNING", seconds=60)
-    now = time.time()
     least = jobs[number % GPUS]
-    for age, job in enumerate(jobs):
-        producer.send(outgoing(_saved(job, now - (1 if job == least else 60 + age)))).result(10)
-    time.sleep(1.5)  # the bridge looks at checkpoints four times a second
+    time.sleep(3.0)  # all have something to lose; then one saves
+    producer.send(outgoing(_saved(least, time.time()))).result(10)
+    time.sleep(1.0)  # the bridge looks at checkpoints four times a second
     began = time.time()
     urgent = slurm.submit("sleep 600", GPU, "--partition=urgent", "--output=/dev/null")
     waited(lambda: slurm.fields(urgent)["JobState"] == "RUNNING", 60)

@@ -221,7 +221,7 @@ def _patient(ask: Callable[[], Answer]) -> Answer:
 
 def _restart_controller(stand: Stand, options: Options, over: threading.Event) -> None:
     chance = random.Random(options.seed + 1)
-    while stand.restarts < options.controller and not over.wait(chance.uniform(1.0, 4.0)):
+    while stand.restarts < options.controller and not over.wait(chance.uniform(8.0, 15.0)):
         stand.slurm.stop_controller()
         over.wait(chance.uniform(0.0, 3.0))
         stand.slurm.start_controller()
