@@ -34,6 +34,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, Setting
 from pydantic_settings import SettingsError as PydanticSettingsError
 
 from records import Action, Mode, UserError
+from schedmate.notifications.message import Severity
 from scheduler_bridge.maintenance import Window, WindowError
 from scheduler_bridge.selectors import Selector, SelectorError
 
@@ -92,20 +93,21 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def read_secret(file: Path) -> str:
+    """Return what a file holds. Raises `SettingsError` where it cannot be read."""
+    try:
+        return file.read_text().strip()
+    except OSError as error:
+        raise SettingsError(f"expected a readable file with a password at {file}: {error.strerror}") from error
+
+
 class _WithPassword(_Section):
     password: SecretStr = Field(SecretStr(""), description="From the environment only.")
     password_file: Path | None = Field(None, description="A file that holds the password.")
 
     def secret(self) -> str:
         """Return the password. Raises `SettingsError` where its file cannot be read."""
-        if self.password_file is None:
-            return self.password.get_secret_value()
-        try:
-            return self.password_file.read_text().strip()
-        except OSError as error:
-            raise SettingsError(
-                f"expected a readable file with a password at {self.password_file}: {error.strerror}"
-            ) from error
+        return read_secret(self.password_file) if self.password_file else self.password.get_secret_value()
 
 
 class KafkaSettings(_WithPassword):
@@ -334,6 +336,31 @@ class LanguageModelSettings(_WithPassword):
     )
 
 
+class NotifySettings(_WithPassword):
+    """Whom `notify` tells of decisions, failures and alarms. The password is for the mail server."""
+
+    webhook: str = Field("", description="Address that gets every message as JSON, with the whole record; empty: none.")
+    webhook_token_file: Path | None = Field(None, description="A file with the bearer token for it.")
+    webhook_severity: Severity = Field(Severity.INFO, description="Least severity: info, warning, critical.")
+    slack_file: Path | None = Field(
+        None,
+        description="A file with the address of a Slack-compatible webhook (the address is its secret); none: none.",
+    )
+    slack_severity: Severity = Field(Severity.WARNING, description="Least severity: info, warning, critical.")
+    smtp: str = Field("", description="Mail server, host:port; empty: no e-mail.")
+    smtp_tls: bool = Field(True, description="Whether the mail server must offer STARTTLS.")
+    smtp_user: str = Field("", description="User name at the mail server; empty: no authentication.")
+    email_from: str = Field("schedmate@localhost", description="Sender of e-mail.")
+    email_to: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        (), description="Who gets e-mail, separated by commas."
+    )
+    email_user_domain: str = Field(
+        "", description="The owner of a job gets what concerns it at USER@DOMAIN; empty: owners get no e-mail."
+    )
+    email_severity: Severity = Field(Severity.CRITICAL, description="Least severity: info, warning, critical.")
+    repeat_seconds: PositiveFloat = Field(3600.0, description="Within which the same message goes once.")
+
+
 class ServiceSettings(_Section):
     """What long-running commands say about themselves."""
 
@@ -357,6 +384,7 @@ class Settings(BaseSettings):
     processors: ProcessorSettings = ProcessorSettings()
     bridge: BridgeSettings = BridgeSettings()
     language_model: LanguageModelSettings = LanguageModelSettings()
+    notify: NotifySettings = NotifySettings()
     service: ServiceSettings = ServiceSettings()
 
     @classmethod
