@@ -1,12 +1,26 @@
 """What an operator sets: the mode of each action, and how far the bridge may go."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+)
+from pydantic_settings import NoDecode
 
 from records import Action, Mode
 from scheduler_bridge.actuators import JobView, NodeView
-from scheduler_bridge.maintenance import Window
-from scheduler_bridge.selectors import Selector
+from scheduler_bridge.maintenance import Window, WindowError
+from scheduler_bridge.selectors import Selector, SelectorError
 
 FURTHEST = (Mode.SHADOW, Mode.APPROVE, Mode.ACT)
 """How far a decision may go, the least first."""
@@ -92,3 +106,138 @@ class BridgeOptions:
     def actions_per_user(self) -> int:
         """Actions in favour of one user within an hour."""
         return min(self.actions_per_cluster, max(1, int(self.actions_per_cluster * self.user_share)))
+
+
+def _pairs(value: Any) -> Any:
+    """Split `name=value,name=value`, which the environment or a flag gives as text."""
+    if not isinstance(value, str):
+        return value
+    return {
+        name.strip(): to.strip() for name, _, to in (part.partition("=") for part in value.split(",") if part.strip())
+    }
+
+
+def _listed(value: Any) -> Any:
+    """Split what the environment or a flag gives as text."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _object(value: Any) -> Any:
+    """Read what the environment or a flag gives as JSON."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _is_class(text: str) -> str:
+    try:
+        Selector.parse(text)
+    except SelectorError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+def _is_window(text: str) -> str:
+    try:
+        Window.parse(text)
+    except WindowError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+JobClass = Annotated[str, AfterValidator(_is_class)]
+JobClasses = Annotated[tuple[JobClass, ...], NoDecode, BeforeValidator(_listed)]
+Windows = Annotated[tuple[Annotated[str, AfterValidator(_is_window)], ...], NoDecode, BeforeValidator(_listed)]
+
+
+class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
+    """What may act on the cluster. Nothing may, until `modes` names it."""
+
+    scheduler: Literal["slurm"] = Field("slurm", description="Which scheduler carries decisions out.")
+    modes: Annotated[dict[Action, Mode], NoDecode, BeforeValidator(_pairs)] = Field(
+        {},
+        description="How far each action may go, such as restart=act,cancel_packing=approve: shadow publishes decisions only, "
+        "approve waits for a person, act carries them out. Shadow where an action is not named.",
+    )
+    modes_for: Annotated[dict[JobClass, dict[Action, Mode]], BeforeValidator(_object)] = Field(
+        {},
+        description='Modes of classes of jobs, which hold back further, such as {"partition=prod": {"restart": "approve"}}: the first '
+        "class that matches and names the action counts. Terms as in evict_for; * is all.",
+    )
+    maintenance: Windows = Field(
+        (),
+        description="When nothing is carried out, in UTC: sat 22:00-06:00, daily 01:00-02:00, 2031-02-03T08:00/2031-02-03T18:00.",
+    )
+    ttl_seconds: PositiveFloat = Field(7200.0, description="A decision older than this is not carried out.")
+    min_confidence: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.8, description="Verdicts below it lead to no decision."
+    )
+    restarts_per_cause: NonNegativeInt = Field(2, description="Restarts of one job for one cause.")
+    actions_per_job: NonNegativeInt = Field(4, description="Actions on one job, whatever their causes.")
+    actions_per_node_hour: NonNegativeInt = Field(4, description="Actions against one node within an hour.")
+    actions_per_hour: NonNegativeInt = Field(20, description="Actions on the whole cluster within an hour.")
+    user_share: Annotated[float, Field(gt=0, le=1)] = Field(
+        0.25, description="Share of `actions_per_hour` that the jobs of one user may take; one action at least."
+    )
+    max_excluded_nodes: NonNegativeInt = Field(4, description="Nodes that one decision may exclude.")
+    users_against_node: PositiveInt = Field(
+        3,
+        description="Users whose jobs fail on a node within an hour before it is drained without evidence of its own.",
+    )
+    max_drained_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.1, description="Share of the nodes (of the cluster, and of each partition) that may be drained; one at least."
+    )
+    min_nodes_left: NonNegativeInt = Field(
+        2, description="Nodes that stay in service (in the cluster, and in each partition) when one is drained."
+    )
+    node_cooldown_seconds: NonNegativeFloat = Field(
+        3600.0, description="Time between two drains of one node, or two returns to service."
+    )
+    max_grace_seconds: NonNegativeFloat = Field(
+        900.0, description="Longest time that a job gets to save a checkpoint before it is evicted."
+    )
+    checkpoint_signal: Annotated[str, Field(pattern="^[A-Z][A-Z0-9]{1,9}$")] = Field(
+        "USR1", description="Signal that tells a job to save a checkpoint before it is evicted."
+    )
+    evict_for: JobClasses = Field(
+        (),
+        description="Classes of jobs for which others are evicted, such as qos=urgent or partition=prod&priority>=1000, separated by "
+        "commas; terms: partition, account, qos, user, priority. None: nobody is evicted.",
+    )
+    evictable: JobClasses = Field((), description="Classes of jobs that may be evicted for them; a job of both is not.")
+    evict_wait_seconds: NonNegativeFloat = Field(
+        300.0, description="How long a job of `evict_for` waits before others are evicted for it."
+    )
+    evict_grace_seconds: NonNegativeFloat = Field(
+        120.0, description="Time that a job gets to save a checkpoint before it is evicted for another; 0: none."
+    )
+    evict_cooldown_seconds: NonNegativeFloat = Field(3600.0, description="Time between two evictions of one job.")
+    max_lifetime_seconds: PositiveFloat = Field(
+        86400.0, description="Longest time from a decision's cause to its expiry."
+    )
+
+    def options(self) -> BridgeOptions:
+        """Return them as policies and guardrails take them."""
+        return BridgeOptions(
+            modes=self.modes,
+            modes_for=tuple((Selector.parse(name), modes) for name, modes in self.modes_for.items()),
+            maintenance=tuple(map(Window.parse, self.maintenance)),
+            min_confidence=self.min_confidence,
+            ttl=self.ttl_seconds,
+            actions_per_cause=self.restarts_per_cause,
+            actions_per_job=self.actions_per_job,
+            actions_per_node=self.actions_per_node_hour,
+            actions_per_cluster=self.actions_per_hour,
+            user_share=self.user_share,
+            max_excluded_nodes=self.max_excluded_nodes,
+            users_against_node=self.users_against_node,
+            max_drained_share=self.max_drained_share,
+            min_nodes_left=self.min_nodes_left,
+            node_cooldown=self.node_cooldown_seconds,
+            max_grace=self.max_grace_seconds,
+            checkpoint_signal=self.checkpoint_signal,
+            evict_for=tuple(map(Selector.parse, self.evict_for)),
+            evictable=tuple(map(Selector.parse, self.evictable)),
+            evict_wait=self.evict_wait_seconds,
+            evict_grace=self.evict_grace_seconds,
+            evict_cooldown=self.evict_cooldown_seconds,
+            max_lifetime=self.max_lifetime_seconds,
+        )

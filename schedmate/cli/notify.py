@@ -3,7 +3,7 @@
 import typer
 
 from schedmate.notifications import Channel, EmailChannel, Notifier, Severity, SlackChannel, WebhookChannel
-from schedmate.settings import Loaded, NotifySettings, SettingsError, read_secret
+from schedmate.settings import Loaded, NotifySection, SettingsError, read_secret
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -47,7 +47,7 @@ def command(context: typer.Context) -> None:
         producer.close()
 
 
-def channels(wanted: NotifySettings) -> dict[Channel, Severity]:
+def channels(wanted: NotifySection) -> dict[Channel, Severity]:
     """Return the channels that are configured, with the least severity of each.
 
     Raises:

@@ -1,7 +1,6 @@
 """One folder a scheduler, the same file names in each: `actuator` (what can be asked of it), `jobs` and `nodes` (how those are read)."""
 
 from .base import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState, SchedulerNodeState
-from .partial import PartialActuator
 from .queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
 
 __all__ = [
@@ -11,7 +10,6 @@ __all__ = [
     "JobView",
     "Need",
     "NodeView",
-    "PartialActuator",
     "Queue",
     "RunningJob",
     "SchedulerAway",

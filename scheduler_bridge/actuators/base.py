@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from records import Action, UserError
 
@@ -142,48 +142,69 @@ class Actuator(Protocol):
     seen, and raises `ActuatorError` where the scheduler refuses or does not show the effect, `SchedulerAway` where it cannot be
     asked. No call blocks for ever: each has time limits of its own. `key` (see `act_keys`) is kept at the scheduler, beside the job
     or node. A call that is made again after one was cut off, with the same key, goes on where that one stopped.
+
+    What a subclass does not implement is refused, and knows no job and no node.
     """
 
     name: str
 
     def supports(self, action: Action) -> bool:
-        """Can this scheduler do it?"""
+        """Can this scheduler do it? The bridge never asks for what it cannot."""
+        return False
 
     def job(self, job: str) -> JobView | None:
         """Return what the scheduler says of a job; None where it does not know the job (any more)."""
+        return None
 
     def nodes(self) -> list[NodeView]:
         """Return what the scheduler says of all its nodes."""
+        return []
 
     def queue(self) -> "Queue":
         """Return all jobs that wait or run, and all nodes. Asked only where the operator lets jobs be evicted for others."""
+        from .queue import Queue  # noqa: PLC0415  # it is made of the views above
+
+        return Queue()
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Put a stopped job back in the queue, away from some nodes, and let it know the checkpoint from which it may go on.
 
         `checkpoint` is a path in the job's own words: it may be told to that job, and is never part of a command.
         """
+        _refuse(self, Action.RESTART, job)
 
     def cancel_packing(self, job: str, key: str) -> JobView:
         """Stop a running job that was packed beside another, and put it back in the queue, never to be packed again."""
+        _refuse(self, Action.CANCEL_PACKING, job)
 
     def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         """Stop a running job and put it back in the queue, for `delay` seconds at least: another one shall have its place."""
+        _refuse(self, Action.EVICT, job)
 
     def signal(self, job: str, signal: str) -> None:
         """Send a signal (`USR1`) to the processes of a running job, so that it saves a checkpoint."""
+        _refuse(self, Action.EVICT, job)
 
     def cancel(self, job: str, key: str) -> JobView:
         """End a running job for good."""
+        _refuse(self, Action.CANCEL, job)
 
     def hold(self, job: str, key: str) -> JobView:
         """Keep a job that waits in the queue from starting."""
+        _refuse(self, Action.HOLD, job)
 
     def release(self, job: str, key: str) -> JobView:
         """Let a job that `hold` held start."""
+        _refuse(self, Action.RELEASE, job)
 
     def drain(self, node: str, reason: str, key: str) -> NodeView:
         """Start no more jobs on a node. What runs there goes on, so the node may be draining still when this returns."""
+        _refuse(self, Action.DRAIN, node)
 
     def undrain(self, node: str, key: str) -> NodeView:
         """Return a node to service that `drain` drained."""
+        _refuse(self, Action.UNDRAIN, node)
+
+
+def _refuse(actuator: Actuator, action: Action, target: str) -> NoReturn:
+    raise ActuatorError(f"a scheduler that can {action}", f"{actuator.name}, for {target}", "nothing was done")

@@ -11,7 +11,7 @@ import pytest
 
 from schedmate.cli.notify import channels
 from schedmate.notifications import Severity
-from schedmate.settings import NotifySettings, SettingsError
+from schedmate.settings import NotifySection, SettingsError
 from streams.kafka import KafkaProducer
 from streams.transport import outgoing
 from tests.schedmate.notifications.test_notifier import DECISION, Web, result
@@ -21,7 +21,7 @@ from tests.servers.kafka import Kafka
 def test_each_channel_with_its_severity(tmp_path: Path) -> None:
     secret = tmp_path / "slack"
     secret.write_text("https://hooks.example.org/T/B/x\n")
-    found = channels(NotifySettings(webhook="https://a.example.org", slack_file=secret, smtp="mail:25"))
+    found = channels(NotifySection(webhook="https://a.example.org", slack_file=secret, smtp="mail:25"))
     assert {channel.name: least for channel, least in found.items()} == {
         "webhook": Severity.INFO,
         "slack": Severity.WARNING,
@@ -31,9 +31,9 @@ def test_each_channel_with_its_severity(tmp_path: Path) -> None:
 
 def test_nobody_to_tell_and_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="nobody to tell"):
-        channels(NotifySettings())
+        channels(NotifySection())
     with pytest.raises(SettingsError, match="readable file"):
-        channels(NotifySettings(slack_file=tmp_path / "none"))
+        channels(NotifySection(slack_file=tmp_path / "none"))
 
 
 @pytest.mark.kafka
