@@ -83,7 +83,9 @@ class Journal:
         return Context(self.ledger, self.settings, self.clock(), self.commands)
 
     def propose(self, decision: Decision) -> None:
-        """Publish a decision of the bridge's own."""
+        """Publish a decision of the bridge's own, signed where it has keys."""
+        if self.settings.signing:
+            decision = self.settings.signing.sign(decision)
         self._publish(decision)
         self.ledger.remember(decision)
         self.metrics.proposed.inc()

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -21,6 +22,7 @@ from records import Action, Mode
 from scheduler_bridge.actuators import JobView, NodeView
 from scheduler_bridge.maintenance import Window, WindowError
 from scheduler_bridge.selectors import Selector, SelectorError
+from scheduler_bridge.signing import SigningKeys
 
 FURTHEST = (Mode.SHADOW, Mode.APPROVE, Mode.ACT)
 """How far a decision may go, the least first."""
@@ -49,6 +51,7 @@ class BridgeOptions:
         node_cooldown: Seconds between two actions of one kind on one node.
         max_grace: Seconds that a job may be given to save a checkpoint before it is evicted.
         checkpoint_signal: The signal that tells a job to save a checkpoint (`USR1`).
+        signing: Keys one of which must have signed what is carried out; None: nothing is signed.
         evict_for: Classes of jobs for which others may be evicted; none: nobody is.
         evictable: Classes of jobs that may be evicted for them. A job of both is not.
         evict_wait: Seconds that a job of such a class waits before others are evicted for it.
@@ -78,6 +81,7 @@ class BridgeOptions:
     node_cooldown: float = 3600.0
     max_grace: float = 900.0
     checkpoint_signal: str = "USR1"
+    signing: SigningKeys | None = None
     evict_for: Sequence[Selector] = ()
     evictable: Sequence[Selector] = ()
     evict_wait: float = 300.0
@@ -197,6 +201,11 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     checkpoint_signal: Annotated[str, Field(pattern="^[A-Z][A-Z0-9]{1,9}$")] = Field(
         "USR1", description="Signal that tells a job to save a checkpoint before it is evicted."
     )
+    signing_keys_file: Path | None = Field(
+        None,
+        description="A file of lines with a key's id and secret. Decisions are signed with the first key; nothing is carried out that "
+        "none of them signed. None: nothing is signed.",
+    )
     evict_for: JobClasses = Field(
         (),
         description="Classes of jobs for which others are evicted, such as qos=urgent or partition=prod&priority>=1000, separated by "
@@ -234,6 +243,7 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
             node_cooldown=self.node_cooldown_seconds,
             max_grace=self.max_grace_seconds,
             checkpoint_signal=self.checkpoint_signal,
+            signing=SigningKeys.read(self.signing_keys_file) if self.signing_keys_file else None,
             evict_for=tuple(map(Selector.parse, self.evict_for)),
             evictable=tuple(map(Selector.parse, self.evictable)),
             evict_wait=self.evict_wait_seconds,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from records import Decision
 
-from . import bounds, budget, cooldown, expiry, mode, once, people
+from . import bounds, budget, cooldown, expiry, mode, once, people, signature
 from .base import Context, Guardrail, LimitReached, Objection, Wait
 from .job_state import objection_of_state
 from .node_state import objection_of_node
@@ -13,6 +13,7 @@ from .rates import limit_reached
 
 GUARDRAILS: tuple[Guardrail, ...] = (
     mode.check,
+    signature.check,
     people.check,
     bounds.check,
     expiry.check,
@@ -22,7 +23,7 @@ GUARDRAILS: tuple[Guardrail, ...] = (
 )
 """In this order; the first objection is the one that is written down."""
 
-AGAIN: tuple[Guardrail, ...] = (mode.check, people.check, bounds.check, expiry.check)
+AGAIN: tuple[Guardrail, ...] = (mode.check, signature.check, people.check, bounds.check, expiry.check)
 """Those that are asked once more before what was begun and cut off is done again; the others would count the first try."""
 
 __all__ = [
