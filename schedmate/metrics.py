@@ -14,7 +14,7 @@ from processors.node import NodeMetrics
 from processors.stream_reader import ReaderMetrics
 from processors.track.tracker import TrackerMetrics
 from resilience.outage import OutageMetrics
-from schedmate.notifications import NotifierMetrics
+from schedmate.notifications.notifier import NotifierMetrics
 from scheduler_bridge import BridgeMetrics
 from sinks.clickhouse import WriterMetrics
 from sinks.redis import StateMetrics

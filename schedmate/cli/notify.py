@@ -2,7 +2,9 @@
 
 import typer
 
-from schedmate.notifications import Channel, EmailChannel, Notifier, Severity, SlackChannel, WebhookChannel
+from schedmate.notifications.channels import Channel, EmailChannel, SlackChannel, WebhookChannel
+from schedmate.notifications.message import Severity
+from schedmate.notifications.notifier import Notifier
 from schedmate.settings import Loaded, NotifySection, SettingsError, read_secret
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")

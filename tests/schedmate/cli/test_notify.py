@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from schedmate.cli.notify import channels
-from schedmate.notifications import Severity
+from schedmate.notifications.message import Severity
 from schedmate.settings import NotifySection, SettingsError
 from streams.kafka import KafkaProducer
 from streams.transport import outgoing

@@ -26,15 +26,9 @@ from records import (
     Outcome,
     Record,
 )
-from schedmate.notifications import (
-    ChannelError,
-    EmailChannel,
-    Notifier,
-    Severity,
-    SlackChannel,
-    WebhookChannel,
-    describe,
-)
+from schedmate.notifications.channels import ChannelError, EmailChannel, SlackChannel, WebhookChannel
+from schedmate.notifications.message import Severity, describe
+from schedmate.notifications.notifier import Notifier
 from tests.metric_values import value
 from tests.scheduler_bridge.findings import NOW, failure
 from tests.servers import free_port
