@@ -2,7 +2,8 @@
 
 import msgspec
 
-from .events import EventState
+from processors.read.events import EventState
+
 from .nested_bars import Bar
 from .reports import Report
 from .section_scope import Loop

@@ -11,9 +11,12 @@ from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from processors.grammar.extractor import Extractor
 from processors.grammar.names import Meaning
 from processors.grammar.units import SAMPLES
+from processors.read.events import is_event, observe
+from processors.read.series import SeriesReader
+from processors.read.solver import solve
 from records import Evidence, JobMetric, Position, derived_id
 
-from . import events, tables
+from . import tables
 from .learned import completed, follow
 from .nested_bars import NestedBars
 from .ranks import of_stream
@@ -77,6 +80,7 @@ class MetricTracker:
             raise ValueError(f"expected at least 1 report to rest on, got {reports}")
         self._reports = reports
         self._extractor = Extractor()
+        self._series = SeriesReader()
         self.metrics = TrackerMetrics()
         self._parsed = 0
 
@@ -118,13 +122,16 @@ class MetricTracker:
         headings, nested_bars = SectionScope(view, state.loop), NestedBars(view, state.drawn)
         tables.find_header(view, state, headers)
         state.loop, state.drawn = headings.last(), nested_bars.last()
-        ended = events.observe(view, state.events)
+        told = self._observe_events(view, state)
         reported = self._observe_reports(
             view, state, headers, lambda place: headings.foreign(place) or nested_bars.second(place), may_wait=may_wait
         )
-        if reported is not None and (reported.step_time_s is not None or reported.throughput is not None):
-            return reported
-        return self._of_events(view, state, ended, reported) or reported
+        return self._of_events(view, state, told, reported) or reported
+
+    def _observe_events(self, view: ClassifiedChunk, state: TrackState) -> int | None:
+        """Take in the events of a chunk; return the place of the newest, or None."""
+        found = [(place, line) for place, line in enumerate(view.lines) if is_event(line)]
+        return observe(found, self._series, state.events) if found else None
 
     def _observe_reports(
         self,
@@ -221,36 +228,47 @@ class MetricTracker:
             place = view.classes.rfind(PROGRESS, 0, place)
 
     def _of_events(
-        self, view: ClassifiedChunk, state: TrackState, ended: int | None, reported: JobMetric | None
+        self, view: ClassifiedChunk, state: TrackState, told: int | None, reported: JobMetric | None
     ) -> JobMetric | None:
-        """Return the speed that events tell, where reports tell none."""
-        seconds, rate = state.events.speed()
-        if (ended is None and reported is None) or (seconds is None and rate is None):
+        """Return what events tell, where reports leave it open; None where events tell nothing."""
+        if not state.events.events or (reported is None and (told is None or state.reported_at)):
+            return None  # or reports have told the speed
+        stated = reported.throughput if reported is not None else None
+        solution = solve(state.events, stated)
+        if solution is None:
             return None
-        count = len(state.events.spans)
-        measured = JobMetric(
-            id=derived_id("metric", view.job, view.position, view.numbers[ended or 0]),
+        best = solution.best
+        measured = reported or JobMetric(
+            id=derived_id("metric", view.job, view.position, view.numbers[told or 0]),
             job=view.job,
             attempt=view.attempt,
             node=view.node,
             rank=view.rank,
-            time=view.times[ended or 0],
-            step=state.events.step,
+            time=view.times[told or 0],
             loss=state.loss,
             loss_not_finite=state.loss_not_finite,
-            reports=count,
-            evidence=[view.evidence(ended)] if ended is not None else [],
+            method="unknown",
+            reports=best.points,
+            evidence=[view.evidence(told)] if told is not None else [],
         )
+        step = measured.step
+        if step is None or (best.step is not None and step == best.value):
+            step = best.step  # the log's own number counts samples or tokens
+        measured = msgspec.structs.replace(measured, step=step)
+        if measured.step_time_s is None and (best.step_time_s or best.samples_per_s):
+            measured = msgspec.structs.replace(
+                measured,
+                step_time_s=best.step_time_s,
+                throughput=stated or best.samples_per_s,
+                throughput_unit=measured.throughput_unit if stated else SAMPLES if best.samples_per_s else None,
+                method="timestamps" if best.step_time_s else measured.method,
+                confidence=round(0.8 * min(1.0, best.points / 4), 3),
+            )
         if reported is None:
+            if measured.step_time_s is None and measured.throughput is None and measured.step is None:
+                return None
             self.metrics.records.inc()
-        return msgspec.structs.replace(
-            reported or measured,
-            step_time_s=seconds,
-            throughput=rate,
-            throughput_unit=SAMPLES if rate is not None else None,
-            method="timestamps" if seconds is not None else "unknown",
-            confidence=round(0.8 * min(1.0, (count + 1) / 4), 3),
-        )
+        return measured
 
     @staticmethod
     def _metric(printed: Printed, state: TrackState, summary: Summary) -> JobMetric:
