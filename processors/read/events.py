@@ -1,7 +1,7 @@
 """Events: lines that say, at a printed time, that something begins or ends, and how far the training has come.
 
-Structured logs (JSON objects, or a key and its value) print them: `{"time_ms": …, "key": "epoch_start", "metadata": {"samples_count": 4096}}`. Which
-of their numbers count, and what they count, the names do not settle: the solver does.
+Structured logs (JSON objects, or a key and its value) print `{"time_ms": …, "key": "epoch_start", "metadata": {"samples_count": 64}}`.
+Which of their numbers count, and what they count, the names do not settle: the solver does.
 """
 
 import re
@@ -13,6 +13,9 @@ import msgspec
 from processors.grammar.fields import name_before
 
 from .series import Row, SeriesReader
+
+EVENT, FIELD = ":::", '":'
+"""One of them is in every structured line."""
 
 ROWS = 240
 """Newest events that are kept."""
@@ -68,6 +71,7 @@ class EventState(msgspec.Struct):
         batch: Samples in a step, of all devices together.
         length: Tokens in a sample.
         samples: Training samples in an epoch.
+        trained: Samples that the run has used in all, told at its end.
     """
 
     events: list[Event] = []
@@ -75,12 +79,20 @@ class EventState(msgspec.Struct):
     batch: float | None = None
     length: float | None = None
     samples: float | None = None
+    trained: float | None = None
+
+    @property
+    def last_step(self) -> int | None:
+        """The last step of a run that told at its end how many samples it used; None before, and where they are no whole batches."""
+        if not self.trained or not self.batch or self.trained % self.batch:
+            return None
+        return int(self.trained / self.batch)
 
     def add(self, event: Event) -> bool:
         """Take in an event; return whether it says something new."""
         self._take_sizes(event)
         if event.begins == "run" and event.time - self.begun > _STATED_S:
-            self.events, self.begun = [], event.time
+            self.events, self.begun, self.trained = [], event.time, None
         newest = self.events[-1].time if self.events else 0.0
         if event.time < newest - _BACK_S or not (event.numbers or _MARK.match(event.name)):
             return False
@@ -98,8 +110,11 @@ class EventState(msgspec.Struct):
                 self.batch = value
             elif _LENGTH.search(name):
                 self.length = value
-            elif _SAMPLES.match(name) and (not self.begun or event.time - self.begun <= _STATED_S):
-                self.samples = value
+            elif _SAMPLES.match(name):
+                if not self.begun or event.time - self.begun <= _STATED_S:
+                    self.samples = value
+                else:
+                    self.trained = value
 
 
 def event_of(row: Row) -> Event | None:
@@ -116,7 +131,12 @@ def event_of(row: Row) -> Event | None:
         called = name_before(before)
         called = name if _VALUE.match(called) else called
         whole = value == int(value) if abs(value) < _MOST else False
-        if called.isidentifier() and not _PLACE.search(called) and (whole or _EPOCH.search(called)) and 0 <= value < _MOST:
+        if (
+            called.isidentifier()
+            and not _PLACE.search(called)
+            and (whole or _EPOCH.search(called))
+            and 0 <= value < _MOST
+        ):
             numbers.setdefault(called[:_NAME], value)
     return Event(row.stamp, name[:_NAME], dict(islice(numbers.items(), _FIELDS)))
 
@@ -125,11 +145,6 @@ def event_name(text: str) -> str:
     """Return what the event of a template is called; empty where it has no name."""
     found = _KEY.search(text) or (_WORD.search(text) if text.startswith(":::") else None)
     return found[1] if found else ""
-
-
-def is_event(line: str) -> bool:
-    """Return whether a line, or its form, may be an event: a structured one."""
-    return ":::" in line or ("{" in line and '":' in line)
 
 
 def observe(lines: Sequence[tuple[int, str]], reader: SeriesReader, state: EventState) -> int | None:

@@ -200,8 +200,8 @@ def number(text: str) -> float:
 class SeriesReader:
     """Reads lines of one stream into rows, and rows into series.
 
-    Bounded in memory: `TEMPLATES` templates of `ROWS` rows of `COLUMNS` numbers. What is learned of a form of line is kept, so a known form costs
-    a look-up and the conversion of its numbers.
+    Bounded in memory: `TEMPLATES` templates of `ROWS` rows of `COLUMNS` numbers. What is learned of a form of line is kept, so a known
+    form costs a look-up and the conversion of its numbers.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """What the numbers of events count: the assignment of one counter and one unit that agrees best with sizes, counters and clock.
 
-The name of a counter is a prior. What tests it: differences of a counter of samples are multiples of the batch, of one of tokens multiples of batch × length;
-in an epoch a counter grows by the samples, or the steps, that an epoch has. Time is that of training alone, and of the times of a unit the
-densest low cluster is taken, because pauses only add.
+The name of a counter is a prior. What tests it: differences of a counter of samples are multiples of the batch, of one of tokens multiples
+of batch times length; in an epoch a counter grows by the samples, or the steps, that an epoch has; what is done in a step's time at
+the stated rate is a whole batch. Time is that of training alone.
 """
 
 import math
@@ -112,7 +112,9 @@ def solve(state: EventState, rate: float | None = None) -> Solution | None:
         rate: Samples or tokens a second that the log states.
     """
     clock = training_clock(state.events)
-    found = [each for name, points in counters(state.events, clock) for each in _assignments(name, points, state, clock[-1])]
+    found = [
+        each for name, points in counters(state.events, clock) for each in _assignments(name, points, state, clock[-1])
+    ]
     epoch = max((each for each in found if each.role is Role.EPOCH), key=lambda each: each.score, default=None)
     found = [_against_rate(_against_epochs(each, epoch, state), rate, state) for each in found]
     found.sort(key=lambda each: (each.score, each.points), reverse=True)
@@ -170,7 +172,7 @@ def counters(events: Sequence[Event], clock: Sequence[float]) -> Iterator[tuple[
             kinds[name][event.name].append((place, value))
     for name, by_event in kinds.items():
         merged: list[tuple[int, float]] = []
-        amounts = _amounts(name, by_event, events)
+        amounts = _ends(name, by_event, events)
         for rows in amounts or sorted(by_event.values(), key=lambda rows: -len({value for _, value in rows})):
             trial = sorted([*merged, *rows])
             if all(a[1] <= b[1] for a, b in pairwise(trial)):
@@ -185,7 +187,7 @@ def counters(events: Sequence[Event], clock: Sequence[float]) -> Iterator[tuple[
             yield name, points
 
 
-def _amounts(
+def _ends(
     name: str, by_event: dict[str, list[tuple[int, float]]], events: Sequence[Event]
 ) -> list[list[tuple[int, float]]]:
     """Return the ends of stretches that a number names the begin of, another one how long they are: `first` + `count`.
@@ -193,7 +195,7 @@ def _amounts(
     A stretch that is named by its begin lags behind by one; its end is where the training stands.
     """
     found: list[list[tuple[int, float]]] = []
-    for event, rows in by_event.items():
+    for rows in by_event.values():
         begun = events[rows[0][0]].begins
         if not begun or len(rows) < 2:
             continue
@@ -202,7 +204,7 @@ def _amounts(
             grown = [later - earlier for (_, earlier), (_, later) in pairwise(rows)]
             if other == name or not all(sizes) or grown != sizes[:-1]:
                 continue
-            ends = []
+            ends: list[tuple[int, float]] = []
             for (place, value), size in zip(rows, sizes, strict=True):
                 end = next((at for at in range(place, len(events)) if events[at].ends == begun), None)
                 if not ends:
@@ -213,47 +215,52 @@ def _amounts(
     return found
 
 
-def _assignments(
-    name: str, points: Sequence[CounterPoint], state: EventState, total: float
-) -> Iterator[Assignment]:
-    grown = [(later.last - earlier.last, later.value - earlier.value) for earlier, later in pairwise(points)]
-    differences = [amount for _, amount in grown]
-    known = grown[1:] if len(grown) > 3 else grown  # the first compiles and warms up
-    told_late = points[-1].last - points[0].first < _BURST * total
-    seconds = None if told_late else without_pauses([passed / amount for passed, amount in known[-NEWEST:] if passed > 0])
+def _assignments(name: str, points: Sequence[CounterPoint], state: EventState, total: float) -> Iterator[Assignment]:
+    seconds, differences = _seconds(points, total), [later.value - earlier.value for earlier, later in pairwise(points)]
     named = next((role for pattern, role in _NAMED if pattern.search(name)), None)
-    batch, length = state.batch, state.length
-    top = points[-1].value
-    rich = min(1.0, len(points) / 10) * 0.3
+    batch, length, top = state.batch, state.length, points[-1].value
     for role, per, samples in (
         (Role.STEP, 1.0, batch),
         (Role.SAMPLE, batch, 1.0),
         (Role.TOKEN, batch * length if batch and length else None, 1 / length if length else None),
         (Role.EPOCH, 1 / math.ceil(state.samples / batch) if state.samples and batch else None, state.samples),
     ):
-        said = []
-        score = rich + (_PRIOR if named is role else 0.0)
+        said: list[str] = []
+        score = _prior(role, named, top) + min(1.0, len(points) / 10) * 0.3
         if role in (Role.SAMPLE, Role.TOKEN) and per and per > 1:
             fits = _multiples(differences, per)
             if fits >= _OFTEN:
-                score += 0.8 if role is Role.SAMPLE else 1.1
+                score += 0.8 if role is Role.SAMPLE else 1.25
                 said.append(f"{fits:.0%} of its differences are multiples of {per:g}")
             else:
                 score -= 0.3
-        if role is Role.EPOCH:
-            if top > _MANY_EPOCHS or (samples is None and named is not Role.EPOCH):
-                score -= 1.0
-            score -= 0.15  # a finer counter says more
-        if role is Role.STEP and named is Role.EPOCH:
-            score += 0.3 if top > _MANY_EPOCHS else -0.5
-        if named is None:
-            score -= 0.2
+        if role is Role.EPOCH and samples is None and named is not Role.EPOCH:
+            score -= 1.0
         if seconds is None:
             score -= 0.4
-        elif role is not Role.EPOCH or samples:
+        elif samples or role is not Role.EPOCH:
             said.append(f"{seconds:.3g} s of training for each")
         if score > 0:
             yield Assignment(name, role, per, samples, seconds, top, len(points), round(score, 3), tuple(said))
+
+
+def _seconds(points: Sequence[CounterPoint], total: float) -> float | None:
+    """Return the seconds of training for each thing counted; None where all values were told at once."""
+    if points[-1].last - points[0].first < _BURST * total:
+        return None
+    grown = [(later.last - earlier.last, later.value - earlier.value) for earlier, later in pairwise(points)]
+    known = grown[1:] if len(grown) > 3 else grown  # the first compiles and warms up
+    return without_pauses([passed / amount for passed, amount in known[-NEWEST:] if passed > 0])
+
+
+def _prior(role: Role, named: Role | None, top: float) -> float:
+    """Return how much the name of a counter, and how far it has come, speak for a role."""
+    score = _PRIOR if named is role else -0.2 if named is None else 0.0
+    if role is Role.EPOCH:
+        return score - 0.15 - (top > _MANY_EPOCHS)  # a finer counter says more
+    if role is Role.STEP and named is Role.EPOCH:
+        return score + (0.3 if top > _MANY_EPOCHS else -0.5)
+    return score
 
 
 def _multiples(differences: Sequence[float], unit: float) -> float:

@@ -44,9 +44,9 @@ def _clock(events: Sequence[Event], stretch: str | None, *, beside: bool) -> lis
             training = False
         elif begins is not None and _EVALUATION.search(begins):
             evaluating = True
-        elif stops is not None and _EVALUATION.search(stops):
-            evaluating = False
-        elif evaluating and "eval" not in ends and _RESULT.search(event.name):
+        elif (stops is not None and _EVALUATION.search(stops)) or (
+            evaluating and "eval" not in ends and _RESULT.search(event.name)
+        ):
             evaluating = False
     return clock
 

@@ -7,9 +7,9 @@ from statistics import fmean
 import msgspec
 
 from processors.grammar.stamps import difference
+from processors.read.robust import median, spread, without_outliers
 
 from .reports import Report
-from .robust import median, spread, without_outliers
 
 _ENOUGH = 10
 """Ticks of the clock that the differences must span together where one difference spans few."""

@@ -11,7 +11,7 @@ from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from processors.grammar.extractor import Extractor
 from processors.grammar.names import Meaning
 from processors.grammar.units import SAMPLES
-from processors.read.events import is_event, observe
+from processors.read.events import EVENT, FIELD, observe
 from processors.read.series import SeriesReader
 from processors.read.solver import solve
 from records import Evidence, JobMetric, Position, derived_id
@@ -130,7 +130,7 @@ class MetricTracker:
 
     def _observe_events(self, view: ClassifiedChunk, state: TrackState) -> int | None:
         """Take in the events of a chunk; return the place of the newest, or None."""
-        found = [(place, line) for place, line in enumerate(view.lines) if is_event(line)]
+        found = [(place, line) for place, line in enumerate(view.lines) if EVENT in line or FIELD in line]
         return observe(found, self._series, state.events) if found else None
 
     def _observe_reports(
@@ -235,9 +235,9 @@ class MetricTracker:
             return None  # or reports have told the speed
         stated = reported.throughput if reported is not None else None
         solution = solve(state.events, stated)
-        if solution is None:
+        best, last = solution.best if solution is not None else None, state.events.last_step
+        if best is None and last is None:
             return None
-        best = solution.best
         measured = reported or JobMetric(
             id=derived_id("metric", view.job, view.position, view.numbers[told or 0]),
             job=view.job,
@@ -248,14 +248,16 @@ class MetricTracker:
             loss=state.loss,
             loss_not_finite=state.loss_not_finite,
             method="unknown",
-            reports=best.points,
+            reports=best.points if best is not None else 0,
             evidence=[view.evidence(told)] if told is not None else [],
         )
         step = measured.step
-        if step is None or (best.step is not None and step == best.value):
-            step = best.step  # the log's own number counts samples or tokens
+        if step is None or (best is not None and best.step is not None and step == best.value):
+            step = (
+                best.step if best is not None and best.step is not None else last
+            )  # its own number counts samples or tokens
         measured = msgspec.structs.replace(measured, step=step)
-        if measured.step_time_s is None and (best.step_time_s or best.samples_per_s):
+        if best is not None and measured.step_time_s is None and (best.step_time_s or best.samples_per_s):
             measured = msgspec.structs.replace(
                 measured,
                 step_time_s=best.step_time_s,
