@@ -8,7 +8,8 @@ import msgspec
 from prometheus_client import Counter
 
 from processors.classified_chunk import PROGRESS, ClassifiedChunk
-from processors.grammar.extractor import Extractor
+from processors.grammar.cache import GenerationCache
+from processors.grammar.extractor import CACHE_SIZE, Extractor
 from processors.grammar.names import Meaning
 from processors.grammar.units import SAMPLES
 from processors.read.events import EVENT, FIELD, observe
@@ -81,6 +82,7 @@ class MetricTracker:
         self._reports = reports
         self._extractor = Extractor()
         self._series = SeriesReader()
+        self._structured: GenerationCache[bool] = GenerationCache(CACHE_SIZE)
         self.metrics = TrackerMetrics()
         self._parsed = 0
 
@@ -130,8 +132,22 @@ class MetricTracker:
 
     def _observe_events(self, view: ClassifiedChunk, state: TrackState) -> int | None:
         """Take in the events of a chunk; return the place of the newest, or None."""
-        found = [(place, line) for place, line in enumerate(view.lines) if EVENT in line or FIELD in line]
-        return observe(found, self._series, state.events) if found else None
+        try:
+            structured = list(map(self._structured.young.__getitem__, view.templates))
+        except KeyError:
+            structured = [self._is_structured(template) for template in view.templates]
+        if True not in structured:
+            return None
+        found = [(place, line) for place, line in enumerate(view.lines) if structured[place]]
+        return observe(found, self._series, state.events)
+
+    def _is_structured(self, template: str) -> bool:
+        """Return whether the lines of `template` may be events. It is remembered: a look-up costs less than a search in each line."""
+        known = self._structured.get(template)
+        if known is None:
+            known = EVENT in template or FIELD in template
+            self._structured.put(template, known)
+        return known
 
     def _observe_reports(
         self,
