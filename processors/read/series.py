@@ -29,7 +29,7 @@ BEFORE, AFTER = 48, 24
 """Characters that a column keeps of the text on its two sides, at most up to the neighbouring numbers."""
 
 SLOT = "{}"
-_BAR = re.compile(r"[\u2500-\u259f]+|(?<=[\[|])[=>.#\- ]{3,}(?=[\]|])|[#█=>.]{4,}+")
+_BAR = re.compile(r"(?<=\|)[\u2500-\u259f#=>.\- ]{3,}(?=\|)|(?<=\[)[=>.#\- ]{3,}(?=\])|[\u2500-\u259f]+\s*|[#█=>.]{4,}+")
 _BLANKS = re.compile(r"\s+")
 _SINCE_1970 = (1.0e9, 2.2e9)
 """2001 to 2039."""
