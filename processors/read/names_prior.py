@@ -1,5 +1,6 @@
 """A proposer that knows the usual names of fields and nothing else. Names are a prior, no verdict: none is sure."""
 
+import re
 from collections.abc import Sequence
 
 from processors.grammar.extractor import read_plan
@@ -21,6 +22,12 @@ _ROLES = {
     Meaning.LEFT: Role.REMAINING,
     Meaning.RATE: Role.RATE,
 }
+_COUNTED: tuple[tuple[re.Pattern[str], Role], ...] = (
+    (re.compile(r"(?i)token"), Role.TOKEN),
+    (re.compile(r"(?i)sample|example|image|sequence|seq_"), Role.SAMPLE),
+    (re.compile(r"(?i)step|iter|update|batch"), Role.STEP),
+    (re.compile(r"(?i)epoch"), Role.EPOCH),
+)
 _PART_RANK = 3
 """Rank of a loss's name (`names.loss_rank`) from which it is that of a part."""
 
@@ -46,7 +53,7 @@ def _representative(series: TemplateSeries) -> str:
     text = series.text
     for column in series.columns:
         value = column.values[-1]
-        number = str(int(value)) if column.integer and value == value and abs(value) < 1e15 else f"{value:.{max(column.decimals, 1)}f}"
+        number = str(int(value)) if column.integer and abs(value) < 1e15 else f"{value:.{max(column.decimals, 1)}f}"
         text = text.replace(SLOT, number, 1)
     return text
 
@@ -63,12 +70,23 @@ def _role(slot: Slot | None) -> Role | None:
 
 def _spread(role: Role | None, column: Column) -> dict[Role, float]:
     """Return `role` as likely, and what else the form of the numbers allows."""
+    if role is None and column.integer and (hinted := counted(column.before)) is not None:
+        role = hinted
     if role is None:
         few = {Role.STEP: 0.1, Role.EPOCH: 0.05} if column.integer else {Role.LOSS: 0.05}
         return {**few, Role.OTHER: 1 - sum(few.values())}
     rest = [Role.STEP, Role.SAMPLE, Role.EPOCH] if column.integer else [Role.LOSS, Role.LOSS_PART]
     rest = [each for each in rest if each is not role]
-    return {role: _SURE, **dict.fromkeys(rest, (1 - _SURE) / (len(rest) + 1)), Role.OTHER: (1 - _SURE) / (len(rest) + 1)}
+    return {
+        role: _SURE,
+        **dict.fromkeys(rest, (1 - _SURE) / (len(rest) + 1)),
+        Role.OTHER: (1 - _SURE) / (len(rest) + 1),
+    }
+
+
+def counted(name: str) -> Role | None:
+    """Return what a counter of this name may count, by a word in it; None where none tells."""
+    return next((role for pattern, role in _COUNTED if pattern.search(name)), None)
 
 
 def _phase(series: TemplateSeries) -> dict[Phase, float]:

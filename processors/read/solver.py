@@ -14,6 +14,7 @@ from itertools import pairwise
 import msgspec
 
 from .events import Event, EventState
+from .names_prior import counted
 from .robust import without_pauses
 from .roles import Role
 from .training_clock import training_clock
@@ -34,12 +35,6 @@ NEWEST = 20
 _NEAR, _NEAR_RATE = 0.15, 0.3
 """Apart from another counter, and from a rate that may hold a pause, or not."""
 _MANY_EPOCHS = 1000
-_NAMED: tuple[tuple[re.Pattern[str], Role], ...] = (
-    (re.compile(r"(?i)token"), Role.TOKEN),
-    (re.compile(r"(?i)sample|example|image|sequence|seq_"), Role.SAMPLE),
-    (re.compile(r"(?i)step|iter|update|batch"), Role.STEP),
-    (re.compile(r"(?i)epoch"), Role.EPOCH),
-)
 _PRIOR = 0.5
 
 
@@ -217,7 +212,7 @@ def _ends(
 
 def _assignments(name: str, points: Sequence[CounterPoint], state: EventState, total: float) -> Iterator[Assignment]:
     seconds, differences = _seconds(points, total), [later.value - earlier.value for earlier, later in pairwise(points)]
-    named = next((role for pattern, role in _NAMED if pattern.search(name)), None)
+    named = counted(name)
     batch, length, top = state.batch, state.length, points[-1].value
     for role, per, samples in (
         (Role.STEP, 1.0, batch),

@@ -1,7 +1,8 @@
 """Which columns are the step and the loss of the training: of all assignments the one that agrees best with itself.
 
-What a proposer says of single columns is a prior. What tests it: counters grow, and begin anew only where an epoch does; templates that count the
-same stand at the same value; a counter stays below its end; reports go on to the end of the log; a loss stands beside the counter that it belongs to.
+What a proposer says of single columns is a prior. What tests it: counters grow, and begin anew only now and then; templates that count
+the same stand at the same value; a counter stays below its end; reports go on to the end of the log; a loss stands beside the counter
+that it belongs to.
 """
 
 import math
@@ -12,18 +13,22 @@ from itertools import pairwise
 import msgspec
 
 from .roles import Phase, Proposer, Role
-from .series import Column, TemplateSeries
+from .series import Column, TemplateSeries, since_1970
 
 CANDIDATES = 12
 """Columns of each kind that are weighed: the most likely ones by themselves."""
 
-LEAST = -1.0
+LEAST = -2.0
 MARGIN = 0.7
 """Log odds by which the best must lead what says otherwise, or null is given."""
 
 _LIKELY = 0.03
 _GROWS = 0.6
 _ROWS = 2
+_VALUES = 5
+"""Different values that a counter has shown at least."""
+_RIVALS = {Role.STEP: (Role.EPOCH, Role.SAMPLE, Role.TOKEN, Role.END), Role.LOSS: (Role.LOSS_PART,)}
+"""What a column of the kind may be as well: it has one role."""
 _OF = ("/", "of")
 
 
@@ -111,11 +116,16 @@ def _of_role(
         count = sum(len(rows) for _, _, rows in group)
         chance = sum(len(rows) * roles[place][column.index].get(role, 0.0) for place, column, rows in group) / count
         training = sum(len(rows) * phases[place].get(Phase.TRAINING, 0.0) for place, _, rows in group) / count
-        if chance < _LIKELY:
-            continue
+        if chance < _LIKELY or any(
+            sum(len(rows) * roles[place][column.index].get(each, 0.0) for place, column, rows in group) / count > chance
+            for each in _RIVALS.get(role, ())
+        ):
+            continue  # it is something else of the kind
         told = sorted((series[place].places[row], column.values[row]) for place, column, rows in group for row in rows)
         told = [each for each in told if math.isfinite(each[1])]
         if len(told) < _ROWS or (role is Role.STEP and not _counts(group[0][1], [value for _, value in told])):
+            continue
+        if since_1970(told[-1][1]) is not None:
             continue
         score = math.log(chance / (1 - min(chance, 0.999))) + math.log(max(training, 0.02) / 0.6)
         score += 0.3 * math.log(count) + 1.5 * math.log((told[-1][0] + 1) / (newest + 1))
@@ -135,10 +145,11 @@ def _by_end(series: TemplateSeries, column: Column, rows: Sequence[int]) -> dict
 
 
 def _print_of(series: TemplateSeries, column: Column) -> tuple[str, str]:
-    """Return what stands around a column: its name, or all of the template where it has none."""
+    """Return what stands around a column: its name; its place and the name of the next one where it has none."""
     before = column.before.strip().lower()
     if not any(map(str.isalpha, before)) and "▉" not in before:
-        return series.text, str(column.index)
+        after = series.columns[column.index + 1].before if column.index + 1 < len(series.columns) else ""
+        return f"{column.index} {before}", column.after.strip()[:2] + after.strip()[:16]
     return before[-16:], column.after.strip()[:2]
 
 
@@ -148,7 +159,7 @@ def _of_one_rank(series: TemplateSeries) -> list[int]:
 
 def _counts(column: Column, values: Sequence[float]) -> bool:
     """Return whether a column may be a counter: whole numbers that grow, and begin anew at most now and then."""
-    if not column.integer or values[-1] < 0 or len(set(values)) == 1:
+    if not column.integer or column.after.startswith("%") or values[-1] < 0 or len(set(values)) < _VALUES:
         return False
     moves = [later - earlier for earlier, later in pairwise(values)]
     rises, falls = sum(move > 0 for move in moves), sum(move < 0 for move in moves)

@@ -12,6 +12,8 @@ from processors.grammar.cache import GenerationCache
 from processors.grammar.extractor import CACHE_SIZE, Extractor
 from processors.grammar.names import Meaning
 from processors.grammar.units import SAMPLES
+from processors.read import counter_search
+from processors.read.counter_search import SearchState
 from processors.read.events import EVENT, FIELD, observe
 from processors.read.series import SeriesReader
 from processors.read.solver import solve
@@ -20,6 +22,7 @@ from records import Evidence, JobMetric, Position, derived_id
 from . import tables
 from .learned import completed, follow
 from .nested_bars import NestedBars
+from .pace import of_counter
 from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
@@ -33,6 +36,9 @@ REPORTS = 20
 
 _OF_BAR = 0.6
 """Confidence of the speed that a bar beside the reports shows."""
+
+_OF_COUNTER = 0.5
+"""Confidence of the speed of a counter that no name tells."""
 
 _MORE = 5
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
@@ -128,7 +134,41 @@ class MetricTracker:
         reported = self._observe_reports(
             view, state, headers, lambda place: headings.foreign(place) or nested_bars.second(place), may_wait=may_wait
         )
-        return self._of_events(view, state, told, reported) or reported
+        reported = self._of_events(view, state, told, reported) or reported
+        return self._of_counters(view, state, reported) or reported
+
+    def _of_counters(self, view: ClassifiedChunk, state: TrackState, reported: JobMetric | None) -> JobMetric | None:
+        """Return the step of a log whose reports name none; None where they do, or nothing is found."""
+        if state.events.events or state.named or any(report.step is not None for report in state.window):
+            state.search = SearchState()
+            return None
+        lines = zip(view.numbers, view.lines, view.times, strict=True)
+        if not counter_search.observe(lines, self._series, state.search):
+            return None
+        told = counter_search.search(self._series, state.search)
+        if not told:
+            return None
+        place = view.numbers.index(told[-1].line) if told[-1].line in view.numbers else len(view.lines) - 1
+        measured = reported or JobMetric(
+            id=derived_id("metric", view.job, view.position, view.numbers[place]),
+            job=view.job,
+            attempt=view.attempt,
+            node=view.node,
+            rank=view.rank,
+            time=view.times[place],
+            loss=state.loss,
+            loss_not_finite=state.loss_not_finite,
+            method="unknown",
+            reports=len(told),
+            evidence=[view.evidence(place)],
+        )
+        if reported is None:
+            self.metrics.records.inc()
+        measured = msgspec.structs.replace(measured, step=told[-1].step)
+        clock = of_counter(told) if measured.step_time_s is None else None
+        if clock is None:
+            return measured
+        return msgspec.structs.replace(measured, step_time_s=clock.seconds, method=clock.method, confidence=_OF_COUNTER)
 
     def _observe_events(self, view: ClassifiedChunk, state: TrackState) -> int | None:
         """Take in the events of a chunk; return the place of the newest, or None."""
