@@ -23,7 +23,8 @@ MARGIN = 0.7
 """Log odds by which the best must lead what says otherwise, or null is given."""
 
 _LIKELY = 0.03
-_GROWS = 0.6
+_GROWS, _WANDERS = 0.6, 0.05
+"""Share of its moves that a counter rises, and of its values that fall back without beginning anew."""
 _ROWS = 2
 _VALUES = 5
 """Different values that a counter has shown at least."""
@@ -161,9 +162,10 @@ def _counts(column: Column, values: Sequence[float]) -> bool:
     """Return whether a column may be a counter: whole numbers that grow, and begin anew at most now and then."""
     if not column.integer or column.after.startswith("%") or values[-1] < 0 or len(set(values)) < _VALUES:
         return False
-    moves = [later - earlier for earlier, later in pairwise(values)]
-    rises, falls = sum(move > 0 for move in moves), sum(move < 0 for move in moves)
-    return rises >= _GROWS * (rises + falls) and rises >= 1
+    rises = sum(later > earlier for earlier, later in pairwise(values))
+    falls = [(earlier, later) for earlier, later in pairwise(values) if later < earlier]
+    wanders = sum(later > earlier / 2 for earlier, later in falls)
+    return rises >= _GROWS * (rises + len(falls)) and wanders <= _WANDERS * len(values)
 
 
 def _with_agreement(each: Candidate, others: Sequence[Candidate], series: Sequence[TemplateSeries]) -> Candidate:
@@ -171,7 +173,7 @@ def _with_agreement(each: Candidate, others: Sequence[Candidate], series: Sequen
     same = any(other.template != each.template and other.value == each.value for other in others)
     columns = series[each.template].columns
     after = columns[each.column + 1] if each.column + 1 < len(columns) else None
-    ended = after is not None and after.before.strip() in _OF and after.values[-1] >= each.value
+    ended = after is not None and after.before.strip() in _OF and max(after.values) >= each.value
     return _scored(each, 0.5 * same + 0.5 * ended)
 
 
