@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from processors.grammar.extractor import read_plan
 from processors.grammar.names import Meaning, evaluation, loss_rank
@@ -45,15 +46,20 @@ class NamesPrior:
 
     @staticmethod
     def _of_template(series: TemplateSeries) -> list[dict[Role, float]]:
-        slots = {slot.index: slot for slot in read_plan(_representative(series)).slots}
+        slots = _slots(_representative(series))
         return [_spread(_role(slots.get(column.index)), column) for column in series.columns]
 
 
+@lru_cache(maxsize=2048)
+def _slots(line: str) -> dict[int, Slot]:
+    return {slot.index: slot for slot in read_plan(line).slots}
+
+
 def _representative(series: TemplateSeries) -> str:
+    """Return a line of the template whose numbers have the form of its own; of a number only the form counts."""
     text = series.text
     for column in series.columns:
-        value = column.values[-1]
-        number = str(int(value)) if column.integer and abs(value) < 1e15 else f"{value:.{max(column.decimals, 1)}f}"
+        number = "1" if column.integer else "1:11" if column.duration else f"1.{'1' * column.decimals}"
         text = text.replace(SLOT, number, 1)
     return text
 

@@ -66,7 +66,7 @@ class Run:
     unit=st.sampled_from([Role.STEP, Role.SAMPLE, Role.TOKEN]),
     marked=st.booleans(),
 )
-def test_a_whole_run_is_found_or_left_open(  # the dimensions of a run
+def test_a_whole_run_is_found_or_left_open(  # noqa: PLR0917  # the dimensions of a run
     batch: int,
     length: int | None,
     steps: int,
