@@ -15,10 +15,6 @@ from .series import Column, LineTemplate, Row, SeriesReader, TemplateSeries
 from .training import LEAST, MARGIN, find
 
 TEMPLATES, ROWS, DEAD = 10, 24, 64
-AGREED, LOOKS = 3, 8
-"""Comparisons after which a counter is the one that reports name: so many that agree, or so many in which none was found."""
-_SURE, _CLEAR = 0.0, 1.5
-"""Log odds, and margin, from which a counter is believed against the reports."""
 _LINE, _COLUMNS = 240, 12
 _RARE = 3
 """Rows below which a template gives way to a newer one first."""
@@ -50,16 +46,10 @@ class SearchState(msgspec.Struct):
     Attributes:
         templates: Those that may hold a counter, the one printed last at the end.
         dead: Keys of those that hold none.
-        looks: How often the counter was compared with that of the reports.
-        agreed: How often they agreed.
-        settled: It is not looked for any more.
     """
 
     templates: list[KeptTemplate] = []
     dead: list[int] = []
-    looks: int = 0
-    agreed: int = 0
-    settled: bool = False
 
 
 class CounterValue(msgspec.Struct, frozen=True):
@@ -118,20 +108,13 @@ def _counts(kept: KeptTemplate, template: LineTemplate) -> bool:
 _PRIOR = NamesPrior()
 
 
-def search(reader: SeriesReader, state: SearchState, *, sure: bool = False) -> list[CounterValue]:
-    """Return the newest values of the step, oldest first; none where no counter is likely enough, or several are.
-
-    Args:
-        reader: Reads lines of the stream.
-        state: What is kept of it.
-        sure: Only a counter that may be believed against reports.
-    """
+def search(reader: SeriesReader, state: SearchState) -> list[CounterValue]:
+    """Return the newest values of the step, oldest first; none where no counter is likely enough, or several are."""
     rows = [(kept, reader.read(kept.text, 0, 0.0)) for kept in state.templates]
     known = [(kept, row) for kept, row in rows if row is not None]
     series = [_series(kept, row) for kept, row in known]
     found = find(series, _PRIOR).step
-    least, margin = (_SURE, _CLEAR) if sure else (LEAST, MARGIN)
-    if found is None or found.margin < margin or found.best.score < least:
+    if found is None or found.margin < MARGIN or found.best.score < LEAST:
         return []
     kept = known[found.best.template][0]
     values = [(row.values[found.best.column], row) for row in kept.rows]

@@ -1,15 +1,11 @@
 """What number series tell where reports leave it open: the counters of events, and a counter that no report names."""
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 import msgspec
 
 from processors.classified_chunk import ClassifiedChunk
 from processors.grammar.units import SAMPLES
 from processors.read import counter_search
 from processors.read.counter_search import CounterValue, SearchState
-from processors.read.robust import median
 from processors.read.series import SeriesReader
 from processors.read.solver import solve
 from records import JobMetric, derived_id
@@ -19,9 +15,6 @@ from .state import TrackState
 
 _OF_COUNTER = 0.5
 """Confidence of the speed of a counter that no name tells."""
-
-_OF_CLOCK = ("timestamps", "arrival", "unknown")
-"""Methods by which a speed rests on the step."""
 
 
 def of_events(
@@ -63,41 +56,17 @@ def of_events(
 def of_counters(
     view: ClassifiedChunk, state: TrackState, reader: SeriesReader, reported: JobMetric | None
 ) -> JobMetric | None:
-    """Return the step of the counter that agrees best, where reports name none, or another one; None where theirs stands.
-
-    A few looks at the beginning of a stream settle whether the counter that reports name is that one: then it is not looked for any more.
-    """
-    search = state.search
-    if search.settled:
-        return None
+    """Return the step of a training whose reports name none: that of the counter that agrees best. None where they do, or nothing is found."""
     counts = state.named or any(report.step is not None for report in state.window)
-    if state.events.events or (counts and state.header):
-        state.search = SearchState(settled=True)  # events have their own counters, and a header names those of its rows
+    if counts or state.events.events:
+        state.search = SearchState()  # events have their own counters
         return None
-    if not counter_search.observe(zip(view.numbers, view.lines, view.times, strict=True), reader, search):
+    if not counter_search.observe(zip(view.numbers, view.lines, view.times, strict=True), reader, state.search):
         return None
-    if counts and (reported is None or reported.step is None):
-        return None  # it was left open on purpose
-    told = counter_search.search(reader, search, sure=counts)
-    if counts and reported is not None and _stands(search, told, reported):
-        if search.agreed >= counter_search.AGREED or search.looks >= counter_search.LOOKS:
-            state.search = SearchState(settled=True)
-        return None
+    if not state.window and state.loss is None:
+        return None  # nothing says that this is a training
+    told = counter_search.search(reader, state.search)
     return _counted(view, state, told, reported) if told else None
-
-
-def _stands(search: SearchState, told: list[CounterValue], reported: JobMetric) -> bool:
-    """Return whether the step of the reports stands: the search found the same one, or none. `search` moves on."""
-    same = reported.step is not None and _is_of(reported.step, [each.step for each in told])
-    search.looks, search.agreed = search.looks + (not told), search.agreed + same
-    return same or not told
-
-
-def _is_of(step: int, values: Sequence[int]) -> bool:
-    """Return whether a step is one of a counter's values, or follows one: the line that told it may be printed in another way."""
-    strides = [later - earlier for earlier, later in pairwise(values) if later > earlier]
-    stride = median(strides) if strides else 0
-    return any(0 <= step - value <= stride for value in values)
 
 
 def _counted(
@@ -105,9 +74,8 @@ def _counted(
 ) -> JobMetric:
     place = view.numbers.index(told[-1].line) if told[-1].line in view.numbers else len(view.lines) - 1
     measured = reported or _measured(view, state, place, len(told))
-    by_clock = measured.step is not None and measured.method in _OF_CLOCK
     measured = msgspec.structs.replace(measured, step=told[-1].step)
-    clock = of_counter(told) if measured.step_time_s is None or by_clock else None
+    clock = of_counter(told) if measured.step_time_s is None else None
     if clock is None:
         return measured
     return msgspec.structs.replace(measured, step_time_s=clock.seconds, method=clock.method, confidence=_OF_COUNTER)
