@@ -165,6 +165,8 @@ def _of_one_rank(series: TemplateSeries) -> list[int]:
 
 def _counts(column: Column, values: Sequence[float]) -> bool:
     """Return whether a column may be a counter: whole numbers that grow, and begin anew at most now and then."""
+    if column.index and column.before.strip() in _OF:
+        return False  # the end of the counter before it
     if not column.integer or column.after.startswith("%") or values[-1] < 0 or len(set(values)) < _VALUES:
         return False
     rises = sum(later > earlier for earlier, later in pairwise(values))

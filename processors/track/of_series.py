@@ -56,7 +56,10 @@ def of_events(
 def of_counters(
     view: ClassifiedChunk, state: TrackState, reader: SeriesReader, reported: JobMetric | None
 ) -> JobMetric | None:
-    """Return the step of a training whose reports name none: that of the counter that agrees best. None where they do, or nothing is found."""
+    """Return the step of a training whose reports name none: that of the counter that agrees best.
+
+    None where they name one, and where no counter is likely enough.
+    """
     counts = state.named or any(report.step is not None for report in state.window)
     if counts or state.events.events:
         state.search = SearchState()  # events have their own counters
