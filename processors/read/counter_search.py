@@ -14,8 +14,8 @@ from .names_prior import NamesPrior
 from .series import Column, LineTemplate, Row, SeriesReader, TemplateSeries
 from .training import LEAST, MARGIN, find
 
-TEMPLATES, ROWS, DEAD = 10, 24, 64
-_LINE, _COLUMNS = 240, 12
+TEMPLATES, ROWS, DEAD = 6, 16, 64
+_LINE, _COLUMNS = 240, 8
 _RARE = 3
 """Rows below which a template gives way to a newer one first."""
 _TRIED = 8

@@ -29,6 +29,7 @@ _COUNTED: tuple[tuple[re.Pattern[str], Role], ...] = (
     (re.compile(r"(?i)step|iter|update|batch"), Role.STEP),
     (re.compile(r"(?i)epoch"), Role.EPOCH),
 )
+_FIRST_WORD = re.compile(r"[ ]?[A-Za-z_]*+")
 _PART_RANK = 3
 """Rank of a loss's name (`names.loss_rank`) from which it is that of a part."""
 
@@ -76,8 +77,8 @@ def _role(slot: Slot | None) -> Role | None:
 
 def _spread(role: Role | None, column: Column) -> dict[Role, float]:
     """Return `role` as likely, and what else the form of the numbers allows."""
-    if role is None and column.integer and (hinted := counted(column.before)) is not None:
-        role = hinted
+    if role is None and column.integer:
+        role = counted(column.before) or counted(_first_word(column.after))
     if role is None:
         few = {Role.STEP: 0.1, Role.EPOCH: 0.05} if column.integer else {Role.LOSS: 0.05}
         return {**few, Role.OTHER: 1 - sum(few.values())}
@@ -93,6 +94,11 @@ def _spread(role: Role | None, column: Column) -> dict[Role, float]:
 def counted(name: str) -> Role | None:
     """Return what a counter of this name may count, by a word in it; None where none tells."""
     return next((role for pattern, role in _COUNTED if pattern.search(name)), None)
+
+
+def _first_word(text: str) -> str:
+    found = _FIRST_WORD.match(text)
+    return found[0] if found else ""
 
 
 def _phase(series: TemplateSeries) -> dict[Phase, float]:

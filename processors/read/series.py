@@ -22,6 +22,9 @@ ROWS = 256
 COLUMNS = 48
 """Numbers of a line that become columns."""
 
+FORMS = 4096
+"""Forms of lines whose template is surely remembered."""
+
 TEMPLATES = 512
 """Templates of a log that are kept; the least recently printed one goes."""
 
@@ -209,7 +212,7 @@ class SeriesReader:
     """
 
     def __init__(self) -> None:
-        self._known: GenerationCache[LineTemplate | bool] = GenerationCache(20_000)
+        self._known: GenerationCache[LineTemplate | bool] = GenerationCache(FORMS)
         self._rows: dict[int, _Rows] = {}
 
     def read(self, line: str, place: int, arrival: float, header: Sequence[str] = ()) -> Row | None:
