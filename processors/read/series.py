@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from processors.grammar import stamps, table
 from processors.grammar.cache import GenerationCache
-from processors.grammar.extractor import DATE, DIGITS, LONGEST
+from processors.grammar.extractor import DIGITS, LONGEST, dates
 from processors.grammar.numbers import NUMBER, is_duration, parse, with_point
 from processors.grammar.prefix import clean, strip_prefix
 
@@ -145,7 +145,7 @@ def line_template(line: str, header: Sequence[str] = ()) -> LineTemplate | None:
     start = len(line) - len(body)
     at = line.find(prefixed.stamp, 0, start) if prefixed.stamp else -1
     stamp = (at, at + len(prefixed.stamp)) if at >= 0 else None
-    for found in DATE.finditer(body):
+    for found in dates(body):
         stamp = stamp or (start + found.start(), start + found.end())
         body = body[: found.start()] + " " * (found.end() - found.start()) + body[found.end() :]
     numbers = list(NUMBER.finditer(body))[:COLUMNS]
