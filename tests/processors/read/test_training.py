@@ -24,7 +24,9 @@ def columns(lines: list[str]) -> tuple[float | None, float | None]:
     ],
 )
 def test_step_and_loss_of_any_form(form: str) -> None:
-    assert columns([form.format(i=i, loss=1 / i) for i in range(1, 90)]) == (89, pytest.approx(1 / 89, abs=1e-4))
+    step, loss = columns([form.format(i=i, loss=1 / i) for i in range(1, 90)])
+    assert step == 89
+    assert loss == pytest.approx(1 / 89, abs=1e-4)
 
 
 def test_the_longer_loop_is_the_training() -> None:
