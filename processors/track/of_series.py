@@ -12,6 +12,7 @@ from records import JobMetric, derived_id
 
 from .pace import of_counter
 from .state import TrackState
+from .summary import summarise
 
 _OF_COUNTER = 0.5
 """Confidence of the speed of a counter that no name tells."""
@@ -28,8 +29,8 @@ def of_events(
         told: Place of the newest event of the chunk; None without one.
         reported: What the reports of the chunk tell; None without one.
     """
-    if not state.events.events or (reported is None and (told is None or state.reported_at)):
-        return None  # or reports have told the speed
+    if not state.events.events or (reported is None and (told is None or _told_by_reports(state))):
+        return None
     stated = reported.throughput if reported is not None else None
     solution = solve(state.events, stated)
     best, last = solution.best if solution is not None else None, state.events.last_step
@@ -40,7 +41,10 @@ def of_events(
     if step is None or (best is not None and best.step is not None and step == best.value):
         step = best.step if best is not None and best.step is not None else last  # its own counts samples or tokens
     measured = msgspec.structs.replace(measured, step=step)
-    if best is not None and measured.step_time_s is None and (best.step_time_s or best.samples_per_s):
+    tested = not stated or (
+        best is not None and best.samples_per_s
+    )  # a stated rate tests a derived time, where a batch is known
+    if best is not None and tested and measured.step_time_s is None and (best.step_time_s or best.samples_per_s):
         measured = msgspec.structs.replace(
             measured,
             step_time_s=best.step_time_s,
@@ -51,6 +55,12 @@ def of_events(
         )
     nothing = measured.step_time_s is None and measured.throughput is None and measured.step is None
     return None if reported is None and nothing else measured
+
+
+def _told_by_reports(state: TrackState) -> bool:
+    """Return whether the reports so far tell a speed: events of a later chunk do not replace it."""
+    known = summarise(state.window) if state.window else None
+    return known is not None and (known.step_time_s is not None or known.throughput is not None)
 
 
 def of_counters(
