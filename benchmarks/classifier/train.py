@@ -25,6 +25,8 @@ from .data import COMPOSED, Example, examples
 ROOM = Path(room.__file__).parent
 FOLDS = 6
 """Models fitted to measure; each leaves whole frameworks out."""
+LEFT_OUT_FOLDS = 3
+"""Models that calibrate one which scores the corpus without some of its frameworks."""
 ALWAYS = -1
 """Fold of what every model sees and none is measured by: composed examples."""
 PENALTY = 100.0
@@ -93,19 +95,25 @@ def left_out(rows: csr_matrix, known: Sequence[Example], folds: NDArray[np.int64
     return scores
 
 
-def write_weights(rows: csr_matrix, known: Sequence[Example], scores: NDArray[np.float64]) -> None:
+def write_weights(target: Path, rows: csr_matrix, known: Sequence[Example], scores: NDArray[np.float64]) -> None:
     """Write the model fitted on all examples, calibrated by the `scores` of models that had not seen them."""
     asked = asked_of(known)
     model = fit(rows, known)
     weights = model.coef_.T
     scale = (np.abs(weights).max(axis=0) / 127).astype(np.float32)
     np.savez_compressed(
-        ROOM / linear.WEIGHTS,
+        target,
         weights=np.round(weights / scale).astype(np.int8),
         scale=scale,
         bias=model.intercept_.astype(np.float32),
         curves=curves(scores[asked], classes_of(known)[asked]),
     )
+
+
+def write_left_out(target: Path, known: Sequence[Example]) -> None:
+    """Write the weights of a model that has seen `known` alone, its calibration included."""
+    rows = rows_of(known)
+    write_weights(target, rows, known, left_out(rows, known, folds_of(known, LEFT_OUT_FOLDS)))
 
 
 def write_examples(known: Sequence[Example], scores: NDArray[np.float64]) -> None:
@@ -129,7 +137,7 @@ def main() -> None:
     known = examples()
     rows = rows_of(known)
     scores = left_out(rows, known, folds_of(known))
-    write_weights(rows, known, scores)
+    write_weights(ROOM / linear.WEIGHTS, rows, known, scores)
     write_examples(known, scores)
 
 

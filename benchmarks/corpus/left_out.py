@@ -1,0 +1,75 @@
+"""Models that have not seen the frameworks that they score: trained without them, and kept until what they are made of changes.
+
+A framework of the corpus is in one of `FOLDS` groups, by a hash of its name. For each group the trained parts of the product (the line classifier's
+model, the proposer of roles) are trained once more on everything but its frameworks. Blind frameworks are in none: the models that ship have
+not seen them.
+"""
+
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from zlib import crc32
+
+from processors.classify.linear import LinearModel
+from processors.job import JobProcessor
+from schedmate.assembly import job_processor
+from schedmate.settings import Settings
+
+from .plan import BLIND, PROJECT, Framework, load
+
+FOLDS = 4
+KEPT = PROJECT / ".cache" / "left_out"
+SOURCES = ("benchmarks/classifier", "benchmarks/corpus", "processors/classify", "processors/grammar")
+"""What the models are made of; when a file of it changes they are trained again."""
+
+
+def fold_of(name: str) -> int:
+    """Return which group a framework of the corpus is in."""
+    return crc32(name.encode()) % FOLDS
+
+
+class LeftOutProcessors:
+    """Processors for each framework of the corpus, whose models have not seen it.
+
+    Args:
+        say: Told what is being trained.
+        shipped: Take the models that ship instead, which have seen all but the blind frameworks.
+    """
+
+    def __init__(self, say: Callable[[str], None], *, shipped: bool = False) -> None:
+        self._say, self._shipped = say, shipped
+        self._made: dict[int, JobProcessor] = {}
+
+    def of(self, framework: Framework) -> JobProcessor:
+        """Return the processors that may score `framework`."""
+        fold = -1 if self._shipped or framework.split == BLIND else fold_of(framework.name)
+        if fold not in self._made:
+            self._made[fold] = job_processor(Settings().processors, self._linear(fold) if fold >= 0 else None)
+        return self._made[fold]
+
+    def _linear(self, fold: int) -> LinearModel:
+        kept = KEPT / digest() / f"lines_{fold}.npz"
+        if not kept.exists():
+            # Imported here: scikit-learn is needed where something is trained, and nowhere else.
+            from benchmarks.classifier.data import examples
+            from benchmarks.classifier.train import write_left_out
+
+            unseen = {name for name in load()[1] if fold_of(name) == fold}
+            self._say(f"training the line classifier without {len(unseen)} frameworks ({fold + 1} of {FOLDS})")
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            partial = kept.with_suffix(".partial.npz")
+            write_left_out(partial, [each for each in examples() if each.group not in unseen])
+            partial.rename(kept)
+        with kept.open("rb") as file:
+            return LinearModel.load(file)
+
+
+def digest() -> str:
+    """Return a checksum of all that models are made of."""
+    found = sha256()
+    for folder in SOURCES:
+        for path in sorted((PROJECT / folder).rglob("*")):
+            if path.is_file() and path.suffix not in (".pyc", ".md"):
+                found.update(f"{path.relative_to(PROJECT)}\0".encode())
+                found.update(path.read_bytes())
+    return found.hexdigest()[:16]
