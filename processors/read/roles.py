@@ -12,7 +12,7 @@ class Role(StrEnum):
 
     STEP = "step"
     SAMPLE = "sample"
-    TOKEN = "token"
+    TOKEN = "token"  # noqa: S105  # of a language model
     EPOCH = "epoch"
     LOSS = "loss"
     LOSS_PART = "loss_part"

@@ -29,7 +29,9 @@ BEFORE, AFTER = 48, 24
 """Characters that a column keeps of the text on its two sides, at most up to the neighbouring numbers."""
 
 SLOT = "{}"
-_BAR = re.compile(r"[\u2500-\u259f]+|(?<=[\[|])[=>.#\- ]{3,}(?=[\]|])|[#█=>.]{4,}+")
+_BAR = re.compile(
+    r"(?<=\|)[\u2500-\u259f#=>.\- ]{3,}(?=\|)|(?<=\[)[=>.#\- ]{3,}(?=\])|[\u2500-\u259f]+\s*|[#█=>.]{4,}+"
+)
 _BLANKS = re.compile(r"\s+")
 _SINCE_1970 = (1.0e9, 2.2e9)
 """2001 to 2039."""
@@ -200,26 +202,22 @@ def number(text: str) -> float:
 class SeriesReader:
     """Reads lines of one stream into rows, and rows into series.
 
-    Bounded in memory: `TEMPLATES` templates of `ROWS` rows of `COLUMNS` numbers. What is learned of a form of line is kept, so a known form costs
-    a look-up and the conversion of its numbers.
+    Bounded in memory: `TEMPLATES` templates of `ROWS` rows of `COLUMNS` numbers. What is learned of a form of line is kept, so a known
+    form costs a look-up and the conversion of its numbers.
     """
 
     def __init__(self) -> None:
         self._known: GenerationCache[LineTemplate | bool] = GenerationCache(20_000)
         self._rows: dict[int, _Rows] = {}
-        self._header: tuple[str, ...] = ()
 
-    def read(self, line: str, place: int, arrival: float) -> Row | None:
-        """Return what one line says; None where it holds no number."""
+    def read(self, line: str, place: int, arrival: float, header: Sequence[str] = ()) -> Row | None:
+        """Return what one line says; None where it holds no number. `header` names the columns of the table under way."""
         line = clean(line[: 4 * LONGEST])[:LONGEST]
         form = line.translate(DIGITS)
         template = self._known.get(form)
         if template is None:
-            body = strip_prefix(line).body
-            if table.is_header(body):
-                self._header = tuple(table.cells(body))
-            rowlike = table.is_row(body)
-            template = line_template(line, self._header if rowlike else ()) or False
+            rowlike = bool(header) and table.is_row(strip_prefix(line).body)
+            template = line_template(line, header if rowlike else ()) or False
             if not rowlike:  # what a row means depends on the header above it
                 self._known.put(form, template)
         if not isinstance(template, LineTemplate):
@@ -286,8 +284,12 @@ class _Rows:
 def read_series(lines: Iterable[tuple[str, float]]) -> Iterator[TemplateSeries]:
     """Yield the series of a whole log; `lines` are its lines with the arrival of each, in seconds since 1970."""
     reader = SeriesReader()
+    header: tuple[str, ...] = ()
     for place, (line, arrival) in enumerate(lines, 1):
-        row = reader.read(line, place, arrival)
+        body = strip_prefix(line[:LONGEST]).body
+        if table.is_header(body):
+            header = tuple(table.cells(body))
+        row = reader.read(line, place, arrival, header)
         if row is not None:
             reader.add(row)
     yield from reader.series()

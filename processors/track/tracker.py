@@ -8,14 +8,21 @@ import msgspec
 from prometheus_client import Counter
 
 from processors.classified_chunk import PROGRESS, ClassifiedChunk
-from processors.grammar.extractor import Extractor
+from processors.grammar.cache import GenerationCache
+from processors.grammar.extractor import CACHE_SIZE, Extractor
 from processors.grammar.names import Meaning
 from processors.grammar.units import SAMPLES
+from processors.read import counter_search
+from processors.read.counter_search import SearchState
+from processors.read.events import EVENT, FIELD, observe
+from processors.read.series import SeriesReader
+from processors.read.solver import solve
 from records import Evidence, JobMetric, Position, derived_id
 
-from . import events, tables
+from . import tables
 from .learned import completed, follow
 from .nested_bars import NestedBars
+from .pace import of_counter
 from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
@@ -29,6 +36,9 @@ REPORTS = 20
 
 _OF_BAR = 0.6
 """Confidence of the speed that a bar beside the reports shows."""
+
+_OF_COUNTER = 0.5
+"""Confidence of the speed of a counter that no name tells."""
 
 _MORE = 5
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
@@ -77,6 +87,8 @@ class MetricTracker:
             raise ValueError(f"expected at least 1 report to rest on, got {reports}")
         self._reports = reports
         self._extractor = Extractor()
+        self._series = SeriesReader()
+        self._structured: GenerationCache[bool] = GenerationCache(CACHE_SIZE)
         self.metrics = TrackerMetrics()
         self._parsed = 0
 
@@ -118,13 +130,64 @@ class MetricTracker:
         headings, nested_bars = SectionScope(view, state.loop), NestedBars(view, state.drawn)
         tables.find_header(view, state, headers)
         state.loop, state.drawn = headings.last(), nested_bars.last()
-        ended = events.observe(view, state.events)
+        told = self._observe_events(view, state)
         reported = self._observe_reports(
             view, state, headers, lambda place: headings.foreign(place) or nested_bars.second(place), may_wait=may_wait
         )
-        if reported is not None and (reported.step_time_s is not None or reported.throughput is not None):
-            return reported
-        return self._of_events(view, state, ended, reported) or reported
+        reported = self._of_events(view, state, told, reported) or reported
+        return self._of_counters(view, state, reported) or reported
+
+    def _of_counters(self, view: ClassifiedChunk, state: TrackState, reported: JobMetric | None) -> JobMetric | None:
+        """Return the step of a log whose reports name none; None where they do, or nothing is found."""
+        if state.events.events or state.named or any(report.step is not None for report in state.window):
+            state.search = SearchState()
+            return None
+        lines = zip(view.numbers, view.lines, view.times, strict=True)
+        if not counter_search.observe(lines, self._series, state.search):
+            return None
+        told = counter_search.search(self._series, state.search)
+        if not told:
+            return None
+        place = view.numbers.index(told[-1].line) if told[-1].line in view.numbers else len(view.lines) - 1
+        measured = reported or JobMetric(
+            id=derived_id("metric", view.job, view.position, view.numbers[place]),
+            job=view.job,
+            attempt=view.attempt,
+            node=view.node,
+            rank=view.rank,
+            time=view.times[place],
+            loss=state.loss,
+            loss_not_finite=state.loss_not_finite,
+            method="unknown",
+            reports=len(told),
+            evidence=[view.evidence(place)],
+        )
+        if reported is None:
+            self.metrics.records.inc()
+        measured = msgspec.structs.replace(measured, step=told[-1].step)
+        clock = of_counter(told) if measured.step_time_s is None else None
+        if clock is None:
+            return measured
+        return msgspec.structs.replace(measured, step_time_s=clock.seconds, method=clock.method, confidence=_OF_COUNTER)
+
+    def _observe_events(self, view: ClassifiedChunk, state: TrackState) -> int | None:
+        """Take in the events of a chunk; return the place of the newest, or None."""
+        try:
+            structured = list(map(self._structured.young.__getitem__, view.templates))
+        except KeyError:
+            structured = [self._is_structured(template) for template in view.templates]
+        if True not in structured:
+            return None
+        found = [(place, line) for place, line in enumerate(view.lines) if structured[place]]
+        return observe(found, self._series, state.events)
+
+    def _is_structured(self, template: str) -> bool:
+        """Return whether the lines of `template` may be events. It is remembered: a look-up costs less than a search in each line."""
+        known = self._structured.get(template)
+        if known is None:
+            known = EVENT in template or FIELD in template
+            self._structured.put(template, known)
+        return known
 
     def _observe_reports(
         self,
@@ -221,36 +284,49 @@ class MetricTracker:
             place = view.classes.rfind(PROGRESS, 0, place)
 
     def _of_events(
-        self, view: ClassifiedChunk, state: TrackState, ended: int | None, reported: JobMetric | None
+        self, view: ClassifiedChunk, state: TrackState, told: int | None, reported: JobMetric | None
     ) -> JobMetric | None:
-        """Return the speed that events tell, where reports tell none."""
-        seconds, rate = state.events.speed()
-        if (ended is None and reported is None) or (seconds is None and rate is None):
+        """Return what events tell, where reports leave it open; None where events tell nothing."""
+        if not state.events.events or (reported is None and (told is None or state.reported_at)):
+            return None  # or reports have told the speed
+        stated = reported.throughput if reported is not None else None
+        solution = solve(state.events, stated)
+        best, last = solution.best if solution is not None else None, state.events.last_step
+        if best is None and last is None:
             return None
-        count = len(state.events.spans)
-        measured = JobMetric(
-            id=derived_id("metric", view.job, view.position, view.numbers[ended or 0]),
+        measured = reported or JobMetric(
+            id=derived_id("metric", view.job, view.position, view.numbers[told or 0]),
             job=view.job,
             attempt=view.attempt,
             node=view.node,
             rank=view.rank,
-            time=view.times[ended or 0],
-            step=state.events.step,
+            time=view.times[told or 0],
             loss=state.loss,
             loss_not_finite=state.loss_not_finite,
-            reports=count,
-            evidence=[view.evidence(ended)] if ended is not None else [],
+            method="unknown",
+            reports=best.points if best is not None else 0,
+            evidence=[view.evidence(told)] if told is not None else [],
         )
+        step = measured.step
+        if step is None or (best is not None and best.step is not None and step == best.value):
+            step = (
+                best.step if best is not None and best.step is not None else last
+            )  # its own number counts samples or tokens
+        measured = msgspec.structs.replace(measured, step=step)
+        if best is not None and measured.step_time_s is None and (best.step_time_s or best.samples_per_s):
+            measured = msgspec.structs.replace(
+                measured,
+                step_time_s=best.step_time_s,
+                throughput=stated or best.samples_per_s,
+                throughput_unit=measured.throughput_unit if stated else SAMPLES if best.samples_per_s else None,
+                method="timestamps" if best.step_time_s else measured.method,
+                confidence=round(0.8 * min(1.0, best.points / 4), 3),
+            )
         if reported is None:
+            if measured.step_time_s is None and measured.throughput is None and measured.step is None:
+                return None
             self.metrics.records.inc()
-        return msgspec.structs.replace(
-            reported or measured,
-            step_time_s=seconds,
-            throughput=rate,
-            throughput_unit=SAMPLES if rate is not None else None,
-            method="timestamps" if seconds is not None else "unknown",
-            confidence=round(0.8 * min(1.0, (count + 1) / 4), 3),
-        )
+        return measured
 
     @staticmethod
     def _metric(printed: Printed, state: TrackState, summary: Summary) -> JobMetric:
