@@ -1,13 +1,11 @@
 """Models that have not seen the frameworks that they score: trained without them, and kept until what they are made of changes.
 
-A framework of the corpus is in one of `FOLDS` groups, by a hash of its name. For each group the trained parts of the product (the line classifier's
-model, the proposer of roles) are trained once more on everything but its frameworks. Blind frameworks are in none: the models that ship have
-not seen them.
+A framework of the corpus is in one of `FOLDS` groups, by a hash of its name. For each group the product's models are trained once more on
+everything but its frameworks. Blind frameworks are in none: the models that ship have not seen them.
 """
 
 from collections.abc import Callable
 from hashlib import sha256
-from pathlib import Path
 from zlib import crc32
 
 from processors.classify.linear import LinearModel
@@ -51,8 +49,8 @@ class LeftOutProcessors:
         kept = KEPT / digest() / f"lines_{fold}.npz"
         if not kept.exists():
             # Imported here: scikit-learn is needed where something is trained, and nowhere else.
-            from benchmarks.classifier.data import examples
-            from benchmarks.classifier.train import write_left_out
+            from benchmarks.classifier.data import examples  # noqa: PLC0415
+            from benchmarks.classifier.train import write_left_out  # noqa: PLC0415
 
             unseen = {name for name in load()[1] if fold_of(name) == fold}
             self._say(f"training the line classifier without {len(unseen)} frameworks ({fold + 1} of {FOLDS})")

@@ -1,7 +1,8 @@
 """Scores the metric tracker and the line classifier on the corpus: `python -m benchmarks.corpus.score` prints a table by framework.
 
-Every framework is scored by models that were trained without it (`left_out.py`; the first run trains them, which needs scikit-learn: the dependency
-group `train`). What people wrote with a framework's logs in view cannot be left out: only blind frameworks tell what that is worth.
+Every framework is scored by models that were trained without it (`left_out.py`; the first run trains them, which needs scikit-learn:
+the dependency group `train`). What people wrote with a framework's logs in view cannot be left out: only blind frameworks tell
+what that is worth.
 
 Each log is read twice: as it came (`stream`), in chunks of half a second with the time of every piece, and as a file (`stored`),
 which holds no arrival times.

@@ -1,1 +1,1 @@
-"""Made-up training logs of made-up formats, with known truth: what each number is, what each line tells of, and how fast the training was."""
+"""Training logs of made-up formats, with known truth: what each number is, what each line tells of, how fast the training was."""

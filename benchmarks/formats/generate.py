@@ -1,6 +1,6 @@
 """Makes a log of a format of its own: `python -m benchmarks.formats.generate SEED…` prints some.
 
-The same seed gives the same log. What a reader should find follows from the simulated run and from what was printed of it, never from the text.
+The same seed gives the same log. What a reader should find follows from the simulated run and from what was printed of it.
 """
 
 import argparse

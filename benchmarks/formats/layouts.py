@@ -38,7 +38,7 @@ Layout = Callable[[Report], list[Line]]
 
 
 def _pairs(random: Random, printer: Printer) -> Layout:
-    sep = random.choice(["=", "=", ": ", ": ", " = ", ":", " ", " is ", " : ", "->", " – "])
+    sep = random.choice(["=", "=", ": ", ": ", " = ", ":", " ", " is ", " : ", "->", " => "])
     joiner = random.choice([", ", " | ", " ", "\t", "; ", " - ", " || ", "  ", " · ", ","])
     if sep == " " and joiner == " ":
         joiner = ", "

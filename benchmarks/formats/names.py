@@ -19,7 +19,7 @@ _STYLES: list[Callable[[list[str]], str]] = [
     lambda words: "_".join(words).upper(),
     lambda words: words[0] + "".join(word.capitalize() for word in words[1:]),
     lambda words: "".join(word.capitalize() for word in words),
-    lambda words: ".".join(words),
+    ".".join,
     "".join,
     lambda words: "_".join(map(_without_vowels, words)),
     lambda words: "".join(word[0] for word in words) if len(words) > 1 else words[0][:4],

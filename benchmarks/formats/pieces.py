@@ -38,6 +38,8 @@ ROLES = {
 """Roles speak of the training: the loss, the count and the pace of an evaluation are `other`."""
 OF_THE_PACE = ("interval", "rate_steps", "rate_samples")
 
+_TIMES = ("rate_", "interval", "report_time", "data_time", "elapsed", "remaining")
+_FRACTIONS = ("epoch_fraction", "percent", "loss", "evaluation_loss")
 _RATE_UNITS = {
     "rate_steps": [
         "it/s",
@@ -49,7 +51,7 @@ _RATE_UNITS = {
         "",
         "/s",
         " iterations per second",
-        " шаг/с",
+        " шаг/сек",
         " 步/秒",
         " itér/s",
     ],
@@ -130,26 +132,24 @@ class Printer:
         pace = evaluation and quantity in OF_THE_PACE
         return Number(quantity, self._text(quantity, value), Role.OTHER if pace else ROLES.get(quantity, Role.OTHER))
 
-    def _text(self, quantity: str, value: float) -> str:  # noqa: C901  # one kind of quantity after the other
-        if not math.isfinite(value):
-            return "nan"
+    def _text(self, quantity: str, value: float) -> str:
         if quantity in ("elapsed", "remaining") and self._clock:
             return _clock(value)
-        if quantity in ("sample", "token") and self._suffixed and value >= 10_000:
-            return f"{value / 1e3:.1f}k" if value < 1e6 else f"{value / 1e6:.2f}M"
-        if quantity in ("epoch_fraction", "percent"):
-            return f"{value:.2f}"
-        if quantity == "learning_rate":
-            return f"{value:.2e}" if self._scientific or value < 1e-4 else f"{value:.6f}"
-        if value == int(value) and not quantity.startswith(("loss", "evaluation_loss", "rate", "elapsed", "interval")):
-            whole = int(value) + self.shift(quantity)
-            return f"{whole:,}" if self._thousands else f"{whole:0{self._padded if quantity == 'step' else 0}d}"
-        if quantity.startswith("rate") or quantity in ("interval", "report_time", "data_time", "elapsed", "remaining"):
+        if quantity.startswith(_TIMES):
             value *= self._unit(quantity)[1]
             return f"{value:.{max(1, 3 - int(math.log10(max(value, 1e-9))))}f}" if value < 1000 else f"{value:.1f}"
+        if value == int(value) and not quantity.startswith(_FRACTIONS):
+            return self._whole(quantity, int(value) + self.shift(quantity))
+        if quantity == "learning_rate":
+            return f"{value:.2e}" if self._scientific or value < 1e-4 else f"{value:.6f}"
         if self._scientific and quantity.startswith("loss"):
             return f"{value:.{self._decimals}e}"
-        return f"{value:.{self._decimals}f}"
+        return f"{value:.{2 if quantity in ('epoch_fraction', 'percent') else self._decimals}f}"
+
+    def _whole(self, quantity: str, value: int) -> str:
+        if quantity in ("sample", "token") and self._suffixed and value >= 10_000:
+            return f"{value / 1e3:.1f}k" if value < 1e6 else f"{value / 1e6:.2f}M"
+        return f"{value:,}" if self._thousands else f"{value:0{self._padded if quantity == 'step' else 0}d}"
 
     def _unit(self, quantity: str) -> tuple[str, float]:
         if quantity not in self._units:

@@ -1,4 +1,4 @@
-"""Number columns and templates whose roles and phases are known: of the corpus, by the numbers that its hooks clocked, and of made-up formats."""
+"""Number columns and templates whose roles and phases are known: of the corpus by what its hooks clocked, and of made-up formats."""
 
 import json
 import re
@@ -23,6 +23,8 @@ GENERATED = "generated"
 DOUBTFUL = 0.3
 """Weight of what the corpus does not prove: that a column is nothing."""
 EPOCHS = re.compile(r"(?i)\bepoch|\bep\b|\bround\b|\bpass\b")
+SURE = 0.7
+"""Weight from which a label is measured by."""
 _EVALUATION = re.compile(r"(?i)val|eval|test|\bdev\b")
 _PACE = re.compile(
     r"(?i)/ ?s|s/|sec|\bms|time|fps|sps|speed|rate|ips|took|/it|step|update|iter|batch|duration|wps|throughput"
@@ -99,46 +101,52 @@ def _phase(template: TemplateSeries, roles: Sequence[Role], known: str) -> Phase
     return None
 
 
-def _role(template: TemplateSeries, place: int, truth: dict[str, Any]) -> tuple[Role, float]:  # noqa: C901, PLR0911, PLR0912
+def _role(template: TemplateSeries, place: int, truth: dict[str, Any]) -> tuple[Role, float]:
     """Return what the clocked numbers prove a column to be, and how sure that is."""
     column = template.columns[place]
     values = np.array(column.values)
     if not len(values) or not np.isfinite(values[-1]):
         return Role.OTHER, DOUBTFUL
-    last, constant = float(values[-1]), len(values) > 2 and bool((values == values[0]).all())
-    rising = len(values) < 2 or float((np.diff(values) >= 0).mean()) > 0.6
-    named = f"{column.before[-24:]}"
-    step_s = truth["step_time_s"]
-    batch = round(truth["samples_per_s"] * step_s) if truth["samples_per_s"] else 0
-    ends = {truth["steps"], *truth["last_step"]}
-    if re.search(r"(?:/|of)\s*$", column.before) and place and (constant or len(values) < 3) and column.integer:
+    constant = bool((values == values[0]).all())
+    if column.integer and place and re.search(r"(?:/|of)\s*$", column.before) and (constant or len(values) < 3):
         return Role.END, 1.0
     if not column.integer and not column.duration and _matches(column, truth):
-        return (Role.OTHER if _EVALUATION.search(named) else Role.LOSS), 1.0
-    if column.integer and not constant and rising:
-        if (
-            EPOCHS.search(named)
-            and (len(truth["last_step"]) > 1 or last not in truth["last_step"])
-            and last < truth["steps"]
-        ):
-            return Role.EPOCH, 1.0
-        if last in truth["last_step"] or last + 1 in truth["last_step"]:
-            return Role.STEP, 1.0
-        if batch > 1 and any(
-            last == step * batch * scale for step in truth["last_step"] for scale in (1, truth.get("world", 1))
-        ):
-            return Role.SAMPLE, 1.0
-        if truth["tokens_per_s"] and _near(last, truth["tokens_per_s"] * step_s * truth["steps"], 0.05):
-            return Role.TOKEN, 1.0
-    if EPOCHS.search(named) and rising and not constant and last < truth["steps"]:
-        return Role.EPOCH, 0.7
-    if constant or len(values) < 2:
-        if column.integer and last in ends and len(template.columns) > 1:
-            return Role.END, 0.5
-        if column.integer and batch and last == batch and re.search(r"(?i)b(?:atch)?.?s", named):
-            return Role.BATCH_SIZE, 1.0
-        return Role.OTHER, DOUBTFUL
-    return _timed(column, values, template, truth)
+        return (Role.OTHER if _EVALUATION.search(column.before[-24:]) else Role.LOSS), 1.0
+    if constant:
+        return _constant(column, len(template.columns), truth)
+    return _counter(column, values, truth) or _timed(column, values, template, truth)
+
+
+def _constant(column: Column, columns: int, truth: dict[str, Any]) -> tuple[Role, float]:
+    last = column.values[-1]
+    if column.integer and columns > 1 and last in {truth["steps"], *truth["last_step"]}:
+        return Role.END, 0.5
+    if column.integer and last == _batch(truth) > 0 and re.search(r"(?i)b(?:atch)?.?s", column.before[-24:]):
+        return Role.BATCH_SIZE, 1.0
+    return Role.OTHER, DOUBTFUL
+
+
+def _counter(column: Column, values: Any, truth: dict[str, Any]) -> tuple[Role, float] | None:
+    """Return which counter of the training a column is; None where it is none."""
+    last, batch = float(values[-1]), _batch(truth)
+    if float((np.diff(values) >= 0).mean()) <= 0.6:
+        return None
+    epochs = EPOCHS.search(column.before[-24:]) is not None and last < truth["steps"]
+    if epochs and (not column.integer or len(truth["last_step"]) > 1 or last not in truth["last_step"]):
+        return Role.EPOCH, 1.0 if column.integer else SURE
+    if not column.integer:
+        return None
+    if last in truth["last_step"] or last + 1 in truth["last_step"]:
+        return Role.STEP, 1.0
+    scales = (batch, batch * truth.get("world", 1))
+    if batch > 1 and any(last == step * scale for step in truth["last_step"] for scale in scales):
+        return Role.SAMPLE, 1.0
+    tokens = (truth["tokens_per_s"] or 0) * truth["step_time_s"] * truth["steps"]
+    return (Role.TOKEN, 1.0) if tokens and _near(last, tokens, 0.05) else None
+
+
+def _batch(truth: dict[str, Any]) -> int:
+    return round(truth["samples_per_s"] * truth["step_time_s"]) if truth["samples_per_s"] else 0
 
 
 def _timed(column: Column, values: Any, template: TemplateSeries, truth: dict[str, Any]) -> tuple[Role, float]:

@@ -27,16 +27,55 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _OF = re.compile(r"\s*(?:/|of|out of|von|sur|de|di|из|\|)\s*")
 _TINY = 1e-12
 
-_ALONE = (
-    "rising falling level steady_steps resets integer decimals duration log_median log_last log_step spread distinct trend "
-    "ends_lower constant negative below_one below_hundred per_cent power_of_two round first_place place missing smooth "
-    "clock_rate counts_time counts_down is_gap gap_correlation"
-).split()
-_AMONG = (
-    "bounded_by_next bounds_last of_next of_last divides multiple product_constant exponential_of logarithm_of largest_fraction "
-    "equals_another sums_others fractions".split()
-)
-_TEMPLATE = "rows share recent columns bar several_ranks stamped indented".split()
+_ALONE = [
+    "rising",
+    "falling",
+    "level",
+    "steady_steps",
+    "resets",
+    "integer",
+    "decimals",
+    "duration",
+    "log_median",
+    "log_last",
+    "log_step",
+    "spread",
+    "distinct",
+    "trend",
+    "ends_lower",
+    "constant",
+    "negative",
+    "below_one",
+    "below_hundred",
+    "per_cent",
+    "power_of_two",
+    "round",
+    "first_place",
+    "place",
+    "missing",
+    "smooth",
+    "clock_rate",
+    "counts_time",
+    "counts_down",
+    "is_gap",
+    "gap_correlation",
+]
+_AMONG = [
+    "bounded_by_next",
+    "bounds_last",
+    "of_next",
+    "of_last",
+    "divides",
+    "multiple",
+    "product_constant",
+    "exponential_of",
+    "logarithm_of",
+    "largest_fraction",
+    "equals_another",
+    "sums_others",
+    "fractions",
+]
+_TEMPLATE = ["rows", "share", "recent", "columns", "bar", "several_ranks", "stamped", "indented"]
 NAMES = (*_ALONE, *_AMONG, *_TEMPLATE)
 """Names of the numeric features, in their order."""
 
@@ -121,7 +160,7 @@ def _alone(column: Column, values: Floats, times: Floats, columns: int) -> list[
         float((finite < 0).any()),
         float((np.abs(finite) <= 1).all()),
         float((np.abs(finite) <= 100).all()),
-        float(column.after.lstrip()[:1] in ("%", "％")),
+        float(column.after.lstrip()[:1] == "%"),
         float(whole and (int(last) & (int(last) - 1)) == 0) if last < 2**53 else 0.0,
         float(whole and (last % 8 == 0 or last % 100 == 0)),
         float(column.index == 0),

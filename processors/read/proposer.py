@@ -1,7 +1,8 @@
 """A small linear model that says how likely each role of a column and each phase of a template is.
 
-Two softmax regressions on hashed n-grams of the text around a number and on how its values behave, trained by `benchmarks/proposer/train.py`, which says
-how well they do on frameworks that they have not seen. The weights stand beside this file. A prior, no verdict: the solver decides.
+Two softmax regressions on hashed n-grams of the text around a number and on how its values behave. `benchmarks/proposer/train.py` trains
+them and says how well they do on frameworks that they have not seen. The weights stand beside this file. A prior, no verdict: the solver
+decides.
 """
 
 from collections.abc import Sequence
