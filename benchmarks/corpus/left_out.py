@@ -6,14 +6,17 @@ everything but its frameworks. Blind frameworks are in none: the models that shi
 
 from collections.abc import Callable
 from hashlib import sha256
+from pathlib import Path
 from zlib import crc32
+
+import numpy as np
 
 from processors.classify.linear import LinearModel
 from processors.job import JobProcessor
 from schedmate.assembly import job_processor
 from schedmate.settings import Settings
 
-from .plan import BLIND, PROJECT, Framework, load
+from .plan import BLIND, PROJECT, Framework
 
 FOLDS = 4
 KEPT = PROJECT / ".cache" / "left_out"
@@ -42,24 +45,34 @@ class LeftOutProcessors:
         """Return the processors that may score `framework`."""
         fold = -1 if self._shipped or framework.split == BLIND else fold_of(framework.name)
         if fold not in self._made:
-            self._made[fold] = job_processor(Settings().processors, self._linear(fold) if fold >= 0 else None)
+            linear = lines_models(self._say)[fold] if fold >= 0 else None
+            self._made[fold] = job_processor(Settings().processors, linear)
         return self._made[fold]
 
-    def _linear(self, fold: int) -> LinearModel:
-        kept = KEPT / digest() / f"lines_{fold}.npz"
-        if not kept.exists():
-            # Imported here: scikit-learn is needed where something is trained, and nowhere else.
-            from benchmarks.classifier.data import examples  # noqa: PLC0415
-            from benchmarks.classifier.train import write_left_out  # noqa: PLC0415
 
-            unseen = {name for name in load()[1] if fold_of(name) == fold}
-            self._say(f"training the line classifier without {len(unseen)} frameworks ({fold + 1} of {FOLDS})")
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            partial = kept.with_suffix(".partial.npz")
-            write_left_out(partial, [each for each in examples() if each.group not in unseen])
-            partial.rename(kept)
-        with kept.open("rb") as file:
-            return LinearModel.load(file)
+def lines_models(say: Callable[[str], None]) -> list[LinearModel]:
+    """Return the line classifier's models, one for each group, which it has not seen. `say` is told where they have to be trained."""
+    folder = KEPT / digest()
+    kept = [folder / f"lines_{fold}.npz" for fold in range(FOLDS)]
+    if not all(path.exists() for path in kept):
+        # Imported here: scikit-learn is needed where something is trained, and nowhere else.
+        from benchmarks.classifier.data import COMPOSED, examples  # noqa: PLC0415
+        from benchmarks.classifier.train import ALWAYS, write_left_out  # noqa: PLC0415
+
+        say(f"training {FOLDS} line classifiers, each without some frameworks: a minute or two, once")
+        folder.mkdir(parents=True, exist_ok=True)
+        known = examples()
+        folds = np.array([ALWAYS if each.source == COMPOSED else fold_of(each.group) for each in known])
+        partial = [path.with_suffix(".partial.npz") for path in kept]
+        write_left_out(partial, known, folds)
+        for written, path in zip(partial, kept, strict=True):
+            written.rename(path)
+    return [_loaded(path) for path in kept]
+
+
+def _loaded(path: Path) -> LinearModel:
+    with path.open("rb") as file:
+        return LinearModel.load(file)
 
 
 def digest() -> str:

@@ -26,6 +26,7 @@ EPOCHS = re.compile(r"(?i)\bepoch|\bep\b|\bround\b|\bpass\b")
 SURE = 0.7
 """Weight from which a label is measured by."""
 _EVALUATION = re.compile(r"(?i)val|eval|test|\bdev\b")
+_OF = re.compile(r"(?:/|\bof)\s*$")
 _PACE = re.compile(
     r"(?i)/ ?s|s/|sec|\bms|time|fps|sps|speed|rate|ips|took|/it|step|update|iter|batch|duration|wps|throughput"
 )
@@ -81,9 +82,19 @@ def _labelled(folder: Path, name: str, rules: list[tuple[str, re.Pattern[str]]])
             classes[row.template.key][rules[at][0] if at is not None else ""] += 1
     series = reader.series()
     roles, weights, phases = [], [], []
-    for template in series:
+    proved = [[_role(template, place, truth) for place in range(len(template.columns))] for template in series]
+    alike = {
+        (column.index, column.before): role
+        for template, found in zip(series, proved, strict=True)
+        for column, (role, weight) in zip(template.columns, found, strict=True)
+        if weight >= SURE
+    }
+    for template, found in zip(series, proved, strict=True):
         known = classes[template.key].most_common(1)[0][0]
-        found = [_role(template, place, truth) for place in range(len(template.columns))]
+        if known == "progress":  # what ended before the log did has the roles of what went on
+            for place, column in enumerate(template.columns):
+                role = alike.get((column.index, column.before))
+                found[place] = (role, SURE) if role and found[place][1] < SURE else found[place]
         phase = _phase(template, [role for role, _ in found], known)
         roles.append(
             [Role.OTHER if role is Role.LOSS_PART and phase is not Phase.TRAINING else role for role, _ in found]
@@ -107,18 +118,18 @@ def _role(template: TemplateSeries, place: int, truth: dict[str, Any]) -> tuple[
     values = np.array(column.values)
     if not len(values) or not np.isfinite(values[-1]):
         return Role.OTHER, DOUBTFUL
-    constant = bool((values == values[0]).all())
-    if column.integer and place and re.search(r"(?:/|of)\s*$", column.before) and (constant or len(values) < 3):
-        return Role.END, 1.0
+    constant = len(values) > 1 and bool((values == values[0]).all())
+    if constant or (place and len(values) < 3 and _OF.search(column.before)):
+        return _constant(column, len(template.columns), truth)
     if not column.integer and not column.duration and _matches(column, truth):
         return (Role.OTHER if _EVALUATION.search(column.before[-24:]) else Role.LOSS), 1.0
-    if constant:
-        return _constant(column, len(template.columns), truth)
     return _counter(column, values, truth) or _timed(column, values, template, truth)
 
 
 def _constant(column: Column, columns: int, truth: dict[str, Any]) -> tuple[Role, float]:
     last = column.values[-1]
+    if column.integer and column.index and _OF.search(column.before):
+        return Role.END, 1.0
     if column.integer and columns > 1 and last in {truth["steps"], *truth["last_step"]}:
         return Role.END, 0.5
     if column.integer and last == _batch(truth) > 0 and re.search(r"(?i)b(?:atch)?.?s", column.before[-24:]):
@@ -129,7 +140,7 @@ def _constant(column: Column, columns: int, truth: dict[str, Any]) -> tuple[Role
 def _counter(column: Column, values: Any, truth: dict[str, Any]) -> tuple[Role, float] | None:
     """Return which counter of the training a column is; None where it is none."""
     last, batch = float(values[-1]), _batch(truth)
-    if float((np.diff(values) >= 0).mean()) <= 0.6:
+    if len(values) > 1 and float((np.diff(values) >= 0).mean()) <= 0.6:
         return None
     epochs = EPOCHS.search(column.before[-24:]) is not None and last < truth["steps"]
     if epochs and (not column.integer or len(truth["last_step"]) > 1 or last not in truth["last_step"]):
@@ -150,6 +161,8 @@ def _batch(truth: dict[str, Any]) -> int:
 
 
 def _timed(column: Column, values: Any, template: TemplateSeries, truth: dict[str, Any]) -> tuple[Role, float]:
+    if len(values) < 3:
+        return Role.OTHER, DOUBTFUL
     times, named = np.array(template.arrivals), column.before[-24:]
     span, passed = float(values[-1] - values[0]), float(times[-1] - times[0])
     if passed > 2 and abs(span) > 1:
@@ -157,19 +170,27 @@ def _timed(column: Column, values: Any, template: TemplateSeries, truth: dict[st
             return Role.ELAPSED, 1.0
         if _near(-span, passed, 0.3) and column.duration:
             return Role.REMAINING, 1.0
-    middle = float(np.median(values[-20:]))
+    if float((np.diff(values) > 0).mean()) < 0.9 and _PACE.search(f"{named}{column.after[:12]}"):
+        return _pace(float(np.median(values[-20:])), truth)
+    if not column.integer and _LOSS.search(named) and not _EVALUATION.search(column.before):
+        return Role.LOSS_PART, DOUBTFUL
+    return Role.OTHER, DOUBTFUL
+
+
+def _pace(middle: float, truth: dict[str, Any]) -> tuple[Role, float]:
+    """Return what a number near `middle` that speaks of the pace is: seconds or milliseconds a step or a report, or a rate."""
     seconds = (truth["step_time_s"], truth["step_time_mean_s"], *truth.get("also_step_time_s", []))
-    report = truth["interval"]
     rates = [1 / each for each in seconds if each] + [
         truth[key] for key in ("samples_per_s", "tokens_per_s") if truth[key]
     ]
-    pace = float((np.diff(values) > 0).mean()) < 0.9 and _PACE.search(f"{named}{column.after[:12]}") is not None
-    if pace and any(_near(middle, each * scale, 0.1) for each in seconds for scale in (1, 1000, report, report * 1000)):
+    if any(
+        _near(middle, each * scale, 0.1)
+        for each in seconds
+        for scale in (1, 1000, truth["interval"], 1000 * truth["interval"])
+    ):
         return Role.INTERVAL, 0.9
-    if pace and any(_near(middle, each, 0.1) for each in rates) and middle > 1:
+    if middle > 1 and any(_near(middle, each, 0.1) for each in rates):
         return Role.RATE, 0.9
-    if not column.integer and _LOSS.search(column.before[-24:]) and not _EVALUATION.search(column.before):
-        return Role.LOSS_PART, DOUBTFUL
     return Role.OTHER, DOUBTFUL
 
 
