@@ -27,7 +27,7 @@ class GeneratedLine:
     """A line with what is known of it.
 
     Attributes:
-        text: The line.
+        text: The line; one that the next redraws ends with a carriage return.
         time: When it was printed, in seconds since 1970.
         phase: What it tells of.
         numbers: Its numbers that have a meaning, left to right.
@@ -79,6 +79,8 @@ class _Program:
         self.training_mark = random.choice(VOCABULARY["marks"]["training"]) if random.random() < 0.35 else ""
         self.evaluation_mark = random.choice(VOCABULARY["marks"]["evaluation"])
         self.evaluates = random.choice(["alike", "alike", "summary", "summary", "batches"])
+        self.redrawn = self.layout_name == "bar" and random.random() < 0.6
+        self.colour = f"\x1b[{random.choice([1, 32, 36, 90])}m" if random.random() < 0.08 else ""
         self.noise = random.random() if random.random() < 0.4 else 0.0
 
     def draw_fields(self) -> list[str]:
@@ -218,7 +220,11 @@ class _Program:
     def line(self, pieces: Line, time: float, phase: Phase, rank: int = 0) -> GeneratedLine:
         text = "".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
         numbers = tuple(piece for piece in pieces if isinstance(piece, Number))
-        return GeneratedLine(self.prefix(time, rank) + text, time, phase if numbers else Phase.OTHER, numbers)
+        before = self.prefix(time, rank)
+        if self.colour:
+            before = f"{self.colour}{before}\x1b[0m"
+        end = "\r" if self.redrawn and phase is Phase.TRAINING else ""
+        return GeneratedLine(f"{before}{text}{end}", time, phase if numbers else Phase.OTHER, numbers)
 
     def filled(self, kind: str, values: dict[str, float]) -> str:
         text = self.random.choice(VOCABULARY["marks"][kind])

@@ -240,14 +240,7 @@ def labelled(log: GeneratedLog) -> LabelledLog:
         rest = list(line.numbers)
         counts = votes.setdefault(row.template.key, [Counter() for _ in row.template.places])
         for votes_of_column, (begin, end) in zip(counts, row.template.places, strict=False):
-            at = next(
-                (
-                    at
-                    for at, number in enumerate(rest)
-                    if number.text == shown[begin:end] or shown[begin:end] == f"{number.text}"
-                ),
-                None,
-            )
+            at = next((at for at, number in enumerate(rest) if number.text == shown[begin:end]), None)
             votes_of_column[rest[at].role if at is not None else Role.OTHER] += 1
             if at is not None:
                 del rest[: at + 1]
