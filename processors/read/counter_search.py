@@ -14,6 +14,10 @@ from .series import Column, LineTemplate, Row, SeriesReader, TemplateSeries
 from .training import LEAST, MARGIN, find
 
 TEMPLATES, ROWS, DEAD = 6, 24, 64
+AGREED, LOOKS = 2, 8
+"""Comparisons after which a counter is the one that reports name: so many that agree, or so many in which none was found."""
+_SURE, _CLEAR = 0.0, 1.5
+"""Log odds, and margin, from which a counter is believed against the reports."""
 _LINE, _COLUMNS = 240, 12
 _TRIED = 8
 """Rows after which a template whose numbers do not grow is left alone."""
@@ -38,10 +42,21 @@ class KeptTemplate(msgspec.Struct, array_like=True):
 
 
 class SearchState(msgspec.Struct):
-    """What is kept of one stream: templates, the one printed last at the end, and keys of those without a counter."""
+    """What is kept of one stream.
+
+    Attributes:
+        templates: Those that may hold a counter, the one printed last at the end.
+        dead: Keys of those that hold none.
+        looks: How often the counter was compared with that of the reports.
+        agreed: How often they agreed.
+        settled: It is not looked for any more.
+    """
 
     templates: list[KeptTemplate] = []
     dead: list[int] = []
+    looks: int = 0
+    agreed: int = 0
+    settled: bool = False
 
 
 class CounterValue(msgspec.Struct, frozen=True):
@@ -93,13 +108,20 @@ def _counts(kept: KeptTemplate, template: LineTemplate) -> bool:
 _PRIOR = NamesPrior()
 
 
-def search(reader: SeriesReader, state: SearchState) -> list[CounterValue]:
-    """Return the newest values of the step, oldest first; none where no counter is likely enough, or several are."""
+def search(reader: SeriesReader, state: SearchState, *, sure: bool = False) -> list[CounterValue]:
+    """Return the newest values of the step, oldest first; none where no counter is likely enough, or several are.
+
+    Args:
+        reader: Reads lines of the stream.
+        state: What is kept of it.
+        sure: Only a counter that may be believed against reports.
+    """
     rows = [(kept, reader.read(kept.text, 0, 0.0)) for kept in state.templates]
     known = [(kept, row) for kept, row in rows if row is not None]
     series = [_series(kept, row) for kept, row in known]
     found = find(series, _PRIOR).step
-    if found is None or found.margin < MARGIN or found.best.score < LEAST:
+    least, margin = (_SURE, _CLEAR) if sure else (LEAST, MARGIN)
+    if found is None or found.margin < margin or found.best.score < least:
         return []
     kept = known[found.best.template][0]
     values = [(row.values[found.best.column], row) for row in kept.rows]

@@ -11,18 +11,14 @@ from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from processors.grammar.cache import GenerationCache
 from processors.grammar.extractor import CACHE_SIZE, Extractor
 from processors.grammar.names import Meaning
-from processors.grammar.units import SAMPLES
-from processors.read import counter_search
-from processors.read.counter_search import SearchState
 from processors.read.events import EVENT, FIELD, observe
 from processors.read.series import SeriesReader
-from processors.read.solver import solve
 from records import Evidence, JobMetric, Position, derived_id
 
 from . import tables
 from .learned import completed, follow
 from .nested_bars import NestedBars
-from .pace import of_counter
+from .of_series import of_counters, of_events
 from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
@@ -36,9 +32,6 @@ REPORTS = 20
 
 _OF_BAR = 0.6
 """Confidence of the speed that a bar beside the reports shows."""
-
-_OF_COUNTER = 0.5
-"""Confidence of the speed of a counter that no name tells."""
 
 _MORE = 5
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
@@ -134,41 +127,11 @@ class MetricTracker:
         reported = self._observe_reports(
             view, state, headers, lambda place: headings.foreign(place) or nested_bars.second(place), may_wait=may_wait
         )
-        reported = self._of_events(view, state, told, reported) or reported
-        return self._of_counters(view, state, reported) or reported
-
-    def _of_counters(self, view: ClassifiedChunk, state: TrackState, reported: JobMetric | None) -> JobMetric | None:
-        """Return the step of a log whose reports name none; None where they do, or nothing is found."""
-        if state.events.events or state.named or any(report.step is not None for report in state.window):
-            state.search = SearchState()
-            return None
-        lines = zip(view.numbers, view.lines, view.times, strict=True)
-        if not counter_search.observe(lines, self._series, state.search):
-            return None
-        told = counter_search.search(self._series, state.search)
-        if not told:
-            return None
-        place = view.numbers.index(told[-1].line) if told[-1].line in view.numbers else len(view.lines) - 1
-        measured = reported or JobMetric(
-            id=derived_id("metric", view.job, view.position, view.numbers[place]),
-            job=view.job,
-            attempt=view.attempt,
-            node=view.node,
-            rank=view.rank,
-            time=view.times[place],
-            loss=state.loss,
-            loss_not_finite=state.loss_not_finite,
-            method="unknown",
-            reports=len(told),
-            evidence=[view.evidence(place)],
-        )
-        if reported is None:
+        made = of_events(view, state, told, reported) or reported
+        made = of_counters(view, state, self._series, made) or made
+        if reported is None and made is not None:
             self.metrics.records.inc()
-        measured = msgspec.structs.replace(measured, step=told[-1].step)
-        clock = of_counter(told) if measured.step_time_s is None else None
-        if clock is None:
-            return measured
-        return msgspec.structs.replace(measured, step_time_s=clock.seconds, method=clock.method, confidence=_OF_COUNTER)
+        return made
 
     def _observe_events(self, view: ClassifiedChunk, state: TrackState) -> int | None:
         """Take in the events of a chunk; return the place of the newest, or None."""
@@ -282,51 +245,6 @@ class MetricTracker:
                     state.loss, state.loss_not_finite = report.loss, report.loss is None
                     return
             place = view.classes.rfind(PROGRESS, 0, place)
-
-    def _of_events(
-        self, view: ClassifiedChunk, state: TrackState, told: int | None, reported: JobMetric | None
-    ) -> JobMetric | None:
-        """Return what events tell, where reports leave it open; None where events tell nothing."""
-        if not state.events.events or (reported is None and (told is None or state.reported_at)):
-            return None  # or reports have told the speed
-        stated = reported.throughput if reported is not None else None
-        solution = solve(state.events, stated)
-        best, last = solution.best if solution is not None else None, state.events.last_step
-        if best is None and last is None:
-            return None
-        measured = reported or JobMetric(
-            id=derived_id("metric", view.job, view.position, view.numbers[told or 0]),
-            job=view.job,
-            attempt=view.attempt,
-            node=view.node,
-            rank=view.rank,
-            time=view.times[told or 0],
-            loss=state.loss,
-            loss_not_finite=state.loss_not_finite,
-            method="unknown",
-            reports=best.points if best is not None else 0,
-            evidence=[view.evidence(told)] if told is not None else [],
-        )
-        step = measured.step
-        if step is None or (best is not None and best.step is not None and step == best.value):
-            step = (
-                best.step if best is not None and best.step is not None else last
-            )  # its own number counts samples or tokens
-        measured = msgspec.structs.replace(measured, step=step)
-        if best is not None and measured.step_time_s is None and (best.step_time_s or best.samples_per_s):
-            measured = msgspec.structs.replace(
-                measured,
-                step_time_s=best.step_time_s,
-                throughput=stated or best.samples_per_s,
-                throughput_unit=measured.throughput_unit if stated else SAMPLES if best.samples_per_s else None,
-                method="timestamps" if best.step_time_s else measured.method,
-                confidence=round(0.8 * min(1.0, best.points / 4), 3),
-            )
-        if reported is None:
-            if measured.step_time_s is None and measured.throughput is None and measured.step is None:
-                return None
-            self.metrics.records.inc()
-        return measured
 
     @staticmethod
     def _metric(printed: Printed, state: TrackState, summary: Summary) -> JobMetric:
