@@ -25,6 +25,8 @@ class GpuSample(Record, frozen=True, kw_only=True):
         name: Product name.
         time: Seconds since 1970.
         utilisation: Percent of the time in which a kernel ran.
+        memory_utilisation: Percent of the time in which the GPU's memory was read or written. A kernel that waits for ever keeps
+            `utilisation` at 100 and this at 0.
         memory_used_bytes: Frame buffer in use.
         memory_total_bytes: Frame buffer in all.
         power_watts: Board power.
@@ -50,6 +52,7 @@ class GpuSample(Record, frozen=True, kw_only=True):
     name: str = ""
     time: float
     utilisation: int | None = None
+    memory_utilisation: int | None = None
     memory_used_bytes: int | None = None
     memory_total_bytes: int | None = None
     power_watts: float | None = None

@@ -177,6 +177,7 @@ TABLES: tuple[Table, ...] = (
             text("name"),
             time("time"),
             maybe_integer("utilisation"),
+            maybe_integer("memory_utilisation"),
             maybe_integer("memory_used_bytes"),
             maybe_integer("memory_total_bytes"),
             maybe_real("power_watts"),

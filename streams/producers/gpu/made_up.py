@@ -57,6 +57,7 @@ def _busy(gpu: int, second: int) -> dict[str, Any]:
     between = (second // STEP_S + gpu) % 6 == 5
     return {
         "utilisation": 61 if between else round(96 + 3 * wave),
+        "memory_utilisation": 35 if between else round(64 + 4 * wave),
         "memory_used_bytes": 68 * GIB + gpu * (GIB >> 2),
         "memory_total_bytes": 80 * GIB,
         "power_watts": round((410 if between else 615) + 35 * wave, 1),
@@ -90,6 +91,7 @@ def _memory_error(second: int) -> dict[str, Any]:
         return values | {"xids": [94, 63]}
     return values | {
         "utilisation": 0,
+        "memory_utilisation": 0,
         "memory_used_bytes": GIB,
         "power_watts": 72.5,
         "temperature_c": 41,

@@ -154,6 +154,7 @@ _throttle_mask = _first(nvml.nvmlDeviceGetCurrentClocksEventReasons, nvml.nvmlDe
 
 _FIELDS: dict[str, Callable[[Handle], Any]] = {
     "utilisation": lambda handle: nvml.nvmlDeviceGetUtilizationRates(handle).gpu,
+    "memory_utilisation": lambda handle: nvml.nvmlDeviceGetUtilizationRates(handle).memory,
     "memory_used_bytes": lambda handle: _any_memory(handle).used,
     "memory_total_bytes": lambda handle: _any_memory(handle).total,
     "power_watts": lambda handle: nvml.nvmlDeviceGetPowerUsage(handle) / 1000,

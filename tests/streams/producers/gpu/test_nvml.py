@@ -10,7 +10,15 @@ from .conftest import HERE, ROOT, Probe
 
 Start = Callable[..., Probe]
 OPTIONAL = [
-    *("utilisation", "memory_used_bytes", "memory_total_bytes", "power_watts", "temperature_c", "sm_clock_mhz"),
+    *(
+        "utilisation",
+        "memory_utilisation",
+        "memory_used_bytes",
+        "memory_total_bytes",
+        "power_watts",
+        "temperature_c",
+        "sm_clock_mhz",
+    ),
     *("memory_clock_mhz", "throttle_reasons", "ecc_corrected", "ecc_uncorrected", "rows_remapped"),
     *("nvlink_errors", "nvlink_active"),
 ]
@@ -36,6 +44,7 @@ def test_every_field_of_a_full_gpu(probe: Start) -> None:
         "name": "Fake GPU (full)",
         "time": 1000.5,
         "utilisation": 97,
+        "memory_utilisation": 41,
         "memory_used_bytes": 60 << 30,
         "memory_total_bytes": 80 << 30,
         "power_watts": 412.5,
