@@ -16,6 +16,7 @@ from benchmarks.corpus.plan import BLIND, load
 from benchmarks.formats.generate import GeneratedLog, generate
 from processors.grammar.extractor import LONGEST
 from processors.grammar.prefix import clean
+from processors.read.features import Floats, numeric
 from processors.read.roles import Phase, Role
 from processors.read.series import Column, SeriesReader, TemplateSeries
 
@@ -45,6 +46,7 @@ class LabelledLog:
         weights: How sure each is.
         phases: Of each template; None where nothing is known.
         truth: The last steps and losses, and what the log tells.
+        numbers: What features see of each template's columns.
     """
 
     group: str
@@ -53,6 +55,7 @@ class LabelledLog:
     weights: list[list[float]]
     phases: list[Phase | None]
     truth: dict[str, Any]
+    numbers: list[Floats]
 
 
 def corpus(blind: bool = False) -> Iterator[LabelledLog]:
@@ -101,7 +104,7 @@ def _labelled(folder: Path, name: str, rules: list[tuple[str, re.Pattern[str]]])
         )
         weights.append([weight for _, weight in found])
         phases.append(phase)
-    return LabelledLog(name, series, roles, weights, phases, truth)
+    return LabelledLog(name, series, roles, weights, phases, truth, numeric(series))
 
 
 def _phase(template: TemplateSeries, roles: Sequence[Role], known: str) -> Phase | None:
@@ -255,4 +258,5 @@ def labelled(log: GeneratedLog) -> LabelledLog:
         [[1.0] * len(each.columns) for each in series],
         [phases[each.key].most_common(1)[0][0] for each in series],
         log.truth,
+        numeric(series),
     )

@@ -18,12 +18,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
 import processors.read as room
-from processors.read.features import BUCKETS, NAMES, Floats, column_buckets, numeric, template_buckets
+from processors.read.features import BUCKETS, NAMES, Floats, column_buckets, template_buckets
 from processors.read.proposer import PHASES, ROLES, TEXT_LENGTH, WEIGHTS, LinearProposer, Softmax, binned, summary
 
 from .data import GENERATED, SURE, LabelledLog, corpus, generated
 
-FOLDS = 4
+FOLDS = 3
 """Models fitted to measure; each leaves whole frameworks out."""
 SEEDS = range(300)
 """Made-up formats that are trained on."""
@@ -80,7 +80,7 @@ def columns_of(logs: Sequence[LabelledLog]) -> Rows:
     known: list[tuple[int, float, int]] = []
     for place, log in enumerate(logs):
         count = sum(len(template.columns) for template in log.series) or 1
-        for at, (template, values) in enumerate(zip(log.series, numeric(log.series), strict=True)):
+        for at, (template, values) in enumerate(zip(log.series, log.numbers, strict=True)):
             numbers.append(values)
             few = 0.3 if template.count < 3 else 1.0
             for column in template.columns:
@@ -101,7 +101,7 @@ def templates_of(logs: Sequence[LabelledLog], proposed: Sequence[Sequence[Floats
     numbers: list[Floats] = []
     known: list[tuple[int, float, int]] = []
     for place, (log, roles) in enumerate(zip(logs, proposed, strict=True)):
-        for at, (template, values) in enumerate(zip(log.series, numeric(log.series), strict=True)):
+        for at, (template, values) in enumerate(zip(log.series, log.numbers, strict=True)):
             phase = log.phases[at]
             buckets.append(template_buckets(template))
             numbers.append(summary(roles[at], values))
@@ -164,7 +164,7 @@ def roles_of(model: Softmax, log: LabelledLog) -> list[Floats]:
     """Return the probabilities of the roles of each template's columns."""
     return [
         model.probabilities([column_buckets(template, column) for column in template.columns], values)
-        for template, values in zip(log.series, numeric(log.series), strict=True)
+        for template, values in zip(log.series, log.numbers, strict=True)
     ]
 
 
