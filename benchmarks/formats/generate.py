@@ -79,6 +79,8 @@ class _Program:
         self.training_mark = random.choice(VOCABULARY["marks"]["training"]) if random.random() < 0.35 else ""
         self.evaluation_mark = random.choice(VOCABULARY["marks"]["evaluation"])
         self.evaluates = random.choice(["alike", "alike", "summary", "summary", "batches"])
+        plain = self.layout_name in ("pairs", "quoted", "block", "events")
+        self.summary = self.layout if plain and random.random() < 0.5 else self.other
         self.redrawn = self.layout_name == "bar" and random.random() < 0.6
         self.colour = f"\x1b[{random.choice([1, 32, 36, 90])}m" if random.random() < 0.08 else ""
         self.noise = random.random() if random.random() < 0.4 else 0.0
@@ -209,7 +211,7 @@ class _Program:
             return
         fields = [each for each in ("step", "epoch") if each in self.fields and self.random.random() < 0.5]
         fields += ["evaluation_loss", *(["evaluation_metric"] if self.random.random() < 0.6 else [])]
-        for line in self.other(self.report(fields, values, mark, time, evaluation=True)):
+        for line in self.summary(self.report(fields, values, mark, time, evaluation=True)):
             yield self.line(line, time, Phase.EVALUATION)
 
     def report(
