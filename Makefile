@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-QUICK := not (kafka or redis or slurm or clickhouse or vllm or slow)
+SLOW := kafka or redis or slurm or clickhouse or vllm or slow
 
 .PHONY: help install demo pyz check test bench chaos corpus-score failures-score docs site clean
 
@@ -33,14 +33,17 @@ check: $(VENV)/.developing  ## lint, types and the quick tests: no server, under
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --numprocesses auto -m "$(QUICK)"
+	$(BIN)/python -m pytest --numprocesses auto -m "not ($(SLOW))"
 
 test: $(VENV)/.developing  ## lint, types and all tests, on real servers
 	tests/servers/install.sh
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest || { echo "Flaky, or broken: what failed runs once more, alone."; \
+	@failed=; \
+	$(BIN)/python -m pytest --numprocesses auto -m "not ($(SLOW))" || failed=yes; \
+	$(BIN)/python -m pytest -m "$(SLOW)" || failed=yes; \
+	[ -z "$$failed" ] || { echo "Flaky, or broken: what failed runs once more, alone."; \
 	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures none -v; }
 
 bench: $(VENV)/.developing  ## speed, memory and latency, side by side in one run

@@ -13,10 +13,10 @@ import structlog
 
 from records import Action, Failure, Mode, Record, decode, encode
 from scheduler_bridge import Bridge, BridgeOptions
-from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, PartialActuator, SchedulerJobState
+from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerJobState
 
 
-class DirectoryActuator(PartialActuator):
+class DirectoryActuator(Actuator):
     """Jobs as files: `NAME.json` holds state, attempt, nodes and excluded nodes of the job NAME."""
 
     name = "directory"

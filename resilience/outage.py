@@ -13,6 +13,7 @@ from prometheus_client import Counter, Gauge
 log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
+Failed = TypeVar("Failed", bound=Exception)
 
 
 class OutageMetrics:
@@ -31,11 +32,35 @@ class OutageMetrics:
         )
 
 
+class Backoff:
+    """Pauses between tries: they double from `first_s` to `limit_s`, each shortened at random by up to half, so that clients spread.
+
+    Args:
+        first_s: The first pause, in seconds.
+        limit_s: The longest one.
+        chance: Returns a number from 0 to 1 that shortens a pause.
+    """
+
+    def __init__(self, first_s: float, limit_s: float, chance: Callable[[], float] = random.random) -> None:
+        self._first_s, self._limit_s, self._chance = first_s, limit_s, chance
+        self._pause_s = first_s
+
+    def pause(self) -> float:
+        """Return the seconds to wait before the next try."""
+        pause_s = self._pause_s * (1 - 0.5 * self._chance())
+        self._pause_s = min(2 * self._pause_s, self._limit_s)
+        return pause_s
+
+    def reset(self) -> None:
+        """Begin with the first pause again."""
+        self._pause_s = self._first_s
+
+
 class Outage:
     """Whether one dependency is away, and how long to wait before the next try.
 
-    Pauses double from `first_s` to `limit_s`, and each is shortened at random by up to half, so that many clients do not come back
-    in step. The beginning and the end of an outage are logged once each, as `dependency_unavailable` and `dependency_available`.
+    Pauses are those of `Backoff`.
+    The beginning and the end of an outage are logged once each, as `dependency_unavailable` and `dependency_available`.
     Not safe for threads: a caller with several holds its own lock.
 
     Args:
@@ -60,10 +85,9 @@ class Outage:
         self.metrics = OutageMetrics(dependency)
         self._began = 0.0
         self.dependency = dependency
-        self._first_s, self._limit_s = first_s, limit_s
+        self._backoff = Backoff(first_s, limit_s, chance)
         self._consequence = consequence
-        self._clock, self._chance = clock, chance
-        self._pause_s = first_s
+        self._clock = clock
         self._counted_until: float | None = None
 
     @property
@@ -77,15 +101,13 @@ class Outage:
             self.metrics.outages.inc()
             self.metrics.away.set(1)
             self._counted_until = self._began = self._clock()
-            self._pause_s = self._first_s
+            self._backoff.reset()
             log.warning(
                 "dependency_unavailable", dependency=self.dependency, error=str(error), consequence=self._consequence
             )
         else:
             self._count_retry(self._counted_until)
-        pause_s = self._pause_s * (1 - 0.5 * self._chance())
-        self._pause_s = min(2 * self._pause_s, self._limit_s)
-        return pause_s
+        return self._backoff.pause()
 
     def succeeded(self) -> None:
         """Note a try that the dependency answered."""
@@ -128,3 +150,40 @@ def retry(
         else:
             outage.succeeded()
             return result
+
+
+def retry_within(
+    action: Callable[[], Result],
+    *,
+    on: type[Failed],
+    tries: int,
+    until: float,
+    backoff: Backoff,
+    at_least: Callable[[Failed], float] = lambda _: 0.0,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], object] = time.sleep,
+) -> Result:
+    """Return what `action` returns, tried a bounded number of times. Blocks; exceptions other than `on` pass at once.
+
+    Args:
+        action: What to try.
+        on: What another try may mend.
+        tries: Tries at most, the first included.
+        until: By `clock`, when no further try begins.
+        backoff: The pauses.
+        at_least: The shortest pause that an error allows, in seconds.
+        clock: Seconds that only grow.
+        sleep: Waits for so many seconds.
+
+    Raises:
+        on: The error of the last try.
+    """
+    while True:
+        try:
+            return action()
+        except on as error:
+            tries -= 1
+            pause = max(backoff.pause(), at_least(error))
+            if tries <= 0 or pause > until - clock():
+                raise
+            sleep(pause)

@@ -15,9 +15,10 @@ from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
 from processors.placements import Placements
+from processors.settings import ProcessorSettings
 from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
-from schedmate.settings import ProcessorSettings, Settings, SettingsError
+from schedmate.settings import Settings, SettingsError
 from streams.transport import Producer
 
 

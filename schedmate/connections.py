@@ -3,7 +3,7 @@
 from threading import Event
 
 from resilience import Outage, retry
-from schedmate.settings import KafkaSettings, SettingsError
+from schedmate.settings import KafkaSection, SettingsError
 from streams.kafka import Connection, check_role
 from streams.rights import ROLES
 from streams.transport import BrokerUnavailable, TransportError
@@ -12,7 +12,7 @@ RETRY_LIMIT_S = 2.0
 """A service starts so soon after its broker does; a try costs one connection."""
 
 
-def kafka_connection(settings: KafkaSettings) -> Connection:
+def kafka_connection(settings: KafkaSection) -> Connection:
     """Return how to reach Kafka. Raises `SettingsError` where no broker is named."""
     brokers = tuple(part.strip() for part in settings.brokers.split(",") if part.strip())
     if not brokers:
@@ -29,7 +29,7 @@ def kafka_connection(settings: KafkaSettings) -> Connection:
     )
 
 
-def permitted(settings: KafkaSettings, role: str, stop: Event) -> Connection:
+def permitted(settings: KafkaSection, role: str, stop: Event) -> Connection:
     """Return how to reach Kafka, where the topics are there and this user may do what `role` needs; else raise `TransportError`.
 
     A broker that is away is waited for, until `stop` is set: a service that starts with its broker may be the quicker one.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from records import LogChunk, ModelAnswer, ModelQuestion
 from schedmate.safe_console import SafeConsole
-from schedmate.settings import LanguageModelSettings, SettingsError
+from schedmate.settings import LanguageModelSection, SettingsError
 from streams.model_worker.answering import QuestionAnswerer
 from streams.model_worker.answers import AnswerStore
 from streams.model_worker.http_server import HttpModelServer
@@ -18,7 +18,7 @@ Ask = Callable[[ModelQuestion, Mapping[int, LogChunk]], ModelAnswer | None]
 """Returns the answer to a question about some chunks, by offset; None where there is none."""
 
 
-def model_servers(settings: LanguageModelSettings) -> list[HttpModelServer]:
+def model_servers(settings: LanguageModelSection) -> list[HttpModelServer]:
     """Return the servers, without asking them. Raises `SettingsError` where an address is none or the key's file cannot be read."""
     key = settings.secret()
     try:
@@ -27,7 +27,7 @@ def model_servers(settings: LanguageModelSettings) -> list[HttpModelServer]:
         raise SettingsError(f"language_model.servers: {error}") from error
 
 
-def language_model(settings: LanguageModelSettings) -> ModelPool | None:
+def language_model(settings: LanguageModelSection) -> ModelPool | None:
     """Return what answers questions, or None where no server and no model is configured. Loads the model, which takes minutes.
 
     Raises:
@@ -65,7 +65,7 @@ def asked_at_once(model: LanguageModel) -> Ask:
     return ask
 
 
-def _loaded(settings: LanguageModelSettings) -> ModelServer:
+def _loaded(settings: LanguageModelSection) -> ModelServer:
     from streams.model_worker.vllm_model import VllmModel  # noqa: PLC0415  # only where one is loaded
 
     try:

@@ -8,34 +8,26 @@ Passwords come from the environment or from files that only hold them (`password
 """
 
 import difflib
-import json
 import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    NonNegativeFloat,
-    NonNegativeInt,
-    PositiveFloat,
-    PositiveInt,
-    SecretStr,
-    ValidationError,
-)
-from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
+from pydantic import BaseModel, Field, NonNegativeInt, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as PydanticSettingsError
 
-from records import Action, Mode, UserError
+from processors.settings import ProcessorSettings
+from records import UserError
+from schedmate.passwords import without_password
+from scheduler_bridge.settings import BridgeSettings
+from sinks.settings import ClickHouseSettings, RedisSettings
+from streams.settings import KafkaSettings, LanguageModelSettings, ProducerSettings
 
 DEFAULT_FILE = Path("/etc/schedmate/schedmate.toml")
-STATE = Path(os.environ.get("XDG_STATE_HOME", Path.home() / ".local" / "state")) / "schedmate"
 SECRETS = ("password",)
 PREFIX = "SCHEDMATE_"
 OTHER_VARIABLES = frozenset(
@@ -51,13 +43,8 @@ _OF_KUBERNETES = re.compile(r"_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT(?:_\d+_(?:TCP|
 """What Kubernetes tells every container of services: of one named `schedmate-kafka` too."""
 
 
-REPLACED = {
-    (
-        "bridge",
-        "enabled",
-    ): 'give each action a mode in bridge.modes instead, such as [bridge.modes] restart = "act" in the file, or '
-    "restart=act,cancel_packing=approve in the environment or a flag"
-}
+_MODES = 'such as [bridge.modes] restart = "act" in the file, or restart=act,cancel_packing=approve in the environment or a flag'
+REPLACED = {("bridge", "enabled"): f"give each action a mode in bridge.modes instead, {_MODES}"}
 """Settings of earlier versions, and what to write instead."""
 
 
@@ -65,31 +52,7 @@ class SettingsError(UserError):
     """A setting that cannot be used; the message says where it stands, what was expected and what came."""
 
 
-def without_password(text: str) -> str:
-    """Return `text` with every password that stands in an address (`//user:password@host`, `?password=`) as `***`."""
-    return "".join(part if part.isspace() else _masked(part) for part in re.split(r"(\s+)", text))
-
-
-def _masked(word: str) -> str:
-    before, at, host = word.rpartition("@")
-    scheme = before.find("://")
-    colon = before.find(":", scheme + 3 if scheme >= 0 else 0)
-    if at and colon >= 0:
-        word = f"{before[: colon + 1]}***@{host}"
-    address, question, query = word.partition("?")
-    return address + question + "&".join(map(_masked_parameter, query.split("&")))
-
-
-def _masked_parameter(parameter: str) -> str:
-    name, equals, _ = parameter.partition("=")
-    return f"{name}=***" if equals and name.lower().endswith(("password", "secret", "token")) else parameter
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _WithPassword(_Section):
+class _WithPassword(BaseModel, frozen=True, extra="forbid"):
     password: SecretStr = Field(SecretStr(""), description="From the environment only.")
     password_file: Path | None = Field(None, description="A file that holds the password.")
 
@@ -105,187 +68,26 @@ class _WithPassword(_Section):
             ) from error
 
 
-class KafkaSettings(_WithPassword):
+class KafkaSection(KafkaSettings, _WithPassword):
     """How to reach Kafka, and how our topics are laid out there."""
 
-    brokers: str = Field("localhost:9092", description="host:port of some brokers, separated by commas.")
-    security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
-        "PLAINTEXT", description="Security protocol."
-    )
-    username: str = Field("", description="User name for SASL; empty: no authentication.")
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
-        "SCRAM-SHA-512", description="Used with a user name."
-    )
-    ssl_cafile: str = Field("", description="Certificate authority, PEM; empty: the system's own.")
-    ssl_certfile: str = Field("", description="Client certificate, PEM.")
-    ssl_keyfile: str = Field("", description="Key of the client certificate, PEM.")
-    compression: Literal["lz4", "zstd"] = Field("lz4", description="How chunks are compressed.")
-    partitions: PositiveInt = Field(
-        16, description="Partitions that `topics create` makes: so many workers can share the load."
-    )
-    replication: PositiveInt = Field(1, description="Copies of each partition; 3 in production.")
-    group: str = Field("schedmate", description="Prefix of our consumer groups.")
-    session_timeout_s: PositiveFloat = Field(10.0, description="How long a dead worker keeps its partitions.")
 
-
-class ClickHouseSettings(_WithPassword):
+class ClickHouseSection(ClickHouseSettings, _WithPassword):
     """Where history lasts: a server, or a directory of the embedded engine."""
 
-    url: str = Field(
-        "http://default@localhost:8123/schedmate",
-        description="Address of a server, http://user@host:port/database; or chdb:///directory for the embedded engine.",
-    )
-    ssl_cafile: str = Field("", description="Certificate authority of https://, PEM; empty: the system's own.")
-    retention_days: PositiveInt = Field(90, description="How long rows are kept.")
-    batch_rows: PositiveInt = Field(20_000, description="Messages that make a batch full.")
-    batch_seconds: PositiveFloat = Field(0.5, description="A batch is not waited for longer than this.")
 
-
-class RedisSettings(_WithPassword):
+class RedisSection(RedisSettings, _WithPassword):
     """Where the present state of every job stands."""
 
-    url: str = Field("redis://localhost:6379/0", description="Address; rediss:// for TLS. Empty: Redis is not used.")
-    ssl_cafile: str = Field("", description="Certificate authority of rediss://, PEM; empty: the system's own.")
-    prefix: str = Field("schedmate:", description="Prefix of all keys.")
-    expire_days: PositiveFloat = Field(7.0, description="A job's state goes so long after its last change.")
 
-
-class ProducerSettings(_Section):
-    """Pipe, collector and GPU agent."""
-
-    directory: Path = Field(STATE, description="Spool and checkpoints; one that survives a reboot.")
-    spool_mb: PositiveInt = Field(
-        512, description="Disk budget of what could not be sent yet; past it lines are counted and lost."
-    )
-    hold_seconds: NonNegativeFloat = Field(
-        0.03,
-        description="How long a pipe may hold up the end of its job for acknowledgements, where 1 % of the job's time is not more.",
-    )
-    close_seconds: NonNegativeFloat = Field(
-        5.0,
-        description="How long a collector, and a process that a pipe leaves in the background, wait at their end for acknowledgements.",
-    )
-    chunk_lines: PositiveInt = Field(500, description="Lines that make a chunk full.")
-    chunk_seconds: PositiveFloat = Field(0.5, description="A chunk is not waited for longer than this.")
-    gpu_seconds: PositiveFloat = Field(5.0, description="Interval between two GPU samples.")
-    scheduler_seconds: PositiveFloat = Field(1.0, description="Interval between two looks at the scheduler.")
-
-
-class ProcessorSettings(_Section):
-    """How lines are understood."""
-
-    embedder: Literal["none", "onnx", "flag"] = Field(
-        "none", description="What helps to classify lines that no signature knows; character n-grams alone without one."
-    )
-    embedder_model: str = Field("", description="Directory or name of the embedding model; empty: BGE-m3 for `flag`.")
-    signatures: str = Field("", description="Your own signatures: a TOML file, or a directory of them. Empty: none.")
-    reports: PositiveInt = Field(20, description="Newest reports that the medians rest on.")
-    slowdown_threshold: Annotated[float, Field(gt=0, lt=1)] = Field(
-        0.65, description="Throughput after over before, below which it is a slowdown."
-    )
-    warmup_steps: NonNegativeInt = Field(30, description="Steps after a packing that are not measured.")
-    hang_seconds: PositiveFloat = Field(300.0, description="A job that reports nothing for less than this never hangs.")
-    ask_models: bool = Field(
-        False, description="Whether workers ask model workers about verdicts, and about reports that tell no speed."
-    )
-
-
-def _listed(value: Any) -> Any:
-    """Split what the environment or a flag gives as text."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-
-
-def _object(value: Any) -> Any:
-    """Read what the environment or a flag gives as JSON."""
-    return json.loads(value) if isinstance(value, str) else value
-
-
-def _pairs(value: Any) -> Any:
-    """Split `name=value,name=value`, which the environment or a flag gives as text."""
-    if not isinstance(value, str):
-        return value
-    return {
-        name.strip(): to.strip() for name, _, to in (part.partition("=") for part in value.split(",") if part.strip())
-    }
-
-
-class BridgeSettings(_Section):
-    """What may act on the cluster. Nothing may, until `modes` names it."""
-
-    scheduler: Literal["slurm"] = Field("slurm", description="Which scheduler carries decisions out.")
-    modes: Annotated[dict[Action, Mode], NoDecode, BeforeValidator(_pairs)] = Field(
-        {},
-        description="How far each action may go, such as restart=act,cancel_packing=approve: shadow publishes decisions only, "
-        "approve waits for a person, act carries them out. Shadow where an action is not named.",
-    )
-    ttl_seconds: PositiveFloat = Field(7200.0, description="A decision older than this is not carried out.")
-    min_confidence: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.8, description="Verdicts below it lead to no decision."
-    )
-    restarts_per_cause: NonNegativeInt = Field(2, description="Restarts of one job for one cause.")
-    actions_per_job: NonNegativeInt = Field(4, description="Actions on one job, whatever their causes.")
-    actions_per_node_hour: NonNegativeInt = Field(4, description="Actions against one node within an hour.")
-    actions_per_hour: NonNegativeInt = Field(20, description="Actions on the whole cluster within an hour.")
-    user_share: Annotated[float, Field(gt=0, le=1)] = Field(
-        0.25, description="Share of `actions_per_hour` that the jobs of one user may take; one action at least."
-    )
-    max_excluded_nodes: NonNegativeInt = Field(4, description="Nodes that one decision may exclude.")
-    users_against_node: PositiveInt = Field(
-        3,
-        description="Users whose jobs fail on a node within an hour before it is drained without evidence of its own.",
-    )
-    max_drained_share: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.1, description="Share of the nodes (of the cluster, and of each partition) that may be drained; one at least."
-    )
-    min_nodes_left: NonNegativeInt = Field(
-        2, description="Nodes that stay in service (in the cluster, and in each partition) when one is drained."
-    )
-    node_cooldown_seconds: NonNegativeFloat = Field(
-        3600.0, description="Time between two drains of one node, or two returns to service."
-    )
-    max_grace_seconds: NonNegativeFloat = Field(
-        900.0, description="Longest time that a job gets to save a checkpoint before it is evicted."
-    )
-    checkpoint_signal: Annotated[str, Field(pattern="^[A-Z][A-Z0-9]{1,9}$")] = Field(
-        "USR1", description="Signal that tells a job to save a checkpoint before it is evicted."
-    )
-    max_lifetime_seconds: PositiveFloat = Field(
-        86400.0, description="Longest time from a decision's cause to its expiry."
-    )
-
-
-class LanguageModelSettings(_WithPassword):
+class LanguageModelSection(LanguageModelSettings, _WithPassword):
     """What a model worker (and `analyze`) asks: servers that speak OpenAI's protocol (vLLM), or a model that it loads itself.
 
     The servers' key is the password.
     """
 
-    servers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
-        (), description="Addresses such as http://host:8000/v1, separated by commas."
-    )
-    load: str = Field(
-        "", description="Directory or name of a model that a model worker loads with vLLM, instead of asking servers."
-    )
-    load_tokens: PositiveInt = Field(16384, description="Tokens of a question and its answer, for a loaded model.")
-    load_options: Annotated[dict[str, Any], NoDecode, BeforeValidator(_object)] = Field(
-        {}, description="Further arguments of vllm.LLM, as a JSON object."
-    )
-    model: str = Field("", description="Name of the model; empty: the first one that a server serves.")
-    concurrency: PositiveInt = Field(4, description="Questions under way at a time, all servers together.")
-    timeout_seconds: PositiveFloat = Field(30.0, description="For one attempt at a question.")
-    attempts: PositiveInt = Field(3, description="Times that a question is asked at most.")
-    questions_per_job_hour: NonNegativeInt = Field(20, description="Questions of one job within an hour.")
-    questions_per_hour: NonNegativeInt = Field(500, description="Questions of all jobs within an hour.")
-    answers_kept: PositiveInt = Field(10_000, description="Answers that are remembered.")
-    answer_seconds: PositiveFloat = Field(
-        900.0, description="Within which a question is answered; a model worker drops one that is older."
-    )
-    answers_file: Path | None = Field(
-        None, description="Where answers last (JSON lines), one file a process; none: in memory only."
-    )
 
-
-class ServiceSettings(_Section):
+class ServiceSettings(BaseModel, frozen=True, extra="forbid"):
     """What long-running commands say about themselves."""
 
     listen: str = Field("127.0.0.1", description="Address of metrics and health check.")
@@ -301,13 +103,13 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(extra="forbid", frozen=True, env_prefix=PREFIX, env_nested_delimiter="__")
 
-    kafka: KafkaSettings = KafkaSettings()
-    clickhouse: ClickHouseSettings = ClickHouseSettings()
-    redis: RedisSettings = RedisSettings()
+    kafka: KafkaSection = KafkaSection()
+    clickhouse: ClickHouseSection = ClickHouseSection()
+    redis: RedisSection = RedisSection()
     producer: ProducerSettings = ProducerSettings()
     processors: ProcessorSettings = ProcessorSettings()
     bridge: BridgeSettings = BridgeSettings()
-    language_model: LanguageModelSettings = LanguageModelSettings()
+    language_model: LanguageModelSection = LanguageModelSection()
     service: ServiceSettings = ServiceSettings()
 
     @classmethod

@@ -1,9 +1,16 @@
-"""Decisions, and what carries them out: policies, guardrails, one actuator a scheduler, and the subscriber for others."""
+"""Decisions, and what carries them out: policies, guardrails, one actuator a scheduler, and the subscriber for others.
 
-from .bridge import Bridge
-from .metrics import BridgeMetrics
-from .settings import BridgeOptions
-from .subscriber import DeadRecord, Delivery, Subscription, SubscriptionError, subscribe
+Names are loaded when they are first used: a subscriber needs no bridge, and who reads the settings needs no Kafka client.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .bridge import Bridge
+    from .metrics import BridgeMetrics
+    from .settings import BridgeOptions
+    from .subscriber import DeadRecord, Delivery, Subscription, SubscriptionError, subscribe
 
 __all__ = [
     "Bridge",
@@ -15,3 +22,11 @@ __all__ = [
     "SubscriptionError",
     "subscribe",
 ]
+
+_MODULES = {"Bridge": "bridge", "BridgeMetrics": "metrics", "BridgeOptions": "settings"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_MODULES.get(name, 'subscriber')}", __name__), name)

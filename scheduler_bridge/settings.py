@@ -2,6 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic_settings import NoDecode
 
 from records import Action, Mode
 
@@ -60,3 +64,78 @@ class BridgeOptions:
     def actions_per_user(self) -> int:
         """Actions in favour of one user within an hour."""
         return min(self.actions_per_cluster, max(1, int(self.actions_per_cluster * self.user_share)))
+
+
+def _pairs(value: Any) -> Any:
+    """Split `name=value,name=value`, which the environment or a flag gives as text."""
+    if not isinstance(value, str):
+        return value
+    return {
+        name.strip(): to.strip() for name, _, to in (part.partition("=") for part in value.split(",") if part.strip())
+    }
+
+
+class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
+    """What may act on the cluster. Nothing may, until `modes` names it."""
+
+    scheduler: Literal["slurm"] = Field("slurm", description="Which scheduler carries decisions out.")
+    modes: Annotated[dict[Action, Mode], NoDecode, BeforeValidator(_pairs)] = Field(
+        {},
+        description="How far each action may go, such as restart=act,cancel_packing=approve: shadow publishes decisions only, "
+        "approve waits for a person, act carries them out. Shadow where an action is not named.",
+    )
+    ttl_seconds: PositiveFloat = Field(7200.0, description="A decision older than this is not carried out.")
+    min_confidence: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.8, description="Verdicts below it lead to no decision."
+    )
+    restarts_per_cause: NonNegativeInt = Field(2, description="Restarts of one job for one cause.")
+    actions_per_job: NonNegativeInt = Field(4, description="Actions on one job, whatever their causes.")
+    actions_per_node_hour: NonNegativeInt = Field(4, description="Actions against one node within an hour.")
+    actions_per_hour: NonNegativeInt = Field(20, description="Actions on the whole cluster within an hour.")
+    user_share: Annotated[float, Field(gt=0, le=1)] = Field(
+        0.25, description="Share of `actions_per_hour` that the jobs of one user may take; one action at least."
+    )
+    max_excluded_nodes: NonNegativeInt = Field(4, description="Nodes that one decision may exclude.")
+    users_against_node: PositiveInt = Field(
+        3,
+        description="Users whose jobs fail on a node within an hour before it is drained without evidence of its own.",
+    )
+    max_drained_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.1, description="Share of the nodes (of the cluster, and of each partition) that may be drained; one at least."
+    )
+    min_nodes_left: NonNegativeInt = Field(
+        2, description="Nodes that stay in service (in the cluster, and in each partition) when one is drained."
+    )
+    node_cooldown_seconds: NonNegativeFloat = Field(
+        3600.0, description="Time between two drains of one node, or two returns to service."
+    )
+    max_grace_seconds: NonNegativeFloat = Field(
+        900.0, description="Longest time that a job gets to save a checkpoint before it is evicted."
+    )
+    checkpoint_signal: Annotated[str, Field(pattern="^[A-Z][A-Z0-9]{1,9}$")] = Field(
+        "USR1", description="Signal that tells a job to save a checkpoint before it is evicted."
+    )
+    max_lifetime_seconds: PositiveFloat = Field(
+        86400.0, description="Longest time from a decision's cause to its expiry."
+    )
+
+    def options(self) -> BridgeOptions:
+        """Return them as policies and guardrails take them."""
+        return BridgeOptions(
+            modes=self.modes,
+            min_confidence=self.min_confidence,
+            ttl=self.ttl_seconds,
+            actions_per_cause=self.restarts_per_cause,
+            actions_per_job=self.actions_per_job,
+            actions_per_node=self.actions_per_node_hour,
+            actions_per_cluster=self.actions_per_hour,
+            user_share=self.user_share,
+            max_excluded_nodes=self.max_excluded_nodes,
+            users_against_node=self.users_against_node,
+            max_drained_share=self.max_drained_share,
+            min_nodes_left=self.min_nodes_left,
+            node_cooldown=self.node_cooldown_seconds,
+            max_grace=self.max_grace_seconds,
+            checkpoint_signal=self.checkpoint_signal,
+            max_lifetime=self.max_lifetime_seconds,
+        )

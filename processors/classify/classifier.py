@@ -42,6 +42,11 @@ class LineClassifier:
         self._cache: GenerationCache[str] = GenerationCache(cache_size)
         self.metrics = ClassifierMetrics()
 
+    @property
+    def remembered(self) -> int:
+        """Templates that are remembered now."""
+        return len(self._cache)
+
     def classify(self, lines: Sequence[str], context: ClassifyContext, masked: Sequence[str] | None = None) -> str:
         """Return one letter a line: e, w, p or o. `context` is the stream's, and moves on.
 

@@ -74,6 +74,11 @@ class FailureHandler:
         self.metrics = HandlerMetrics()
         self._reader = LineReader(self.signatures)
 
+    @property
+    def remembered(self) -> int:
+        """Templates that are remembered now."""
+        return self._reader.remembered
+
     def quiet(self, lines: Sequence[str], classes: str) -> bool:
         """Return whether `lines`, whose classes are `classes`, hold no sign of a failure, not even of one survived."""
         return self._reader.quiet(lines, classes)

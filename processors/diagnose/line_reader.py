@@ -95,6 +95,11 @@ class LineReader:
         self._matcher = Matcher(signatures, (_TRACEBACK, _EXCEPTION, launch.PATTERN))
         self._header = len(signatures)
 
+    @property
+    def remembered(self) -> int:
+        """Templates that are remembered now."""
+        return self._matcher.remembered
+
     def read(self, view: ClassifiedChunk, name: str, feeds: dict[str, Feed], kept: list[Candidate]) -> None:
         """Put the candidates that `view` holds into `kept`, and count its progress for those of the same stream.
 

@@ -8,6 +8,8 @@ and collectors put in front, so that a pattern may say where a message begins.
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from typing import Any
 
 import re2
 
@@ -47,16 +49,13 @@ class Matcher:
 
     def __init__(self, signatures: Sequence[Signature], others: Sequence[str] = ()) -> None:
         self.signatures = tuple(signatures)
-        options = re2.Options()
-        options.max_mem = MEMORY
-        self._set = re2.Set.SearchSet(options)
-        patterns = [*(one.pattern for one in signatures), *others]
-        for pattern in patterns:
-            self._set.Add(pattern)
-        self._set.Compile()
-        self._alone = [re2.compile(pattern.encode(), options) for pattern in patterns]
-        self._words = Literals(pattern.replace(r"\d", "0") for pattern in patterns)  # as templates have them
+        self._set, self._alone, self._words = _compiled((*(one.pattern for one in signatures), *others))
         self._known: dict[str, tuple[int, ...]] = {}
+
+    @property
+    def remembered(self) -> int:
+        """Templates that are remembered now."""
+        return len(self._known)
 
     def find(self, lines: Sequence[str], masked: Sequence[str] | None = None) -> list[tuple[int, ...]]:
         """Return for each line the numbers of the patterns that its template matches, lowest first; `numbers` is not looked at.
@@ -106,6 +105,19 @@ class Matcher:
             if (best is None or one.confidence > best.confidence) and (not one.numbers or one.numbered(line[:READ])):
                 best = one
         return best
+
+
+@lru_cache(maxsize=8)
+def _compiled(patterns: tuple[str, ...]) -> tuple[Any, list[Any], Literals]:
+    """Return the patterns as one set, each alone, and the words that they need; compiled once, however many matchers use them."""
+    options = re2.Options()
+    options.max_mem = MEMORY
+    together = re2.Set.SearchSet(options)
+    for pattern in patterns:
+        together.Add(pattern)
+    together.Compile()
+    alone = [re2.compile(pattern.encode(), options) for pattern in patterns]
+    return together, alone, Literals(pattern.replace(r"\d", "0") for pattern in patterns)  # as templates have them
 
 
 def _forms(template: str) -> list[str]:

@@ -93,6 +93,11 @@ class Extractor:
     def __init__(self, size: int = CACHE_SIZE) -> None:
         self._layouts: GenerationCache[Layout] = GenerationCache(size)
 
+    @property
+    def remembered(self) -> int:
+        """Templates that are remembered now."""
+        return len(self._layouts)
+
     def read(self, line: str, template: str = "") -> LineFields:
         """Return the fields of `line`, as printed: colours, prefix and all. `template` is its template, where that is known."""
         if len(line) > LONGEST:

@@ -73,13 +73,14 @@ class MetricTracker:
 
     Args:
         reports: Newest reports that numbers rest on.
+        extractor: Reads the fields of a line; one of the usual size where not given.
     """
 
-    def __init__(self, reports: int = REPORTS) -> None:
+    def __init__(self, reports: int = REPORTS, extractor: Extractor | None = None) -> None:
         if reports < 1:
             raise ValueError(f"expected at least 1 report to rest on, got {reports}")
         self._reports = reports
-        self._extractor = Extractor()
+        self._extractor = extractor or Extractor()
         self._series = SeriesReader()
         self._structured: GenerationCache[bool] = GenerationCache(CACHE_SIZE)
         self.metrics = TrackerMetrics()

@@ -21,7 +21,7 @@ def command(context: typer.Context) -> None:
     """
     from schedmate.connections import kafka_connection, permitted
     from schedmate.service import service
-    from schedmate.services.bridge import READ, Bridging, History, bridge_options
+    from schedmate.services.bridge import READ, Bridging, History
     from scheduler_bridge.actuators.slurm import SlurmActuator
     from streams.kafka import KafkaConsumer, KafkaProducer
     from streams.runtimes.pump import Pump
@@ -36,7 +36,7 @@ def command(context: typer.Context) -> None:
         with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s, standby=True) as consumer:
             bridging = Bridging(
                 SlurmActuator(),
-                bridge_options(settings.bridge),
+                settings.bridge.options(),
                 producer,
                 History(connection),
                 running.stop,

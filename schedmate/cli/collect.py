@@ -82,7 +82,7 @@ def command(
     from streams.producers.collector_settings import CollectorSettings
     from streams.producers.file_trust import FileTrust, UnknownUser, user_ids
     from streams.producers.job_owners import JobOwners
-    from streams.producers.metrics import CollectorMetrics, IntakeMetrics, ShippingMetrics
+    from streams.producers.metrics import ShippingMetrics
     from streams.producers.paths import InvalidPattern
     from streams.producers.pipe_intake import SocketInUse
     from streams.producers.shipper import SpoolSettings
@@ -128,12 +128,12 @@ def command(
                 f"expected to write {error.filename or socket_path}: {error.strerror}; pass --checkpoint FILE, --socket PATH"
             )
             return
-        running.telemetry.export(CollectorMetrics(collector.counters), ShippingMetrics(collector.shipper.counters))
+        running.telemetry.export(collector.metrics, ShippingMetrics(collector.shipper.counters))
         if collector.intake is not None:
-            running.telemetry.export(IntakeMetrics(collector.intake.counters))
+            running.telemetry.export(collector.intake.metrics)
 
         def health() -> list[str]:
-            away = collector.counters.chunks and not collector.shipper.counters.broker_up
+            away = collector.has_shipped and not collector.shipper.counters.broker_up
             return ["the broker takes no lines; they wait in their files"] if away else []
 
         running.telemetry.health = health

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from clickhouse_connect.driver.client import Client
 
+from processors.settings import ProcessorSettings
 from records import Action, Decision, DecisionResult, EventKind, Failure, JobEvent, Mode, Record, Slowdown
 from resilience import Outage
 from schedmate.assembly import job_processor, node_processor
@@ -13,7 +14,6 @@ from schedmate.demo.cluster import Cluster
 from schedmate.demo.gpus import Gpus
 from schedmate.demo.shipping import Shipping
 from schedmate.services.sink import Sinks, Store
-from schedmate.settings import ProcessorSettings
 from scheduler_bridge import Bridge, BridgeOptions
 from scheduler_bridge.actuators.local import LocalActuator
 from sinks.clickhouse import STORED_TOPICS, ClickHouseWriter, migrate, open_client

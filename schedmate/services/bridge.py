@@ -19,7 +19,6 @@ from records import (
     Slowdown,
 )
 from resilience import Outage, retry
-from schedmate.settings import BridgeSettings
 from scheduler_bridge import Bridge, BridgeOptions
 from scheduler_bridge.actuators import Actuator
 from streams.accept import accept
@@ -37,28 +36,6 @@ ACKNOWLEDGED_S = 30.0
 """An acknowledgement that takes longer counts as an outage: Kafka's client itself tries again for so long."""
 RETRY_LIMIT_S = 2.0
 """A decision that waits for the broker waits no longer than this once it is back."""
-
-
-def bridge_options(wanted: BridgeSettings) -> BridgeOptions:
-    """Return the operator's settings as the bridge takes them."""
-    return BridgeOptions(
-        modes=wanted.modes,
-        min_confidence=wanted.min_confidence,
-        ttl=wanted.ttl_seconds,
-        actions_per_cause=wanted.restarts_per_cause,
-        actions_per_job=wanted.actions_per_job,
-        actions_per_node=wanted.actions_per_node_hour,
-        actions_per_cluster=wanted.actions_per_hour,
-        user_share=wanted.user_share,
-        max_excluded_nodes=wanted.max_excluded_nodes,
-        users_against_node=wanted.users_against_node,
-        max_drained_share=wanted.max_drained_share,
-        min_nodes_left=wanted.min_nodes_left,
-        node_cooldown=wanted.node_cooldown_seconds,
-        max_grace=wanted.max_grace_seconds,
-        checkpoint_signal=wanted.checkpoint_signal,
-        max_lifetime=wanted.max_lifetime_seconds,
-    )
 
 
 class History:

@@ -11,7 +11,7 @@ from clickhouse_connect.driver.client import Client
 
 from records import Position, Record
 from resilience import Outage, retry
-from schedmate.settings import ClickHouseSettings, RedisSettings, Settings, SettingsError
+from schedmate.settings import ClickHouseSection, RedisSection, Settings, SettingsError
 from schedmate.telemetry import Telemetry
 from sinks import SinkUnavailable
 from sinks.clickhouse import ClickHouseWriter, open_client
@@ -56,7 +56,7 @@ class Sinks:
         return [f"{store.name} is away; the stream is held back" for store in self._stores if store.outage.ongoing]
 
 
-def clickhouse_opener(settings: ClickHouseSettings) -> Callable[[], Client]:
+def clickhouse_opener(settings: ClickHouseSection) -> Callable[[], Client]:
     """Return what opens ClickHouse; it raises `SinkUnavailable`, `SinkRejected`, or `SettingsError` where the address is none."""
     password = settings.secret()
 
@@ -69,7 +69,7 @@ def clickhouse_opener(settings: ClickHouseSettings) -> Callable[[], Client]:
     return opened
 
 
-def redis_client(settings: RedisSettings) -> "redis.Redis":
+def redis_client(settings: RedisSection) -> "redis.Redis":
     """Return a client of Redis; nothing is sent yet. Raises `SettingsError` where the address is none."""
     try:
         return open_redis(settings.url, password=settings.secret(), ca_cert=settings.ssl_cafile)
@@ -77,7 +77,7 @@ def redis_client(settings: RedisSettings) -> "redis.Redis":
         raise SettingsError(f"redis.url: {error}") from error
 
 
-def redis_state(settings: RedisSettings) -> RedisState:
+def redis_state(settings: RedisSection) -> RedisState:
     """Return the present state of jobs in Redis; nothing is sent yet."""
     return RedisState(redis_client(settings), prefix=settings.prefix, keep_s=settings.expire_days * DAY_S)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from records import Action, UserError
 
@@ -127,42 +127,60 @@ class Actuator(Protocol):
     seen, and raises `ActuatorError` where the scheduler refuses or does not show the effect, `SchedulerAway` where it cannot be
     asked. No call blocks for ever: each has time limits of its own. `key` (see `act_keys`) is kept at the scheduler, beside the job
     or node.
+
+    What a subclass does not implement is refused, and knows no job and no node.
     """
 
     name: str
 
     def supports(self, action: Action) -> bool:
-        """Can this scheduler do it?"""
+        """Can this scheduler do it? The bridge never asks for what it cannot."""
+        return False
 
     def job(self, job: str) -> JobView | None:
         """Return what the scheduler says of a job; None where it does not know the job (any more)."""
+        return None
 
     def nodes(self) -> list[NodeView]:
         """Return what the scheduler says of all its nodes."""
+        return []
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
         """Put a stopped job back in the queue, away from some nodes."""
+        _refuse(self, Action.RESTART, job)
 
     def cancel_packing(self, job: str, key: str) -> JobView:
         """Stop a running job that was packed beside another, and put it back in the queue, never to be packed again."""
+        _refuse(self, Action.CANCEL_PACKING, job)
 
     def evict(self, job: str, key: str) -> JobView:
         """Stop a running job and put it back in the queue."""
+        _refuse(self, Action.EVICT, job)
 
     def signal(self, job: str, signal: str) -> None:
         """Send a signal (`USR1`) to the processes of a running job, so that it saves a checkpoint."""
+        _refuse(self, Action.EVICT, job)
 
     def cancel(self, job: str, key: str) -> JobView:
         """End a running job for good."""
+        _refuse(self, Action.CANCEL, job)
 
     def hold(self, job: str, key: str) -> JobView:
         """Keep a job that waits in the queue from starting."""
+        _refuse(self, Action.HOLD, job)
 
     def release(self, job: str, key: str) -> JobView:
         """Let a job that `hold` held start."""
+        _refuse(self, Action.RELEASE, job)
 
     def drain(self, node: str, reason: str, key: str) -> NodeView:
         """Start no more jobs on a node. What runs there goes on, so the node may be draining still when this returns."""
+        _refuse(self, Action.DRAIN, node)
 
     def undrain(self, node: str, key: str) -> NodeView:
         """Return a node to service that `drain` drained."""
+        _refuse(self, Action.UNDRAIN, node)
+
+
+def _refuse(actuator: Actuator, action: Action, target: str) -> NoReturn:
+    raise ActuatorError(f"a scheduler that can {action}", f"{actuator.name}, for {target}", "nothing was done")

@@ -5,17 +5,19 @@ One question takes these steps: an answer given before is given again; the budge
 bounded number of times. A server that fails again and again is left alone (`breaker`). What comes is checked against the schema.
 """
 
-import random
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 import structlog
 from prometheus_client import Counter, Gauge, Histogram
 
 from processors.prompts import Prompt
 from processors.prompts.schema import problem
+from resilience import Backoff, retry_within
 
 from .answers import AnswerStore
 from .breaker import CircuitBreaker
@@ -86,6 +88,14 @@ class ModelMetrics:
             unit="seconds",
             registry=None,
         )
+
+
+class _AttemptFailed(Exception):
+    """An attempt that another one may mend, after so many seconds at least."""
+
+    def __init__(self, reason: str, after: float) -> None:
+        super().__init__(reason)
+        self.after = after
 
 
 @dataclass
@@ -179,41 +189,48 @@ class ModelPool:
         return within
 
     def _ask(self, prompt: Prompt, deadline: float) -> Answer | None:
-        last = ""
-        for attempt in range(self.limits.attempts):
-            left = deadline - self.clock()
-            if left <= 0:
-                break
-            member = self._take()
-            if member is None:
-                with self._lock:
-                    self._budget.refund(prompt.job)
-                raise ModelUnavailable(f"every model server has failed and is left alone for a while: {last}")
-            try:
-                answer = self._try(member, prompt, min(left, self.limits.timeout_s))
-            except PromptRefused as error:
-                self._release(member, failed=None)
-                last = str(error)
-                break
-            except ModelError as error:
-                # An answer of no use is the model's failing; the server is in order.
-                self._release(member, failed=not isinstance(error, UselessAnswer))
-                last = str(error)
-                pause = self.limits.pause_s * 2**attempt * random.uniform(0.5, 1.5)  # noqa: S311  # spreads load, guards nothing
-                if isinstance(error, ServerBusy):
-                    pause = max(pause, error.after)
-                if attempt + 1 == self.limits.attempts or pause > deadline - self.clock():
-                    break
-                with self._lock:
-                    self.metrics.retries.inc()
-                self.sleep(pause)
-            else:
-                self._release(member, failed=False)
-                return answer
-        with self._lock:
-            self.metrics.failed.inc()
-        log.info("no_answer", kind=prompt.kind, job=prompt.job, reason=last or "no time left")
-        return None
+        limits, attempts = self.limits, count()
+        try:
+            return retry_within(
+                lambda: self._attempt(prompt, deadline, again=next(attempts) > 0),
+                on=_AttemptFailed,
+                tries=limits.attempts,
+                until=deadline,
+                backoff=Backoff(limits.pause_s, limits.total_s),
+                at_least=lambda failed: failed.after,
+                clock=self.clock,
+                sleep=self.sleep,
+            )
+        except (_AttemptFailed, PromptRefused) as error:
+            with self._lock:
+                self.metrics.failed.inc()
+            log.info("no_answer", kind=prompt.kind, job=prompt.job, reason=str(error))
+            return None
+
+    def _attempt(self, prompt: Prompt, deadline: float, *, again: bool) -> Answer:
+        """Ask one server. Raises `_AttemptFailed`, `PromptRefused`, or `ModelUnavailable` where every server is left alone."""
+        if again:
+            with self._lock:
+                self.metrics.retries.inc()
+        left = deadline - self.clock()
+        if left <= 0:
+            raise _AttemptFailed("no time left", after=math.inf)
+        member = self._take()
+        if member is None:
+            with self._lock:
+                self._budget.refund(prompt.job)
+            raise ModelUnavailable("every model server has failed and is left alone for a while")
+        try:
+            answer = self._try(member, prompt, min(left, self.limits.timeout_s))
+        except PromptRefused:
+            self._release(member, failed=None)
+            raise
+        except ModelError as error:
+            # An answer of no use is the model's failing; the server is in order.
+            self._release(member, failed=not isinstance(error, UselessAnswer))
+            raise _AttemptFailed(str(error), error.after if isinstance(error, ServerBusy) else 0.0) from error
+        self._release(member, failed=False)
+        return answer
 
     def _try(self, member: _Member, prompt: Prompt, timeout: float) -> Answer:
         began = self.clock()

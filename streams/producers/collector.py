@@ -20,10 +20,11 @@ from records import LogChunk, NodeLogChunk
 from streams.transport import Producer, outgoing
 
 from .checkpoint import CollectorCheckpoint, FilePosition
-from .collector_settings import CollectorCounters, CollectorSettings
+from .collector_settings import CollectorSettings
 from .journal import Journal
 from .kernel_log import KernelLog
 from .log_files import OpenedLog, RefusedFile, open_log, search
+from .metrics import CollectorMetrics
 from .paths import JobPattern, node_log
 from .pipe_intake import PipeIntake
 from .shipper import Envelope, Shipper, Source
@@ -71,7 +72,8 @@ class Collector:
         self._changed = threading.Lock()
         self._dirty = False
         _raise_file_limit()
-        self.counters = CollectorCounters()
+        self.metrics = CollectorMetrics()
+        self.has_shipped = False
         self.shipper = Shipper(
             connect,
             f"collector-{settings.node}",
@@ -147,7 +149,7 @@ class Collector:
             self._checkpoint.finished[:] = [inode for inode in self._checkpoint.finished if inode in standing]
         self._refused &= paths | self._feeds.keys()
         self._first_search = False
-        self.counters.files = len(self._tails) + len(self._feeds)
+        self.metrics.files.set(len(self._tails) + len(self._feeds))
 
     def _look(
         self, path: str, make: Callable[[str, str], LogChunk | NodeLogChunk | None], known: set[tuple[int, int]]
@@ -252,8 +254,8 @@ class Collector:
     def _refuse(self, path: str, reason: str, *, untrusted: bool = False) -> None:
         if path not in self._refused:
             self._refused.add(path)
-            self.counters.files_refused += 1
-            self.counters.files_untrusted += untrusted
+            self.metrics.files_refused.inc()
+            self.metrics.files_untrusted.inc(untrusted)
             log.warning("file is left out", path=path, reason=reason)
 
     def _name(self, status: os.stat_result) -> str:
@@ -280,7 +282,7 @@ class Collector:
                 self._refuse(tail.path, f"{error.strerror} while reading")
                 continue
             total += read
-            self.counters.bytes += read
+            self.metrics.read_bytes.inc(read)
             if not self._ship(tail):
                 break
         return total
@@ -298,9 +300,10 @@ class Collector:
             if not self.shipper.offer(Envelope(Source("", 0, chunk.node, chunk.producer), outgoing(chunk), lines)):
                 break
             feed.ready.popleft()
-            self.counters.chunks += 1
-            self.counters.pieces += lines
-            self.counters.lines += lines
+            self.metrics.chunks.inc()
+            self.has_shipped = True
+            self.metrics.pieces.inc(lines)
+            self.metrics.lines.inc(lines)
         return count
 
     def _ship(self, tail: Tail) -> bool:
@@ -316,9 +319,10 @@ class Collector:
             ):
                 return False
             tail.ready.popleft()
-            self.counters.chunks += 1
-            self.counters.pieces += chunk.lines
-            self.counters.lines += chunk.after.line - record.first_line
+            self.metrics.chunks.inc()
+            self.has_shipped = True
+            self.metrics.pieces.inc(chunk.lines)
+            self.metrics.lines.inc(chunk.after.line - record.first_line)
         return True
 
     def _acknowledged(self, tail: Tail, chunk: Shippable, _: Exception | None) -> None:

@@ -1,4 +1,4 @@
-"""What a collector is told, and what it counts."""
+"""What a collector is told."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -46,23 +46,3 @@ class CollectorSettings:
     close_timeout: float = 5.0
     memory: int = 32 << 20
     limits: ChunkLimits = field(default_factory=ChunkLimits)
-
-
-@dataclass(slots=True)
-class CollectorCounters:
-    """What a collector read since its start. What became of it on its way is in the shipper's counters."""
-
-    pieces: int = 0
-    """Pieces of text that were put into chunks."""
-    lines: int = 0
-    """Lines: pieces that ended with a newline."""
-    bytes: int = 0
-    """Bytes read from the files."""
-    chunks: int = 0
-    """Chunks handed over for shipping."""
-    files: int = 0
-    """Files followed now (a gauge)."""
-    files_refused: int = 0
-    """Files that no job could be told for, or that could not be read."""
-    files_untrusted: int = 0
-    """Of these, files that may not speak for the job that their name tells, or that stand behind a link."""

@@ -1,15 +1,13 @@
-"""What producers count, as metrics. They share their counters with pipes, whose environment is a job's: those know no client library."""
+"""What producers count, as metrics. Pipes run in a job's environment and know no client library: shippers count in plain numbers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from prometheus_client import Metric
+from prometheus_client import Counter, Gauge, Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from .collector_settings import CollectorCounters
 from .counters import ShippingCounters
-from .pipe_intake import IntakeCounters
 
 
 class _Family(NamedTuple):
@@ -22,19 +20,6 @@ class _Family(NamedTuple):
     unit: str = ""
 
 
-_COLLECTOR = (
-    _Family("pieces", "pieces", "Pieces of text that were put into chunks."),
-    _Family("lines", "lines", "Lines: pieces that ended with a newline."),
-    _Family("bytes", "read_bytes", "Bytes read from files.", unit="bytes"),
-    _Family("chunks", "chunks", "Chunks handed over for shipping."),
-    _Family("files", "files", "Files followed now.", gauge=True),
-    _Family("files_refused", "files_refused", "Files that no job could be told for, or that could not be read."),
-    _Family(
-        "files_untrusted",
-        "files_untrusted",
-        "Of these, files that may not speak for the job that their name tells, or that stand behind a link.",
-    ),
-)
 _SHIPPING = (
     _Family("acknowledged", "acknowledged", "Messages that the broker has acknowledged."),
     _Family("waiting", "waiting", "Messages in memory that it has not acknowledged yet.", gauge=True),
@@ -48,27 +33,28 @@ _SHIPPING = (
     _Family("sends_failed", "sends_failed", "Sends, and attempts to connect, that failed."),
     _Family("broker_up", "broker_up", "1 while the broker acknowledges what is sent.", gauge=True),
 )
-_INTAKE = (
-    _Family("connections", "connections", "Connections of pipes."),
-    _Family("entries", "entries", "Messages of pipes that the broker has."),
-    _Family(
-        "refused",
-        "refused",
-        "Messages refused for good: their user may not speak for the job, or they are none of a pipe's.",
-    ),
-    _Family(
-        "turned_away",
-        "turned_away",
-        "Connections that were closed because they wrote no entries, or because their user has too many.",
-    ),
-)
 
 
 class CollectorMetrics:
-    """What a collector read."""
+    """What a collector read. What became of it on its way is in the shipper's."""
 
-    def __init__(self, counters: CollectorCounters | None = None) -> None:
-        self.collector = _Reader("schedmate_collector", _COLLECTOR, counters or CollectorCounters())
+    def __init__(self) -> None:
+        prefix = "schedmate_collector"
+        self.pieces = Counter(f"{prefix}_pieces", "Pieces of text that were put into chunks.", registry=None)
+        self.lines = Counter(f"{prefix}_lines", "Lines: pieces that ended with a newline.", registry=None)
+        self.read_bytes = Counter(f"{prefix}_read_bytes", "Bytes read from files.", unit="bytes", registry=None)
+        self.chunks = Counter(f"{prefix}_chunks", "Chunks handed over for shipping.", registry=None)
+        self.files = Gauge(f"{prefix}_files", "Files followed now.", registry=None)
+        self.files_refused = Counter(
+            f"{prefix}_files_refused",
+            "Files that no job could be told for, or that could not be read.",
+            registry=None,
+        )
+        self.files_untrusted = Counter(
+            f"{prefix}_files_untrusted",
+            "Of these, files that may not speak for the job that their name tells, or that stand behind a link.",
+            registry=None,
+        )
 
 
 class ShippingMetrics:
@@ -81,8 +67,20 @@ class ShippingMetrics:
 class IntakeMetrics:
     """What a collector took from pipes."""
 
-    def __init__(self, counters: IntakeCounters | None = None) -> None:
-        self.intake = _Reader("schedmate_pipe_intake", _INTAKE, counters or IntakeCounters())
+    def __init__(self) -> None:
+        prefix = "schedmate_pipe_intake"
+        self.connections = Counter(f"{prefix}_connections", "Connections of pipes.", registry=None)
+        self.entries = Counter(f"{prefix}_entries", "Messages of pipes that the broker has.", registry=None)
+        self.refused = Counter(
+            f"{prefix}_refused",
+            "Messages refused for good: their user may not speak for the job, or they are none of a pipe's.",
+            registry=None,
+        )
+        self.turned_away = Counter(
+            f"{prefix}_turned_away",
+            "Connections that were closed because they wrote no entries, or because their user has too many.",
+            registry=None,
+        )
 
 
 class _Reader(Collector):

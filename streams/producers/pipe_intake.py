@@ -14,7 +14,6 @@ import zlib
 from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from records import PIPE_KINDS, PIPE_SAYS, InvalidRecord, JobEvent, LogChunk, Us
 from .collector_connection import ANSWER, REFUSED, TAKEN
 from .envelope import Envelope, InvalidEntry, unpack
 from .file_trust import FileTrust, name_of
+from .metrics import IntakeMetrics
 from .pipe_records import LOGS
 from .spool import HEAD
 
@@ -46,20 +46,6 @@ class SocketInUse(UserError, ValueError):
 
 class InvalidFrame(ValueError):
     """Bytes that no pipe writes."""
-
-
-@dataclass(slots=True)
-class IntakeCounters:
-    """What came from pipes through the socket since the start."""
-
-    connections: int = 0
-    """Connections of pipes."""
-    entries: int = 0
-    """Messages of pipes that the broker has."""
-    refused: int = 0
-    """Messages refused for good: their user may not speak for the job, or they are none of a pipe's."""
-    turned_away: int = 0
-    """Connections that were closed because they wrote no entries, or because their user has too many."""
 
 
 class _Client:
@@ -115,7 +101,7 @@ class PipeIntake:
     """
 
     def __init__(self, path: Path, trust: FileTrust, offer: Callable[[Envelope], bool]) -> None:
-        self.counters = IntakeCounters()
+        self.metrics = IntakeMetrics()
         self._path, self._trust, self._offer = path, trust, offer
         self._listener = _listen(path)
         self._clients: set[_Client] = set()
@@ -128,6 +114,16 @@ class PipeIntake:
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="pipe intake", daemon=True)
         self._thread.start()
+
+    @property
+    def connected(self) -> int:
+        """Pipes that are connected now."""
+        return len(self._clients)
+
+    @property
+    def held_back(self) -> int:
+        """Pipes of which no more is read until there is room to ship what they sent."""
+        return sum(bool(client.waiting) for client in list(self._clients))
 
     def close(self) -> None:
         """Take nothing more. What is not acknowledged stays with the pipes."""
@@ -162,10 +158,10 @@ class PipeIntake:
             client = _Client(connection)
             if self._of_user[client.user] >= CLIENTS_PER_USER:
                 log.warning("pipe_turned_away", user=name_of(client.user), reason=f"{CLIENTS_PER_USER} are connected")
-                self.counters.turned_away += 1
+                self.metrics.turned_away.inc()
                 connection.close()
                 return
-            self.counters.connections += 1
+            self.metrics.connections.inc()
             self._of_user[client.user] += 1
             self._clients.add(client)
             self._selector.register(connection, client.events, client)
@@ -200,7 +196,7 @@ class PipeIntake:
                 self._look(client, *entry)
         except InvalidFrame as error:
             log.warning("pipe_turned_away", user=name_of(client.user), reason=str(error))
-            self.counters.turned_away += 1
+            self.metrics.turned_away.inc()
             self._drop(client)
             return
         events = (selectors.EVENT_READ if client.reads else 0) | (selectors.EVENT_WRITE if client.answers else 0)
@@ -245,7 +241,7 @@ class PipeIntake:
             client.waiting = (number, envelope)
 
     def _refuse(self, client: _Client, number: int, reason: str) -> None:
-        self.counters.refused += 1
+        self.metrics.refused.inc()
         log.warning("pipe_refused", user=name_of(client.user), reason=reason)
         client.answer(number, REFUSED, reason)
 
@@ -265,8 +261,8 @@ class PipeIntake:
         while self._acknowledged:
             client, number, size, refused = self._acknowledged.popleft()
             client.unanswered -= size
-            self.counters.entries += refused is None
-            self.counters.refused += refused is not None
+            self.metrics.entries.inc(refused is None)
+            self.metrics.refused.inc(refused is not None)
             client.answer(number, TAKEN if refused is None else REFUSED, "" if refused is None else str(refused))
             advanced.add(client)
         for client in advanced:

@@ -28,8 +28,9 @@ def test_every_line_is_of_another_template() -> None:
 
 def test_caches_and_state_stay_at_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matcher, "TEMPLATES", SIZE)
-    processor = JobProcessor(StreamReader(LineClassifier(ModelClassifier(), SIZE), MetricTracker()))
-    processor.reader.tracker._extractor = Extractor(SIZE)
+    extractor = Extractor(SIZE)
+    tracker = MetricTracker(extractor=extractor)
+    processor = JobProcessor(StreamReader(LineClassifier(ModelClassifier(), SIZE), tracker))
     state, sizes = JobState(job="job"), []
     for offset, chunk in enumerate(distinct("job", 8)):
         processor.process(state, Position("job-logs", 0, offset), chunk)
@@ -37,9 +38,9 @@ def test_caches_and_state_stay_at_their_bounds(monkeypatch: pytest.MonkeyPatch) 
     assert value(processor.reader.classifier.metrics.templates) >= 6 * CHUNK, (
         "the budget for new text passes the others over"
     )
-    assert len(processor.reader.classifier._cache) <= 2 * SIZE
-    assert len(processor.reader.tracker._extractor._layouts) <= 2 * SIZE
-    assert len(processor.stage(Diagnosis).handler._reader._matcher._known) <= SIZE
+    assert processor.reader.classifier.remembered <= 2 * SIZE
+    assert extractor.remembered <= 2 * SIZE
+    assert processor.stage(Diagnosis).handler.remembered <= SIZE
     assert max(sizes) < 40_000
     assert sizes[-1] < 1.5 * sizes[3]
 

@@ -126,7 +126,7 @@ def test_the_processor_finds_its_place(tree: Path) -> None:
         apply(change, tree)
     run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/processors/test_loss_limit.py")
     run(tree, "-m", "mypy", "-p", "processors")
-    making = "from schedmate.settings import ProcessorSettings as S"
+    making = "from processors.settings import ProcessorSettings as S"
     run(tree, "-c", f"from schedmate.assembly import job_processor; {making}; job_processor(S())")
 
 

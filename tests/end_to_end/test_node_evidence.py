@@ -33,6 +33,7 @@ from streams.producers.collector_settings import CollectorSettings
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import Message, outgoing
+from tests.metric_values import value
 from tests.scheduler_bridge.actuators.test_local import Cluster
 from tests.scheduler_bridge.findings import Written
 from tests.servers.kafka import Kafka
@@ -106,7 +107,7 @@ def test_in_one_process_down_to_the_restart(tmp_path: Path) -> None:
         broker.append(outgoing(timed_out(job)))
         (first,) = failures(found("failures"))
         assert (first.faulty_component, first.node) == (Component.NETWORK, SOUND)
-        assert until(lambda: collector.counters.files == 1)
+        assert until(lambda: value(collector.metrics.files) == 1)
         with log.open("a") as kernel:
             kernel.write(XID)
         assert until(lambda: len(found("node-findings")) == 1)

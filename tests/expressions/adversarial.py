@@ -1,5 +1,6 @@
 """Texts on which an expression does as much work as it can: each of its repeats pumped, and then a character that fails."""
 
+import functools
 import random
 import re
 import re._constants as sre
@@ -83,10 +84,16 @@ def _sample(nodes: Sequence[Node], chance: random.Random) -> str:  # a case each
 
 
 def _one_of(op: object, args: object, chance: random.Random) -> str:
-    matching = re.compile(_class(op, args), re.DOTALL)
-    candidates = [each for each in _ALPHABET if matching.match(each)]
-    candidates = candidates or [chr(code) for code in range(32, 0x3000) if matching.match(chr(code))]
-    return chance.choice(candidates[:6]) if candidates else "a"
+    candidates = _candidates(_class(op, args))
+    return chance.choice(candidates) if candidates else "a"
+
+
+@functools.cache
+def _candidates(wanted: str) -> str:
+    """Return a few characters of a class."""
+    matching = re.compile(wanted, re.DOTALL)
+    usual = "".join(each for each in _ALPHABET if matching.match(each))
+    return usual[:6] or "".join(chr(code) for code in range(32, 0x3000) if matching.match(chr(code)))[:6]
 
 
 def _class(op: object, args: object) -> str:

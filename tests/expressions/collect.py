@@ -4,7 +4,7 @@ import ast
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -110,8 +110,9 @@ def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, dict[str, list[str]]]]:
     """Yield the calls of methods within functions, with what the loops about them go over."""
     functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
     for function in functions:
-        loops = _loops(function)
-        for node in ast.walk(function):
+        nodes = list(ast.walk(function))
+        loops = _loops(nodes)
+        for node in nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 yield node, loops
 
@@ -147,11 +148,11 @@ def _targets(module: ModuleType, call: ast.Call, loops: dict[str, list[str]]) ->
             yield from (place for place, held in _PLACES.get(id(pattern), {}).items() if held is pattern)
 
 
-def _loops(function: ast.AST) -> dict[str, list[str]]:
+def _loops(nodes: Iterable[ast.AST]) -> dict[str, list[str]]:
     """Return what the variables of loops over several names stand for: `for each in (_A, _B)`."""
     return {
         node.target.id: [ast.unparse(each) for each in node.iter.elts]
-        for node in ast.walk(function)
+        for node in nodes
         if isinstance(node, ast.For | ast.comprehension)
         and isinstance(node.target, ast.Name)
         and isinstance(node.iter, ast.Tuple)

@@ -32,10 +32,10 @@ def seconds(action: Callable[[], object], tries: int = 1) -> float:
 
 def costly(expression: Expression) -> str:
     """Return a text on which `expression` costs too much, however often it is tried; empty where there is none."""
+    allowed = SCANS * seconds(lambda: _PLAIN.findall(_TEXT), tries=3)
     for length in LENGTHS:
         for text in attacks(expression.pattern, length):
             look = lambda text=text: expression.look(text)  # noqa: E731  # what is measured, twice
-            allowed = SCANS * seconds(lambda: _PLAIN.findall(_TEXT), tries=3)
             if seconds(look) < allowed:
                 continue
             if seconds(look, TRIES) > SCANS * seconds(lambda: _PLAIN.findall(_TEXT), TRIES):
@@ -52,7 +52,7 @@ def test_all_rooms_are_looked_through() -> None:
     places = {each.place for each in EXPRESSIONS}
     assert {"processors.diagnose.matcher._CARRIED", "processors.grammar.prefix._RANK"} <= places
     assert any(place.startswith("processors.grammar.units._RATE[") for place in places)
-    assert any(place.startswith("schedmate.settings:") for place in places)
+    assert any(place.startswith("schedmate.passwords:") for place in places)
 
 
 @pytest.mark.slow

@@ -1,10 +1,11 @@
 """What the code imports is declared, in the base or in the extra that the errors name."""
 
 import ast
+import functools
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -53,13 +54,19 @@ def imported(file: Path) -> Iterator[str]:
             yield node.module.partition(".")[0]
 
 
+@functools.cache
 def foreign_modules() -> set[str]:
     found = {module for room in ROOMS for file in (ROOT / room).rglob("*.py") for module in imported(file)}
     return found - set(sys.stdlib_module_names) - set(ROOMS)
 
 
+@functools.cache
+def installed() -> Mapping[str, list[str]]:
+    return packages_distributions()
+
+
 def distributions(module: str) -> set[str]:
-    return UNLISTED.get(module) or {normal(name) for name in packages_distributions().get(module, ())}
+    return UNLISTED.get(module) or {normal(name) for name in installed().get(module, ())}
 
 
 @pytest.mark.parametrize("module", sorted(foreign_modules()))

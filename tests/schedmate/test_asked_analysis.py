@@ -2,11 +2,10 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+from tests.schedmate.forked import run_forked
 from tests.streams.model_worker import misbehaving_server as bad
 from tests.streams.model_worker.sensible import sensible_server
 
@@ -23,14 +22,13 @@ CRASH = [
 def analyzed(tmp_path: Path, lines: list[str], url: str = "", as_json: bool = True) -> Any:
     log = tmp_path / "train.log"
     log.write_text("\n".join(lines) + "\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "schedmate", "analyze", *(["--json"] if as_json else []), str(log)],
-        capture_output=True, text=True, check=False, timeout=120,
+    done = run_forked(
+        "analyze", *(["--json"] if as_json else []), log, timeout_s=120,
         env=os.environ | {"SCHEDMATE_CONFIG": os.devnull, "SCHEDMATE_LANGUAGE_MODEL__SERVERS": url, "COLUMNS": "200"}
         | {"SCHEDMATE_LANGUAGE_MODEL__TIMEOUT_SECONDS": "5", "SCHEDMATE_LANGUAGE_MODEL__ATTEMPTS": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout) if as_json else done.stdout
+    return json.loads(done.stdout) if as_json else done.stdout.decode()
 
 
 def test_an_open_template_is_explained_and_printed_times_confirm_it(tmp_path: Path) -> None:

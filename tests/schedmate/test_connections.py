@@ -3,11 +3,14 @@
 import socket
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
+from structlog.testing import capture_logs
 
+from schedmate import connections
 from schedmate.connections import permitted
-from schedmate.settings import KafkaSettings
+from schedmate.settings import KafkaSection
 from streams.transport import BrokerUnavailable, TransportError
 
 
@@ -28,20 +31,28 @@ def closing() -> Iterator[int]:
     server.close()
 
 
-def test_a_broker_that_breaks_connections_off_is_waited_for_until_the_service_is_stopped(closing: int) -> None:
+def test_a_broker_that_breaks_connections_off_is_waited_for_until_the_service_is_stopped(
+    closing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stop, ended = threading.Event(), []
+    reach = connections.kafka_connection
+    monkeypatch.setattr(
+        connections, "kafka_connection", lambda settings: replace(reach(settings), bootstrap_timeout_s=0.2)
+    )
 
     def run() -> None:
         try:
-            permitted(KafkaSettings(brokers=f"127.0.0.1:{closing}"), "sink", stop)
+            permitted(KafkaSection(brokers=f"127.0.0.1:{closing}"), "sink", stop)
         except TransportError as error:
             ended.append(error)
 
     service = threading.Thread(target=run)
-    service.start()
-    service.join(3.0)
-    assert service.is_alive()
-    stop.set()
-    service.join(60.0)
+    with capture_logs() as logged:
+        service.start()
+        while not any(entry["event"] == "dependency_unavailable" for entry in logged):
+            service.join(0.02)
+            assert service.is_alive(), ended
+        stop.set()
+        service.join(60.0)
     assert isinstance(ended[0], BrokerUnavailable)
     assert "broke the connection off" in str(ended[0])

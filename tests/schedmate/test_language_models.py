@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from schedmate.language_models import language_model, model_servers
-from schedmate.settings import LanguageModelSettings, SettingsError, load
+from schedmate.settings import LanguageModelSection, SettingsError, load
 
 
 def test_without_servers_there_is_no_model() -> None:
@@ -27,6 +27,6 @@ def test_limits_and_servers_come_from_the_settings(tmp_path: Path) -> None:
 
 def test_bad_settings_are_said() -> None:
     with pytest.raises(SettingsError, match=r"language_model\.servers: expected the address"):
-        model_servers(LanguageModelSettings(servers=("nowhere",)))
+        model_servers(LanguageModelSection(servers=("nowhere",)))
     with pytest.raises(SettingsError, match=r"language_model\.answers_file"):
-        language_model(LanguageModelSettings(servers=("http://a/v1",), answers_file=Path("/")))
+        language_model(LanguageModelSection(servers=("http://a/v1",), answers_file=Path("/")))

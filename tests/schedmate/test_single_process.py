@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import zstandard
 
+from .forked import run_forked
+
 HEALTHY = [f"step {step}/400 | loss {10 / step:.4f} | step_time 0.250 s" for step in range(1, 61)]
 CRASH = [
     "Traceback (most recent call last):",
@@ -23,13 +25,7 @@ CRASH = [
 
 
 def schedmate(*arguments: str | Path, text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "schedmate", *map(str, arguments)],
-        input=text,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
+    return run_forked(*arguments, text=text, timeout_s=120)
 
 
 def analyzed(*files: Path, text: bytes = b"") -> list[dict[str, Any]]:

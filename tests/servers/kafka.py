@@ -1,15 +1,19 @@
 """A real Apache Kafka broker (KRaft) on loopback, alone or as one of several."""
 
+import atexit
 import base64
+import functools
 import os
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -97,8 +101,7 @@ class Kafka:
 
     def format(self, *more: str, cluster: str = "") -> None:
         """Make its storage; `more` are further options of Kafka's own tool."""
-        (self.directory / "server.properties").write_text(self.properties())
-        (self.directory / "log4j2.yaml").write_text(LOG4J)
+        self.write_settings()
         subprocess.run(
             [
                 *self._java(),
@@ -113,6 +116,10 @@ class Kafka:
             check=True,
             capture_output=True,
         )
+
+    def write_settings(self) -> None:
+        (self.directory / "server.properties").write_text(self.properties())
+        (self.directory / "log4j2.yaml").write_text(LOG4J)
 
     def start(self) -> None:
         self.launch()
@@ -162,9 +169,19 @@ def start_kafka(directory: Path) -> Kafka:
     """Start a broker whose data lie in `directory`."""
     require_kafka()
     broker = Kafka(directory)
-    broker.format()
+    broker.write_settings()
+    shutil.copytree(_formatted(), directory / "logs")
     broker.start()
     return broker
+
+
+@functools.cache
+def _formatted() -> Path:
+    """Return the storage of a broker that was never started: Kafka's tool takes as long to make one as the broker to start."""
+    directory = Path(tempfile.mkdtemp(prefix="kafka-formatted-", dir=os.environ.get("TMPDIR")))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    Kafka(directory).format()
+    return directory / "logs"
 
 
 def require_kafka() -> None:
@@ -198,3 +215,28 @@ def own_kafka(tmp_path: Path) -> Iterator[Kafka]:
         yield broker
     finally:
         broker.kill()
+
+
+@contextmanager
+def refusing(address: str) -> Iterator[list[None]]:
+    """Break every connection to `address` off; yield a list that grows by one for each."""
+    host, _, port = address.rpartition(":")
+    tries: list[None] = []
+    server = socket.create_server((host, int(port)))
+
+    def serve() -> None:
+        while True:
+            try:
+                server.accept()[0].close()
+            except OSError:
+                return
+            tries.append(None)
+
+    serving = threading.Thread(target=serve)
+    serving.start()
+    try:
+        yield tries
+    finally:
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+        serving.join()

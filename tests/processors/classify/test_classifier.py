@@ -190,7 +190,7 @@ def test_memory_is_bounded() -> None:
     for number in range(300):
         word = "".join(chr(97 + int(digit)) for digit in str(number))
         classifier.classify([f"nothing known about {word}"], context)
-    assert len(classifier._cache) <= 100
+    assert classifier.remembered <= 100
     assert value(classifier.metrics.templates) == 300
 
 

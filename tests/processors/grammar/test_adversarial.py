@@ -106,5 +106,5 @@ def test_caches_hold_a_bounded_number_of_templates() -> None:
         classifier.classify(batch, context)
         for line in batch:
             extractor.read(line)
-    assert len(extractor._layouts) <= 200
-    assert len(classifier._cache) <= 200
+    assert extractor.remembered <= 200
+    assert classifier.remembered <= 200

@@ -5,10 +5,11 @@ import os
 import pty
 import re
 import struct
-import subprocess
-import sys
 import termios
+import threading
 from collections.abc import Mapping
+
+from tests.schedmate.forked import run_on
 
 
 def on_terminal(
@@ -26,17 +27,14 @@ def on_terminal(
         "TERM": "xterm-256color",
         **variables,
     }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "schedmate", *arguments], stdin=theirs, stdout=theirs if stdout is None else stdout,
-        stderr=theirs, env=environment,
-    )  # fmt: skip
+    seen: list[bytes] = []
+    reader = threading.Thread(target=lambda: seen.extend(iter(lambda: _read(ours), b"")))
+    reader.start()
+    run_on((theirs, theirs if stdout is None else stdout, theirs), *arguments, env=environment)
     os.close(theirs)
-    seen = b""
-    while block := _read(ours):
-        seen += block
+    reader.join()
     os.close(ours)
-    process.wait(60)
-    text = seen.decode(errors="replace").replace("\r\n", "\n")
+    text = b"".join(seen).decode(errors="replace").replace("\r\n", "\n")
     return text if raw else re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
 
 

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 
@@ -16,6 +14,7 @@ from streams.dead_letters import DeadLetterError, find, original
 from streams.kafka import KafkaConsumer, KafkaProducer, read_back
 from streams.transport import Message, Outgoing, outgoing
 from tests.schedmate.cli.test_terminal import ACTS, harmless
+from tests.schedmate.forked import run_forked
 from tests.servers.kafka import Kafka
 
 pytestmark = pytest.mark.kafka
@@ -29,11 +28,8 @@ class Site:
         self.producer = KafkaProducer(kafka.connection)
 
     def run(self, *arguments: str, code: int = 0, given: str = "") -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "schedmate", "dead-letters", *arguments],
-            env={**os.environ, "SCHEDMATE_CONFIG": os.devnull, "SCHEDMATE_KAFKA__BROKERS": self.kafka.address},
-            capture_output=True, timeout=60, check=False, input=given.encode(),
-        )  # fmt: skip
+        environment = {**os.environ, "SCHEDMATE_CONFIG": os.devnull, "SCHEDMATE_KAFKA__BROKERS": self.kafka.address}
+        done = run_forked("dead-letters", *arguments, env=environment, text=given.encode())
         self.bytes = done.stdout
         said = (done.stdout + done.stderr).decode(errors="replace")
         assert done.returncode == code, said

@@ -2,24 +2,18 @@
 
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from schedmate.service import service
 from schedmate.settings import SettingsError, load
+from tests.schedmate.forked import run_forked
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "schedmate", *arguments], check=False, capture_output=True, text=True, timeout=60
-    )
-
-
-def one_line(done: subprocess.CompletedProcess[str]) -> str:
+def one_line(done: subprocess.CompletedProcess[bytes]) -> str:
     assert done.returncode == 2, done
-    (line,) = done.stderr.strip().splitlines()
+    (line,) = done.stderr.decode().strip().splitlines()
     return line
 
 
@@ -34,14 +28,14 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
     ],
 )
 def test_a_setting_that_cannot_be(arguments: list[str], words: str) -> None:
-    assert words in one_line(run(*arguments))
+    assert words in one_line(run_forked(*arguments))
 
 
 @pytest.mark.parametrize("embedder", ["flag", "onnx"])
 def test_an_embedder_that_is_not_there(tmp_path: Path, embedder: str) -> None:
     (log := tmp_path / "train.log").write_text("step 1 loss 0.5\n")
     model = f"processors.embedder_model={tmp_path}"
-    said = one_line(run("--set", f"processors.embedder={embedder}", "--set", model, "analyze", str(log)))
+    said = one_line(run_forked("--set", f"processors.embedder={embedder}", "--set", model, "analyze", str(log)))
     assert f"processors.embedder = {embedder}: " in said
 
 

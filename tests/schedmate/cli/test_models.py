@@ -1,24 +1,20 @@
 """`models` as a person starts it; with a real vLLM in tests/streams/model_worker/test_vllm.py."""
 
 import importlib.util
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.schedmate.forked import run_forked
 from tests.streams.model_worker import misbehaving_server as bad
 
 VLLM = importlib.util.find_spec("vllm") is not None
 
 
 def say(*arguments: str, code: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", "from schedmate.cli import main; main()", *arguments],
-        capture_output=True, text=True, check=False, env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp"},
-    )  # fmt: skip
+    done = run_forked(*arguments, env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp"})
     assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    return (done.stdout + done.stderr).decode()
 
 
 def test_check_says_what_each_server_does() -> None:

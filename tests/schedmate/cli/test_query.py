@@ -3,8 +3,6 @@
 import csv
 import json
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 from records import Checkpoint, CheckpointState, DurableBy, EventKind, JobEvent, JobMetric, Position, Record
 from sinks.clickhouse import ClickHouseWriter, open_client, queries
 from sinks.redis import RedisState, open_redis
+from tests.schedmate.forked import run_forked
 from tests.servers import free_port
 from tests.servers.clickhouse import clickhouse_server
 from tests.servers.redis import redis_server
@@ -32,13 +31,9 @@ class Site:
     def say(self, *arguments: str, code: int = 0, **settings: str) -> str:
         values = {"clickhouse.url": self.url, **{name.replace("__", "."): value for name, value in settings.items()}}
         sets = [f"--set={name}={value}" for name, value in values.items()]
-        done = subprocess.run(
-            [sys.executable, "-c", "from schedmate.cli import main; main()", *sets, *arguments],
-            capture_output=True, text=True, check=False,
-            env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp", "COLUMNS": "200"},
-        )  # fmt: skip
+        done = run_forked(*sets, *arguments, env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp", "COLUMNS": "200"})
         assert done.returncode == code, done.stderr
-        return done.stdout if code == 0 else done.stderr
+        return (done.stdout if code == 0 else done.stderr).decode()
 
 
 @pytest.fixture(scope="module")

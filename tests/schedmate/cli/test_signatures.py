@@ -1,9 +1,9 @@
 """`signatures` as a person starts it."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.schedmate.forked import run_forked
 
 OWN = """
 [[signature]]
@@ -23,12 +23,9 @@ counter = "coolant pump 7 found"
 
 def say(*arguments: str, own: Path | None = None, code: int = 0) -> str:
     sets = [f"--set=processors.signatures={own}"] if own else []
-    done = subprocess.run(
-        [sys.executable, "-c", "from schedmate.cli import main; main()", *sets, *arguments],
-        capture_output=True, text=True, check=False, env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp", "COLUMNS": "200"},
-    )  # fmt: skip
+    done = run_forked(*sets, *arguments, env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp", "COLUMNS": "200"})
     assert done.returncode == code, done.stderr
-    return done.stdout if code == 0 else done.stderr
+    return (done.stdout if code == 0 else done.stderr).decode()
 
 
 def test_list_and_show(tmp_path: Path) -> None:

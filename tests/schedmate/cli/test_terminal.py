@@ -20,6 +20,8 @@ from schedmate.safe_console import SafeConsole
 from schedmate.terminal import json_safe, one_line, printable
 from sinks.clickhouse import ClickHouseWriter, migrate, open_client
 from sinks.redis import RedisState, open_redis
+from tests.docs.pages import ROOT
+from tests.schedmate.forked import run_forked
 from tests.servers.redis import RedisServer
 
 from .on_terminal import on_terminal
@@ -55,15 +57,13 @@ def log(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str, given: str | None = None, **variables: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "schedmate", *arguments],
-        env={"SCHEDMATE_CONFIG": "/dev/null", "PATH": "/usr/bin:/bin", **variables}, input=given, capture_output=True, timeout=60,
-        check=False, encoding="utf-8",
-    )  # fmt: skip
-    assert 'Traceback (most recent call last):\n  File "/work' not in done.stderr
-    harmless(done.stdout)
-    harmless(done.stderr)
-    return done.stdout + done.stderr
+    environment = {"SCHEDMATE_CONFIG": "/dev/null", "PATH": "/usr/bin:/bin", **variables}
+    done = run_forked(*arguments, text=(given or "").encode(), env=environment)
+    said, errors = done.stdout.decode(), done.stderr.decode()
+    assert f'Traceback (most recent call last):\n  File "{ROOT}' not in errors
+    harmless(said)
+    harmless(errors)
+    return said + errors
 
 
 @pytest.mark.parametrize(

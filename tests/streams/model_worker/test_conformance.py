@@ -1,16 +1,15 @@
 """Workers and model workers on Kafka, and the local runtime that reads the same answers, make the same records."""
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from processors.settings import ProcessorSettings
 from processors.track.template_reading.questions import FIRST_LOOK
 from records import DeadLetter, ErrorType, Failure, ModelAnswer, Position, Record, decode
 from schedmate.assembly import job_processor
-from schedmate.settings import ProcessorSettings
 from streams.kafka import KafkaProducer, read_back
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
@@ -20,7 +19,7 @@ from tests.servers.kafka import Kafka
 from tests.streams.model_worker import misbehaving_server as bad
 from tests.streams.model_worker.sensible import sensible_server
 from tests.streams.runtimes.test_conformance import RESULTS, by_id
-from tests.streams.runtimes.workers import chunk, command, endings, send, wait_for
+from tests.streams.runtimes.workers import chunk, command, endings, send, until, wait_for
 
 JOBS, CHUNKS, PER_CHUNK = 3, 8, 10
 ASKING = {"SCHEDMATE_PROCESSORS__ASK_MODELS": "true"}
@@ -139,13 +138,6 @@ def test_questions_wait_while_the_model_is_away_and_poison_is_set_aside(own_kafk
     assert "question_waits" in model_log.read_text()
     (letter,) = [decode(DeadLetter, each.value) for each in read_back(own_kafka.connection, ["dead-letters"])]
     assert (letter.topic, letter.value) == ("model-questions", b"no question")
-
-
-def until(met: Callable[[], bool], log: Path) -> None:
-    deadline = time.monotonic() + 90
-    while not met():
-        assert time.monotonic() < deadline, log.read_text()[-3000:]
-        time.sleep(0.2)
 
 
 def answers(broker: Kafka) -> dict[str, ModelAnswer]:

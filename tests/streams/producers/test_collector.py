@@ -19,6 +19,7 @@ from streams.producers.file_trust import FileTrust
 from streams.producers.paths import InvalidPattern, JobPattern
 from streams.producers.shipper import Shipper, SpoolSettings
 from streams.transport import outgoing
+from tests.metric_values import value
 
 from .switchable import Switchable, wait_for
 
@@ -119,8 +120,8 @@ def test_files_are_followed_and_the_path_says_whose_they_are(site: Site) -> None
     site.write("4711_3.out", b"ur\n")
     site.settle(collector)
     assert site.broker.lines[-1] == "four"
-    assert collector.counters.lines == 6
-    assert collector.counters.files == 3
+    assert value(collector.metrics.lines) == 6
+    assert value(collector.metrics.files) == 3
 
 
 def test_a_path_without_a_job_is_said_once_and_left_out(site: Site) -> None:
@@ -130,7 +131,7 @@ def test_a_path_without_a_job_is_said_once_and_left_out(site: Site) -> None:
     collector = site.start(pattern=r"/(?P<job>\d+)_(?P<rank>\w+)\.out$")
     site.settle(collector)
     assert site.broker.written == []
-    assert collector.counters.files_refused == 2
+    assert value(collector.metrics.files_refused) == 2
 
 
 def test_a_collector_that_starts_again_goes_on_where_the_broker_stands(site: Site) -> None:
@@ -278,7 +279,7 @@ def test_a_deleted_file_gives_its_last_line_and_is_forgotten(site: Site) -> None
     path.unlink()
     site.settle(collector)
     assert site.broker.lines == ["one", "last"]
-    assert collector.counters.files == 0
+    assert value(collector.metrics.files) == 0
     site.write("1.out", b"again\n")
     site.settle(collector)
     assert site.once() == ["one", "last", "again"]
@@ -387,7 +388,7 @@ def test_a_file_speaks_only_for_a_job_of_its_owner(site: Site) -> None:
         collector = site.start(globs=globs, trust=FileTrust(owner_of=jobs.get))
         site.settle(collector)
     assert site.broker.lines == ["ada's"]
-    assert collector.counters.files_untrusted == collector.counters.files_refused == 1
+    assert value(collector.metrics.files_untrusted) == value(collector.metrics.files_refused) == 1
     (refusal,) = [each for each in said if each["event"] == "file is left out"]
     assert refusal["path"] == str(forged)
     assert refusal["reason"] == f"expected a file of user {ADA}, the owner of job 4711, got one of user {MALLORY}"
@@ -404,7 +405,7 @@ def test_a_file_waits_for_the_schedulers_word_and_holds_up_no_other(site: Site) 
     collector = site.start(globs=[f"{site.directory}/home/*/*"], trust=FileTrust(owner_of=jobs.get))
     site.settle(collector)
     assert site.broker.lines == ["second"]
-    assert collector.counters.files_refused == 0
+    assert value(collector.metrics.files_refused) == 0
     jobs["1"] = ADA
     site.settle(collector)
     assert site.broker.lines == ["second", "first"]
@@ -423,7 +424,7 @@ def test_a_job_that_the_scheduler_forgot_goes_on_where_it_was_believed(site: Sit
     second = site.start(globs=globs, trust=FileTrust(owner_of=lambda job: f"the scheduler knows no job {job}"))
     site.settle(second)
     assert site.broker.lines == ["before", "after"]
-    assert second.counters.files_untrusted == 1
+    assert value(second.metrics.files_untrusted) == 1
     # Whoever takes the file's place is asked about again.
     path.unlink()
     path.write_bytes(b"another's\n")
@@ -440,7 +441,7 @@ def test_without_a_scheduler_the_operator_says_whom_to_believe(site: Site) -> No
     nobody = site.start(globs=globs, checkpoint=site.directory / "a")
     site.settle(nobody)
     assert site.broker.lines == []
-    assert nobody.counters.files_untrusted == 2
+    assert value(nobody.metrics.files_untrusted) == 2
     site.settle(site.start(globs=globs, checkpoint=site.directory / "b", trust=FileTrust(users=frozenset({ADA}))))
     assert site.broker.lines == ["ada's"]
     site.settle(site.start(globs=globs, checkpoint=site.directory / "c", trust=FileTrust(anybody=True)))
@@ -460,7 +461,7 @@ def test_no_link_of_a_user_is_followed(site: Site) -> None:
     site.settle(collector)
     assert site.broker.lines == ["mine"]
     # The link to a file that is followed already is the same file; it is not opened a second time.
-    assert collector.counters.files_untrusted == 2
+    assert value(collector.metrics.files_untrusted) == 2
 
 
 @needs_root

@@ -14,6 +14,7 @@ from streams.producers import journal
 from streams.producers.collector import Collector
 from streams.producers.collector_settings import CollectorSettings
 from streams.producers.journal import Journal
+from tests.metric_values import value
 
 from .switchable import wait_for
 
@@ -120,5 +121,5 @@ def test_a_node_without_a_journal_is_told_of_once(tmp_path: Path, monkeypatch: p
     collector = Collector(how, MemoryBroker().producer)
     for _ in range(3):
         collector.step()
-    assert collector.counters.files_refused == 1
+    assert value(collector.metrics.files_refused) == 1
     collector.close()

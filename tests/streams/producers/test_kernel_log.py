@@ -14,6 +14,7 @@ from streams.memory import MemoryBroker
 from streams.producers.collector import Collector
 from streams.producers.collector_settings import CollectorSettings
 from streams.producers.kernel_log import KernelLog
+from tests.metric_values import value
 
 from .switchable import wait_for
 
@@ -96,7 +97,7 @@ def test_the_collector_reads_the_kernels_own_log(tmp_path: Path) -> None:
         while collector.step():
             pass
         collector.step()
-        assert collector.counters.files == 1
+        assert value(collector.metrics.files) == 1
         wait_for(lambda: collector.shipper.idle)
         collector.close()
         chunks = [decode(NodeLogChunk, message.value) for message in broker.read("node-logs")]

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from records import EventKind, JobEvent, LogChunk, decode
 from streams.kafka import read_back
 from streams.producers.build_pyz import build
-from tests.servers.kafka import Kafka
+from tests.servers.kafka import Kafka, refusing
 
 from .switchable import segments, wait_for
 from .test_standalone_pipe import PYTHON
@@ -151,9 +150,11 @@ def test_the_collector_survives_kill_and_an_absent_broker(own_kafka: Kafka, tmp_
             wait_for(lambda: host.has("4", 1000))
             collector.send_signal(signal.SIGKILL)
         own_kafka.kill()
-        with host.start(*command) as collector:
+        with refusing(own_kafka.address) as tries:
+            collector = host.start(*command)
             out.writelines(f"line {i}\n" for i in range(3000, 5000))
-            time.sleep(1)
+            wait_for(lambda: tries)
+        with collector:
             own_kafka.start()
             wait_for(lambda: host.has("4", 5000), 60)
             collector.send_signal(signal.SIGTERM)
@@ -184,10 +185,10 @@ def test_an_outage_is_one_line_and_a_healthy_start_logs_no_error(own_kafka: Kafk
         wait_for(lambda: host.has("5", 1))
         assert [entry for entry in said() if entry["level"] != "info"] == []
         own_kafka.kill()
-        with file.open("a") as more:
+        with refusing(own_kafka.address) as tries, file.open("a") as more:
             more.write("line 1\n")
-        wait_for(away, 60)
-        time.sleep(3)  # many tries
+            more.flush()
+            wait_for(lambda: away() and len(tries) > 3, 60)
         own_kafka.start()
         wait_for(lambda: host.has("5", 2), 60)
         collector.send_signal(signal.SIGTERM)

@@ -20,6 +20,7 @@ from streams.producers.pipe_intake import PipeIntake, SocketInUse
 from streams.producers.shipper import Shipper
 from streams.producers.spool import framed
 from streams.transport import outgoing
+from tests.metric_values import value
 
 from .switchable import Switchable, wait_for
 
@@ -67,7 +68,7 @@ def test_each_message_is_answered_once_the_broker_has_it(collector: Collector) -
     connection.close()
     assert isinstance(late.exception(5), CollectorAway)
     assert [each.seq for each in collector.broker.chunks] == list(range(200))
-    assert collector.intake.counters.entries == 200
+    assert value(collector.intake.metrics.entries) == 200
 
 
 def test_a_pipe_that_connects_again_stays_in_order(collector: Collector) -> None:
@@ -109,7 +110,7 @@ def test_what_no_pipe_of_this_job_writes_is_refused(collector: Collector, forged
         connection.send(forged).result(20)
     connection.send(chunk(0)).result(20)
     assert {message.topic for message in collector.broker.written} == {"job-logs"}
-    assert collector.intake.counters.refused == 1
+    assert value(collector.intake.metrics.refused) == 1
     connection.close()
 
 
@@ -122,7 +123,7 @@ def test_bytes_that_are_no_entries_end_their_connection_alone(collector: Collect
             stranger.settimeout(20)
             assert stranger.recv(1) == b""
     honest.send(chunk(0)).result(20)
-    assert collector.intake.counters.turned_away == 3
+    assert value(collector.intake.metrics.turned_away) == 3
     honest.close()
 
 
@@ -140,7 +141,7 @@ def test_a_client_that_reads_no_answers_holds_up_nobody(collector: Collector) ->
         honest = collector.connect()
         honest.send(chunk(7, producer="honest")).result(20)
         honest.close()
-    wait_for(lambda: not collector.intake._clients)
+    wait_for(lambda: not collector.intake.connected)
 
 
 def test_a_full_shipper_makes_pipes_wait_and_loses_nothing(tmp_path: Path) -> None:
@@ -148,7 +149,7 @@ def test_a_full_shipper_makes_pipes_wait_and_loses_nothing(tmp_path: Path) -> No
     collector.broker.state = "away"
     connection = collector.connect()
     futures = [connection.send(chunk(number, size=1000, producer=f"p{number}")) for number in range(20)]
-    wait_for(lambda: any(client.waiting for client in list(collector.intake._clients)))
+    wait_for(lambda: collector.intake.held_back)
     assert collector.shipper.counters.waiting < 10
     collector.broker.state = "up"
     for future in futures:
@@ -178,7 +179,7 @@ def test_the_kernel_says_who_writes(tmp_path: Path) -> None:
             theirs.sendall(framed(pack(Envelope(Source("1"), chunk(1), 1))))
             os.write(told_in, theirs.recv(4096))
         os._exit(0)
-    wait_for(lambda: any(client.waiting for client in list(collector.intake._clients)))
+    wait_for(lambda: collector.intake.held_back)
     assert collector.broker.written == []
     owner[0] = 4001
     assert os.read(told_out, 4096) == ANSWER.pack(0, TAKEN, 0)
@@ -204,7 +205,7 @@ def test_one_user_has_so_many_connections(collector: Collector, monkeypatch: pyt
         fourth.settimeout(20)
         assert fourth.recv(1) == b""
     pipes.pop().close()
-    wait_for(lambda: len(collector.intake._clients) == 2)
+    wait_for(lambda: collector.intake.connected == 2)
     pipes.append(collector.connect())
     pipes[-1].send(chunk(1)).result(20)
     for pipe in pipes:

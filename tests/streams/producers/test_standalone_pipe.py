@@ -19,6 +19,7 @@ from streams.producers.file_trust import FileTrust
 from streams.producers.pipe_intake import PipeIntake
 from streams.producers.shipper import Shipper, SpoolSettings
 from streams.rights import ROLES
+from tests.metric_values import value
 
 from .switchable import Switchable, segments, wait_for
 
@@ -204,7 +205,7 @@ def test_lines_of_a_job_that_is_not_ones_own_are_refused_counted_and_said(node: 
     if b"can't open file" in result.stderr or b"Permission denied" in result.stderr:
         pytest.skip("this interpreter is root's alone")
     assert (result.stdout, result.returncode) == (b"forged\n", 0)
-    wait_for(lambda: intake.counters.refused)
+    wait_for(lambda: value(intake.metrics.refused))
     assert b"refused for good: expected a pipe of user 4001, the owner of job 7" in result.stderr
     assert node.broker.written == []
     wait_for(lambda: not segments(node.spool))

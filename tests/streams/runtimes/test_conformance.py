@@ -1,6 +1,5 @@
 """Both runtimes: the same input gives the same records, by id; a killed worker changes nothing."""
 
-import time
 from pathlib import Path
 
 import msgspec
@@ -16,8 +15,19 @@ from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import Message, outgoing
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
-from tests.servers.kafka import Kafka
-from tests.streams.runtimes.workers import command, complaining, endings, send, start, training, wait_for
+from tests.servers.kafka import Kafka, refusing
+from tests.streams.runtimes.workers import (
+    all_read,
+    command,
+    complaining,
+    endings,
+    send,
+    start,
+    training,
+    until,
+    values,
+    wait_for,
+)
 
 RESULTS = ["job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "dead-letters"]
 
@@ -95,8 +105,9 @@ def test_killed_workers_leave_exactly_the_right_rows(
     try:
         part = len(logs) // 3
         for first in range(0, len(logs), part):
+            already = values(own_kafka, RESULTS)
             send(own_kafka, logs[first : first + part])
-            time.sleep(2.5)
+            until(lambda already=already: values(own_kafka, RESULTS) > already, log)  # type: ignore[misc]
             for victim, name in ((running.pop(0), "worker"), (running.pop(), "sink")):
                 assert victim.poll() is None, log.read_text()[-3000:]
                 victim.kill()
@@ -105,7 +116,7 @@ def test_killed_workers_leave_exactly_the_right_rows(
         wait_for(own_kafka, RESULTS, len(before), log, seconds=90)
         send(own_kafka, ends)
         found = wait_for(own_kafka, RESULTS, len(expected), log)
-        rows = _rows(clickhouse, len(expected), log)
+        rows = _rows(own_kafka, clickhouse, len(expected), log)
     finally:
         for process in running:
             process.kill()
@@ -130,17 +141,16 @@ def test_a_killed_broker_leaves_exactly_the_right_rows(own_kafka: Kafka, tmp_pat
         with command(own_kafka, "worker", log=log), command(own_kafka, "sink", log=log, **stored) as sink:
             half = len(logs) // 2
             for part in (logs[:half], logs[half:]):
+                already = values(own_kafka, RESULTS)
                 send(own_kafka, part)
-                wait_for(
-                    own_kafka, RESULTS, 1, log
-                )  # the worker is at work: one that finds no broker at its start ends
-                time.sleep(1.0)
+                wait_for(own_kafka, RESULTS, already + 1, log)
                 own_kafka.kill()
-                time.sleep(2.0)
+                with refusing(own_kafka.address) as tries:
+                    until(lambda tries=tries: len(tries) > 3, log)  # type: ignore[misc]
                 own_kafka.start()
                 assert sink.poll() is None, f"the sink did not wait for the broker: {log.read_text()[-3000:]}"
             found = wait_for(own_kafka, RESULTS, len(expected), log, seconds=90)
-            rows = _rows(clickhouse, len(expected), log)
+            rows = _rows(own_kafka, clickhouse, len(expected), log)
     assert by_id(found) == expected
     assert sorted(rows) == sorted(expected)
 
@@ -162,26 +172,29 @@ def test_killed_workers_tell_every_finding_and_come_to_the_same_verdicts(own_kaf
     running = [start(own_kafka, "worker", log=log), start(own_kafka, "worker", log=log)]
     try:
         for third in range(3):
+            already = values(own_kafka, RESULTS)
             send(own_kafka, logs[third * 60 : third * 60 + 60])
             send(own_kafka, complaints[third * 10 : third * 10 + 10])
-            time.sleep(2.5)
+            until(lambda already=already: values(own_kafka, RESULTS) > already, log)  # type: ignore[misc]
             victim = running.pop(0)
             assert victim.poll() is None, log.read_text()[-3000:]
             victim.kill()
             victim.wait()
             running.append(start(own_kafka, "worker", log=log))
         send(own_kafka, ends)
-        deadline = time.monotonic() + 90
-        while (
-            _told(found := list(read_back(own_kafka.connection, ["node-findings"]))) < expected
-            or _verdicts(list(read_back(own_kafka.connection, ["failures"]))) != _verdicts(broker.read("failures"))
-        ) and time.monotonic() < deadline:
-            time.sleep(0.5)
+        until(
+            lambda: (
+                _told(list(read_back(own_kafka.connection, ["node-findings"]))) >= expected
+                and _verdicts(list(read_back(own_kafka.connection, ["failures"]))) == _verdicts(broker.read("failures"))
+            ),
+            log,
+            seconds=90,
+        )
     finally:
         for process in running:
             process.kill()
             process.wait()
-    assert _told(found) == expected
+    assert _told(list(read_back(own_kafka.connection, ["node-findings"]))) == expected
     verdicts = _verdicts(list(read_back(own_kafka.connection, ["failures"])))
     assert verdicts == _verdicts(broker.read("failures"))
     assert all(
@@ -206,17 +219,13 @@ def _verdicts(messages: list[Message]) -> dict[str, dict[str, object]]:
     return newest
 
 
-def _rows(clickhouse: ClickHouseServer, wanted: int, log: Path) -> list[str]:
-    """Return the ids of all rows, unmerged, once there are as many as `wanted`, and a moment later."""
+def _rows(broker: Kafka, clickhouse: ClickHouseServer, wanted: int, log: Path) -> list[str]:
+    """Return the ids of all rows, unmerged, once there are as many as `wanted` and the sink has written all that it was sent."""
     client = open_client(clickhouse.url)
     tables = " UNION ALL ".join(
         f"SELECT id FROM {table}" for table in ("job_metrics", "failures", "slowdowns", "dead_letters")
     )
-    deadline = time.monotonic() + 60
-    while (found := len(client.query(tables).result_rows)) < wanted and time.monotonic() < deadline:
-        time.sleep(0.3)
-    time.sleep(1.0)  # what came twice would come now
+    until(lambda: len(client.query(tables).result_rows) >= wanted and all_read(broker, "schedmate-sink"), log)
     rows = [str(row[0]) for row in client.query(tables).result_rows]
     client.close()
-    assert found >= wanted, log.read_text()[-3000:]
     return rows

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ from records import DeadLetter, JobMetric, LogChunk, Position, Record, decode, e
 from streams.kafka import KafkaProducer, read_back
 from streams.runtimes.trial import Trial
 from streams.transport import Message, Outgoing
-from tests.servers.kafka import Kafka
-from tests.streams.runtimes.workers import command, send, start, training
+from tests.servers.kafka import Kafka, refusing
+from tests.streams.runtimes.workers import command, send, start, training, until, wait_for
 
 NESTED = b'{"a":' * 1200 + b"1" + b"}" * 1200
 DEADLY = "the line at which the process dies"
@@ -42,11 +41,7 @@ def test_a_trial_finds_the_message_at_which_a_process_dies() -> None:
 
 
 def wait_for_letters(broker: Kafka, count: int, log: Path, seconds: float = 60) -> list[DeadLetter]:
-    deadline = time.monotonic() + seconds
-    while len(found := list(read_back(broker.connection, ["dead-letters"]))) < count:
-        assert time.monotonic() < deadline, f"{len(found)} of {count} dead letters; {log.read_text()[-3000:]}"
-        time.sleep(0.3)
-    return [decode(DeadLetter, each.value) for each in found]
+    return [decode(DeadLetter, each.value) for each in wait_for(broker, ["dead-letters"], count, log, seconds)]
 
 
 @pytest.mark.kafka
@@ -70,15 +65,8 @@ def test_no_message_halts_a_partition(own_kafka: Kafka, tmp_path: Path) -> None:
     send(own_kafka, training(jobs=4, chunks=3))
     with command(own_kafka, "worker", log=log) as worker:
         letters = wait_for_letters(own_kafka, len(bad), log)
-        deadline = time.monotonic() + 60
-        while (
-            len(
-                jobs := {decode(JobMetric, each.value).job for each in read_back(own_kafka.connection, ["job-metrics"])}
-            )
-            < 4
-        ):
-            assert time.monotonic() < deadline, f"{jobs}; {log.read_text()[-3000:]}"
-            time.sleep(0.3)
+        measured = lambda: read_back(own_kafka.connection, ["job-metrics"])  # noqa: E731  # read anew each time
+        until(lambda: len({decode(JobMetric, each.value).job for each in measured()}) == 4, log)
         assert worker.poll() is None
     assert len(letters) == len(bad)
     (large,) = [letter for letter in letters if letter.truncated]
@@ -92,19 +80,14 @@ def test_a_worker_waits_for_a_broker_that_is_away_and_says_so_once(own_kafka: Ka
     log = tmp_path / "worker.log"
     send(own_kafka, training(jobs=2, chunks=2))
     own_kafka.kill()
-    worker = start(own_kafka, "worker", log=log)
+    with refusing(own_kafka.address) as tries:
+        worker = start(own_kafka, "worker", log=log)
+        until(lambda: "dependency_unavailable" in log.read_text() and len(tries) > 1, log)
     try:
-        deadline = time.monotonic() + 60
-        while "broker" not in log.read_text():
-            assert time.monotonic() < deadline
-            time.sleep(0.3)
-        time.sleep(5.0)
         assert worker.poll() is None, log.read_text()
         assert len(log.read_text().splitlines()) <= 2, log.read_text()
         own_kafka.start()
-        while not list(read_back(own_kafka.connection, ["job-metrics"])):
-            assert time.monotonic() < deadline + 60, log.read_text()[-3000:]
-            time.sleep(0.5)
+        wait_for(own_kafka, ["job-metrics"], 1, log, seconds=120)
     finally:
         worker.kill()
         worker.wait()

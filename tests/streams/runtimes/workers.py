@@ -4,12 +4,14 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from records import EventKind, JobEvent, LogChunk, NodeLogChunk, Record
 from streams.kafka import KafkaProducer, read_back
+from streams.kafka.admin import admin_client
+from streams.kafka.consumer import open_consumer
 from streams.transport import Message, outgoing
 from tests.servers.kafka import Kafka
 
@@ -100,6 +102,29 @@ def start(broker: Kafka, *arguments: str, log: Path, **environment: str) -> subp
             stdout=output,
             stderr=output,
         )
+
+
+def until(condition: Callable[[], bool], log: Path, seconds: float = 60.0) -> None:
+    """Return once `condition` holds, or fail with the end of `log`."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, log.read_text()[-3000:]
+        time.sleep(0.1)
+
+
+def values(broker: Kafka, topics: list[str]) -> int:
+    """Return how many different values `topics` hold now."""
+    return len({message.value for message in read_back(broker.connection, topics)})
+
+
+def all_read(broker: Kafka, group: str) -> bool:
+    """Has a group committed all that its topics hold now? It commits what it has written."""
+    with admin_client(broker.connection, "read offsets") as admin:
+        committed = admin.list_group_offsets([group])[group]
+    consumer = open_consumer(broker.connection, group_id=None)
+    ends = consumer.end_offsets(list(committed))
+    consumer.close()
+    return bool(committed) and all(committed[part].offset >= end for part, end in ends.items())
 
 
 def wait_for(broker: Kafka, topics: list[str], count: int, log: Path, seconds: float = 60.0) -> list[Message]:

@@ -1,0 +1,115 @@
+"""What carries a decision out, verifies its effect, and finds out what became of one that a crash interrupted."""
+
+from records import Action, Decision, Outcome
+from resilience import Outage
+from scheduler_bridge import effects
+from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState
+from scheduler_bridge.guardrails import Wait, stopped
+from scheduler_bridge.journal import Journal
+
+
+class Execution:
+    """Acts on one scheduler.
+
+    Args:
+        actuator: The scheduler.
+        journal: Where each step is written down before and after it is taken.
+    """
+
+    def __init__(self, actuator: Actuator, journal: Journal) -> None:
+        self.actuator = actuator
+        self.outage = Outage(actuator.name, consequence="decisions wait until it answers or they expire")
+        self._journal = journal
+
+    def start(self, decision: Decision) -> None:
+        """Begin a decision that nothing was done about, and finish it unless it takes a while."""
+        self._journal.record(decision, Outcome.STARTED, self._approved(decision))
+        try:
+            if decision.action is Action.EVICT and decision.grace_s:
+                self.actuator.signal(decision.job, self._journal.settings.checkpoint_signal)
+                self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+                return
+        except SchedulerAway as error:
+            self.note_outage(error)
+            self.settle(decision)
+        except ActuatorError as error:
+            self._journal.record(decision, Outcome.FAILED, str(error))
+        else:
+            self._carry_out(decision)
+
+    def settle(self, decision: Decision) -> None:
+        """Go on with an action that is under way, or find out what became of one whose result a crash took."""
+        try:
+            seen = self._see(decision)
+        except SchedulerAway as error:
+            self.note_outage(error)
+            if self._journal.clock() <= decision.expires or decision.action is Action.DRAIN:
+                self._journal.wait(decision, Wait(str(error)))
+            else:
+                self._journal.record(
+                    decision, Outcome.UNVERIFIED, f"started; the scheduler could not be asked: {error}"
+                )
+            return
+        except ActuatorError as error:
+            self._journal.record(decision, Outcome.UNVERIFIED, f"started; {error}")
+            return
+        self.outage.succeeded()
+        if effects.shows(decision, seen):
+            self._journal.record(decision, Outcome.DONE, "the scheduler, asked later, shows the effect", seen)
+        elif effects.drains(decision, seen):
+            self._journal.wait(decision, Wait(f"jobs still run on {decision.node}"))
+        elif decision.grace_s and isinstance(seen, JobView) and effects.may_be_evicted(decision, seen):
+            self._evict_in_grace(decision, seen)
+        else:
+            detail = "interrupted, and the scheduler does not show the effect; nothing more is done, look at it"
+            self._journal.record(decision, Outcome.UNVERIFIED, detail, seen)
+
+    def note_outage(self, error: SchedulerAway) -> None:
+        """Count a question that the scheduler did not answer; one that it answers ends the outage."""
+        self._journal.metrics.scheduler_away.inc()
+        self.outage.failed(error)
+
+    def _carry_out(self, decision: Decision) -> None:
+        try:
+            seen = effects.carry_out(self.actuator, decision)
+        except SchedulerAway as error:
+            self.note_outage(error)
+            self.settle(decision)
+        except ActuatorError as error:
+            self._journal.record(decision, Outcome.FAILED, str(error))
+        else:
+            if effects.drains(decision, seen):
+                self._journal.wait(decision, Wait(f"jobs still run on {decision.node}"))
+            else:
+                self._journal.record(decision, Outcome.DONE, self._approved(decision), seen)
+
+    def _evict_in_grace(self, decision: Decision, job: JobView) -> None:
+        """Evict a job that was told to save a checkpoint, once it did, or once its time is over."""
+        started = self._journal.ledger.started(decision.id)
+        assert started is not None
+        if job.state in (SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED):
+            self._journal.record(decision, Outcome.DONE, "the job ended before it was stopped", job)
+            return
+        if wait := stopped(self._journal.context()):
+            self._journal.wait(decision, wait)
+            return
+        waits = (
+            self._journal.clock() < started.time + decision.grace_s
+            and self._journal.watch(decision.id).saved <= started.time
+        )
+        if job.state is SchedulerJobState.STOPPING or (job.state is SchedulerJobState.RUNNING and waits):
+            self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+        else:
+            self._carry_out(decision)
+
+    def _see(self, decision: Decision) -> JobView | NodeView | None:
+        if decision.action is Action.NOTIFY:
+            return None
+        if not decision.action.on_node:
+            return self.actuator.job(decision.job)
+        return next((each for each in self.actuator.nodes() if each.node == decision.node), None)
+
+    def _approved(self, decision: Decision) -> str:
+        """Return who approved a decision, and why; empty where nobody had to."""
+        approval = self._journal.commands.approval(decision, self._journal.clock())
+        return f"approved by {approval.author}: {approval.reason}" if approval else ""

@@ -1,0 +1,115 @@
+"""From what was found of jobs to decisions about them; and what later findings mean for decisions made before."""
+
+import structlog
+
+from records import (
+    Action,
+    Checkpoint,
+    CheckpointState,
+    Decision,
+    Failure,
+    InvalidRecord,
+    Outcome,
+    Slowdown,
+    decode,
+    encode,
+)
+from scheduler_bridge.guardrails import Objection
+from scheduler_bridge.journal import Journal
+from scheduler_bridge.ledger import LedgerEntry
+from scheduler_bridge.policies import OF_FAILURES, propose
+
+log = structlog.get_logger(__name__)
+
+REVISIONS_KEPT = 10_000
+"""Attempts whose newest revision is known; the oldest have ended long ago."""
+
+
+class Proposals:
+    """Asks the policies about each finding. Never asks the scheduler."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._revisions: dict[tuple[str, int], int] = {}
+
+    def on_slowdown(self, slowdown: Slowdown) -> None:
+        """Propose what a slowdown leads to."""
+        for decision in propose(slowdown, self._journal.settings):
+            self._adopt(decision)
+
+    def on_failure(self, failure: Failure) -> None:
+        """Propose what the newest revision says, and retract what an older one led to."""
+        if not self._is_newest(failure):
+            self._journal.metrics.repeats.inc()
+            return
+        users = self._journal.ledger.users_against(failure.node, self._journal.clock()) if failure.node else ()
+        proposals = {proposal.policy: proposal for proposal in propose(failure, self._journal.settings, users)}
+        earlier = [
+            entry for entry in self._journal.ledger.about(failure.job, failure.attempt) if entry.policy in OF_FAILURES
+        ]
+        repeated = {entry.policy for entry in earlier if self._reconsider(entry, proposals.get(entry.policy), failure)}
+        self._journal.metrics.repeats.inc(len(repeated))
+        for policy, proposal in proposals.items():
+            if policy not in repeated and not self._is_proposed(proposal):
+                self._adopt(proposal)
+                self._journal.watch(proposal.id).confirmed |= failure.final
+
+    def on_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Note a durable checkpoint of a job that may be evicted once it has one; one that began before counts for nothing."""
+        if checkpoint.state is CheckpointState.DURABLE:
+            for decision_id in self._journal.ledger.open_about(checkpoint.job):
+                self._journal.watch(decision_id).saved = max(checkpoint.since, self._journal.watch(decision_id).saved)
+            self._journal.look_soon(checkpoint.job)
+
+    def _is_proposed(self, proposal: Decision) -> bool:
+        """True where another job's failure led to the same drain a short while ago."""
+        if proposal.action is not Action.DRAIN:
+            return False
+        earlier = self._journal.ledger.drain_proposed(
+            proposal.node, proposal.time - self._journal.settings.node_cooldown
+        )
+        return earlier not in ("", proposal.id)
+
+    def _is_newest(self, failure: Failure) -> bool:
+        """False for a revision older than one that was seen already."""
+        attempt = (failure.job, failure.attempt)
+        if failure.revision < self._revisions.get(attempt, 0):
+            return False
+        self._revisions.pop(attempt, None)
+        self._revisions[attempt] = failure.revision
+        if len(self._revisions) > REVISIONS_KEPT:
+            del self._revisions[next(iter(self._revisions))]
+        return True
+
+    def _reconsider(self, entry: LedgerEntry, proposal: Decision | None, failure: Failure) -> bool:
+        """Hold an earlier decision about the same attempt against a new revision. True where it says the same already."""
+        earlier = entry.decision
+        assert earlier is not None
+        same = proposal is not None and (earlier.cause, earlier.exclude_nodes, earlier.node) == (
+            proposal.cause,
+            proposal.exclude_nodes,
+            proposal.node,
+        )
+        if entry.untouched:
+            if proposal is None:
+                reason = f"the verdict was retracted: revision {failure.revision} says {failure.error_type}"
+                self._journal.conclude(earlier, Objection("verdict", f"{reason} ({failure.message})"))
+            elif not same:
+                self._journal.conclude(earlier, Objection("verdict", f"replaced by {proposal.id}"))
+            elif failure.final:
+                self._journal.watch(earlier.id).confirmed = True
+                self._journal.look_soon(earlier.job)
+        # What was refused may be proposed again for another root line; the guardrails will look at it afresh.
+        return same and (entry.result is None or entry.result.outcome is not Outcome.REFUSED)
+
+    def _adopt(self, decision: Decision) -> None:
+        """Publish a decision of our own, unless it is known, or names of strangers make it one that nobody could read."""
+        try:
+            decode(Decision, encode(decision))
+        except InvalidRecord as error:
+            log.warning("not_decided", error=str(error))
+            return
+        if self._journal.ledger.knows(decision.id):
+            self._journal.metrics.repeats.inc()
+            return
+        self._journal.propose(decision)

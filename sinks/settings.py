@@ -1,0 +1,25 @@
+"""What an operator sets of the databases."""
+
+from pydantic import BaseModel, Field, PositiveFloat, PositiveInt
+
+
+class ClickHouseSettings(BaseModel, frozen=True, extra="forbid"):
+    """Where history lasts: a server, or a directory of the embedded engine."""
+
+    url: str = Field(
+        "http://default@localhost:8123/schedmate",
+        description="Address of a server, http://user@host:port/database; or chdb:///directory for the embedded engine.",
+    )
+    ssl_cafile: str = Field("", description="Certificate authority of https://, PEM; empty: the system's own.")
+    retention_days: PositiveInt = Field(90, description="How long rows are kept.")
+    batch_rows: PositiveInt = Field(20_000, description="Messages that make a batch full.")
+    batch_seconds: PositiveFloat = Field(0.5, description="A batch is not waited for longer than this.")
+
+
+class RedisSettings(BaseModel, frozen=True, extra="forbid"):
+    """Where the present state of every job stands."""
+
+    url: str = Field("redis://localhost:6379/0", description="Address; rediss:// for TLS. Empty: Redis is not used.")
+    ssl_cafile: str = Field("", description="Certificate authority of rediss://, PEM; empty: the system's own.")
+    prefix: str = Field("schedmate:", description="Prefix of all keys.")
+    expire_days: PositiveFloat = Field(7.0, description="A job's state goes so long after its last change.")
