@@ -13,12 +13,14 @@ from .names_prior import NamesPrior
 from .series import Column, LineTemplate, Row, SeriesReader, TemplateSeries
 from .training import LEAST, MARGIN, find
 
-TEMPLATES, ROWS, DEAD = 6, 24, 64
-AGREED, LOOKS = 2, 8
+TEMPLATES, ROWS, DEAD = 10, 24, 64
+AGREED, LOOKS = 3, 8
 """Comparisons after which a counter is the one that reports name: so many that agree, or so many in which none was found."""
 _SURE, _CLEAR = 0.0, 1.5
 """Log odds, and margin, from which a counter is believed against the reports."""
 _LINE, _COLUMNS = 240, 12
+_RARE = 3
+"""Rows below which a template gives way to a newer one first."""
 _TRIED = 8
 """Rows after which a template whose numbers do not grow is left alone."""
 
@@ -90,7 +92,9 @@ def observe(lines: Iterable[tuple[int, str, float]], reader: SeriesReader, state
             state.dead = [*state.dead, template.key][-DEAD:]
             state.templates.remove(by_key.pop(template.key))
         elif len(state.templates) > TEMPLATES:
-            del by_key[state.templates.pop(0).key]
+            rare = next((each for each in state.templates[:-1] if each.count < _RARE), state.templates[0])
+            state.templates.remove(rare)
+            del by_key[rare.key]
     return told
 
 

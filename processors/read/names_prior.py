@@ -90,6 +90,8 @@ def counted(name: str) -> Role | None:
 
 
 def _phase(series: TemplateSeries) -> dict[Phase, float]:
-    if evaluation(series.text[:80]):
+    bar, _, _ = series.text.partition("▉")
+    first = bar if bar != series.text else SLOT.join(series.text.split(SLOT)[:2])
+    if evaluation(first) and "train" not in first.lower():
         return {Phase.TRAINING: 0.1, Phase.EVALUATION: 0.8, Phase.OTHER: 0.1}
     return {Phase.TRAINING: 0.6, Phase.EVALUATION: 0.1, Phase.OTHER: 0.3}

@@ -116,7 +116,12 @@ def _of_role(
     for group in alike.values():
         count = sum(len(rows) for _, _, rows in group)
         chance = sum(len(rows) * roles[place][column.index].get(role, 0.0) for place, column, rows in group) / count
-        training = sum(len(rows) * phases[place].get(Phase.TRAINING, 0.0) for place, _, rows in group) / count
+        training, other = (
+            sum(len(rows) * phases[place].get(phase, 0.0) for place, _, rows in group) / count
+            for phase in (Phase.TRAINING, Phase.EVALUATION)
+        )
+        if other > training:
+            continue
         if chance < _LIKELY or any(
             sum(len(rows) * roles[place][column.index].get(each, 0.0) for place, column, rows in group) / count > chance
             for each in _RIVALS.get(role, ())

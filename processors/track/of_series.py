@@ -1,5 +1,8 @@
 """What number series tell where reports leave it open: the counters of events, and a counter that no report names."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import msgspec
 
 from processors.classified_chunk import ClassifiedChunk
@@ -84,9 +87,15 @@ def of_counters(
 
 def _stands(search: SearchState, told: list[CounterValue], reported: JobMetric) -> bool:
     """Return whether the step of the reports stands: the search found the same one, or none. `search` moves on."""
-    same = bool(told) and told[-1].step == reported.step
+    same = reported.step is not None and _is_of(reported.step, [each.step for each in told])
     search.looks, search.agreed = search.looks + (not told), search.agreed + same
     return same or not told
+
+
+def _is_of(step: int, values: Sequence[int]) -> bool:
+    """Return whether a step is one of a counter's values, or the next one: the line that told it may be printed in another way."""
+    stride = max((later - earlier for earlier, later in pairwise(values)), default=0)
+    return step in values or (bool(values) and 0 < step - values[-1] <= stride)
 
 
 def _counted(
