@@ -4,8 +4,9 @@ What is kept of a stream is bounded: the newest rows of a few templates whose wh
 left alone from then on. Lines are taken in one by one, so that what is found does not depend on how they are cut into chunks.
 """
 
+import math
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import msgspec
 
@@ -26,12 +27,12 @@ _TRIED = 8
 
 
 class KeptRow(msgspec.Struct, array_like=True):
-    """A row: its line number, arrival and printed time in seconds (null without one), and its numbers."""
+    """A row: its line number, arrival and printed time in seconds (null without one), and its numbers (null for `nan`)."""
 
     line: int
     arrival: float
     stamp: float | None
-    values: list[float]
+    values: list[float | None]
 
 
 class KeptTemplate(msgspec.Struct, array_like=True):
@@ -86,7 +87,7 @@ def observe(lines: Iterable[tuple[int, str, float]], reader: SeriesReader, state
             state.templates.remove(kept)
         state.templates.append(kept)
         kept.count += 1
-        kept.rows = [*kept.rows, KeptRow(number, arrival, row.stamp, list(row.values[:_COLUMNS]))][-ROWS:]
+        kept.rows = [*kept.rows, KeptRow(number, arrival, row.stamp, _finite(row.values))][-ROWS:]
         if len(line) > _LINE or (kept.count >= _TRIED and not _counts(kept, template)):
             dead.add(template.key)
             state.dead = [*state.dead, template.key][-DEAD:]
@@ -98,12 +99,17 @@ def observe(lines: Iterable[tuple[int, str, float]], reader: SeriesReader, state
     return told
 
 
+def _finite(values: Iterable[float]) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in islice(values, _COLUMNS)]
+
+
 def _counts(kept: KeptTemplate, template: LineTemplate) -> bool:
     """Return whether a whole number of the template grows more often than it falls."""
     for place in range(min(len(template.places), _COLUMNS)):
         if template.decimals[place] or place == template.since_1970:
             continue
-        moves = [later.values[place] - earlier.values[place] for earlier, later in pairwise(kept.rows)]
+        values = [value for row in kept.rows if (value := row.values[place]) is not None]
+        moves = [later - earlier for earlier, later in pairwise(values)]
         if sum(move > 0 for move in moves) > sum(move < 0 for move in moves):
             return True
     return False
@@ -129,7 +135,7 @@ def search(reader: SeriesReader, state: SearchState, *, sure: bool = False) -> l
         return []
     kept = known[found.best.template][0]
     values = [(row.values[found.best.column], row) for row in kept.rows]
-    told = [CounterValue(int(value), row.line, row.arrival, row.stamp) for value, row in values if value == int(value)]
+    told = [CounterValue(int(value), row.line, row.arrival, row.stamp) for value, row in values if value is not None]
     if told[-1].step != found.best.value:  # told by another template that prints alike
         told.append(CounterValue(int(found.best.value), found.best.place, told[-1].arrival, told[-1].stamp))
     return told
@@ -142,7 +148,7 @@ def _series(kept: KeptTemplate, row: Row) -> TemplateSeries:
             index,
             before,
             after,
-            tuple(each.values[index] for each in kept.rows),
+            tuple(math.nan if (value := each.values[index]) is None else value for each in kept.rows),
             template.decimals[index],
             template.durations[index],
         )

@@ -137,6 +137,8 @@ def line_template(line: str, header: Sequence[str] = ()) -> LineTemplate | None:
     """
     prefixed = strip_prefix(line)
     body = prefixed.body
+    if not line.endswith(body):
+        return None  # where it was cut, what remains is cleaned once more
     start = len(line) - len(body)
     at = line.find(prefixed.stamp, 0, start) if prefixed.stamp else -1
     stamp = (at, at + len(prefixed.stamp)) if at >= 0 else None
@@ -212,7 +214,7 @@ class SeriesReader:
 
     def read(self, line: str, place: int, arrival: float, header: Sequence[str] = ()) -> Row | None:
         """Return what one line says; None where it holds no number. `header` names the columns of the table under way."""
-        line = clean(line[: 4 * LONGEST])[:LONGEST]
+        line = clean(line[: 4 * LONGEST])[:LONGEST].rstrip()
         form = line.translate(DIGITS)
         template = self._known.get(form)
         if template is None:

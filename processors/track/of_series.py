@@ -9,6 +9,7 @@ from processors.classified_chunk import ClassifiedChunk
 from processors.grammar.units import SAMPLES
 from processors.read import counter_search
 from processors.read.counter_search import CounterValue, SearchState
+from processors.read.robust import median
 from processors.read.series import SeriesReader
 from processors.read.solver import solve
 from records import JobMetric, derived_id
@@ -69,12 +70,12 @@ def of_counters(
     search = state.search
     if search.settled:
         return None
-    if state.events.events:
-        state.search = SearchState(settled=True)
+    counts = state.named or any(report.step is not None for report in state.window)
+    if state.events.events or (counts and state.header):
+        state.search = SearchState(settled=True)  # events have their own counters, and a header names those of its rows
         return None
     if not counter_search.observe(zip(view.numbers, view.lines, view.times, strict=True), reader, search):
         return None
-    counts = state.named or any(report.step is not None for report in state.window)
     if counts and (reported is None or reported.step is None):
         return None  # it was left open on purpose
     told = counter_search.search(reader, search, sure=counts)
@@ -93,9 +94,10 @@ def _stands(search: SearchState, told: list[CounterValue], reported: JobMetric) 
 
 
 def _is_of(step: int, values: Sequence[int]) -> bool:
-    """Return whether a step is one of a counter's values, or the next one: the line that told it may be printed in another way."""
-    stride = max((later - earlier for earlier, later in pairwise(values)), default=0)
-    return step in values or (bool(values) and 0 < step - values[-1] <= stride)
+    """Return whether a step is one of a counter's values, or follows one: the line that told it may be printed in another way."""
+    strides = [later - earlier for earlier, later in pairwise(values) if later > earlier]
+    stride = median(strides) if strides else 0
+    return any(0 <= step - value <= stride for value in values)
 
 
 def _counted(
