@@ -182,7 +182,7 @@ def follow(processor: JobProcessor, made: Iterable[LogChunk], state: JobState) -
 
 
 def measure(size: int = 40) -> list[tuple[str, str]]:
-    """Return (what, figure) rows; each kind is a job of its own, at first and after what a job may spend at once.
+    """Return (what, figure) rows; each kind is a job of its own, in its first 4,000 lines and when its budget is spent.
 
     Ordinary text runs before each kind, so that both meet the same host.
     """
@@ -199,8 +199,13 @@ def measure(size: int = 40) -> list[tuple[str, str]]:
     warm = Speed(*map(statistics.median, zip(*beside, strict=True)))
     rows += [("ordinary text, cold", cold.shown), ("ordinary text, warm", warm.shown)]
     for kind, (first, later) in found.items():
-        enough = "yes" if later.at_least(warm, SHARE) else "no"
-        rows.append((kind, f"{later.shown}; a third of ordinary text: {enough}; at first {first.shown}"))
+        shown = [
+            f"{speed.shown} ({'' if speed.at_least(warm, SHARE) else 'less than '}a third)" for speed in (later, first)
+        ]
+        rows.append((kind, f"{shown[0]}; at first {shown[1]}"))
+    for number, name in ((0, "at first"), (1, "beyond the budget")):
+        enough = sum(each[number].at_least(warm, SHARE) for each in found.values())
+        rows.append((f"kinds of {len(found)} that reach a third of ordinary text, {name}", str(enough)))
     return [*rows, ("memory after the last", f"{resident_mb():.0f} MB")]
 
 

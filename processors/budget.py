@@ -5,12 +5,18 @@ jobs print never notices, and one that prints random bytes, or a corpus, costs t
 can pay for is passed over: it counts as a blank one. Lines that hold a word of failure, or of progress, have tokens of their own, so that a
 job which prints free text for hours still gets its verdict.
 
+Programs print a few templates of each of many forms, and the same words again with other numbers. Data has one form, or a few, and other
+words in each line. So a template with new words costs the more the more was spent on its form, unless its chunk holds it twice. That leaves
+100 to 200 templates of most data, where a program may print thousands.
+
 All follows from the lines and from their arrival times, nothing from this process's clock or caches: a replay passes over the same lines.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from hashlib import blake2b
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import msgspec
 import re2
@@ -19,9 +25,25 @@ from .grammar.extractor import DIGITS, LONGEST
 
 READ = 2000
 """Characters that tell a template cut at `LONGEST` from others: more are looked at nowhere."""
-CHARACTERS = 200
+CHARACTERS = 100
 """Characters of a template that cost a token more."""
-SMALLEST, LARGEST = 128, 1024
+BEGINNING, SYMBOLS = 96, 12
+"""Characters of a template, and of them words, gaps and what stands between, by which its form is told."""
+DENSE, LONG_WORD = 32, 20
+"""Symbols of a beginning from which two more cost a token: numbers and punctuation cost most to read. So do as many letters in one word."""
+FORMS = 128
+"""Counters of tokens by form, a byte each; forms share them by their hash."""
+USUAL, DOUBLED = 64, 8
+"""Tokens spent on one form from which a template with new words costs twice as much, and twice again with each so many more."""
+FEWEST = 3
+"""Letters that tell the words of one statement from another's."""
+KEPT = 0.5
+"""Share of a purse that is kept for forms on which less than that was spent."""
+ATTEMPTS = 16
+"""Templates of a chunk that a purse turns away; then it is closed until the next chunk."""
+NEWEST = 64
+"""Templates at the end of a chunk among which a purse looks that takes the newest first."""
+SMALLEST, LARGEST = 256, 2048
 """Bytes, powers of two, of the Bloom filter that remembers which templates were paid for. A full one starts anew, twice as large: the
 state of most jobs stays small."""
 HASHES = 6
@@ -32,28 +54,46 @@ LONGEST_WAIT = 1.0
 
 
 class Purse(NamedTuple):
-    """Tokens for one kind of line: how many there are at most, and how many a line and a second bring back."""
+    """Tokens for one kind of line.
+
+    Attributes:
+        most: How many there are at most, and at first.
+        a_line: How many a line brings back.
+        a_second: How many a second brings back.
+        dearest: How many times its price a template costs at most, however many of its form there were.
+        words: A line must hold one of them; empty: any line will do.
+        newest_first: Lines at the end of a chunk come first: of progress, the newest counts.
+    """
 
     most: float
     a_line: float
     a_second: float
+    dearest: int
     words: tuple[str, ...] = ()
+    newest_first: bool = False
 
 
 PURSES = (
-    Purse(3000, 1 / 320, 5),
+    Purse(3000, 1 / 320, 5, 64),
     Purse(
         300,
         1 / 400,
         3,
+        16,
         ("error", "exception", "traceback", "fatal", "fail", "kill", "abort", "xid", "nccl", "oom", "memory", "segfault", "signal"),
     ),
-    Purse(300, 1 / 400, 3, ("loss", "step", "epoch", "it/s")),
+    Purse(
+        100,
+        1 / 100,
+        3,
+        4,
+        ("loss", "step", "epoch", "iter", "it/s", "s/it", "train", "checkpoint", "saved", "saving"),
+        newest_first=True,
+    ),
 )  # fmt: skip
 """All lines first draw on the first; then those that hold a word of another's on that.
 
-Real logs repeat: 34 lines a template. The most that one of 700 needed at once is 1,720 tokens; with four times as many brought back by a
-line, 1,620.
+Real logs repeat: 34 lines a template. Of 488 of the corpus 477 are read whole; what is passed over of the others are settings.
 """
 
 
@@ -64,22 +104,34 @@ def _any_of(words: Sequence[str]) -> Any:
 
 
 _WORDED = [_any_of(purse.words) for purse in PURSES]
+_STAMP = "1-:,./[]()TZ "
+"""What a time before a message is made of: it is not counted as a part of its form."""
+_KINDS = bytes(
+    ord("a") if each >= 128 or chr(each).isalnum() or each == ord("_") else ord(" ") if each <= ord(" ") else ord("#")
+    for each in range(256)
+)
+"""Bytes of words, of gaps, and others. What is not ASCII counts as a word's."""
+_NO_LETTERS = bytes(each for each in range(256) if each >= 128 or not chr(each).isalpha())
+_RUNS = re.compile(rb"(.)\1+")
+_AROUND = re.compile(rb" ?#[ #]*")
 
 
 class BudgetState(msgspec.Struct, array_like=True):
-    """What is remembered of the new text of a job, 200 bytes to 1.4 KB as JSON.
+    """What is remembered of the new text of a job, 200 bytes to 3 KB as JSON.
 
     Attributes:
         tokens: Those left in each purse.
         time: Arrival of the newest chunk, in seconds since 1970.
         known: Bloom filter of the templates paid for; empty at first.
         held: How many it holds.
+        forms: Tokens spent on each form; empty at first, and again when the first purse is full.
     """
 
     tokens: list[float] = msgspec.field(default_factory=lambda: [purse.most for purse in PURSES])
     time: float = 0.0
     known: bytes = b""
     held: int = 0
+    forms: bytes = b""
 
 
 def over_budget(state: BudgetState, lines: Sequence[str], templates: Sequence[str], time: float) -> list[int]:
@@ -91,7 +143,8 @@ def over_budget(state: BudgetState, lines: Sequence[str], templates: Sequence[st
             line[:READ].translate(DIGITS) if len(template) >= LONGEST else template
             for line, template in zip(lines, templates, strict=True)
         ]
-    refused = _pay(state, dict.fromkeys(keys))
+    new = dict.fromkeys(each for each in dict.fromkeys(keys) if not _is_known(state.known, each))
+    refused = _pay(state, new, Counter(keys)) if new else ()
     return [place for place, key in enumerate(keys) if key in refused] if refused else []
 
 
@@ -102,20 +155,68 @@ def _refill(state: BudgetState, lines: int, time: float) -> None:
         min(purse.most, held + lines * purse.a_line + passed * purse.a_second)
         for purse, held in zip(PURSES, state.tokens, strict=True)
     ]
+    if state.tokens[0] >= PURSES[0].most:
+        state.forms = b""
 
 
-def _pay(state: BudgetState, templates: Iterable[str]) -> set[str]:
-    """Take the tokens for the templates that are new; return those that nothing is left for."""
-    left = [each for each in templates if not (_known(state, each) or _buy(state, 0, each))]
-    for purse in range(1, len(PURSES)):
-        bought = set[str]()
-        for each in _holding(_WORDED[purse], left):
-            if state.tokens[purse] < 1:
-                break
-            if _buy(state, purse, each):
-                bought.add(each)
-        left = [each for each in left if each not in bought] if bought else left
+def _pay(state: BudgetState, left: dict[str, None], counts: Mapping[str, int]) -> set[str]:
+    """Take the tokens for new templates, by how often the chunk holds each; return those that nothing is left for."""
+    for purse, worded in enumerate(_WORDED):
+        if left and state.tokens[purse] >= 1:
+            if not PURSES[purse].words:
+                wanted: Iterable[str] = sorted(left, key=counts.__getitem__, reverse=True)  # what repeats comes first
+            elif PURSES[purse].newest_first:
+                wanted = reversed(list(_holding(worded, list(left)[-NEWEST:])))
+            else:
+                wanted = _holding(worded, list(left))
+            for each in _bought(state, purse, wanted, counts):
+                del left[each]
     return set(left)
+
+
+def _bought(state: BudgetState, number: int, wanted: Iterable[str], counts: Mapping[str, int]) -> list[str]:
+    """Take the tokens for `wanted` out of a purse; return those that were paid for. Few refusals close it."""
+    purse, refused = PURSES[number], 0
+    bought: list[str] = []
+    said: dict[str, None] = {}
+    forms = bytearray(state.forms or bytes(FORMS))
+    for each in wanted:
+        form, price = _form(each)
+        words = _words_of(each)
+        new = len(words) < FEWEST or not (words in said or _is_known(state.known, words))
+        left = state.tokens[number]
+        if new and counts[each] == 1 and forms[form] >= USUAL:
+            price *= min(2 << (forms[form] - USUAL) // DOUBLED, purse.dearest)
+            left -= KEPT * purse.most
+        if price > left:
+            refused += 1
+            if refused == ATTEMPTS:
+                break
+            continue
+        state.tokens[number] -= price
+        if new:
+            forms[form] = min(forms[form] + price, 255)
+            said[words] = None
+        bought.append(each)
+    if bought:
+        state.forms = bytes(forms)
+        _remember(state, bought)
+        _remember(state, said)
+    return bought
+
+
+def _form(template: str) -> tuple[int, int]:
+    """Return the number of the form of `template`, how words, gaps and what stands between take turns at its beginning, and its price."""
+    beginning = template.lstrip(_STAMP)[:BEGINNING].encode("utf-8", "replace").translate(_KINDS)
+    form = _AROUND.sub(b"#", _RUNS.sub(rb"\1", beginning))
+    longest = max(map(len, beginning.replace(b"#", b" ").split()), default=0)
+    price = 1 + len(template) // CHARACTERS + max(len(form) - DENSE, 0) // 2 + longest // LONG_WORD
+    return crc32(form[:SYMBOLS]) % FORMS, price
+
+
+def _words_of(template: str) -> str:
+    """Return the words of `template`, without what differs where one statement prints other numbers and longer bars."""
+    return template.encode("utf-8", "replace").translate(None, _NO_LETTERS).decode()
 
 
 def _holding(worded: Any, templates: Sequence[str]) -> Iterator[str]:
@@ -132,38 +233,33 @@ def _holding(worded: Any, templates: Sequence[str]) -> Iterator[str]:
         last = place
 
 
-def _buy(state: BudgetState, purse: int, template: str) -> bool:
-    """Take the tokens for a new template out of a purse; return False where it holds too few."""
-    if state.tokens[purse] < 1:
-        return False
-    price = 1 + len(template) // CHARACTERS
-    if state.tokens[purse] < price:
-        return False
-    state.tokens[purse] -= price
+def _remember(state: BudgetState, templates: Iterable[str]) -> None:
+    """Put templates into the filter."""
     known = bytearray(state.known or bytes(SMALLEST))
-    if state.held >= FULL * len(known):
-        known, state.held = bytearray(min(2 * len(known), LARGEST)), 0
-    state.held += 1
-    bits, most = _hashes(template), 8 * len(known) - 1
-    for _ in range(HASHES):
-        known[(bits & most) >> 3] |= 1 << (bits & 7)
-        bits >>= 16
+    for each in templates:
+        if state.held >= FULL * len(known):
+            known, state.held = bytearray(min(2 * len(known), LARGEST)), 0
+        state.held += 1
+        place, step, most = *_hashed(each), 8 * len(known) - 1
+        for _ in range(HASHES):
+            known[(place & most) >> 3] |= 1 << (place & 7)
+            place += step
     state.known = bytes(known)
-    return True
 
 
-def _known(state: BudgetState, template: str) -> bool:
-    known = state.known
+def _is_known(known: bytes, template: str) -> bool:
+    """Return whether the filter holds a template."""
     if not known:
         return False
-    bits, most = _hashes(template), 8 * len(known) - 1
+    place, step, most = *_hashed(template), 8 * len(known) - 1
     for _ in range(HASHES):  # most new templates lack the first bit or the second
-        if not known[(bits & most) >> 3] >> (bits & 7) & 1:
+        if not known[(place & most) >> 3] >> (place & 7) & 1:
             return False
-        bits >>= 16
+        place += step
     return True
 
 
-def _hashes(template: str) -> int:
-    """Return `HASHES` numbers of 16 bits in one."""
-    return int.from_bytes(blake2b(template.encode("utf-8", "replace"), digest_size=2 * HASHES).digest(), "big")
+def _hashed(template: str) -> tuple[int, int]:
+    """Return where the bits of a template begin, and how far each is from the one before."""
+    value = crc32(template.encode("utf-8", "replace"))
+    return value & 0xFFFF, value >> 16 | 1

@@ -22,12 +22,13 @@ from pydantic_settings import SettingsError as PydanticSettingsError
 
 from processors.settings import ProcessorSettings
 from records import UserError
+from schedmate import pipe
 from schedmate.passwords import without_password
 from scheduler_bridge.settings import BridgeSettings
 from sinks.settings import ClickHouseSettings, RedisSettings
 from streams.settings import KafkaSettings, LanguageModelSettings, ProducerSettings
 
-DEFAULT_FILE = Path("/etc/schedmate/schedmate.toml")
+DEFAULT_FILE = Path(pipe.DEFAULT_FILE)
 SECRETS = ("password",)
 PREFIX = "SCHEDMATE_"
 OTHER_VARIABLES = frozenset(

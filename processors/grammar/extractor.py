@@ -6,6 +6,7 @@ their prefix, their stamp and their numbers at the same places, and a template r
 
 import re
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -124,10 +125,15 @@ class Extractor:
 def read_plan(body: str) -> Plan:
     """Return what the numbers of `body`, a prefixed line, mean."""
     body = body[:LONGEST]
-    for found in DATE.finditer(body):
+    for found in _dates(body):
         body = _blank(body, found.start(), found.end())
     parts = NUMBER.split(body, NUMBERS)
     return plan(parts[::2], [with_point(number) for number in parts[1::2]])
+
+
+def _dates(body: str) -> Iterable[re.Match[str]]:
+    """Return the times with a date in `body`; two colons, which each of them has, are found faster."""
+    return DATE.finditer(body) if body.count(":") > 1 else ()
 
 
 def layout(line: str) -> Layout:
@@ -140,7 +146,7 @@ def layout(line: str) -> Layout:
     start = len(line) - len(body)
     at = line.find(prefixed.stamp, 0, start) if prefixed.stamp else -1
     stamp = (at, at + len(prefixed.stamp)) if at >= 0 else None
-    for found in DATE.finditer(body):
+    for found in _dates(body):
         if stamp is None and not _EXPECTED.search(body, 0, found.start()):
             stamp = (start + found.start(), start + found.end())
         body = _blank(body, found.start(), found.end())

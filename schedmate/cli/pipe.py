@@ -1,19 +1,14 @@
 """`schedmate pipe`: a job's output, passed through and shipped."""
 
-import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from schedmate import logging
 from schedmate.cli import fail
+from schedmate.pipe import Shipping, start
 from schedmate.settings import Loaded
-from streams.producers.chunker import ChunkLimits
 from streams.producers.environment import UnknownJob, identify
-from streams.producers.pipe import end_like, filter_through, fresh_name, run_command
-from streams.producers.shipping_process import PipeSettings, ShippingRun
-from streams.transport import Producer
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -57,25 +52,13 @@ def command(
     except UnknownJob as error:
         fail(str(error))
         return
-    if log is not None:
-        logging.configure(settings.service)
-    how = PipeSettings(
-        identity=identity,
-        name=fresh_name(identity.node),
-        spool=str(settings.producer.directory / "spool"),
-        spool_bytes=settings.producer.spool_mb << 20,
-        hold=settings.producer.hold_seconds,
-        close_timeout=settings.producer.close_seconds,
-        limits=ChunkLimits(settings.producer.chunk_lines, seconds=settings.producer.chunk_seconds),
-        log=None if log is None else str(log),
-        run=ShippingRun(time.time(), arguments or ()) if identity.whole else None,
+    producer = settings.producer
+    shipping = Shipping(
+        str(producer.directory),
+        producer.spool_mb,
+        producer.hold_seconds,
+        producer.close_seconds,
+        producer.chunk_lines,
+        producer.chunk_seconds,
     )
-
-    def connect() -> Producer:
-        # Called in the shipping process: what passes bytes through never loads a Kafka client.
-        from schedmate.connections import kafka_connection
-        from streams.kafka import KafkaProducer
-
-        return KafkaProducer(kafka_connection(settings.kafka), settings.kafka.compression, linger_ms=0)
-
-    end_like(run_command(arguments, how, connect) if arguments else filter_through(how, connect))
+    start(identity, arguments or (), shipping, lambda: settings, None if log is None else str(log))

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .environment import UnknownJob, identify
 from .pipe import end_like, filter_through, fresh_name, run_command
+from .pipe_options import UsageError, number, parse
 from .shipping_process import PipeSettings, ShippingRun
 
 if TYPE_CHECKING:
@@ -39,10 +39,6 @@ VARIABLE = "SCHEDMATE_PRODUCER__"
 OPTIONS = ("job", "attempt", "rank", "node", "socket")
 
 
-class UsageError(ValueError):
-    """Arguments that cannot be understood; the message says what was expected."""
-
-
 def main() -> None:
     """ShippingRun the pipe and end as the command does."""
     arguments = sys.argv[1:]
@@ -50,11 +46,11 @@ def main() -> None:
         sys.stdout.write(USAGE)
         return
     try:
-        options, command = parse(arguments)
+        options, command = parse(arguments, OPTIONS)
         identity = identify(
             job=options.get("job"),
-            attempt=_number(options, "attempt"),
-            rank=_number(options, "rank"),
+            attempt=number(options, "attempt"),
+            rank=number(options, "rank"),
             node=options.get("node"),
         )
         state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111  not pathlib: it takes 5 ms
@@ -79,32 +75,6 @@ def main() -> None:
         return CollectorConnection(socket)
 
     end_like(run_command(command, settings, connect) if command else filter_through(settings, connect))
-
-
-def parse(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Return the options and the command. Raises `UsageError`."""
-    # Not argparse: it takes a fifth of the time that the start may cost a job.
-    options: dict[str, str] = {}
-    rest = list(arguments)
-    while rest and rest[0].startswith("--") and rest[0] != "--":
-        name, equals, value = rest.pop(0)[2:].partition("=")
-        if name not in OPTIONS:
-            raise UsageError(f"expected one of the options --{', --'.join(OPTIONS)}, got --{name}: see --help")
-        if not equals:
-            if not rest:
-                raise UsageError(f"expected a value behind --{name}, got nothing")
-            value = rest.pop(0)
-        options[name] = value
-    return options, rest[1:] if rest[:1] == ["--"] else rest
-
-
-def _number(options: dict[str, str], name: str) -> int | None:
-    value = options.get(name)
-    if value is None:
-        return None
-    if not (value.isascii() and value.isdecimal() and len(value) <= 18):
-        raise UsageError(f"expected a number behind --{name}, got {value[:80]!r}")
-    return int(value)
 
 
 def _positive(name: str, default: float) -> float:

@@ -1,0 +1,76 @@
+"""`schedmate pipe` begins at once: it reads its settings as they are read everywhere, and loads little before the command runs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from schedmate.pipe import Shipping, read_shipping
+from schedmate.settings import load
+
+HEAVY = ("pydantic", "msgspec", "typer", "rich", "kafka", "asyncio", "logging", "json", "pathlib", "tempfile")
+
+
+def test_nothing_heavy_is_loaded_before_the_command_runs() -> None:
+    program = f"import sys, schedmate.pipe; print([name for name in {HEAVY} if name in sys.modules])"
+    assert (
+        subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True).stdout
+        == "[]\n"
+    )
+
+
+def test_the_defaults_are_those_of_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    producer = load().settings.producer
+    found = read_shipping({"HOME": str(Path.home())})
+    assert [getattr(found, name) for name in Shipping._fields[1:]] == [
+        getattr(producer, name) for name in Shipping._fields[1:]
+    ]
+
+
+def test_the_environment_goes_before_the_file_and_case_counts_for_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(
+        '[producer]\ndirectory = "/var/spool/s"\nspool_mb = 7\nchunk_lines = 50\ngpu_seconds = 1\n[kafka]\nbrokers = "k:1"\n'
+    )
+    found = read_shipping({"SCHEDMATE_CONFIG": str(file), "schedmate_producer__spool_mb": "9"})
+    assert found == Shipping("/var/spool/s", spool_mb=9, chunk_lines=50)
+
+
+@pytest.mark.parametrize("value", ["", "x", "-1", "0", "1e99", "nan"])
+def test_what_the_settings_would_refuse_is_left_to_them(value: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        read_shipping({"SCHEDMATE_PRODUCER__CHUNK_SECONDS": value})
+
+
+@pytest.mark.parametrize("content", ["[producer]\nspool_mb = []\n", "producer = 3\n", "[producer\n"])
+def test_so_is_a_file_that_is_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "s.toml").write_text(content)
+    with pytest.raises(ValueError, match=r"."):
+        read_shipping({"SCHEDMATE_CONFIG": str(tmp_path / "s.toml")})
+
+
+def schedmate(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "schedmate", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
+
+
+def test_the_command_line_says_what_is_wrong_and_helps(tmp_path: Path) -> None:
+    assert "--attempt" in schedmate("pipe", "--help").stdout
+    unknown = schedmate("pipe", "--", "true")
+    assert unknown.returncode == 2
+    assert "no job id" in unknown.stderr
+    wrong = schedmate("pipe", "--job", "1", "--", "true", SCHEDMATE_PRODUCER__SPOOL_MB="many")
+    assert wrong.returncode == 2
+    assert "producer.spool_mb" in wrong.stderr
+
+
+def test_a_command_runs_keeps_its_exit_code_and_what_cannot_be_shipped_waits(tmp_path: Path) -> None:
+    made = schedmate(
+        "pipe", "--job", "1", "--", "sh", "-c", "echo out; echo err >&2; exit 7",
+        PATH="/usr/bin:/bin", SCHEDMATE_PRODUCER__DIRECTORY=str(tmp_path), SCHEDMATE_KAFKA__BROKERS="127.0.0.1:1",
+        SCHEDMATE_PRODUCER__CLOSE_SECONDS="0",
+    )  # fmt: skip
+    assert (made.returncode, made.stdout) == (7, "out\n")
+    assert made.stderr.startswith("err\n")
