@@ -14,9 +14,9 @@ from benchmarks.corpus import capture
 from benchmarks.corpus.label import load_rules, rule_of
 from benchmarks.corpus.plan import BLIND, load
 from benchmarks.formats.generate import GeneratedLog, generate
+from benchmarks.proposer.features import Floats, numeric
 from processors.grammar.extractor import LONGEST
 from processors.grammar.prefix import clean
-from processors.read.features import Floats, numeric
 from processors.read.roles import Phase, Role
 from processors.read.series import Column, SeriesReader, TemplateSeries
 

@@ -1,6 +1,6 @@
 """Trains the proposer of roles and phases: `python -m benchmarks.proposer.train` (needs scikit-learn: the dependency group `train`).
 
-Writes `processors/read/proposer.npz`, and prints how right it is on frameworks that the measured model has not seen, and how calibrated.
+Writes `benchmarks/proposer/proposer.npz`, and prints how right it is on frameworks that it has not seen, and how calibrated.
 """
 
 import argparse
@@ -17,9 +17,9 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
-import processors.read as room
-from processors.read.features import BUCKETS, NAMES, Floats, column_buckets, template_buckets
-from processors.read.proposer import PHASES, ROLES, TEXT_LENGTH, WEIGHTS, LinearProposer, Softmax, binned, summary
+import benchmarks.proposer as room
+from benchmarks.proposer.features import BUCKETS, NAMES, Floats, column_buckets, template_buckets
+from benchmarks.proposer.proposer import PHASES, ROLES, TEXT_LENGTH, WEIGHTS, LinearProposer, Softmax, binned, summary
 
 from .data import GENERATED, SURE, LabelledLog, corpus, generated
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.proposer.data import LabelledLog, generated
-from processors.read.proposer import PHASES, ROLES, LinearProposer
+from benchmarks.proposer.proposer import PHASES, ROLES, LinearProposer
 from processors.read.roles import Phase, Role
 from processors.read.series import TemplateSeries, read_series
 

@@ -12,9 +12,10 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from processors.read.roles import Phase, Role
+from processors.read.series import TemplateSeries
+
 from .features import BUCKETS, Floats, column_buckets, numeric, template_buckets
-from .roles import Phase, Role
-from .series import TemplateSeries
 
 WEIGHTS = "proposer.npz"
 ROLES, PHASES = tuple(Role), tuple(Phase)

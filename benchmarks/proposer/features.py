@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from .series import Column, TemplateSeries
+from processors.read.series import Column, TemplateSeries
 
 Floats = NDArray[np.float64]
 

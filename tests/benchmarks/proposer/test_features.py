@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processors.read.features import BUCKETS, NAMES, column_buckets, numeric, template_buckets
+from benchmarks.proposer.features import BUCKETS, NAMES, column_buckets, numeric, template_buckets
 from processors.read.series import read_series
 
 NUMBERS = st.one_of(
