@@ -14,7 +14,10 @@ OF_FAILURES = frozenset({restart.POLICY, drain.POLICY})
 
 
 def propose(
-    finding: Failure | Slowdown | Alarm, settings: BridgeOptions, users_against: Collection[str] = ()
+    finding: Failure | Slowdown | Alarm,
+    settings: BridgeOptions,
+    users_against: Collection[str] = (),
+    checkpoint: str = "",
 ) -> list[Decision]:
     """Return what should be done about a finding, one decision a policy at most.
 
@@ -22,9 +25,10 @@ def propose(
         finding: What was found.
         settings: What the operator allows.
         users_against: Users whose jobs were restarted away from the node that a failure blames, within the hour.
+        checkpoint: Where the job saved last; empty where not known.
     """
     if isinstance(finding, Failure):
-        proposed = [drain.decide(finding, settings, users_against), restart.decide(finding, settings)]
+        proposed = [drain.decide(finding, settings, users_against), restart.decide(finding, settings, checkpoint)]
     elif isinstance(finding, Alarm):
         proposed = [cancel_hung.decide(finding, settings)]
     else:
