@@ -70,7 +70,7 @@ class ActivityMonitor(Stage[ActivityState]):
     name = "activity"
     inputs = ("gpu-activity",)
 
-    def __init__(self, hang_s: float = 300.0, confirmed_s: float = 120.0, idle_s: float = 1800.0) -> None:
+    def __init__(self, hang_s: float = 300.0, confirmed_s: float = 90.0, idle_s: float = 1800.0) -> None:
         if min(hang_s, confirmed_s, idle_s) <= 0:
             raise ValueError(f"expected times above 0, got {hang_s}, {confirmed_s} and {idle_s}")
         self.hang_s, self.confirmed_s, self.idle_s = hang_s, min(confirmed_s, hang_s), idle_s

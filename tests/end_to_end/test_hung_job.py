@@ -81,8 +81,9 @@ def test_the_hang_is_found_earlier_and_the_missing_rank_is_named() -> None:
     assert (alone.kind, alone.activity, alone.rank) == (AlarmKind.HANG, None, None)
     assert (alarm.kind, alarm.activity, alarm.node, alarm.rank) == (AlarmKind.HANG, GpuState.WAITING, "n2", 3)
     assert alarm.since == alone.since == HUNG - 2
-    assert [(each.since, each.activity, each.rank) for each in again] == [(HUNG - 2, GpuState.WAITING, 3)]
-    assert (alarm.time - HUNG) <= 0.55 * (alone.time - HUNG)
+    assert again
+    assert {(each.since, each.activity, each.rank) for each in again} == {(HUNG - 2, GpuState.WAITING, 3)}
+    assert (alarm.time - HUNG) <= 0.3 * (alone.time - HUNG)
 
 
 def test_where_no_rank_is_missing_none_is_named() -> None:

@@ -44,7 +44,7 @@ def test_where_the_gpus_agree_it_is_told_earlier_and_which_it_is(job: Job, state
     job.hear(222)
     assert not job.said, "what the GPUs did since 135 is not known"
     (alarm,) = job.gpus(222, (state, 100), (state, 101))
-    assert (alarm.kind, alarm.activity, alarm.since, alarm.limit) == (AlarmKind.HANG, state, 98, 120)
+    assert (alarm.kind, alarm.activity, alarm.since, alarm.limit) == (AlarmKind.HANG, state, 98, 90)
     assert words in alarm.detail
     assert alarm.rank is None
 
@@ -101,7 +101,7 @@ def test_it_is_told_again_whenever_it_has_lasted_twice_as_long(job: Job) -> None
         job.hear(time)
     hangs = [each for each in job.said if each.kind is AlarmKind.HANG]
     lasted = [each.value or 0 for each in hangs]
-    assert lasted[0] == 202
+    assert lasted[0] == 102
     assert all(2 * before <= later <= 2 * before + 100 for before, later in pairwise(lasted))
     assert lasted[-1] > 4000
     assert {(each.since, each.activity) for each in hangs} == {(98, A)}
