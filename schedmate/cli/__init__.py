@@ -36,6 +36,7 @@ COMMANDS = {
     "migrate": "Create ClickHouse's tables, or bring them up to date.",
     "query": "Ask ClickHouse one of the usual questions, or any other.",
     "advise": "Say what a job trains, on what and how long, from its source.",
+    "web": "Serve a page: jobs, verdicts and decisions in a browser.",
     "explain": "Explain why a job failed, on a page for a colleague.",
     "status": "Show the present state of a job, or of all.",
     "decisions": "Show decisions and what became of them; approve, reject, stop.",
