@@ -18,10 +18,10 @@ IDLE_PERCENT: Final = 5
 RECENT_MINUTES: Final = 10
 
 _GPUS: Final = """
-SELECT count() AS sampled, countIf(held) AS held, countIf(held AND busy < {idle:Float64}) AS idle
+SELECT count() AS sampled, countIf(in_use) AS held, countIf(in_use AND busy < {idle:Float64}) AS idle
 FROM
 (
-    SELECT argMax(notEmpty(g.jobs), g.time) AS held, ifNull(avg(g.utilisation), 100) AS busy
+    SELECT argMax(notEmpty(g.jobs), g.time) AS in_use, ifNull(avg(g.utilisation), 100) AS busy
     FROM gpu_metrics AS g
     WHERE g.time > now64(6) - toIntervalMinute({minutes:UInt32})
     GROUP BY g.node, g.gpu

@@ -33,73 +33,86 @@ SORTS: Final[Mapping[str, str]] = {
 """Orders, and the expression of each: a person's choice is looked up here and never becomes SQL itself."""
 COLUMNS: Final = (
     "job", "attempt", "condition", "user", "nodes", "gpus", "started", "ended", "state", "exit_code", "signal",
-    "cause", "error_type", "message", "alarms", "step", "step_time_s", "throughput", "throughput_unit",
+    "cause", "error_type", "message", "causes", "alarms", "step", "step_time_s", "throughput", "throughput_unit",
 )  # fmt: skip
 """What a twin holds of each job."""
 
 # The newest attempt of each job. A pipe tells of the command that it runs; where a scheduler speaks of the same attempt, its word counts.
-LATEST: Final = """
+# `{only}` narrows every part to one job: the tables are sorted by job, so that this reads a few rows. The view `verdicts` would read
+# all columns of all failures.
+_JOBS: Final = """
+WITH
+latest AS
+(
     SELECT
         e.job AS job, e.attempt AS attempt,
         countIf(e.kind = 'started') > 0 AS has_started,
         argMinIf(e.time, (e.scheduler = 'pipe', e.time), e.kind = 'started') AS first_start,
         argMaxOrNullIf(e.time, (e.scheduler != 'pipe', e.time), e.kind IN ('ended', 'requeued')) AS last_end,
-        argMaxIf(e.nodes, (e.scheduler != 'pipe', e.time), e.kind = 'started') AS nodes,
-        argMaxIf(ifNull(e.gpus, 0), (e.scheduler != 'pipe', e.time), e.kind = 'started') AS gpus,
+        argMaxIf((e.nodes, ifNull(e.gpus, 0)), (e.scheduler != 'pipe', e.time), e.kind = 'started') AS place,
         argMaxIf(e.user, (e.scheduler != 'pipe', e.time), e.kind IN ('started', 'submitted')) AS user,
-        argMaxIf(e.state, (e.scheduler != 'pipe', e.time), e.kind = 'ended') AS state,
-        tupleElement(argMaxIf(tuple(e.exit_code), (e.scheduler != 'pipe', e.time), e.kind = 'ended'), 1) AS exit_code,
-        tupleElement(argMaxIf(tuple(e.signal), (e.scheduler != 'pipe', e.time), e.kind = 'ended'), 1) AS signal,
-        argMax(e.kind, (e.scheduler != 'pipe', e.time)) AS last_kind,
+        argMaxIf((e.state, e.exit_code, e.signal), (e.scheduler != 'pipe', e.time), e.kind = 'ended') AS how,
+        argMaxIf(e.kind, (e.scheduler != 'pipe', e.time), e.kind IN ('submitted', 'started', 'requeued', 'ended')) AS last_kind,
         max(e.time) AS last_event
     FROM job_events AS e
+    WHERE {only}
     GROUP BY e.job, e.attempt
     ORDER BY job, attempt DESC
     LIMIT 1 BY job
-"""
-
-_JOBS: Final = f"""
-WITH
-latest AS ({LATEST}),
+),
+verdict AS
+(
+    SELECT
+        f.job AS job, f.attempt AS attempt,
+        argMin((f.error_type, f.signature, f.message), (-f.revision, -f.confidence, f.id)) AS said
+    FROM failures AS f WHERE {only} GROUP BY f.job, f.attempt
+),
+past AS
+(
+    SELECT job, arraySort(groupUniqArray(toString(said.2))) AS causes
+    FROM verdict WHERE said.1 != 'none' AND said.2 != '' GROUP BY job
+),
 standing AS
 (
     SELECT job, attempt, arraySort(groupUniqArray(toString(kind))) AS kinds
-    FROM alarm_spans WHERE over IS NULL GROUP BY job, attempt
-),
-silent AS
-(
-    SELECT DISTINCT job FROM job_throughput_1m WHERE job NOT IN (SELECT DISTINCT job FROM job_events)
+    FROM (SELECT job, attempt, kind, since FROM alarms WHERE {only} GROUP BY job, attempt, kind, since HAVING min(raised) = true)
+    GROUP BY job, attempt
 ),
 known AS
 (
     SELECT * FROM latest
     UNION ALL
     SELECT
-        m.job, max(m.attempt), false, min(m.minute), NULL, [], 0, '', '', NULL, NULL, '', max(m.minute)
-    FROM job_throughput_1m AS m WHERE m.job IN silent GROUP BY m.job
+        m.job, max(m.attempt), false, min(m.minute), NULL, ([], 0), '', ('', NULL, NULL), '', max(m.minute)
+    FROM job_throughput_1m AS m WHERE {only} AND m.job NOT IN (SELECT job FROM latest) GROUP BY m.job
 ),
 judged AS
 (
     SELECT
-        l.job AS job, l.attempt AS attempt, toString(l.user) AS user, arrayMap(n -> toString(n), l.nodes) AS nodes, l.gpus AS gpus,
+        l.job AS job, l.attempt AS attempt, toString(l.user) AS user,
+        arrayMap(n -> toString(n), l.place.1) AS nodes, l.place.2 AS gpus,
         if(l.has_started, toNullable(l.first_start), NULL) AS started,
         if(l.last_end >= l.first_start, l.last_end, NULL) AS ended,
-        toString(l.state) AS state, l.exit_code AS exit_code, l.signal AS signal,
-        toString(v.signature) AS cause, toString(v.error_type) AS error_type, v.message AS message,
+        toString(l.how.1) AS state, l.how.2 AS exit_code, l.how.3 AS signal,
+        if(v.said.1 = 'none', '', toString(v.said.1)) AS error_type,
+        if(error_type = '', '', toString(v.said.2)) AS cause,
+        if(error_type = '', '', v.said.3) AS message,
+        p.causes AS causes,
         l.last_event AS changed,
         multiIf(
             l.last_kind = '', 'unknown',
             l.last_kind = 'requeued' OR NOT l.has_started, 'queued',
             ended IS NULL, 'running',
-            v.error_type != '' OR ifNull(l.exit_code, 0) != 0 OR ifNull(l.signal, 0) != 0, 'failed',
+            error_type != '' OR ifNull(exit_code, 0) != 0 OR ifNull(signal, 0) != 0, 'failed',
             'ended'
         ) AS condition,
         if(condition IN ('running', 'unknown'), s.kinds, []) AS alarms
     FROM known AS l
-    LEFT JOIN verdicts AS v ON v.job = l.job AND v.attempt = l.attempt
+    LEFT JOIN verdict AS v ON v.job = l.job AND v.attempt = l.attempt
+    LEFT JOIN past AS p ON p.job = l.job
     LEFT JOIN standing AS s ON s.job = l.job AND s.attempt = l.attempt
 )
-"""  # noqa: S608 - names of ours
+"""
 
 _LIST: Final = """
 SELECT *, count() OVER () AS found
@@ -107,8 +120,7 @@ FROM judged
 WHERE ({condition:String} = '' OR condition = {condition:String}
     OR ({condition:String} = 'trouble' AND (condition = 'failed' OR notEmpty(alarms))))
   AND ({search:String} = '' OR positionCaseInsensitiveUTF8(
-        concat(job, '\\n', user, '\\n', cause, '\\n', arrayStringConcat(nodes, '\\n')), {search:String}) > 0)
-  AND ({job:String} = '' OR job = {job:String})
+        concat(job, '\\n', user, '\\n', arrayStringConcat(causes, '\\n'), '\\n', arrayStringConcat(nodes, '\\n')), {search:String}) > 0)
 ORDER BY {order}
 LIMIT {limit:UInt32} OFFSET {offset:UInt32}
 """
@@ -193,10 +205,9 @@ class JobList:
 def list_jobs(database: Database, wanted: Filter, size: int = PAGE) -> JobList:
     """Return one page of the jobs that `wanted` selects. Raises as `Database.rows` does."""
     rows = database.rows(
-        _JOBS + _LIST.replace("{order}", SORTS[wanted.sort]),
+        _JOBS.replace("{only}", "true") + _LIST.replace("{order}", SORTS[wanted.sort]),
         condition=wanted.condition,
         search=wanted.search,
-        job="",
         limit=size,
         offset=(wanted.page - 1) * size,
     )
@@ -205,14 +216,13 @@ def list_jobs(database: Database, wanted: Filter, size: int = PAGE) -> JobList:
 
 def one_job(database: Database, job: str) -> Mapping[str, Any] | None:
     """Return what the list says of `job`; None where nothing is known of it. Raises as `Database.rows` does."""
-    sql = _JOBS + _LIST.replace("{order}", SORTS["job"])
-    rows = database.rows(sql, condition="", search="", job=job, limit=1, offset=0) if job else []
+    rows = database.rows(_JOBS.replace("{only}", "job = {job:String}") + "SELECT * FROM judged", job=job)
     return next(iter(_with_pace(database, rows)), None)
 
 
 def count_jobs(database: Database, days: int) -> Mapping[str, Mapping[str, Any]]:
     """Return how many jobs there are by condition: those that run or wait, and those that changed within `days`."""
-    return {row["condition"]: row for row in database.rows(_JOBS + _COUNTS, days=days)}
+    return {row["condition"]: row for row in database.rows(_JOBS.replace("{only}", "true") + _COUNTS, days=days)}
 
 
 def _with_pace(database: Database, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -77,8 +77,8 @@ class Pages:
             about = picked([row], jobs.COLUMNS)[0] if row else None
             return as_json({"job": about, "facts": facts, "timeline": known})
         if form == "csv":
-            points = ((curve.name, curve.unit, at, value) for curve in known.curves for at, value in curve.points)
-            return as_csv("job", ("measurement", "unit", "unix_time", "value"), points)
+            points = ((curve.name, curve.unit, *point) for curve in known.curves for point in curve.points)
+            return as_csv("job", ("measurement", "unit", "unix_time", "value", "attempt"), points)
         parts = list(sections(facts, self._signatures)) if facts else []
         marks = known.marks[::-1]
         return render(

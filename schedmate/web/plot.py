@@ -17,10 +17,13 @@ GROUPS = {
 }  # fmt: skip
 """Which colour an event is drawn in; what is not named here is an action."""
 
+FROM_ZERO = frozenset({"step time", "throughput"})
+"""What is compared by its size: an axis that begins elsewhere makes a small change look large."""
+
 
 @dataclass(frozen=True)
 class Panel:
-    """One curve, drawn: `path` in SVG's path language, the labels of its least and greatest value, and where it stands."""
+    """One curve, drawn: `path` in SVG's path language with a gap between attempts, the labels of its least and greatest value, and where it stands."""
 
     title: str
     top: float
@@ -65,7 +68,7 @@ def draw(known: Timeline) -> Plot | None:
     """Return the plot of `known`, all curves on one axis of time; None where nothing was measured."""
     if not known.curves:
         return None
-    moments = [at for curve in known.curves for at, _ in curve.points]
+    moments = [at for curve in known.curves for at, _, _ in curve.points]
     near = max(60.0, (max(moments) - min(moments)) * 0.05)
     # A job may wait for days before it starts, or be requeued without end: only events beside the curves move the edges.
     marks = [mark for mark in known.marks if min(moments) - near <= mark.at <= max(moments) + near]
@@ -89,16 +92,20 @@ class _Axis:
 
 
 def _panel(curve: Curve, top: float, axis: _Axis) -> Panel:
-    values = [value for _, value in curve.points]
+    values = [value for _, value, _ in curve.points]
     low, high = min(values), max(values)
     if curve.unit == "%":
         low, high = 0.0, 100.0
+    elif curve.name in FROM_ZERO and low > 0:
+        low = 0.0
     flat = high == low
     places = [
         (axis.x(at), round(top + HEIGHT * (0.5 if flat else 1 - (value - low) / (high - low)), 1))
-        for at, value in curve.points
+        for at, value, _ in curve.points
     ]
-    path = "M" + "L".join(f"{x:g} {y:g}" for x, y in places)
+    attempts = [attempt for _, _, attempt in curve.points]
+    begins = [place == 0 or attempt != attempts[place - 1] for place, attempt in enumerate(attempts)]
+    path = "".join(f"{'M' if begin else 'L'}{x:g} {y:g}" for begin, (x, y) in zip(begins, places, strict=True))
     title = f"{curve.name}{f', {curve.unit}' if curve.unit else ''}"
     return Panel(title, top, path, "" if flat else number(low), number(high), places if len(places) <= 40 else ())
 

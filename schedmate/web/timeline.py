@@ -28,11 +28,11 @@ SELECT
     avg(m.throughput) AS throughput,
     avgIf(m.loss, isFinite(m.loss)) AS loss,
     anyIf(toString(m.throughput_unit), m.throughput_unit != '') AS unit,
-    max(m.step) AS last_step
+    m.attempt AS attempt
 FROM job_metrics AS m
 WHERE m.job = {job:String} AND m.rank = {rank:Int64}
-GROUP BY span
-ORDER BY span
+GROUP BY attempt, span
+ORDER BY attempt, span
 """
 _GPU: Final = """
 SELECT avg(toUnixTimestamp64Micro(g.time)) / 1e6 AS at, avg(g.utilisation) AS gpu, uniqExact(g.node, g.gpu) AS gpus
@@ -57,7 +57,7 @@ SELECT * FROM
     SELECT time, 'verdict', attempt, toString(signature) FROM verdicts WHERE job = {job:String}
     UNION ALL
     SELECT time, toString(action), attempt, toString(outcome) FROM decision_results
-    WHERE job = {job:String} AND outcome NOT IN ('started', 'deferred', 'awaiting_approval')
+    WHERE job = {job:String} AND outcome IN ('done', 'failed', 'refused', 'unverified')
 )
 ORDER BY time DESC, kind
 LIMIT {limit:UInt32}
@@ -66,11 +66,11 @@ LIMIT {limit:UInt32}
 
 @dataclass(frozen=True)
 class Curve:
-    """One measurement over time. `points` holds (seconds since 1970, value); spans without a value are left out."""
+    """One measurement over time. `points` holds (seconds since 1970, value, attempt); spans without a value are left out."""
 
     name: str
     unit: str
-    points: Sequence[tuple[float, float]]
+    points: Sequence[tuple[float, float, int]]
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,6 @@ def micros(moment: datetime) -> int:
     return int(moment.timestamp()) * 1_000_000 + moment.microsecond
 
 
-def _points(rows: Sequence[Mapping[str, Any]], name: str) -> list[tuple[float, float]]:
+def _points(rows: Sequence[Mapping[str, Any]], name: str) -> list[tuple[float, float, int]]:
     # A mean over no values is null or not a number, depending on the column.
-    return [(row["at"], row[name]) for row in rows if row[name] is not None and row[name] == row[name]]
+    return [(row["at"], row[name], row.get("attempt", 0)) for row in rows if row[name] is not None and row[name] == row[name]]
