@@ -4,7 +4,8 @@ from clickhouse_connect.driver.client import Client
 
 # One job in ten failed, one in a hundred runs now. Times end now, so that every list on the start page has rows.
 _EVENTS = """
-INSERT INTO job_events (id, job, attempt, kind, time, scheduler, nodes, gpus, user, exit_code, state, src_topic, src_partition, src_offset)
+INSERT INTO job_events (id, job, attempt, kind, time, scheduler, nodes, gpus, user, exit_code, state, src_topic, src_partition,
+    src_offset)
 SELECT
     concat('e', toString(number)), concat('job-', toString(intDiv(number, 2) AS j)), 0,
     if(number % 2 = 0, 'started', if(j % 100 = 0, 'packed', 'ended')),
@@ -19,7 +20,8 @@ INSERT INTO failures (id, job, attempt, revision, time, node, message, error_typ
 SELECT
     concat('f', toString(number)), concat('job-', toString(number * 10 + 1)), 0, 1,
     now64(6) - toIntervalSecond(intDiv({jobs:UInt64} - number * 10, 2) * 6), concat('node-', toString(number % 500)), 'it failed',
-    if(number % 3 = 0, 'infrastructure', 'user_script'), 'gpu', 0.9, 'signature', concat('cause_', toString(number % 37)), true,
+    if(number % 3 = 0, 'infrastructure', 'user_script'), 'gpu', 0.9, 'signature',
+    concat('cause_', toString(number % 37)), true,
     'it failed', '[]', 'job-logs', 0, number
 FROM numbers(intDiv({jobs:UInt64}, 10))
 """
@@ -30,18 +32,19 @@ SELECT concat('restart/job-', toString(number * 30 + 1)), 'restart', concat('job
 FROM numbers(intDiv({jobs:UInt64}, 30))
 """
 _METRICS = """
-INSERT INTO job_metrics (id, job, attempt, node, rank, time, step, step_time_s, throughput, throughput_unit, loss, confidence, method, reports,
-    evidence, src_topic, src_partition, src_offset)
+INSERT INTO job_metrics (id, job, attempt, node, rank, time, step, step_time_s, throughput, throughput_unit, loss, confidence, method,
+    reports, evidence, src_topic, src_partition, src_offset)
 SELECT
-    concat('m', toString(number)), concat('job-', toString({jobs:UInt64} - 1 - intDiv(number, 1000) * intDiv({jobs:UInt64}, {measured:UInt64}))),
+    concat('m', toString(number)),
+    concat('job-', toString({jobs:UInt64} - 1 - intDiv(number, 1000) * intDiv({jobs:UInt64}, {measured:UInt64}))),
     0, 'node-1', 0, now64(6) - toIntervalSecond((1000 - number % 1000) * 15), number % 1000, 0.5 + (number % 7) / 100, 64, 'samples/s',
     2 / (1 + number % 1000), 0.9, 'stated', 1, '[]', 'job-logs', 0, number
 FROM numbers({first:UInt64}, {rows:UInt64})
 """
 _GPUS = """
 INSERT INTO gpu_metrics (id, node, gpu, uuid, time, utilisation, jobs, processes, src_topic, src_partition, src_offset)
-SELECT concat('g', toString(number)), concat('node-', toString(number % 500)), intDiv(number, 500) % 8, 'GPU', now64(6) - toIntervalSecond(intDiv(number, 4000) * 10),
-    number % 101, [concat('job-', toString(number % 500))], '[]', 'gpu-metrics', 0, number
+SELECT concat('g', toString(number)), concat('node-', toString(number % 500)), intDiv(number, 500) % 8, 'GPU',
+    now64(6) - toIntervalSecond(intDiv(number, 4000) * 10), number % 101, [concat('job-', toString(number % 500))], '[]', 'gpu-metrics', 0, number
 FROM numbers({rows:UInt64})
 """
 PIECE = 1_000_000

@@ -15,10 +15,14 @@ PORT = 8787
 def command(
     context: typer.Context,
     *,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="Where it listens, on 127.0.0.1; 0: any free port.")] = PORT,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="Where it listens, on 127.0.0.1; 0: any free port.")
+    ] = PORT,
     name: Annotated[
         list[str] | None,
-        typer.Option("--name", metavar="HOST", help="A name by which a proxy on this host passes requests on; repeatable."),
+        typer.Option(
+            "--name", metavar="HOST", help="A name by which a proxy on this host passes requests on; repeatable."
+        ),
     ] = None,
 ) -> None:
     """Serve a page on 127.0.0.1: which jobs are slow, stuck or failing, why, with the quoted lines, and what was decided.

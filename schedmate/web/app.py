@@ -1,9 +1,11 @@
 """Puts the views together: routes, headers, errors."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib.resources import as_file, files
 
+from clickhouse_connect.driver.client import Client
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -18,8 +20,10 @@ from processors.diagnose import Signature
 from schedmate.terminal import printable
 from sinks import RecordRejected, SinkRejected, SinkUnavailable
 
+from .cluster import overview
 from .database import Database
 from .pages import Form, Pages, View
+from .refreshed import Refreshed
 from .render import render
 
 LOOPBACK = ("localhost", "127.0.0.1")
@@ -37,15 +41,34 @@ HEADERS = {
 """Nothing runs but our own files: were a job's text ever not escaped, it would still do nothing."""
 
 
-def make_app(database: Database, signatures: Mapping[str, Signature], hosts: Sequence[str] = LOOPBACK) -> Starlette:
-    """Return the page as an ASGI application.
+@contextmanager
+def opened_app(
+    connect: Callable[[], Client],
+    signatures: Mapping[str, Signature],
+    *,
+    embedded: bool,
+    hosts: Sequence[str] = LOOPBACK,
+) -> Iterator[Starlette]:
+    """Yield the page as an ASGI application, and let go of the database afterwards.
 
     Args:
-        database: What it shows.
+        connect: Opens a client of what it shows.
         signatures: Of verdicts, by name.
+        embedded: The client is of the embedded engine, which answers one question at a time.
         hosts: Names by which browsers may call it.
     """
-    pages = Pages(database, signatures)
+    # Two clients: whoever looks at one job does not wait for the overview of all.
+    database, behind = Database(connect, embedded=embedded), Database(connect, embedded=embedded)
+    refreshed = Refreshed(lambda: overview(behind))
+    try:
+        yield _app(Pages(database, refreshed, signatures), hosts)
+    finally:
+        refreshed.close()
+        database.close()
+        behind.close()
+
+
+def _app(pages: Pages, hosts: Sequence[str]) -> Starlette:
     with as_file(files(__package__).joinpath("static")) as static:
         routes = [
             Route("/", pages.start),

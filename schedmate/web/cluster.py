@@ -8,7 +8,7 @@ from sinks.clickhouse import QueryResult
 
 from .database import Database
 from .decisions import list_decisions, standing_stops
-from .jobs import Filter, count_jobs, list_jobs
+from .jobs import Filter, all_jobs, count_jobs, list_jobs
 
 DAYS: Final = 7
 SHOWN: Final = 8
@@ -56,18 +56,39 @@ class Cluster:
     stops: Sequence[Mapping[str, Any]]
 
 
-def cluster(database: Database) -> Cluster:
-    """Return what the start page shows. Raises as `Database.rows` does."""
-    trouble = list_jobs(database, Filter(condition="trouble"), SHOWN)
-    (gpus,) = database.rows(_GPUS, minutes=RECENT_MINUTES, idle=IDLE_PERCENT)
-    return Cluster(
-        counts=count_jobs(database, DAYS),
-        gpus=gpus,
-        trouble=trouble.rows,
-        troubled=trouble.found,
+@dataclass(frozen=True)
+class Overview:
+    """What is the same for every visitor for a while: all jobs, and what takes the whole history to say."""
+
+    jobs: Sequence[Mapping[str, Any]]
+    gpus: Mapping[str, Any]
+    slower: Sequence[Mapping[str, Any]]
+    causes: Sequence[Mapping[str, Any]]
+    nodes: Sequence[Mapping[str, Any]]
+
+
+def overview(database: Database) -> Overview:
+    """Return the overview as it is now. Raises as `Database.rows` does."""
+    return Overview(
+        jobs=all_jobs(database),
+        gpus=database.rows(_GPUS, minutes=RECENT_MINUTES, idle=IDLE_PERCENT)[0],
         slower=_rows(database.question("slower", {"limit": str(SHOWN)})),
         causes=_rows(database.question("top_causes", {"days": str(DAYS), "limit": str(SHOWN)})),
         nodes=_rows(database.question("nodes", {"weeks": "1", "limit": str(SHOWN)})),
+    )
+
+
+def cluster(database: Database, known: Overview) -> Cluster:
+    """Return what the start page shows. Raises as `Database.rows` does."""
+    trouble = list_jobs(database, known.jobs, Filter(condition="trouble"), SHOWN)
+    return Cluster(
+        counts=count_jobs(known.jobs, DAYS),
+        gpus=known.gpus,
+        trouble=trouble.rows,
+        troubled=trouble.found,
+        slower=known.slower,
+        causes=known.causes,
+        nodes=known.nodes,
         waiting=[each for each in list_decisions(database, limit=50) if each["waits"]],
         stops=standing_stops(database),
     )

@@ -73,4 +73,3 @@ class Database:
             if self._client is client:
                 self._client = None
                 client.close()
-

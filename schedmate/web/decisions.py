@@ -8,7 +8,21 @@ from .database import Database
 
 LIMIT: Final = 200
 """Decisions on the page."""
-COLUMNS: Final = ("time", "id", "action", "job", "node", "attempt", "mode", "policy", "reason", "expires", "outcome", "detail", "decided")
+COLUMNS: Final = (
+    "time",
+    "id",
+    "action",
+    "job",
+    "node",
+    "attempt",
+    "mode",
+    "policy",
+    "reason",
+    "expires",
+    "outcome",
+    "detail",
+    "decided",
+)
 
 _DECISIONS: Final = """
 SELECT

@@ -1,7 +1,8 @@
 """What the list of jobs shows: each job's newest attempt, what it is doing, and what is wrong with it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from .database import Database
@@ -22,15 +23,15 @@ CONDITIONS: Final[Mapping[str, str]] = {
     "queued": "queued",
 }
 """What a job can be filtered by, and what it says on the page."""
-SORTS: Final[Mapping[str, str]] = {
-    "newest": "changed DESC, job",
-    "oldest": "changed, job",
-    "job": "job",
-    "user": "user, changed DESC, job",
-    "gpus": "gpus DESC, changed DESC, job",
-    "longest": "dateDiff('second', started, ifNull(ended, now64(6))) DESC, job",
+SORTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
+    "newest": lambda row: -row["changed"].timestamp(),
+    "oldest": lambda row: row["changed"],
+    "job": lambda row: row["job"],
+    "user": lambda row: row["user"],
+    "gpus": lambda row: -row["gpus"],
+    "longest": lambda row: -_ran_s(row),
 }
-"""Orders, and the expression of each: a person's choice is looked up here and never becomes SQL itself."""
+"""Orders, and the key of each. Equals stay in the order of the newest."""
 COLUMNS: Final = (
     "job", "attempt", "condition", "user", "nodes", "gpus", "started", "ended", "state", "exit_code", "signal",
     "cause", "error_type", "message", "causes", "alarms", "step", "step_time_s", "throughput", "throughput_unit",
@@ -114,23 +115,10 @@ judged AS
 )
 """
 
-_LIST: Final = """
-SELECT *, count() OVER () AS found
-FROM judged
-WHERE ({condition:String} = '' OR condition = {condition:String}
-    OR ({condition:String} = 'trouble' AND (condition = 'failed' OR notEmpty(alarms))))
-  AND ({search:String} = '' OR positionCaseInsensitiveUTF8(
-        concat(job, '\\n', user, '\\n', arrayStringConcat(causes, '\\n'), '\\n', arrayStringConcat(nodes, '\\n')), {search:String}) > 0)
-ORDER BY {order}
-LIMIT {limit:UInt32} OFFSET {offset:UInt32}
-"""
-
-_COUNTS: Final = """
-SELECT condition, count() AS jobs, sum(if(condition = 'running', gpus, 0)) AS gpus, countIf(notEmpty(alarms)) AS alarmed
-FROM judged
-WHERE condition IN ('running', 'queued') OR changed > now() - toIntervalDay({days:UInt32})
-GROUP BY condition
-"""
+_ALL: Final = "SELECT * FROM judged ORDER BY changed DESC, job LIMIT {limit:UInt32}"
+_ONE: Final = "SELECT * FROM judged"
+MOST_JOBS: Final = 200_000
+"""Jobs in the list at most, the newest; about a kilobyte of memory each."""
 
 # The newest hour in which a job reported, minute by minute, over its ranks.
 _PACE: Final = """
@@ -202,27 +190,53 @@ class JobList:
         return max(1, -(-self.found // self.size))
 
 
-def list_jobs(database: Database, wanted: Filter, size: int = PAGE) -> JobList:
-    """Return one page of the jobs that `wanted` selects. Raises as `Database.rows` does."""
-    rows = database.rows(
-        _JOBS.replace("{only}", "true") + _LIST.replace("{order}", SORTS[wanted.sort]),
-        condition=wanted.condition,
-        search=wanted.search,
-        limit=size,
-        offset=(wanted.page - 1) * size,
-    )
-    return JobList(_with_pace(database, rows), rows[0]["found"] if rows else 0, wanted, size)
+def all_jobs(database: Database) -> Sequence[Mapping[str, Any]]:
+    """Return all jobs, the newest first. Raises as `Database.rows` does."""
+    return database.rows(_JOBS.replace("{only}", "true") + _ALL, limit=MOST_JOBS)
+
+
+def list_jobs(database: Database, known: Iterable[Mapping[str, Any]], wanted: Filter, size: int = PAGE) -> JobList:
+    """Return one page of those of the jobs `known` that `wanted` selects. Raises as `Database.rows` does."""
+    text = wanted.search.casefold()
+    found = [row for row in known if _in_condition(row, wanted.condition) and (not text or _holds(row, text))]
+    if wanted.sort != "newest":
+        found.sort(key=SORTS[wanted.sort])
+    first = (wanted.page - 1) * size
+    return JobList(_with_pace(database, found[first : first + size]), len(found), wanted, size)
 
 
 def one_job(database: Database, job: str) -> Mapping[str, Any] | None:
-    """Return what the list says of `job`; None where nothing is known of it. Raises as `Database.rows` does."""
-    rows = database.rows(_JOBS.replace("{only}", "job = {job:String}") + "SELECT * FROM judged", job=job)
+    """Return what the list says of `job`, as it is now; None where nothing is known of it. Raises as `Database.rows` does."""
+    rows = database.rows(_JOBS.replace("{only}", "job = {job:String}") + _ONE, job=job)
     return next(iter(_with_pace(database, rows)), None)
 
 
-def count_jobs(database: Database, days: int) -> Mapping[str, Mapping[str, Any]]:
-    """Return how many jobs there are by condition: those that run or wait, and those that changed within `days`."""
-    return {row["condition"]: row for row in database.rows(_JOBS.replace("{only}", "true") + _COUNTS, days=days)}
+def count_jobs(known: Iterable[Mapping[str, Any]], days: float) -> Mapping[str, Mapping[str, Any]]:
+    """Return jobs and GPUs by condition: of jobs that run or wait, and of those that changed within `days`."""
+    since = datetime.now(UTC) - timedelta(days=days)
+    counts: dict[str, dict[str, Any]] = {}
+    for row in known:
+        if row["condition"] in ("running", "queued") or row["changed"] > since:
+            count = counts.setdefault(row["condition"], {"jobs": 0, "gpus": 0.0})
+            count["jobs"] += 1
+            count["gpus"] += row["gpus"] if row["condition"] == "running" else 0.0
+    return counts
+
+
+def _in_condition(row: Mapping[str, Any], condition: str) -> bool:
+    if condition == "trouble":
+        return row["condition"] == "failed" or bool(row["alarms"])
+    return not condition or row["condition"] == condition
+
+
+def _holds(row: Mapping[str, Any], text: str) -> bool:
+    return any(text in each.casefold() for each in (row["job"], row["user"], *row["causes"], *row["nodes"]))
+
+
+def _ran_s(row: Mapping[str, Any]) -> float:
+    if row["started"] is None:
+        return 0.0
+    return float(((row["ended"] or datetime.now(UTC)) - row["started"]).total_seconds())
 
 
 def _with_pace(database: Database, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

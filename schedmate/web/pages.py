@@ -13,11 +13,12 @@ from schedmate.explain import gather, sections
 from sinks.clickhouse import queries
 
 from . import jobs
-from .cluster import DAYS, RECENT_MINUTES, cluster
+from .cluster import DAYS, RECENT_MINUTES, Overview, cluster
 from .database import Database
 from .decisions import COLUMNS as DECISION_COLUMNS
 from .decisions import list_decisions, standing_stops
 from .plot import draw
+from .refreshed import Refreshed
 from .render import render
 from .timeline import timeline
 from .twins import as_csv, as_json, picked
@@ -35,24 +36,28 @@ class Pages:
 
     Args:
         database: Where everything is read from.
+        overview: What stays the same for every visitor for a while.
         signatures: Of verdicts, by name: what to do about each.
     """
 
-    def __init__(self, database: Database, signatures: Mapping[str, Signature]) -> None:
+    def __init__(self, database: Database, overview: Refreshed[Overview], signatures: Mapping[str, Signature]) -> None:
         self._database = database
+        self._overview = overview
         self._signatures = signatures
 
     def start(self, request: Request, form: Form = "html") -> Response:
         """The cluster at a glance."""
-        known = cluster(self._database)
+        overview, age_s = self._overview.get()
+        known = cluster(self._database, overview)
         if form == "json":
             return as_json(known)
-        return render(request, "cluster.html", cluster=known, days=DAYS, minutes=RECENT_MINUTES)
+        return render(request, "cluster.html", cluster=known, days=DAYS, minutes=RECENT_MINUTES, age_s=age_s)
 
     def jobs(self, request: Request, form: Form = "html") -> Response:
         """Jobs: searched, filtered, sorted, page by page."""
         wanted = jobs.Filter.read(request.query_params)
-        found = jobs.list_jobs(self._database, wanted, jobs.PAGE if form == "html" else jobs.EXPORTED)
+        overview, age_s = self._overview.get()
+        found = jobs.list_jobs(self._database, overview.jobs, wanted, jobs.PAGE if form == "html" else jobs.EXPORTED)
         if form == "json":
             return as_json({"found": found.found, "jobs": picked(found.rows, jobs.COLUMNS)})
         if form == "csv":
@@ -62,7 +67,14 @@ class Pages:
             return f"/jobs?{urlencode(wanted.link(**changes))}"
 
         return render(
-            request, "jobs.html", list=found, filter=wanted, link=link, conditions=jobs.CONDITIONS, sorts=list(jobs.SORTS)
+            request,
+            "jobs.html",
+            list=found,
+            filter=wanted,
+            link=link,
+            conditions=jobs.CONDITIONS,
+            sorts=list(jobs.SORTS),
+            age_s=age_s,
         )
 
     def job(self, request: Request, form: Form = "html") -> Response:

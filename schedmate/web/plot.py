@@ -11,10 +11,17 @@ WIDTH, LEFT, RIGHT = 960.0, 64.0, 8.0
 HEIGHT, GAP, FOOT = 96.0, 26.0, 30.0
 TICKS = 6
 GROUPS = {
-    "started": "start", "submitted": "start", "ended": "end", "requeued": "end", "evict": "act", "restart": "act", "cancel": "act",
-    "cancel_packing": "act", "packed": "pack", "unpacked": "pack", "checkpoint": "save", "checkpoint failed": "bad", "alarm": "bad",
+    "started": "start",
+    "submitted": "start",
+    "ended": "end",
+    "requeued": "end",
+    "packed": "pack",
+    "unpacked": "pack",
+    "checkpoint": "save",
+    "checkpoint failed": "bad",
+    "alarm": "bad",
     "verdict": "bad",
-}  # fmt: skip
+}
 """Which colour an event is drawn in; what is not named here is an action."""
 
 FROM_ZERO = frozenset({"step time", "throughput"})
@@ -52,7 +59,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Plot:
-    """All that the template draws, in the units of the view box `width` × `height`."""
+    """All that the template draws, in the units of the view box, `width` by `height`."""
 
     width: float
     height: float

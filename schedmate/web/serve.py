@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Sequence
+from contextlib import closing
 
 import uvicorn
 
@@ -10,7 +11,7 @@ from schedmate.cli.console import say
 from schedmate.services.sink import clickhouse_opener
 from schedmate.settings import Settings, SettingsError
 
-from .app import LOOPBACK, make_app
+from .app import LOOPBACK, opened_app
 from .database import Database
 
 ADDRESS = "127.0.0.1"
@@ -32,19 +33,25 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
     """
     known = {one.name: one for one in signatures(settings.processors)}
     embedded = settings.clickhouse.url.startswith("chdb:")
-    database = Database(clickhouse_opener(settings.clickhouse), embedded=embedded)
-    listening = socket.socket()
-    try:
-        database.rows("SELECT count() AS jobs FROM job_events")  # what is wrong is said here, not to the first visitor
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listening.bind((ADDRESS, port))
-        except OSError as error:
-            raise SettingsError(f"--port: expected a free port, got {port}: {error.strerror}") from error
-        app = make_app(database, known, (*LOOPBACK, *names))
+    connect = clickhouse_opener(settings.clickhouse)
+    database = Database(connect, embedded=embedded)
+    database.rows("SELECT count() AS jobs FROM job_events")  # what is wrong is said here, not to the first visitor
+    database.close()
+    with (
+        closing(_listening(port)) as listening,
+        opened_app(connect, known, embedded=embedded, hosts=(*LOOPBACK, *names)) as app,
+    ):
         say(f"serving http://{ADDRESS}:{listening.getsockname()[1]}/ until Ctrl-C")
         config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
         uvicorn.Server(config).run(sockets=[listening])
-    finally:
+
+
+def _listening(port: int) -> socket.socket:
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((ADDRESS, port))
+    except OSError as error:
         listening.close()
-        database.close()
+        raise SettingsError(f"--port: expected a free port, got {port}: {error.strerror}") from error
+    return listening

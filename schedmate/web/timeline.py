@@ -123,4 +123,8 @@ def micros(moment: datetime) -> int:
 
 def _points(rows: Sequence[Mapping[str, Any]], name: str) -> list[tuple[float, float, int]]:
     # A mean over no values is null or not a number, depending on the column.
-    return [(row["at"], row[name], row.get("attempt", 0)) for row in rows if row[name] is not None and row[name] == row[name]]
+    return [
+        (row["at"], row[name], row.get("attempt", 0))
+        for row in rows
+        if row[name] is not None and row[name] == row[name]
+    ]

@@ -62,6 +62,11 @@ def decision(name: str, job: str, **fields: Any) -> Decision:
     return Decision(id=name, job=job, time=NOW - 200, expires=NOW + 3600, **(known | fields))
 
 
+def result(name: str, job: str, outcome: Outcome) -> DecisionResult:
+    known = {"action": Action.RESTART, "time": NOW - 180, "outcome": outcome}
+    return DecisionResult(id=f"result/{name}", decision_id=name, job=job, **known)  # type: ignore[arg-type]
+
+
 def records() -> list[Record]:
     """All of it. `steady` runs, `odd` runs with an alarm, `again` failed once and runs, HOSTILE failed, `later` waits, `well` ended."""
     return [
@@ -87,12 +92,15 @@ def records() -> list[Record]:
         event("well", "ended", 100, exit_code=0, state="COMPLETED"),
         *metrics("silent", 5, 100),
         decision("restart/'; rm -rf ~", HOSTILE),
-        DecisionResult(id="r1", decision_id="restart/'; rm -rf ~", action=Action.RESTART, job=HOSTILE, time=NOW - 190, outcome=Outcome.AWAITING_APPROVAL),
+        result("restart/'; rm -rf ~", HOSTILE, Outcome.AWAITING_APPROVAL),
         decision("restart/again", "again", mode=Mode.ACT),
-        DecisionResult(id="r2", decision_id="restart/again", action=Action.RESTART, job="again", time=NOW - 180, outcome=Outcome.DONE, detail="started"),
+        result("restart/again", "again", Outcome.DONE),
         OperatorCommand(id="s1", command=Command.STOP, user="bob", time=NOW - 20, reason=LINE),
         *(
-            GpuSample(id=f"g{place}", node="n1", gpu=0, uuid="GPU-1", name="H100", time=NOW - 700 + place * 10, utilisation=80, processes=[GpuProcess(pid=1, job="steady")])
+            GpuSample(
+                id=f"g{place}", node="n1", gpu=0, uuid="GPU-1", time=NOW - 700 + place * 10, utilisation=80,
+                processes=[GpuProcess(pid=1, job="steady")],
+            )
             for place in range(70)
         ),
     ]  # fmt: skip

@@ -81,7 +81,9 @@ def test_it_reads_without_javascript(chromium: "playwright.Browser", page: str) 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("view", ["/", "/jobs", f"/job?{urlencode({'id': HOSTILE})}", "/decisions", "/questions/bridge"])
+@pytest.mark.parametrize(
+    "view", ["/", "/jobs", f"/job?{urlencode({'id': HOSTILE})}", "/decisions", "/questions/bridge"]
+)
 def test_nothing_is_wider_than_a_phone(chromium: "playwright.Browser", page: str, view: str, scheme: str) -> None:
     context = chromium.new_context(base_url=page, viewport={"width": 360, "height": 740}, color_scheme=scheme)
     tab = context.new_page()

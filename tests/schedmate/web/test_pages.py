@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 
 import pytest
 
-from schedmate.web import Database
 from sinks import SinkUnavailable
 from tests.schedmate.web.history import HOSTILE, LINE
 from tests.servers.web import web_server
@@ -205,7 +204,7 @@ def test_a_database_that_is_away_is_said_and_asked_again() -> None:
         tries += 1
         raise SinkUnavailable("opening ClickHouse: connection refused <b>")
 
-    with web_server(Database(away, embedded=False), {}) as address:
+    with web_server(away, {}) as address:
         for path in ("/", "/jobs.json", "/health"):
             status, _, text = get(address, path)
             assert status == 503
