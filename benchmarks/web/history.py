@@ -44,7 +44,8 @@ FROM numbers({first:UInt64}, {rows:UInt64})
 _GPUS = """
 INSERT INTO gpu_metrics (id, node, gpu, uuid, time, utilisation, jobs, processes, src_topic, src_partition, src_offset)
 SELECT concat('g', toString(number)), concat('node-', toString(number % 500)), intDiv(number, 500) % 8, 'GPU',
-    now64(6) - toIntervalSecond(intDiv(number, 4000) * 10), number % 101, [concat('job-', toString(number % 500))], '[]', 'gpu-metrics', 0, number
+    now64(6) - toIntervalSecond(intDiv(number, 4000) * 10), number % 101, [concat('job-', toString(number % 500))],
+    '[]', 'gpu-metrics', 0, number
 FROM numbers({rows:UInt64})
 """
 PIECE = 1_000_000

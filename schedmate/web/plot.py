@@ -24,13 +24,15 @@ GROUPS = {
 }
 """Which colour an event is drawn in; what is not named here is an action."""
 
+NEAR_S = 600.0
+"""Events so near to a measurement are drawn, and half the measured time away where that is more."""
 FROM_ZERO = frozenset({"step time", "throughput"})
 """What is compared by its size: an axis that begins elsewhere makes a small change look large."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One curve, drawn: `path` in SVG's path language with a gap between attempts, the labels of its least and greatest value, and where it stands."""
+    """One curve, drawn: `path` in SVG's path language with a gap between attempts, and labels of its least and greatest value."""
 
     title: str
     top: float
@@ -76,8 +78,8 @@ def draw(known: Timeline) -> Plot | None:
     if not known.curves:
         return None
     moments = [at for curve in known.curves for at, _, _ in curve.points]
-    near = max(60.0, (max(moments) - min(moments)) * 0.05)
-    # A job may wait for days before it starts, or be requeued without end: only events beside the curves move the edges.
+    near = max(NEAR_S, (max(moments) - min(moments)) / 2)
+    # A job may wait for days before it starts: what is far from all measurements would squeeze them. A hang that ends must be seen.
     marks = [mark for mark in known.marks if min(moments) - near <= mark.at <= max(moments) + near]
     moments += [mark.at for mark in marks]
     axis = _Axis(min(moments), max(moments))
@@ -136,9 +138,11 @@ def number(value: float | None) -> str:
     """Return a measurement with three digits that count, without an exponent where a person reads it more easily so."""
     if value is None or not math.isfinite(value):
         return ""
-    if value and not 1e-3 <= abs(value) < 1e6:
+    if not value:
+        return "0"
+    if not 1e-3 <= abs(value) < 1e6:
         return f"{value:.3g}"
-    digits = 3 - (math.floor(math.log10(abs(value))) + 1 if value else 1)
+    digits = 3 - math.floor(math.log10(abs(value))) - 1
     return f"{round(value, max(digits, 0)):,.{max(digits, 0)}f}"
 
 
