@@ -72,4 +72,5 @@ class Database:
         with self._opening:
             if self._client is client:
                 self._client = None
-                client.close()
+                with self._asking:
+                    client.close()

@@ -241,7 +241,13 @@ def _ran_s(row: Mapping[str, Any]) -> float:
 
 def _with_pace(database: Database, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Add each job's newest step, step time and throughput, and its step times of the last hour."""
-    none = {"step": None, "step_time_s": None, "throughput": None, "throughput_unit": "", "steps": []}
+    none: Mapping[str, Any] = {
+        "step": None,
+        "step_time_s": None,
+        "throughput": None,
+        "throughput_unit": "",
+        "steps": [],
+    }
     pace: dict[str, Mapping[str, Any]] = {}
     for start in range(0, len(rows), 500):  # names are bound as one parameter, which must stay below a server's limit
         names = [row["job"] for row in rows[start : start + 500]]

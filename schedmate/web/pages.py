@@ -1,6 +1,6 @@
 """The views: each reads a link's parameters, asks the database, and answers as a page or as its twin."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
@@ -61,7 +61,7 @@ class Pages:
         if form == "json":
             return as_json({"found": found.found, "jobs": picked(found.rows, jobs.COLUMNS)})
         if form == "csv":
-            return as_csv("jobs", jobs.COLUMNS, (picked([row], jobs.COLUMNS)[0].values() for row in found.rows))
+            return as_csv("jobs", jobs.COLUMNS, _values(found.rows, jobs.COLUMNS))
 
         def link(**changes: object) -> str:
             return f"/jobs?{urlencode(wanted.link(**changes))}"
@@ -106,7 +106,7 @@ class Pages:
         if form == "json":
             return as_json(picked(rows, (*DECISION_COLUMNS, "waits")))
         if form == "csv":
-            return as_csv("decisions", DECISION_COLUMNS, (each.values() for each in picked(rows, DECISION_COLUMNS)))
+            return as_csv("decisions", DECISION_COLUMNS, _values(rows, DECISION_COLUMNS))
         return render(request, "decisions.html", rows=rows, job=job, stops=standing_stops(self._database))
 
     def questions(self, request: Request, form: Form = "html") -> Response:
@@ -121,7 +121,9 @@ class Pages:
             each.name: request.query_params[each.name] for each in asked.parameters if each.name in request.query_params
         }
         complete = all(each.name in given or each.default is not None for each in asked.parameters)
-        answer = self._database.question(name, given) if complete or form != "html" else None
+        if form == "html" and not complete:
+            return render(request, "question.html", question=asked, given=given, answer=None)
+        answer = self._database.question(name, given)
         if form == "json":
             return as_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
         if form == "csv":
@@ -132,6 +134,10 @@ class Pages:
         """`ok` once the database answers."""
         self._database.rows("SELECT 1")
         return PlainTextResponse("ok\n")
+
+
+def _values(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[list[Any]]:
+    return ([row[name] for name in columns] for row in rows)
 
 
 def _attempt(request: Request) -> int | None:

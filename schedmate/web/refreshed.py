@@ -30,6 +30,7 @@ class Refreshed(Generic[T]):
         self._held: tuple[T, float] | None = None
         self._pause_s = least_s
         self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
 
     def get(self) -> tuple[T, float]:
         """Return the newest answer, and how many seconds old it is. Raises what `make` raises where there is none yet."""
@@ -37,12 +38,15 @@ class Refreshed(Generic[T]):
             held = self._held
             if held is None:
                 held = self._renew()
-                threading.Thread(target=self._run, name="refresh", daemon=True).start()
+                self._thread = threading.Thread(target=self._run, name="refresh", daemon=True)
+                self._thread.start()
         return held[0], time.monotonic() - held[1]
 
     def close(self) -> None:
-        """Renew it no more."""
+        """Renew it no more. Returns once what is being worked out is done."""
         self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
 
     def _renew(self) -> tuple[T, float]:
         began = time.monotonic()
