@@ -40,6 +40,7 @@ COMMANDS = {
     "web": "Serve a page: jobs, verdicts and decisions in a browser.",
     "explain": "Explain why a job failed, on a page for a colleague.",
     "status": "Show the present state of a job, or of all.",
+    "top": "Watch all jobs live in a terminal.",
     "decisions": "Show decisions and what became of them; approve, reject, stop.",
     "shadow-report": "Show what decisions in shadow mode would have done.",
     "feedback": "Correct a verdict.",
