@@ -13,20 +13,23 @@ from rich.text import Text
 from schedmate.report import seconds
 from schedmate.sparkline import sparkline
 from schedmate.terminal import one_line
-from schedmate.times import span
 
 if TYPE_CHECKING:
     from sinks.redis import JobStatus
 
 POINTS: Final = 60
 """Step times kept of a job."""
-CURVE: Final = 10
+CURVE: Final = 8
 """Columns of the curve."""
 FRAME: Final = 4
 """Rows of the terminal that are no job's."""
 LONGEST_SEARCH: Final = 60
 HELP: Final = "q quit  s sort  f filter  / search  j k move  Enter details  Esc back"
-_COLOURS: Final[Mapping[str, str]] = {"running": "green", "ended": "dim", "submitted": "yellow", "requeued": "yellow"}
+NARROW: Final = 100
+"""Columns below which names of jobs are cut sooner."""
+_STATES: Final[Mapping[str, tuple[str, str]]] = {
+    "running": ("running", "green"), "ended": ("ended", "dim"), "submitted": ("queued", "yellow"), "requeued": ("queued", "yellow"),
+}  # fmt: skip
 
 SORTS: Final[Mapping[str, Callable[["JobStatus"], object]]] = {
     "newest": lambda one: -(one.metric_time or one.state_time or 0.0),
@@ -57,24 +60,8 @@ class View:
         """Return the view after a key: a letter, `enter`, `escape`, `backspace`, `up` or `down`."""
         if self.typing:
             return self._type(key)
-        match key:
-            case "q":
-                return replace(self, over=True)
-            case "s":
-                return replace(self, sort=_next(SORTS, self.sort), row=0)
-            case "f":
-                return replace(self, filter=_next(FILTERS, self.filter), row=0)
-            case "/":
-                return replace(self, typing=True, search="", row=0, details=False)
-            case "j" | "down":
-                return replace(self, row=self.row + 1)
-            case "k" | "up":
-                return replace(self, row=max(0, self.row - 1))
-            case "enter":
-                return replace(self, details=True)
-            case "escape":
-                return replace(self, details=False) if self.details else replace(self, search="")
-        return self
+        change = _KEYS.get(key)
+        return change(self) if change else self
 
     def within(self, jobs: int) -> "View":
         """Return the view with its row among `jobs`."""
@@ -96,6 +83,21 @@ class View:
             if FILTERS[self.filter](one) and any(text in each.casefold() for each in (one.job, one.user, *one.nodes))
         ]
         return sorted(kept, key=SORTS[self.sort])  # type: ignore[arg-type]  # one order's keys are of one type
+
+
+_UNITS: Final = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
+_KEYS: Final[Mapping[str, Callable[[View], View]]] = {
+    "q": lambda view: replace(view, over=True),
+    "s": lambda view: replace(view, sort=_next(SORTS, view.sort), row=0),
+    "f": lambda view: replace(view, filter=_next(FILTERS, view.filter), row=0),
+    "/": lambda view: replace(view, typing=True, search="", row=0, details=False),
+    "j": lambda view: replace(view, row=view.row + 1),
+    "down": lambda view: replace(view, row=view.row + 1),
+    "k": lambda view: replace(view, row=max(0, view.row - 1)),
+    "up": lambda view: replace(view, row=max(0, view.row - 1)),
+    "enter": lambda view: replace(view, details=True),
+    "escape": lambda view: replace(view, details=False) if view.details else replace(view, search=""),
+}
 
 
 class Paces:
@@ -149,11 +151,8 @@ def draw(
     row = view.within(len(chosen)).row
     search = f"  search: {view.search}{'_' if view.typing else ''}" if view.search or view.typing else ""
     head = Text(one_line(f"{len(chosen)} of {len(jobs)} jobs  sort: {view.sort}  show: {view.filter}{search}"), "bold")
-    body: RenderableType
-    if view.details and chosen:
-        body = _details(details(chosen[row]))
-    else:
-        body = _table(chosen, row, paces, size, now, note)
+    shows = view.details and bool(chosen)
+    body = _details(details(chosen[row])) if shows else _table(chosen, row, paces, size=size, now=now, note=note)
     foot = Text(one_line(problem), "red") if problem else Text(HELP, "dim")
     for line in (head, foot):
         line.truncate(size[0], overflow="ellipsis")
@@ -164,6 +163,7 @@ def _table(
     chosen: Sequence["JobStatus"],
     row: int,
     paces: Paces,
+    *,
     size: tuple[int, int],
     now: float,
     note: Callable[["JobStatus"], str],
@@ -171,16 +171,17 @@ def _table(
     rows = max(1, size[1] - FRAME)
     first = max(0, row - rows + 1)
     table = Table(
-        Column("job", no_wrap=True, min_width=8, max_width=20), Column("state", no_wrap=True, width=9),
-        Column("step", justify="right", no_wrap=True, width=7), Column("left", justify="right", no_wrap=True, width=10),
+        Column("job", no_wrap=True, min_width=8, max_width=13 if size[0] < NARROW else 30), Column("state", no_wrap=True, width=7),
+        Column("step", justify="right", no_wrap=True, width=7), Column("left", justify="right", no_wrap=True, width=6),
         Column("a step", justify="right", no_wrap=True, width=8), Column("pace", no_wrap=True, width=CURVE),
         Column("GPU", justify="right", no_wrap=True, width=3), Column("what happened", no_wrap=True, ratio=1),
         box=None, pad_edge=False, padding=(0, 1, 0, 0), expand=True, width=size[0],
     )  # fmt: skip
     for place, one in enumerate(chosen[first : first + rows], first):
+        state, colour = _STATES.get(one.state, ("", ""))
         cells = (
             Text(one_line(one.job)),
-            Text(one_line(one.state) or "not known", _COLOURS.get(one.state, "")),
+            Text(state, colour),
             "" if one.step is None else str(one.step),
             _left(one, now),
             "" if one.step_time_s is None else seconds(one.step_time_s),
@@ -203,7 +204,9 @@ def _left(one: "JobStatus", now: float) -> str:
     if one.state != "running" or one.started is None or one.estimate_duration_s is None:
         return ""
     left = one.estimate_duration_s - (now - one.started)
-    return (span(left) or "now") if left > 0 else "overdue"
+    if left <= 0:
+        return "over"
+    return next((f"{left / size:.0f} {unit}" for unit, size in _UNITS if left >= size), "< 1 s")
 
 
 def _next(names: Mapping[str, object], name: str) -> str:
