@@ -53,7 +53,7 @@ def main() -> None:
         first = round(history.hours * (1 - TEST))
         table = Table(
             "model", "MAE", "RMSE", "MAPE %", "0.9-MAQE", "0.95-MAQE", "covered 90", "covered 95", "training s",
-            title=f"{name}: {len(history.demand)} series, {first} hours to learn from, {history.hours - first} forecast {wanted.horizon} h ahead",
+            title=f"{name}: {len(history.demand)} series, {first} h learnt from, {history.hours - first} h forecast, {wanted.horizon} ahead",
         )  # fmt: skip
         for model, make in MODELS.items():
             if not wanted.only or model in wanted.only:

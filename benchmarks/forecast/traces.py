@@ -41,4 +41,6 @@ def spot_2026(traces: Path) -> DemandHistory:
     with path.open(encoding="utf-8") as file:
         rows = list(csv.reader(file))
     demand = np.array([[float(value) for value in row[1:]] for row in rows[1:-TAIL_H]]).T
-    return DemandHistory(np.maximum(demand, 0.0), datetime(2024, 1, 1), tuple((name, "A" * name.startswith("A")) for name in rows[0][1:]))
+    return DemandHistory(
+        np.maximum(demand, 0.0), datetime(2024, 1, 1), tuple((name, "A" * name.startswith("A")) for name in rows[0][1:])
+    )

@@ -8,75 +8,79 @@ import msgspec
 
 
 class Request(Protocol):
-    """A job that is to be placed.
-
-    Attributes:
-        pods: Pods, all placed or none.
-        gpus: GPUs of each pod. A share of one is counted as one.
-        gpu_type: The model it needs; empty: any.
-        spot: It is a spot job.
-    """
+    """A job that is to be placed."""
 
     @property
-    def pods(self) -> int: ...
+    def pods(self) -> int:
+        """Pods, all placed or none."""
+
     @property
-    def gpus(self) -> float: ...
+    def gpus(self) -> float:
+        """GPUs of each pod. A share of one is counted as one."""
+
     @property
-    def gpu_type(self) -> str: ...
+    def gpu_type(self) -> str:
+        """The model it needs; empty: any."""
+
     @property
-    def spot(self) -> bool: ...
+    def spot(self) -> bool:
+        """It is a spot job."""
 
 
 class SpotJob(Protocol):
-    """A spot job that runs.
-
-    Attributes:
-        job_id: Its name.
-        gpus: GPUs of it, by node.
-        unsaved_s: Seconds of work since its last durable checkpoint, or since its start if there is none.
-    """
+    """A spot job that runs."""
 
     @property
-    def job_id(self) -> str: ...
+    def job_id(self) -> str:
+        """Its name."""
+
     @property
-    def gpus(self) -> Mapping[int, float]: ...
+    def gpus(self) -> Mapping[int, float]:
+        """GPUs of it, by node."""
+
     @property
-    def unsaved_s(self) -> float: ...
+    def unsaved_s(self) -> float:
+        """Seconds of work since its last durable checkpoint, or since its start if there is none."""
 
 
 class Node(Protocol):
-    """A node that is up.
-
-    Attributes:
-        index: Its number.
-        gpus: GPUs in it.
-        gpu_type: Their model.
-        idle: GPUs without a job.
-        hp_gpus: GPUs of high-priority jobs.
-        spot_gpus: GPUs of spot jobs.
-        evictions_1h: Spot jobs evicted from it in the last hour.
-        evictions_24h: In the last day.
-        spot: Spot jobs on it.
-    """
+    """A node that is up."""
 
     @property
-    def index(self) -> int: ...
+    def index(self) -> int:
+        """Its number."""
+
     @property
-    def gpus(self) -> int: ...
+    def gpus(self) -> int:
+        """GPUs in it."""
+
     @property
-    def gpu_type(self) -> str: ...
+    def gpu_type(self) -> str:
+        """Their model."""
+
     @property
-    def idle(self) -> int: ...
+    def idle(self) -> int:
+        """GPUs without a job."""
+
     @property
-    def hp_gpus(self) -> float: ...
+    def hp_gpus(self) -> float:
+        """GPUs of high-priority jobs."""
+
     @property
-    def spot_gpus(self) -> float: ...
+    def spot_gpus(self) -> float:
+        """GPUs of spot jobs."""
+
     @property
-    def evictions_1h(self) -> int: ...
+    def evictions_1h(self) -> int:
+        """Spot jobs evicted from it in the last hour."""
+
     @property
-    def evictions_24h(self) -> int: ...
+    def evictions_24h(self) -> int:
+        """Spot jobs evicted from it in the last day."""
+
     @property
-    def spot(self) -> Sequence[SpotJob]: ...
+    def spot(self) -> Sequence[SpotJob]:
+        """Spot jobs on it."""
 
 
 class PodRequest(msgspec.Struct, frozen=True):

@@ -84,9 +84,7 @@ def preempt(nodes: Sequence[Node], request: Request, history: SpotHistory, setti
     return Preemption(_wanted(victims, nodes, chosen, needed(request)), tuple(chosen))
 
 
-def _going(
-    node: Node, need: int, spare: Mapping[int, float], already: Mapping[str, SpotJob]
-) -> list[SpotJob] | None:
+def _going(node: Node, need: int, spare: Mapping[int, float], already: Mapping[str, SpotJob]) -> list[SpotJob] | None:
     """Return who of a node goes for one pod; None where that is not enough."""
     jobs = [job for job in node.spot if job.job_id not in already]
     given = [_whole(job.gpus.get(node.index, 0.0)) for job in jobs]
@@ -103,9 +101,7 @@ def _going(
     return going
 
 
-def _wanted(
-    victims: Mapping[str, SpotJob], nodes: Sequence[Node], chosen: Sequence[int], need: int
-) -> tuple[str, ...]:
+def _wanted(victims: Mapping[str, SpotJob], nodes: Sequence[Node], chosen: Sequence[int], need: int) -> tuple[str, ...]:
     """Leave out victims that later ones, whose GPUs lie on several nodes, made needless; the most wasteful first."""
     free: dict[int, float] = {node.index: node.idle for node in nodes}
     for index in chosen:

@@ -30,7 +30,7 @@ def eviction_frequency(node: Node, settings: GfsSettings) -> float:
 def eviction_awareness(node: Node, settings: GfsSettings, *, spot: bool) -> float:
     """Return score 3: high where spot jobs are evicted, for high-priority jobs; the reverse for spot jobs (Eq. 16)."""
     # Where m to this power exceeds 100 the score is cut anyway; beyond some hundreds it would overflow.
-    penalty = 0.01 * settings.penalty ** min(eviction_frequency(node, settings), 100.0)
+    penalty: float = 0.01 * settings.penalty ** min(eviction_frequency(node, settings), 100.0)
     return max(1 - penalty, 0.0) if spot else min(penalty, 1.0)
 
 

@@ -26,7 +26,7 @@ def attend(tokens: Floats, query: Floats, key: Floats, value: Floats) -> tuple[F
 
 
 def attend_gradients(
-    outer: Floats, tokens: Floats, query: Floats, key: Floats, value: Floats, weights: Floats
+    outer: Floats, tokens: Floats, *, query: Floats, key: Floats, value: Floats, weights: Floats
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the gradients of a loss with respect to tokens, query, key and value.
 

@@ -14,7 +14,7 @@ class Calibrated:
         forecaster: Who forecasts.
         share: Share of the history, its end, whose forecasts calibrate; a model that did not learn from it makes them, and the
             forecaster then learns from all.
-        memory: Forecasts remembered of each organisation, the newest; two weeks of hours by default.
+        memory: Hours of forecasts remembered, the newest; two weeks by default.
     """
 
     def __init__(self, forecaster: Forecaster, share: float = 0.25, memory: int = 24 * 14) -> None:
@@ -28,12 +28,12 @@ class Calibrated:
         """Calibrate, then learn.
 
         Raises:
-            ValueError: The history is too short for both.
+            ValueError: The history is shorter than the forecaster's length and twice the horizon.
         """
         last = history.hours - horizon + 1
-        unseen = round(history.hours - (last - self.length) * self._share)
-        if not self.length + horizon <= unseen < last:
-            raise ValueError(f"expected more hours of demand to calibrate on, got {history.hours}")
+        unseen = min(round(history.hours - (last - self.length) * self._share), history.hours - horizon)
+        if unseen < self.length + horizon:
+            raise ValueError(f"expected at least {self.length + 2 * horizon} hours of demand, got {history.hours}")
         self.forecaster.fit(history.until(unseen), horizon)
         self._calibration = None
         self.observe(history.windows(self.length, horizon, max(unseen, last - self._memory), last))

@@ -20,7 +20,8 @@ def moving_average(series: Floats, kernel: int) -> Floats:
         raise ValueError(f"expected an odd kernel and more than {half} hours, got {kernel} and {series.shape[-1]}")
     padded = np.pad(series, [(0, 0)] * (series.ndim - 1) + [(half, half)], mode="reflect")
     # A sum of differences of running sums would lose digits where demand is large and flat.
-    return np.lib.stride_tricks.sliding_window_view(padded, kernel, axis=-1).mean(axis=-1)
+    average: Floats = np.lib.stride_tricks.sliding_window_view(padded, kernel, axis=-1).mean(axis=-1)
+    return average
 
 
 def decompose(series: Floats, kernel: int) -> tuple[Floats, Floats]:

@@ -70,7 +70,9 @@ class DemandHistory:
         future = padded[:, made[:, None] + np.arange(horizon)]
         organisation, hour = np.meshgrid(np.arange(len(self.demand)), made, indexing="ij")
         when = [self.start + timedelta(hours=int(each)) for each in made]
-        calendar = np.array([(each.hour, each.weekday(), each.date() in self.holidays) for each in when], dtype=np.int64)
+        calendar = np.array(
+            [(each.hour, each.weekday(), each.date() in self.holidays) for each in when], dtype=np.int64
+        )
         return Windows(
             past=past.reshape(-1, length),
             future=future.reshape(-1, horizon),

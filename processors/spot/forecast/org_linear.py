@@ -56,7 +56,7 @@ class OrgLinear:
     Demand is standardised by organisation. Weights start at "as in the last hour", and what data does not move stays there.
     """
 
-    def __init__(self, settings: OrgLinearSettings = OrgLinearSettings()) -> None:  # noqa: B008 -- frozen
+    def __init__(self, settings: OrgLinearSettings = OrgLinearSettings()) -> None:
         self.settings = settings
         self.length = settings.length
         self._scaling: tuple[Floats, Floats] = (np.zeros(0), np.ones(0))
@@ -148,7 +148,10 @@ class _Network:
         as_before[length - 1] = 1.0
         self.weights: dict[str, Floats] = {
             **{name: generator.normal(0, 0.1, (size, width)) for name, size in CALENDAR},
-            **{f"attribute{k}": generator.normal(0, 0.1, (max(column) + 1, width)) for k, column in enumerate(attributes.T)},
+            **{
+                f"attribute{k}": generator.normal(0, 0.1, (max(column) + 1, width))
+                for k, column in enumerate(attributes.T)
+            },
             **{name: generator.normal(0, width**-0.5, (width, width)) for name in ("query", "key", "value")},
             "trend": as_before.copy(),
             "cycle": as_before.copy(),
@@ -191,14 +194,16 @@ class _Network:
             for head, seen in (("trend", inputs.trend), ("cycle", inputs.cycle), ("deviation", inputs.past))
         ]
         raw = outputs[2]
-        return outputs[0] + outputs[1], np.logaddexp(0, raw) + SMALLEST_DEVIATION, 1 / (1 + np.exp(-np.clip(raw, -60, 60)))
+        return (
+            outputs[0] + outputs[1],
+            np.logaddexp(0, raw) + SMALLEST_DEVIATION,
+            1 / (1 + np.exp(-np.clip(raw, -60, 60))),
+        )
 
     def _context(self, inputs: _Inputs) -> tuple[Floats, Floats, Floats]:
         """Return the context of each window (Eq. 3 and 4), the attributes' tokens and the attention's weights."""
         weights = self.weights
-        tokens = np.stack(
-            [weights[f"attribute{k}"][column] for k, column in enumerate(self._attributes.T)], axis=1
-        )
+        tokens = np.stack([weights[f"attribute{k}"][column] for k, column in enumerate(self._attributes.T)], axis=1)
         organisations, mixing = attend(tokens, weights["query"], weights["key"], weights["value"])
         calendar = [weights[name][inputs.calendar[:, k]] for k, (name, _) in enumerate(CALENDAR)]
         return np.concatenate([organisations[inputs.organisation], *calendar], axis=1), tokens, mixing
@@ -210,9 +215,11 @@ class _Network:
         by_organisation, *by_calendar = np.split(outer, 1 + len(CALENDAR), axis=1)
         for k, (name, _) in enumerate(CALENDAR):
             gradients[name] = _sum_by(inputs.calendar[:, k], by_calendar[k], weights[name])
-        by_vector = _sum_by(inputs.organisation, by_organisation, np.zeros((len(tokens), outer.shape[1] // (1 + len(CALENDAR)))))
+        by_vector = _sum_by(
+            inputs.organisation, by_organisation, np.zeros((len(tokens), outer.shape[1] // (1 + len(CALENDAR))))
+        )
         by_tokens, gradients["query"], gradients["key"], gradients["value"] = attend_gradients(
-            by_vector, tokens, weights["query"], weights["key"], weights["value"], mixing
+            by_vector, tokens, query=weights["query"], key=weights["key"], value=weights["value"], weights=mixing
         )
         for k, column in enumerate(self._attributes.T):
             gradients[f"attribute{k}"] = _sum_by(column, by_tokens[:, k], weights[f"attribute{k}"])
