@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.forecast.deep_ar import DeepAr
 from benchmarks.forecast.dlinear import DLinear
 from benchmarks.forecast.scores import Scores, score
 from benchmarks.forecast.traces import helios_earth, spot_2026
@@ -26,6 +27,7 @@ MODELS: dict[str, Callable[[], Forecaster]] = {
     "OrgLinear, calibrated": lambda: Calibrated(OrgLinear()),
     "DLinear": DLinear,
     "DLinear, calibrated": lambda: Calibrated(DLinear()),
+    "DeepAR, small": DeepAr,
     "seasonal naive": lambda: Naive("seasonal"),
     "last week's peak": lambda: Naive("peak"),
     "last value": lambda: Naive("last_value"),
@@ -53,7 +55,7 @@ def main() -> None:
         first = round(history.hours * (1 - TEST))
         table = Table(
             "model", "MAE", "RMSE", "MAPE %", "0.9-MAQE", "0.95-MAQE", "covered 90", "covered 95", "training s",
-            title=f"{name}: {len(history.demand)} series, {first} h learnt from, {history.hours - first} h forecast, {wanted.horizon} ahead",
+            title=f"{name}: {len(history.demand)} series, {first} h learnt, {history.hours - first} h forecast, {wanted.horizon} ahead",
         )  # fmt: skip
         for model, make in MODELS.items():
             if not wanted.only or model in wanted.only:
