@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from processors.spot.manager import Gfs
 from simulate.interference import PackedSpeeds
 from simulate.policies.lucid import Cancellation, Lucid
 from simulate.policies.ordered import fifo, sjf, sjf_estimated
@@ -11,6 +12,7 @@ from simulate.policies.qssf import Qssf
 from simulate.policies.spot.chronus import Chronus
 from simulate.policies.spot.fgd import Fgd
 from simulate.policies.spot.lyra import Lyra
+from simulate.policies.spot.managed import Managed
 from simulate.policies.spot.yarn import YarnCs
 from simulate.policies.srtf import Srtf
 from simulate.policies.tiresias import Tiresias
@@ -69,4 +71,9 @@ POLICIES: Mapping[str, PolicyInfo] = {
     "chronus": PolicyInfo(_plain(Chronus), "spot: leases of 5 minutes instead of evictions", by_pods=True),
     "lyra": PolicyInfo(_plain(Lyra), "spot: whole idle nodes on loan, taken back where that costs least", by_pods=True),
     "fgd": PolicyInfo(_plain(Fgd), "spot: placement that fragments nodes least", by_pods=True),
+    "gfs": PolicyInfo(
+        _plain(lambda: Managed(Gfs())),
+        "spot: a quota from forecasts of demand, least waste evicted (the live spot manager)",
+        by_pods=True,
+    ),
 }
