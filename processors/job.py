@@ -24,6 +24,7 @@ from records import (
     Record,
 )
 
+from .advise.remaining import Remaining
 from .alarms.monitor import AlarmMonitor
 from .checkpoints import Checkpoints
 from .diagnose.stage import Diagnosis
@@ -40,7 +41,7 @@ from .track.template_reading import template_question
 
 T = TypeVar("T")
 
-STAGES: tuple[type[AnyStage], ...] = (Placements, AlarmMonitor, InterferenceMonitor, Checkpoints, Diagnosis)
+STAGES: tuple[type[AnyStage], ...] = (Placements, AlarmMonitor, InterferenceMonitor, Checkpoints, Remaining, Diagnosis)
 """In the order in which they hear of a record."""
 EARLY = 32
 """Findings and answers kept that came before anything else of their attempt."""

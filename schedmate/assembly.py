@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from processors.advise.remaining import Remaining
 from processors.alarms.monitor import AlarmMonitor
 from processors.checkpoints import Checkpoints
 from processors.classify.classifier import LineClassifier
@@ -35,6 +36,7 @@ def job_processor(settings: ProcessorSettings) -> JobProcessor:
             AlarmMonitor(hang_s=settings.hang_seconds),
             InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
             Checkpoints(),
+            Remaining(),
             Diagnosis(FailureHandler(signatures(settings)), ask_models=settings.ask_models),
         ],
         ask_models=settings.ask_models,
