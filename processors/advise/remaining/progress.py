@@ -43,6 +43,7 @@ class Progress(msgspec.Struct):
         epoch: The newest epoch.
         epochs: The number of epochs.
         nested: `step` begins anew with each epoch; null while that is open.
+        closing: Headings stand below the reports of their epoch: the first came when reports had been there.
         zero_based: The first epoch was number 0.
         fractional: Epochs are told in fractions.
         heading: The newest heading; it holds for reports that came after it.
@@ -57,6 +58,7 @@ class Progress(msgspec.Struct):
     epoch: float | None = None
     epochs: int | None = None
     nested: bool | None = None
+    closing: bool = False
     zero_based: bool = False
     fractional: bool = False
     heading: Heading | None = None
@@ -69,6 +71,7 @@ class Progress(msgspec.Struct):
         fell, before = self._fell_back(metric), self.epoch
         heading = self.heading
         if heading is not None and heading.time <= metric.time:
+            self.closing |= self.epoch is None and self.step is not None and heading.epoch <= 1
             self._enter(heading.epoch, heading.epochs)
             self.heading = None
         if metric.epoch is not None:
@@ -112,7 +115,8 @@ class Progress(msgspec.Struct):
 
     def _epochs_done(self, epoch: float) -> float:
         """Return how many epochs were over when `epoch` began."""
-        return epoch if self.zero_based or self.fractional else max(epoch - 1, 0.0)
+        from_zero = self.zero_based or self.fractional
+        return epoch + (self.closing and not self.fractional) - (not from_zero) if epoch or from_zero else 0.0
 
     def rest(self) -> Rest | None:
         """Return what remains; None where that is not known."""
@@ -131,6 +135,8 @@ class Progress(msgspec.Struct):
 
     def _of_steps(self, step: int, total: int, epochs: int | None) -> Rest | None:
         left = total - step
+        if total == epochs and self.epoch is not None and abs(step - self.epoch) <= 1:
+            return Rest("epochs", left)  # the counter is that of the epochs
         if epochs == 1 or self.nested is False or total == self.announced_steps or (self.fractional and not self.nested):
             return Rest("steps", left)
         if epochs and self.epoch is not None and self._is_nested(step / total, epochs):
