@@ -81,7 +81,7 @@ _ROLES = (
             *STATE_TOPICS,
         ),
         writes=(
-            *("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "model-questions"),
+            *("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "estimates", "model-questions"),
             *("job-events", "placements", "node-findings", "dead-letters", *STATE_TOPICS),
         ),
         sees=ALL,

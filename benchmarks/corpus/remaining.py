@@ -1,8 +1,9 @@
 """Scores the estimates of the time that remains on the corpus: `python -m benchmarks.corpus.remaining` prints a table by split.
 
-Each log is read as it came, with its times drawn out twentyfold: the runs last seconds, where trainings last hours, and reports should be as rare against the pauses
-of the product. At a quarter, half, three quarters and nine tenths of a run, the estimate in force is held against the time at which
-the log ended. A run that says nothing of its end has none, and that is right.
+Each log is read as it came, with its times drawn out twentyfold: the runs last seconds, where trainings last hours, and reports should
+be as rare against the pauses of the product. At a quarter, half, three quarters and nine tenths of a run, the estimate in force is held
+against the time at which the log ended. `closed` counts those with an upper end, `inside` is the share of ends in their intervals; of the
+others `above` is the share that ended no sooner than the lower end. A run that says nothing of its end has no estimate: that is right.
 """
 
 import argparse
@@ -73,7 +74,9 @@ def look(folder: Path, processor: JobProcessor) -> list[Looked]:
         now = begin + share * (end - begin)
         newest = next((each for each in reversed(said) if each.time <= now), None)
         held = newest if newest is not None and newest.remaining_s is not None else None
-        found.append(Looked(f"{folder.parent.name}/{folder.name}", share, end - now, held, now - held.time if held else 0.0))
+        found.append(
+            Looked(f"{folder.parent.name}/{folder.name}", share, end - now, held, now - held.time if held else 0.0)
+        )
     return found
 
 
@@ -94,7 +97,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.corpus.remaining", description=__doc__)
     parser.add_argument("--split", choices=SPLITS, help="score one part only")
-    parser.add_argument("--verbose", action="store_true", help="list every estimate outside of its interval; of blind logs none")
+    parser.add_argument(
+        "--verbose", action="store_true", help="list every estimate outside of its interval; of blind logs none"
+    )
     options = parser.parse_args()
     processor = JobProcessor()
     looked: dict[str, list[Looked]] = {split: [] for split in SPLITS}
@@ -109,7 +114,10 @@ def main() -> None:
         print(row(f"= {split}", all_of_it), "\n")
         for each in all_of_it:
             if options.verbose and split != BLIND and each.said and not each.inside:
-                low, high = (each.said.remaining_low_s or 0) - each.age, (each.said.remaining_high_s or math.inf) - each.age
+                low, high = (
+                    (each.said.remaining_low_s or 0) - each.age,
+                    (each.said.remaining_high_s or math.inf) - each.age,
+                )
                 print(f"  {each.name} at {each.share:.0%}: {each.truth:.0f} s remained, said {low:.0f} to {high:.0f}")
 
 

@@ -9,9 +9,13 @@ from processors.grammar.prefix import clean
 from .progress import Heading, Progress
 
 _LONGEST = 300
-_HEADING = re.compile(r"(?i)^\W*(?:(?:start|begin)\w{0,4}\W{1,4})?epoch\W{0,4}(\d{1,9})\b(?:\s?(?:/|of)\s?(\d{1,9}))?\W*$")
+"""Characters of a line that may announce something."""
+_HEADING = re.compile(
+    r"(?i)^\W*(?:(?:start|begin)\w{0,4}\W{1,4})?epoch\W{0,4}(\d{1,9})\b(?:\s?(?:/|of)\s?(\d{1,9}))?\W*$"
+)
 _EPOCHS = re.compile(
-    r"(?i)(?:^|[^a-z])(?:(?:num|max|total|n|train|number of)[ _-](?:train[ _-])?epochs?|epochs)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(\d{1,9})[\"']?\s{0,3}(?:[,;)}\]]|$)"
+    r"(?i)(?:^|[^a-z])(?:(?:num|max|total|n|train|number of)[ _-](?:train[ _-])?epochs?|epochs)"
+    r"[\"']?\s{0,3}[:=]\s{0,3}[\"']?(\d{1,9})[\"']?\s{0,3}(?:[,;)}\]]|$)"
 )
 _STEPS = re.compile(
     r"(?i)(?:^|[^a-z])(?:max|total|num)[ _-](?:train(?:ing)?[ _-]|optimi[sz]ation[ _-])?(?:steps|iters|iterations|updates)[\"']?"
@@ -19,17 +23,19 @@ _STEPS = re.compile(
 )
 
 
+def announced(chunk: ClassifiedChunk, progress: Progress) -> None:
+    """Take in what the lines of `chunk` say of the length of the training."""
+    telling = {template for template in set(chunk.templates) if len(template) < _LONGEST and _may_announce(template)}
+    if telling:
+        for place, template in enumerate(chunk.templates):
+            if template in telling:
+                _take(clean(chunk.lines[place]).rstrip(), chunk.times[place], progress)
+
+
 @lru_cache(maxsize=8192)
 def _may_announce(template: str) -> bool:
     low = template.lower()
-    return len(template) < _LONGEST and any(word in low for word in ("epoch", "steps", "iter", "updates"))
-
-
-def announced(chunk: ClassifiedChunk, progress: Progress) -> None:
-    """Take in what the lines of `chunk` say of the length of the training."""
-    for place, template in enumerate(chunk.templates):
-        if _may_announce(template):
-            _take(clean(chunk.lines[place]).rstrip(), chunk.times[place], progress)
+    return any(word in low for word in ("epoch", "steps", "iter", "updates"))
 
 
 def _take(line: str, time: float, progress: Progress) -> None:

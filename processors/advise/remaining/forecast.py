@@ -32,7 +32,9 @@ class Forecast(msgspec.Struct, frozen=True):
     high_s: float | None
 
 
-def forecast(marks: Sequence[Mark], fewer: float = 1.0, more: float = 0.0, *, open_ended: bool = False) -> Forecast | None:
+def forecast(
+    marks: Sequence[Mark], fewer: float = 1.0, more: float = 0.0, *, open_ended: bool = False
+) -> Forecast | None:
     """Return what remains after the newest mark; None where too little was seen.
 
     Args:
@@ -66,7 +68,7 @@ def _noise(marks: Sequence[Mark]) -> float:
     parts = [(later.time - mark.time, mark.rest - later.rest) for mark, later in pairwise(marks)]
     done = sum(units for _, units in parts)
     pace = sum(seconds for seconds, _ in parts) / done
-    if pace == 0 or len(parts) < 2:  # noqa: PLR2004  # a deviation needs two
+    if pace == 0 or len(parts) < 2:
         return 0.0
     variance = sum(units * (seconds / units / pace - 1) ** 2 for seconds, units in parts) / done
     ahead = max(marks[-1].rest * len(parts) / done, 1.0)

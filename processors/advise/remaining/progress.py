@@ -115,8 +115,8 @@ class Progress(msgspec.Struct):
 
     def _epochs_done(self, epoch: float) -> float:
         """Return how many epochs were over when `epoch` began."""
-        from_zero = self.zero_based or self.fractional
-        return epoch + (self.closing and not self.fractional) - (not from_zero) if epoch or from_zero else 0.0
+        begun = epoch if self.zero_based or self.fractional else max(epoch - 1, 0.0)
+        return begun + 1 if self.closing and not self.fractional else begun
 
     def rest(self) -> Rest | None:
         """Return what remains; None where that is not known."""
@@ -137,7 +137,12 @@ class Progress(msgspec.Struct):
         left = total - step
         if total == epochs and self.epoch is not None and abs(step - self.epoch) <= 1:
             return Rest("epochs", left)  # the counter is that of the epochs
-        if epochs == 1 or self.nested is False or total == self.announced_steps or (self.fractional and not self.nested):
+        if (
+            epochs == 1
+            or self.nested is False
+            or total == self.announced_steps
+            or (self.fractional and not self.nested)
+        ):
             return Rest("steps", left)
         if epochs and self.epoch is not None and self._is_nested(step / total, epochs):
             return Rest("steps of epochs", (epochs - self._epochs_done(self.epoch) - 1) * total + left)

@@ -71,8 +71,8 @@ class RemainingMetrics:
 class Remaining(Stage[RemainingState]):
     """Says how long an attempt still takes, while it runs.
 
-    Its clock is the arrival of reports, so that a replay says the same. Where the log does not show what the end of a counter is the end of, it says
-    nothing; where that shows to have been read wrong, it takes back what it said.
+    Its clock is the arrival of reports, so that a replay says the same. Where the log does not show what the end of a counter is the end
+    of, it says nothing; where that shows to have been read wrong, it takes back what it said.
     """
 
     name = "remaining"
