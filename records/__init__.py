@@ -25,6 +25,7 @@ from .placement import Placement
 from .slowdown import Slowdown
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
 from .user_error import UserError
+from .workload import Workload
 
 __all__ = [
     "BY_NAME",
@@ -81,6 +82,7 @@ __all__ = [
     "Slowdown",
     "Topic",
     "UserError",
+    "Workload",
     "check",
     "decision_id",
     "decode",

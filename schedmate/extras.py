@@ -10,10 +10,14 @@ EXTRA_OF: Mapping[str, str] = {
     "chdb": "embedded",
     "clickhouse_connect": "sink",
     "faust": "worker",
+    "lightgbm": "advise",
+    "matplotlib": "simulate",
     "onnxruntime": "minilm",
     "redis": "sink",
+    "sklearn": "advise",
     "tokenizers": "minilm",
     "vllm": "gpu",
+    "yaml": "advise",
 }
 """The extra that brings a module."""
 

@@ -35,11 +35,14 @@ COMMANDS = {
     "dead-letters": "Show what could not be read, send it again, or pass a message over.",
     "migrate": "Create ClickHouse's tables, or bring them up to date.",
     "query": "Ask ClickHouse one of the usual questions, or any other.",
+    "advise": "Say what a job trains, and learn how long jobs run.",
     "explain": "Explain why a job failed, on a page for a colleague.",
     "status": "Show the present state of a job, or of all.",
     "decisions": "Show decisions and what became of them; approve, reject, stop.",
     "shadow-report": "Show what decisions in shadow mode would have done.",
     "feedback": "Correct a verdict.",
+    "simulate": "Replay a trace under scheduling policies.",
+    "workload": "Make a synthetic trace for `simulate`, from a seed.",
     "config": "Show the settings in force and where each came from.",
 }
 

@@ -28,6 +28,7 @@ ROOMS = (
     "processors",
     "sinks",
     "scheduler_bridge",
+    "simulate",
     "schedmate",
 )
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()

@@ -1,0 +1,40 @@
+"""Libraries whose functions decide which value a training uses: how the command line and configurations are read.
+
+Each is modelled by what it returns for known arguments. What is not modelled stays a term that names the library's function.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from . import commands, configurations, dataclass_commands, gin, hydra, python, training
+
+Handler = Callable[..., Any]
+
+EXTERNALS: Mapping[str, Handler] = {
+    **python.EXTERNALS,
+    **commands.EXTERNALS,
+    **dataclass_commands.EXTERNALS,
+    **configurations.EXTERNALS,
+    **hydra.EXTERNALS,
+    **gin.EXTERNALS,
+    **training.EXTERNALS,
+}
+"""Functions by dotted name, called as `handler(program, arguments, keywords)`."""
+
+METHODS: Mapping[str, Handler] = {
+    **commands.METHODS,
+    **dataclass_commands.METHODS,
+    **configurations.METHODS,
+    **hydra.METHODS,
+    **training.METHODS,
+    **python.METHODS,
+}
+"""Methods by name, called as `handler(program, owner, arguments, keywords)`; `NotImplemented` where the owner is another."""
+
+ATTRIBUTES: Mapping[str, Handler] = {**python.ATTRIBUTES, **commands.ATTRIBUTES}
+"""Names that are values."""
+
+PASSED_THROUGH = training.PASSED_THROUGH
+"""Functions that give back what they are given, wrapped."""
+
+__all__ = ["ATTRIBUTES", "EXTERNALS", "METHODS", "PASSED_THROUGH"]

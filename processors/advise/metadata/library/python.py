@@ -1,0 +1,471 @@
+"""Python itself: its builtins, and `os`, `sys`, `functools`, `pathlib`."""
+
+import ast
+import itertools
+import posixpath
+from collections.abc import Mapping
+from typing import Any
+
+from processors.advise.metadata import operations
+from processors.advise.metadata.values import (
+    UNKNOWN,
+    Class,
+    Config,
+    Function,
+    Instance,
+    Model,
+    Module,
+    OpenFile,
+    Range,
+    Term,
+    Value,
+    choice,
+    dotted,
+)
+
+Program = Any
+Arguments = tuple[Value, ...]
+Keywords = Mapping[str, Value]
+
+
+def _range(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    if len(arguments) == 1:
+        return Range(0, arguments[0], 1, literal_start=True)
+    if len(arguments) in {2, 3}:
+        literal = isinstance(arguments[0], int) and arguments[0] in {0, 1}
+        return Range(arguments[0], arguments[1], arguments[2] if len(arguments) > 2 else 1, literal_start=literal)
+    return UNKNOWN
+
+
+def _length(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    value = arguments[0] if arguments else UNKNOWN
+    if operations.is_plain(value) and hasattr(value, "__len__"):
+        return len(value)
+    return Term("call", "len", (Term("external", "len"), value))
+
+
+def _converted(kind: str) -> Any:
+    def call(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+        if not arguments:
+            return {"int": 0, "float": 0.0, "str": "", "bool": False}.get(kind, UNKNOWN)
+        return operations.convert(kind, arguments[0])
+
+    return call
+
+
+def _extreme(largest: bool) -> Any:
+    def call(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+        given = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], (list, tuple)) else arguments
+        try:
+            if given and all(isinstance(each, (int, float)) for each in given):
+                return max(given) if largest else min(given)
+        except (TypeError, ValueError):
+            return UNKNOWN
+        return Term("call", "max" if largest else "min", (UNKNOWN, *given))
+
+    return call
+
+
+def _collection(kind: type) -> Any:
+    def call(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+        if not arguments:
+            return dict(keywords) if kind is dict else kind()
+        first = arguments[0]
+        if isinstance(first, dict) and kind is dict:
+            return {**first, **keywords}
+        if isinstance(first, (list, tuple, set, dict)):
+            try:
+                return kind(first)
+            except (TypeError, ValueError):
+                return UNKNOWN
+        if isinstance(first, Range) and kind is list:
+            return first
+        return first
+
+    return call
+
+
+def _getattr(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    if len(arguments) < 2:
+        return UNKNOWN
+    owner, name = arguments[0], operations.settle(arguments[1])
+    if not isinstance(name, str):
+        return Term("item", parts=(owner, arguments[1]))
+    if isinstance(owner, Term) and owner.kind == "choice":
+        owner = next((each for each in owner.parts if not isinstance(each, Term)), owner)
+    if len(arguments) > 2 and not _has(owner, name):
+        return arguments[2] if not isinstance(owner, Term) else choice(program.attribute(owner, name), arguments[2])
+    return program.attribute(owner, name)
+
+
+def _has(owner: Value, name: str) -> bool:
+    if isinstance(owner, Instance):
+        return name in owner.names or owner.cls.find(name) is not UNKNOWN
+    if isinstance(owner, (Module, Class)):
+        return name in owner.names
+    return isinstance(owner, Config) and name in owner
+
+
+def _hasattr(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    owner, name = (*arguments, UNKNOWN, UNKNOWN)[:2]
+    if not isinstance(name, str) or isinstance(owner, Term):
+        return UNKNOWN
+    return _has(owner, name) or (UNKNOWN if isinstance(owner, Instance) and owner.cls.external_bases() else False)
+
+
+def _setattr(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    if len(arguments) == 3 and isinstance(arguments[1], str):
+        program.set_attribute(arguments[0], arguments[1], arguments[2])
+
+
+def _isinstance(program: Program, arguments: Arguments, keywords: Keywords) -> Value:  # noqa: PLR0911  # a list of cases
+    if len(arguments) != 2:
+        return UNKNOWN
+    value, kinds = arguments
+    names = {dotted(each).rpartition(".")[2] for each in (kinds if isinstance(kinds, tuple) else (kinds,))}
+    if isinstance(value, Instance):
+        lineage = {each.name for each in value.cls.ancestry()}
+        return bool(lineage & names) or (UNKNOWN if value.cls.external_bases() else False)
+    if isinstance(value, (Model, Function, Class)):
+        return False if names <= {"tuple", "list", "dict", "str", "int", "float", "bool"} else UNKNOWN
+    if isinstance(value, Config):
+        return bool(names & {"dict", "Mapping", "DictConfig", "Namespace", "ConfigDict", "CfgNode", "CN"}) or UNKNOWN
+    if operations.is_plain(value):
+        own = {each.__name__ for each in type(value).__mro__}
+        extra = {"list": {"Sequence", "Iterable", "ListConfig"}, "str": {"Path"}, "dict": {"Mapping"}}
+        if type(value).__name__ in {"str", "dict", "list"} and names & extra[type(value).__name__]:
+            return UNKNOWN
+        return bool(own & names)
+    return UNKNOWN
+
+
+def _enumerate(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    value = arguments[0] if arguments else UNKNOWN
+    if isinstance(value, (list, tuple)):
+        return [(place, each) for place, each in enumerate(value[: operations.MOST_ITEMS])]
+    return Term("call", "enumerate", (Term("external", "enumerate"), value))
+
+
+def _zip(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    if arguments and all(isinstance(each, (list, tuple)) for each in arguments):
+        return list(zip(*arguments, strict=False))
+    return Term("call", "zip", (Term("external", "zip"), *arguments))
+
+
+def _map(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    if len(arguments) == 2 and isinstance(arguments[1], (list, tuple)):
+        return [program.call(arguments[0], (each,), {}, None) for each in arguments[1][:64]]
+    return Term("call", "map", (Term("external", "map"), *arguments))
+
+
+def _sorted(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    value = arguments[0] if arguments else UNKNOWN
+    if isinstance(value, (list, tuple, set)) and all(isinstance(each, str) for each in value):
+        return sorted(value)
+    return value
+
+
+def _sum(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    value = arguments[0] if arguments else UNKNOWN
+    if isinstance(value, (list, tuple)) and value and all(isinstance(each, (int, float)) for each in value):
+        return sum(value)
+    return Term("call", "sum", (Term("external", "sum"), *arguments))
+
+
+def _open(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    path = path_text(arguments[0] if arguments else keywords.get("file", UNKNOWN))
+    return OpenFile(path) if isinstance(path, str) else Term("call", "open", (Term("external", "open"), *arguments))
+
+
+def path_text(value: Value) -> Value:
+    """Return a path as a text where all of it is known."""
+    value = operations.settle(value)
+    if isinstance(value, Term) and value.kind == "call" and value.name in {"Path", "PurePath"}:
+        pieces = [path_text(each) for each in value.parts[1:]]
+        return posixpath.join(*pieces) if pieces and all(isinstance(each, str) for each in pieces) else value
+    return value
+
+
+def read_text(program: Program, path: Value) -> str | None:
+    """Return the text of a file of the tree that the program names; null where there is none."""
+    path = path_text(path)
+    if not isinstance(path, str):
+        return None
+    name = program.tree.relative(path, program.directory)
+    return program.tree.read(name) if name is not None else None
+
+
+def _read(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    path = owner.path if isinstance(owner, OpenFile) else owner if _is_path(owner) else None
+    if path is None:
+        return NotImplemented
+    text = read_text(program, path)
+    return text if text is not None else Term("call", "read", (UNKNOWN, path))
+
+
+def _is_path(value: Value) -> bool:
+    return isinstance(value, Term) and value.kind == "call" and value.name == "Path"
+
+
+def _open_path(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    return _open(program, (owner,), {}) if _is_path(owner) else NotImplemented
+
+
+def _named_tuple(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    fields = arguments[1] if len(arguments) > 1 else ()
+    names = fields.replace(",", " ").split() if isinstance(fields, str) else fields
+
+    def make(program: Program, given: Arguments, named: Keywords) -> Value:
+        return Config({**dict(zip(names, given, strict=False)), **named})
+
+    return Model("namedtuple", make) if isinstance(names, (list, tuple)) else UNKNOWN
+
+
+def _reduce(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    if len(arguments) < 2 or not isinstance(arguments[1], (list, tuple)):
+        return UNKNOWN
+    items = list(arguments[1])[:64]
+    result = arguments[2] if len(arguments) > 2 else items.pop(0) if items else UNKNOWN
+    for each in items:
+        result = program.call(arguments[0], (result, each), {}, None)
+    return result
+
+
+def _get_item(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    return operations.item(arguments[0], arguments[1]) if len(arguments) == 2 else UNKNOWN
+
+
+def _method_of_super(program: Program, owner: Value, name: str, arguments: Arguments, keywords: Keywords) -> Value:
+    lineage, this, bases = owner.call
+    for cls in lineage:
+        if isinstance(cls.names.get(name), Function):
+            return program.call(program.bind(cls.names[name], this, cls), arguments, keywords, None)
+    outside = next((each for each in bases if isinstance(each, Term)), UNKNOWN)
+    called = Term("attribute", name, (outside,))
+    result = Term("call", name, (called, *arguments), keywords)
+    program.record(called, arguments, keywords, result, 0)
+    if isinstance(this, Instance) and name == "__init__":
+        this.keywords = {**this.keywords, **{key: each for key, each in keywords.items() if key not in this.keywords}}
+    return result
+
+
+def _join_path(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    found = [path_text(each) for each in arguments]
+    if found and all(isinstance(each, str) for each in found):
+        return posixpath.join(*found)
+    return Term("operation", "join", tuple(found))
+
+
+def _path_function(name: str) -> Any:
+    def call(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+        path = path_text(arguments[0] if arguments else UNKNOWN)
+        if not isinstance(path, str):
+            return Term("operation", name, (path,))
+        if name == "abspath":
+            return (
+                path
+                if path.startswith("/")
+                else posixpath.normpath(posixpath.join(program.absolute(program.directory), path))
+            )
+        return getattr(posixpath, name)(path)
+
+    return call
+
+
+def _exists(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    path = path_text(arguments[0] if arguments else UNKNOWN)
+    if isinstance(path, str):
+        name = program.tree.relative(path, program.directory)
+        if name is not None and (program.tree.is_file(name) or program.tree.is_directory(name)):
+            return True
+    return Term("call", "exists", (Term("external", "os.path.exists"), path))
+
+
+def _environment(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    name = arguments[0] if arguments else UNKNOWN
+    if isinstance(name, str) and name in program.environment:
+        return program.environment[name]
+    return arguments[1] if len(arguments) > 1 else None
+
+
+def _partial(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    if arguments and isinstance(arguments[0], Function):
+        first = arguments[0]
+        bound = (
+            program.bind(first, first.this, first.owner)
+            if first.owner
+            else Function(
+                first.node, first.scope, first.defaults, first.keyword_defaults, first.this, None, first.decorators
+            )
+        )
+        bound.bound_arguments = (*first.bound_arguments, *arguments[1:])
+        bound.bound_keywords = {**first.bound_keywords, **keywords}
+        return bound
+    if arguments and isinstance(arguments[0], Class):
+        cls, rest = arguments[0], arguments[1:]
+        return Model(
+            cls.name, lambda program, more, given: program.call(cls, (*rest, *more), {**keywords, **given}, None)
+        )
+    return Term("call", "partial", (Term("external", "functools.partial"), *arguments), dict(keywords))
+
+
+def _import_module(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    name = operations.settle(arguments[0]) if arguments else UNKNOWN
+    if not isinstance(name, str) or name.startswith("."):
+        return UNKNOWN
+    return program.import_module(name)
+
+
+def _literal(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    text = arguments[0] if arguments else UNKNOWN
+    return literal(text) if isinstance(text, str) else text
+
+
+def literal(text: str) -> Value:
+    """Return a text as the Python literal that it is; itself where it is none."""
+    if len(text) > 10_000:
+        return text
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return text
+
+
+def _exit(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    return EXIT
+
+
+def _type(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    value = arguments[0] if arguments else UNKNOWN
+    if isinstance(value, Instance):
+        return value.cls
+    return program.external(type(value).__name__) if operations.is_plain(value) else UNKNOWN
+
+
+def _namespace(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    first = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
+    return as_config({**first, **keywords})
+
+
+def as_config(value: Value, depth: int = 0) -> Value:
+    """Return dictionaries, and those inside, with their entries as attributes."""
+    if depth > 30:
+        return value
+    if isinstance(value, dict):
+        return Config({key: as_config(each, depth + 1) for key, each in value.items()})
+    if isinstance(value, list):
+        return [as_config(each, depth + 1) for each in value]
+    return value
+
+
+def _product(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    if all(isinstance(each, (list, tuple)) for each in arguments):
+        return list(itertools.islice(itertools.product(*arguments), 64))
+    return UNKNOWN
+
+
+def _split_extension(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    path = path_text(arguments[0] if arguments else UNKNOWN)
+    return posixpath.splitext(path) if isinstance(path, str) else Term("operation", "splitext", (path,))
+
+
+EXIT = Term("external", "sys.exit()")
+"""What a call returns that ends the program."""
+
+_NAMESPACES = (
+    "argparse.Namespace",
+    "types.SimpleNamespace",
+    "easydict.EasyDict",
+    "addict.Dict",
+    "addict.addict.Dict",
+    "box.Box",
+    "munch.Munch",
+    "munch.munchify",
+    "ml_collections.ConfigDict",
+    "ml_collections.config_dict.ConfigDict",
+    "attrdict.AttrDict",
+    "dotmap.DotMap",
+    "yacs.config.CfgNode",
+    "omegaconf.DictConfig",
+    "fvcore.common.config.CfgNode",
+    "collections.OrderedDict",
+    "mmengine.ConfigDict",
+    "ml_collections.FrozenConfigDict",
+    "ml_collections.config_dict.placeholder",
+    "mmcv.ConfigDict",
+    "SimpleNamespace",
+)
+
+EXTERNALS: Mapping[str, Any] = {
+    "range": _range,
+    "len": _length,
+    **{kind: _converted(kind) for kind in ("int", "float", "str", "bool", "round")},
+    "math.ceil": _converted("ceil"),
+    "math.floor": _converted("floor"),
+    "numpy.ceil": _converted("ceil"),
+    "max": _extreme(largest=True),
+    "min": _extreme(largest=False),
+    "list": _collection(list),
+    "tuple": _collection(tuple),
+    "set": _collection(set),
+    "dict": _collection(dict),
+    "getattr": _getattr,
+    "setattr": _setattr,
+    "hasattr": _hasattr,
+    "isinstance": _isinstance,
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "map": _map,
+    "sorted": _sorted,
+    "sum": _sum,
+    "type": _type,
+    "open": _open,
+    "exit": _exit,
+    "quit": _exit,
+    "sys.exit": _exit,
+    "os._exit": _exit,
+    "os.path.join": _join_path,
+    **{f"os.path.{name}": _path_function(name) for name in ("basename", "dirname", "abspath", "normpath")},
+    "os.path.expanduser": lambda program, arguments, keywords: arguments[0],
+    "os.path.realpath": _path_function("abspath"),
+    "os.path.splitext": _split_extension,
+    "os.path.exists": _exists,
+    "os.path.isfile": _exists,
+    "os.path.isdir": _exists,
+    "os.getenv": _environment,
+    "os.environ.get": _environment,
+    "os.getcwd": lambda program, arguments, keywords: program.absolute(program.directory),
+    "functools.partial": _partial,
+    "importlib.import_module": _import_module,
+    "__import__": _import_module,
+    "ast.literal_eval": _literal,
+    "itertools.product": _product,
+    "collections.namedtuple": _named_tuple,
+    "functools.reduce": _reduce,
+    "operator.getitem": _get_item,
+    "copy.deepcopy": lambda program, arguments, keywords: copied(arguments[0] if arguments else UNKNOWN),
+    "copy.copy": lambda program, arguments, keywords: copied(arguments[0] if arguments else UNKNOWN),
+    **dict.fromkeys(_NAMESPACES, _namespace),
+}
+
+
+def copied(value: Value, depth: int = 0) -> Value:
+    """Return a copy of collections; other values are themselves."""
+    if isinstance(value, dict) and depth < 20:
+        return type(value)({key: copied(each, depth + 1) for key, each in value.items()})
+    if isinstance(value, list) and depth < 20:
+        return [copied(each, depth + 1) for each in value]
+    return value
+
+
+METHODS: Mapping[str, Any] = {"read": _read, "read_text": _read, "open": _open_path}
+ATTRIBUTES: Mapping[str, Any] = {
+    "sys.argv": lambda program: program.argv,
+    "os.environ": lambda program: program.environment,
+    "math.inf": lambda program: float("inf"),
+    "numpy.inf": lambda program: float("inf"),
+    "True": lambda program: True,
+    "typing.TYPE_CHECKING": lambda program: False,
+    "os.sep": lambda program: "/",
+}
+method_of_super = _method_of_super

@@ -1,0 +1,225 @@
+"""Which model a job trains: what its optimizer holds, what was loaded, and what its settings call it."""
+
+import posixpath
+from collections.abc import Iterator, Sequence
+
+from .operations import settle
+from .registry import known, listed, plain, words
+from .settings import Settings
+from .steps import Training
+from .trace import Call
+from .values import Class, Instance, Term, Value, dotted, walk
+
+_OPTIMIZERS = frozenset(
+    listed(
+        """
+    adam adamw sgd adagrad rmsprop adadelta lion adafactor lamb lars muon radam nadam novograd adamax fusedadam
+    adamw8bit adam8bit pagedadamw8bit ranger sophiag distributedoptimizer adabelief asgd lbfgs rprop sparseadam
+    fusedlamb fusedsgd cpuadam deepspeedcpuadam adopt soap shampoo madgrad prodigy schedulefree adamwschedulefree
+    optimizer
+    """
+    )
+)
+_BASES = listed(
+    """
+    Module LightningModule PreTrainedModel Model Layer GenerationMixin ModelMixin BaseModel Block MegatronModule
+    BaseAlgorithm FairseqModel BaseModule GraphModule MessagePassing FairseqEncoderDecoderModel BaseDetector
+    """
+)
+_FACTORIES = {
+    "create_model",
+    "timm_create_model",
+    "get_model",
+    "build_model",
+    "make_model",
+    "load_model",
+    "get_network",
+    "create_model_and_transforms",
+    "ModelFactory",
+}
+_SETTINGS = listed(
+    """
+    modelname model arch archname architecture network net modelnameorpath basemodel modeltype modelid backbone
+    pretrainedmodelnameorpath netg modelpath modelarch modelcard encoder gnntype gnn modelsize variant modelclass
+    initfrom basemodelname networkname algo algorithm agent algoname method checkpoint llm cnn nettype baseline
+    """
+)
+_WEIGHTS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")
+_PARTS = {"generator", "discriminator", "critic", "loss"}
+_GENERIC = frozenset(
+    listed(
+        """
+    model net network module main wrapper base classifier lit lightning ddp trainer agent encoder decoder backbone
+    pl my custom my_model wrapped task system training train default none null true false auto pretrained scratch
+    resume checkpoint best last generator discriminator critic actor value policy block layer positional encoding
+    embedding head loss criterion student teacher util unit common component ema denoiser autoencoder gen disc netg
+    netd g d resume_from
+    """
+    )
+)
+
+
+def model_name(training: Training, settings: Settings) -> str | None:
+    """Return the model's name; null where evidence is thin."""
+    loaded: list[str] = []
+    made: list[str] = []
+    for value in _trained_values(training):
+        for kind, name in _names_of(value):
+            (loaded if kind == "loaded" else made).append(name)
+    stated = list(_stated(settings))
+    for name in loaded:
+        return name
+    for name in stated:
+        if any(plain(name) in plain(each) or plain(each) in plain(name) for each in made):
+            return name
+    telling = [each for each in made if not _is_generic(each)]
+    if telling:
+        registered = [each for each in telling if known("models", each)]
+        first = telling[0]
+        if not registered and stated and known("models", stated[0]):
+            return stated[0]
+        return first if known("models", first) or not registered else registered[0]
+    if stated:
+        return next((each for each in stated if known("models", each)), stated[0])
+    return _anywhere(training)
+
+
+def documented(places: Sequence[str]) -> str | None:
+    """Return the known model that the first of `places` (the entry's name, the tree's, its description) names; null without one."""
+    kinds = ("models", "backbones")
+    return next((found.name for kind in kinds for text in places if (found := known(kind, text)) is not None), None)
+
+
+def algorithm(training: Training, settings: Settings) -> str | None:
+    """Return the algorithm of a reinforcement learning job; null where none is named."""
+    places: list[str] = [posixpath.basename(training.trace.entry)]
+    for each in settings.find(("algo", "algorithm", "algoname", "agent", "expname", "method", "policyname")):
+        if isinstance(each.value, str):
+            places.insert(0, each.value)
+    places += [run.call.name.replace("()", "") for run in training.runs]
+    places += [call.last for call in training.trace.calls if isinstance(call.called, (Class, Term))][:400]
+    places += [*training.trace.files]
+    for text in places:
+        found = known("models", text)
+        if found is not None and found.task == "reinforcement-learning":
+            return found.name
+    return None
+
+
+def optimizers(training: Training) -> list[Call]:
+    """Return the calls that make optimizers."""
+    return [
+        each
+        for each in training.trace.calls
+        if plain(each.last) in _OPTIMIZERS
+        or (
+            isinstance(each.called, Term)
+            and each.name.startswith(("torch.optim.", "optax.", "bitsandbytes.optim."))
+            and each.last[:1].isupper()
+            and "lr_scheduler" not in each.name
+        )
+    ]
+
+
+def _trained_values(training: Training) -> Iterator[Value]:  # noqa: C901  # a list of cases
+    for call in training.trainers:
+        yield call.argument("model", "network", "net")
+        if any("rainer" in each for each in (call.name, *call.bases)) and call.arguments:
+            yield call.arguments[0]
+    for run in training.runs:
+        first = run.call.argument("model", place=0)
+        if isinstance(first, (Instance, Term)):
+            yield first
+        if isinstance(run.call.called, Term) and run.call.called.parts and run.made is None:
+            yield run.call.called.parts[0]
+    for call in optimizers(training):
+        yield call.argument("params", "parameters", place=0)
+    for call in training.trace.calls:
+        if (
+            call.last in {"from_pretrained", *_FACTORIES}
+            and "okenizer" not in call.name
+            and "rocessor" not in call.name
+            and "onfig" not in call.name
+        ):
+            yield call.result
+    for call in training.trace.calls:
+        if (
+            isinstance(call.called, Class)
+            and any(base.endswith(_BASES) for base in call.bases)
+            and "__init__" not in call.functions
+        ):
+            yield call.result
+
+
+def _names_of(value: Value) -> Iterator[tuple[str, str]]:
+    """Yield names that a model has by how it is made: `loaded` by a name of weights, `made` by a class or factory."""
+    for each in walk(value, 120):
+        if isinstance(each, Term) and each.kind == "call":
+            yield from _of_call(each)
+        elif isinstance(each, Instance) and any(base.endswith(_BASES) for base in each.cls.external_bases()):
+            yield "made", each.cls.name
+            if _is_generic(each.cls.name):
+                yield "made", posixpath.splitext(posixpath.basename(each.cls.module.file))[0]
+
+
+def _of_call(term: Term) -> Iterator[tuple[str, str]]:
+    path = dotted(term.parts[0])
+    last = path.rpartition(".")[2]
+    texts = [found for each in term.parts[1:2] if isinstance(found := settle(each), str)]
+    named = settle(
+        term.keywords.get("model_name", term.keywords.get("pretrained_model_name_or_path", term.keywords.get("name")))
+    )
+    texts += [named] if isinstance(named, str) else []
+    if last == "from_pretrained" and "okenizer" not in path and "rocessor" not in path:
+        for text in texts[:1]:
+            yield "loaded", text
+        owner = path.split(".")[-2] if "." in path else ""
+        if owner:
+            yield "made", owner
+    elif last in _FACTORIES and texts:
+        yield "loaded", texts[0]
+    elif (".models." in path or "hub.load" in path or "model_zoo" in path) and "(" not in path:
+        yield "made", texts[-1] if "hub.load" in path and texts else last
+    elif last == "from_config":
+        for each in walk(term, 40):
+            if isinstance(each, Term) and each.kind == "call" and dotted(each.parts[0]).endswith("from_pretrained"):
+                yield from (("loaded", found) for part in each.parts[1:2] if isinstance(found := settle(part), str))
+    elif last[:1].isupper() and known("models", last) and "optim" not in path and "(" not in path:
+        yield "made", last
+
+
+def _stated(settings: Settings) -> Iterator[str]:
+    typed = [
+        each
+        for each in settings.all
+        if each.name.lower() in {"model.type", "arch.type", "model.name", "model.arch", "model.meta_architecture"}
+    ]
+    for each in [*typed, *settings.find(_SETTINGS)]:
+        value = each.value
+        if isinstance(value, str) and value.endswith(_WEIGHTS) and known("models", value):
+            value = posixpath.splitext(posixpath.basename(value))[0]
+        if (
+            isinstance(value, str)
+            and 1 < len(value) < 120
+            and not _is_generic(value)
+            and not value.endswith((*_WEIGHTS, ".yaml", ".json"))
+        ):
+            if value.startswith((".", "/")) and not known("models", value):
+                continue
+            yield posixpath.basename(value.rstrip("/")) if value.startswith((".", "/")) else value
+
+
+def _is_generic(name: str) -> bool:
+    found = words(name)
+    return bool(_PARTS & set(found)) or all(
+        each in _GENERIC or each.removesuffix("s") in _GENERIC or each.isdigit() for each in found
+    )
+
+
+def _anywhere(training: Training) -> str | None:
+    for call in training.trace.calls:
+        if isinstance(call.called, (Class, Term)) and call.last[:1].isupper():
+            found = known("models", call.last)
+            if found is not None:
+                return call.last
+    return None

@@ -1,0 +1,109 @@
+"""What a program was seen to do: calls, loops, settings. The sinks read their answers here."""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .values import Value
+
+MOST_CALLS = 20_000
+
+
+@dataclass(slots=True, eq=False)
+class Loop:
+    """A loop of the program, seen once.
+
+    Attributes:
+        target: Names of the loop's variables.
+        iterated: What it goes over; null for `while`.
+        text: Source of what it goes over, or of the condition.
+        limits: Comparisons that end it: source of both sides, and the values of both sides.
+        file: Name in the tree.
+        line: Line of the statement.
+        outer: Loops around it, outermost first.
+    """
+
+    target: str
+    iterated: Value
+    text: str
+    file: str
+    line: int
+    outer: tuple["Loop", ...] = ()
+    limits: list[tuple[str, Value, str, Value]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """A call that leaves the tree, makes an object, or enters a function of the tree.
+
+    Attributes:
+        name: Dotted name of what was called.
+        called: What was called.
+        arguments: Positional arguments.
+        keywords: Keyword arguments.
+        result: What came of it.
+        loops: Loops around it, outermost first, across calls.
+        functions: Names of the functions around it, outermost first.
+        bases: Of an object's making, dotted names of its class's bases outside of the tree.
+        file: Name in the tree.
+        line: Line of the call.
+    """
+
+    name: str
+    called: Value
+    arguments: tuple[Value, ...]
+    keywords: Mapping[str, Value]
+    result: Value
+    loops: tuple[Loop, ...]
+    functions: tuple[str, ...]
+    bases: tuple[str, ...]
+    file: str
+    line: int
+
+    @property
+    def last(self) -> str:
+        """Return the last part of the name."""
+        return self.name.rpartition(".")[2]
+
+    def argument(self, *names: str, place: int | None = None) -> Value:
+        """Return the argument of one of these names, or at `place`; null where there is none."""
+        for name in names:
+            if name in self.keywords:
+                return self.keywords[name]
+        return self.arguments[place] if place is not None and place < len(self.arguments) else None
+
+
+@dataclass(slots=True)
+class Trace:
+    """All that was seen.
+
+    Attributes:
+        calls: In the order seen.
+        settings: Groups of settings (command line, configuration files, constants of the entry), strongest first.
+        entry: Name of the file that was entered.
+        files: Files that were read as modules.
+        stopped: Why it ended early; empty where it did not.
+        loops: All loops, in the order seen.
+    """
+
+    calls: list[Call] = field(default_factory=list)
+    settings: list[tuple[str, Value]] = field(default_factory=list)
+    entry: str = ""
+    files: list[str] = field(default_factory=list)
+    stopped: str = ""
+    loops: list[Loop] = field(default_factory=list)
+
+    def add(self, call: Call) -> None:
+        """Take `call` up, as long as there are not too many."""
+        if len(self.calls) < MOST_CALLS:
+            self.calls.append(call)
+
+
+def source(node: ast.AST | None) -> str:
+    """Return a node as source, cut to 300 characters; empty where it is too deep."""
+    if node is None:
+        return ""
+    try:
+        return ast.unparse(node)[:300]
+    except (RecursionError, ValueError):
+        return ""
