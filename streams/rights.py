@@ -94,6 +94,7 @@ _ROLES = (
         writes=("model-answers", "dead-letters"),
         group="-model-worker",
     ),
+    Role("advisor", "`advisor`", reads=("job-events",), writes=("estimates", "dead-letters"), group="-advisor"),
     Role("sink", "`sink`", reads=STORED, writes=("dead-letters",), group="-sink"),
     Role(
         "bridge",
