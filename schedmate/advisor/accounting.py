@@ -60,8 +60,8 @@ class Accounting:
         self.skipped = self.unfinished = 0
         self._job_of = job_of
         bounded = (line[:_LONGEST] for line in lines)
-        quoting = csv.QUOTE_NONE if delimiter == "|" else csv.QUOTE_MINIMAL
-        self._rows = csv.DictReader(bounded, delimiter=delimiter, quoting=quoting)
+        raw = delimiter == "|"  # sacct quotes nothing
+        self._rows = csv.DictReader(bounded, delimiter=delimiter, quoting=csv.QUOTE_NONE if raw else csv.QUOTE_MINIMAL)
         missing = [name for name in needs if name not in (self._rows.fieldnames or ())]
         if missing:
             raise UserError(f"expected a first line with the columns {', '.join(missing)}; {example}")

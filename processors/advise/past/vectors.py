@@ -20,6 +20,8 @@ DIMENSIONS = 256
 MOST = 100_000
 """Jobs that are searched; beyond it the oldest makes room."""
 _WORDS = 300
+_HEAD = 64
+_ROUNDING = 1e-4
 _PARTS = re.compile(r"[A-Za-z]+|\d+")
 
 Vector = NDArray[np.float32]
@@ -37,7 +39,10 @@ def embed(job: SubmittedJob) -> Vector:
 
 
 class VectorIndex:
-    """The newest vectors, in the order in which they came.
+    """The newest unit vectors, in the order in which they came.
+
+    The search is exact and reads a quarter of the memory: the product of the first `_HEAD` numbers and the lengths of the rest bound the
+    cosine from above (Cauchy-Schwarz), and only vectors whose bound reaches the threshold are multiplied in full.
 
     Args:
         most: Vectors kept.
@@ -47,23 +52,36 @@ class VectorIndex:
         self._most = most
         self._added = 0
         self._rows = np.zeros((min(1024, most), DIMENSIONS), np.float32)
+        self._heads = np.zeros((len(self._rows), _HEAD), np.float32)
+        self._tails = np.zeros(len(self._rows), np.float32)
 
     def add(self, vector: Vector) -> int:
         """Take in a vector and return its place; the vector that was there `most` before is forgotten."""
         place = self._added % self._most
         if place >= len(self._rows):
-            more = np.zeros((min(2 * len(self._rows), self._most), DIMENSIONS), np.float32)
-            more[: len(self._rows)] = self._rows
-            self._rows = more
-        self._rows[place] = vector
+            size = min(2 * len(self._rows), self._most)
+            self._rows, self._heads, self._tails = (
+                _grown(each, size) for each in (self._rows, self._heads, self._tails)
+            )
+        self._rows[place], self._heads[place] = vector, vector[:_HEAD]
+        self._tails[place] = np.linalg.norm(vector[_HEAD:])
         self._added += 1
         return place
 
     def nearest(self, vector: Vector, count: int, threshold: float) -> list[tuple[int, float]]:
         """Return the places and cosines of the `count` nearest vectors, at least `threshold` near; the newest of equals first."""
         held = min(self._added, self._most)
-        cosines = self._rows[:held] @ vector
-        places = np.flatnonzero(cosines >= threshold)
+        bound = self._heads[:held] @ vector[:_HEAD] + self._tails[:held] * np.linalg.norm(vector[_HEAD:])
+        places = np.flatnonzero(bound >= threshold - _ROUNDING)
+        cosines = self._rows[places] @ vector
+        near = cosines >= threshold
+        places, cosines = places[near], cosines[near]
         newest = (places - self._added) % self._most
-        order = np.lexsort((-newest, -cosines[places].round(6)))[:count]
-        return [(int(places[each]), min(float(cosines[places[each]]), 1.0)) for each in order]
+        order = np.lexsort((-newest, -cosines.round(6)))[:count]
+        return [(int(places[each]), min(float(cosines[each]), 1.0)) for each in order]
+
+
+def _grown(array: Vector, size: int) -> Vector:
+    more = np.zeros((size, *array.shape[1:]), np.float32)
+    more[: len(array)] = array
+    return more
