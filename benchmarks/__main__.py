@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import active, estimates, hostile, latency, memory, neighbour, pipeline, processors, state
+from benchmarks import active, estimates, eviction, hostile, latency, memory, neighbour, pipeline, processors, state
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.servers.kafka import Kafka, start_kafka
 
@@ -23,6 +23,7 @@ ON_SERVERS = {
     "neighbour": "a verdict behind the text of others",
     "pipeline": "Kafka to ClickHouse rows",
     "estimates": "from a submission to its estimate",
+    "eviction": "from the submission of an urgent job to its start in the place of another",
     "latency": "from a printed line to a verdict and an action",
 }
 LONG = {"memory"}
@@ -75,6 +76,8 @@ def _measure(name: str, kafka: Kafka, clickhouse: ClickHouseServer, scratch: Pat
             return neighbour.measure(kafka, scratch)
         case "pipeline":
             return pipeline.measure(kafka, clickhouse, scratch)
+        case "eviction":
+            return eviction.measure(kafka, scratch)
         case _:
             return latency.measure(kafka, scratch)
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "bridge": "Turn verdicts into decisions, and decisions into a scheduler's actions.",
     "advisor": "Estimate how long submitted jobs will run.",
     "import": "Fill the advisor's history with jobs of the past.",
+    "notify": "Tell people what was decided and done: webhook, Slack, e-mail.",
     "models": "Serve a language model, and check those that are configured.",
     "topics": "Create, list and check the topics.",
     "acls": "Show and grant the rights that each program needs on Kafka.",

@@ -300,6 +300,7 @@ TABLES: tuple[Table, ...] = (
             text("checkpoint"),
             text("beneficiary"),
             encoded("evidence"),
+            text("signature"),
         ),
         key="job",
         timed=False,
