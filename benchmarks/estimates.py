@@ -18,7 +18,7 @@ from streams.kafka import KafkaProducer, read_back
 from streams.transport import outgoing
 from tests.servers.kafka import Kafka
 
-SEARCHES = 500
+SEARCHES = 200
 HELD = 20_000
 RATE, SUBMISSIONS = 50, 500
 

@@ -6,6 +6,7 @@ import msgspec
 
 from records import ModelAnswer, NodeFinding, Position
 
+from .activity.stage import ActivityState
 from .advise.remaining import RemainingState
 from .alarms.monitor import AlarmState
 from .budget import BudgetState
@@ -92,6 +93,7 @@ class AttemptState(msgspec.Struct):
     alarms: AlarmState = msgspec.field(default_factory=AlarmState)
     interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
     checkpoints: CheckpointsState = msgspec.field(default_factory=CheckpointsState)
+    activity: ActivityState = msgspec.field(default_factory=ActivityState)
     remaining: RemainingState = msgspec.field(default_factory=RemainingState)
     diagnosis: DiagnosisState = msgspec.field(default_factory=DiagnosisState)
 
