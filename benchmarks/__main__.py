@@ -7,13 +7,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import active, eviction, hostile, latency, memory, neighbour, pipeline, processors, state
+from benchmarks import active, estimates, eviction, hostile, latency, memory, neighbour, pipeline, processors, state
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.servers.kafka import Kafka, start_kafka
 
 ALONE = {
     "processors": (processors.measure, "processors alone, on one core"),
     "state": (state.measure, "states of many ranks and of many jobs"),
+    "search": (estimates.measure, "past jobs that a new one is like"),
     "hostile": (hostile.measure, "text that no training prints"),
     "memory": (memory.measure, "memory of the processors over two million lines"),
 }
@@ -21,6 +22,7 @@ ON_SERVERS = {
     "active": "many jobs that print a little",
     "neighbour": "a verdict behind the text of others",
     "pipeline": "Kafka to ClickHouse rows",
+    "estimates": "from a submission to its estimate",
     "eviction": "from the submission of an urgent job to its start in the place of another",
     "latency": "from a printed line to a verdict and an action",
 }
@@ -68,6 +70,8 @@ def _measure(name: str, kafka: Kafka, clickhouse: ClickHouseServer, scratch: Pat
     match name:
         case "active":
             return active.measure(kafka, scratch)
+        case "estimates":
+            return estimates.on_kafka(kafka, scratch)
         case "neighbour":
             return neighbour.measure(kafka, scratch)
         case "pipeline":

@@ -26,6 +26,7 @@ from records import (
 )
 
 from .activity.stage import ActivityMonitor
+from .advise.remaining import Remaining
 from .alarms.monitor import AlarmMonitor
 from .checkpoints import Checkpoints
 from .diagnose.stage import Diagnosis
@@ -47,6 +48,7 @@ STAGES: tuple[type[AnyStage], ...] = (
     AlarmMonitor,
     InterferenceMonitor,
     Checkpoints,
+    Remaining,
     ActivityMonitor,
     Diagnosis,
 )

@@ -7,6 +7,7 @@ import msgspec
 from records import ModelAnswer, NodeFinding, Position
 
 from .activity.stage import ActivityState
+from .advise.remaining import RemainingState
 from .alarms.monitor import AlarmState
 from .budget import BudgetState
 from .checkpoints import CheckpointsState
@@ -93,6 +94,7 @@ class AttemptState(msgspec.Struct):
     interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
     checkpoints: CheckpointsState = msgspec.field(default_factory=CheckpointsState)
     activity: ActivityState = msgspec.field(default_factory=ActivityState)
+    remaining: RemainingState = msgspec.field(default_factory=RemainingState)
     diagnosis: DiagnosisState = msgspec.field(default_factory=DiagnosisState)
 
 

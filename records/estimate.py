@@ -1,29 +1,45 @@
 """Topic `estimates`: what the scheduling advisor predicts."""
 
-from .base import Record
+from .base import Evidence, Record
 
 
 class Estimate(Record, frozen=True, kw_only=True):
-    """Duration and utilisation that a job will probably have (SchedMate §3.1). Key: the job.
+    """Duration and utilisation that a job will probably have (SchedMate §3.1). Key: the job. Unknown is null, never a guess.
+
+    Of one attempt the highest revision is in force.
 
     Attributes:
         id: Follows from the input position.
         job: The scheduler's job id.
+        attempt: Restart count.
+        revision: 0 before it runs; grows with each estimate while it runs.
         time: When it was made, in seconds since 1970.
-        duration_s: Expected duration.
-        duration_low_s: Lower end of the interval.
+        duration_s: Expected duration, from start to end of the attempt.
+        duration_low_s: Lower end of the 90 % interval.
         duration_high_s: Upper end of the interval.
+        remaining_s: What remains of it after `time`; null before it runs, and where its progress tells no end.
+        remaining_low_s: Lower end of the 90 % interval.
+        remaining_high_s: Upper end of the interval.
+        done: Share of the work that is done, 0 to 1.
         gpu_utilisation: Expected utilisation, in percent.
         similar_jobs: The past jobs that it rests on.
-        method: `resubmission`, `similar` or `predictor`.
+        method: `progress`, `resubmission`, `similar` or `predictor`; `unknown` where an estimate is taken back.
+        evidence: The report that it rests on.
     """
 
     id: str
     job: str
+    attempt: int = 0
+    revision: int = 0
     time: float
     duration_s: float | None = None
     duration_low_s: float | None = None
     duration_high_s: float | None = None
+    remaining_s: float | None = None
+    remaining_low_s: float | None = None
+    remaining_high_s: float | None = None
+    done: float | None = None
     gpu_utilisation: float | None = None
     similar_jobs: list[str] = []
     method: str = ""
+    evidence: list[Evidence] = []

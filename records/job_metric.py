@@ -34,7 +34,11 @@ class JobMetric(Record, frozen=True, kw_only=True):
         rank: Global rank.
         time: Arrival of the newest report, in seconds since 1970.
         step: Training step (iteration) of the newest report.
+        step_name: Name of that counter, as printed; empty where it has none, as that of a bar.
+        step_total: The end of that counter, `N` in `step k/N`: of the whole training or of an epoch.
         epoch: Epoch of the newest report.
+        epoch_total: The end of that counter, `N` in `epoch k/N`.
+        left_s: Seconds that remain as the log itself expects: of the whole training or of an epoch.
         step_time_s: Seconds per training iteration: the median over the newest reports, outliers out.
         throughput: Median throughput, in `throughput_unit`.
         throughput_unit: `samples/s`, `tokens/s`, `it/s`, with `/gpu` where the log says that it is per device.
@@ -57,7 +61,11 @@ class JobMetric(Record, frozen=True, kw_only=True):
     rank: int = 0
     time: float
     step: int | None = None
+    step_name: str = ""
+    step_total: int | None = None
     epoch: float | None = None
+    epoch_total: int | None = None
+    left_s: float | None = None
     step_time_s: float | None = None
     throughput: float | None = None
     throughput_unit: str | None = None

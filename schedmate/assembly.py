@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from processors.activity.stage import ActivityMonitor
+from processors.advise.remaining import Remaining
 from processors.alarms.monitor import AlarmMonitor
 from processors.checkpoints import Checkpoints
 from processors.classify.classifier import LineClassifier
@@ -47,6 +48,7 @@ def job_processor(settings: ProcessorSettings, linear: LinearModel | None = None
             AlarmMonitor(),
             InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
             Checkpoints(),
+            Remaining(),
             ActivityMonitor(settings.hang_seconds, settings.hang_confirmed_seconds, settings.gpus_idle_seconds),
             Diagnosis(FailureHandler(signatures(settings)), ask_models=settings.ask_models),
         ],

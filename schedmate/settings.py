@@ -23,6 +23,7 @@ from pydantic_settings import SettingsError as PydanticSettingsError
 from processors.settings import ProcessorSettings
 from records import UserError
 from schedmate import pipe
+from schedmate.advisor.settings import AdvisorSettings
 from schedmate.notifications.settings import NotifySettings
 from schedmate.passwords import without_password
 from scheduler_bridge.settings import BridgeSettings
@@ -117,6 +118,7 @@ class Settings(BaseSettings):
     processors: ProcessorSettings = ProcessorSettings()
     bridge: BridgeSettings = BridgeSettings()
     language_model: LanguageModelSection = LanguageModelSection()
+    advisor: AdvisorSettings = AdvisorSettings()
     notify: NotifySection = NotifySection()
     service: ServiceSettings = ServiceSettings()
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, Position
+from records import ErrorType, Estimate, EventKind, Failure, JobEvent, JobMetric, Position
+from schedmate.remaining import remains
 from schedmate.report import rate, seconds, verdict
 from streams.producers.stored import follow_chunks
 
@@ -14,25 +15,28 @@ from streams.producers.stored import follow_chunks
 def watch(file: Path, processor: JobProcessor, every: float, stop: Callable[[], bool]) -> Iterator[str]:
     """Yield a line for a person whenever there is something to say; progress at most once in `every` seconds."""
     state, shown, newest, offset = JobState(job=file.name), 0.0, None, -1
+    expected: Estimate | None = None
     for offset, chunk in enumerate(follow_chunks(file, stop)):
         for record in processor.process(state, Position(file.name, 0, offset), chunk):
             if isinstance(record, JobMetric):
                 newest = record
+            elif isinstance(record, Estimate):
+                expected = record if record.remaining_s is not None else None
             elif isinstance(record, Failure):
                 yield from _failure(record)
         if newest and time.monotonic() >= shown + every:
             shown = time.monotonic()
-            yield _progress(newest)
+            yield _progress(newest, expected)
             newest = None
     if newest:
-        yield _progress(newest)
+        yield _progress(newest, expected)
     ended = JobEvent(id="end", job=file.name, kind=EventKind.ENDED, time=time.time())
     for record in processor.process(state, Position(file.name, 1, 0), ended):
         if isinstance(record, Failure):
             yield from _failure(record)
 
 
-def _progress(metric: JobMetric) -> str:
+def _progress(metric: JobMetric, expected: Estimate | None) -> str:
     parts = [_clock(metric.time)]
     if metric.step is not None:
         parts.append(f"step {metric.step}")
@@ -42,6 +46,10 @@ def _progress(metric: JobMetric) -> str:
         parts.append(f"{seconds(metric.step_time_s)} a step")
     if metric.throughput is not None:
         parts.append(f"{rate(metric.throughput)} {metric.throughput_unit or ''}".strip())
+    if expected is not None and expected.remaining_s is not None:
+        since, high = metric.time - expected.time, expected.remaining_high_s
+        low = (expected.remaining_low_s or 0.0) - since
+        parts.append(remains(expected.remaining_s - since, low, None if high is None else high - since) + " left")
     return "  ".join(parts)
 
 

@@ -81,7 +81,7 @@ _ROLES = (
             *STATE_TOPICS,
         ),
         writes=(
-            *("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "model-questions"),
+            *("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "estimates", "model-questions"),
             *("job-events", "placements", "node-findings", "gpu-activity", "dead-letters", *STATE_TOPICS),
         ),
         sees=ALL,
@@ -94,6 +94,7 @@ _ROLES = (
         writes=("model-answers", "dead-letters"),
         group="-model-worker",
     ),
+    Role("advisor", "`advisor`", reads=("job-events",), writes=("estimates", "dead-letters"), group="-advisor"),
     Role("sink", "`sink`", reads=STORED, writes=("dead-letters",), group="-sink"),
     Role(
         "bridge",

@@ -62,6 +62,8 @@ class Report(msgspec.Struct, array_like=True):
         ranks: Stated seconds per step of other ranks that report the same step in the same stream.
         rank_rates: Their stated things a second, of the first unit.
         left: Seconds that remain, as the log expects.
+        epoch_name: Name of the epoch's counter.
+        epoch_total: Its end, `N` in `epoch k/N`.
     """
 
     line: int
@@ -89,6 +91,8 @@ class Report(msgspec.Struct, array_like=True):
     ranks: dict[int, float] = {}
     rank_rates: dict[int, float] = {}
     left: float | None = None
+    epoch_name: str = ""
+    epoch_total: int | None = None
 
     @property
     def has_loss(self) -> bool:
@@ -149,14 +153,18 @@ def _take_step(report: Report, slot: Slot, value: float) -> bool:
 
 
 def _take_total(report: Report, slot: Slot, value: float) -> bool:
-    if report.step is not None and slot.name[:_NAME] == report.step_name and 0 < value < _MOST:
+    if not 0 < value < _MOST:
+        return False
+    if report.step is not None and slot.name[:_NAME] == report.step_name:
         report.total = int(value)
+    elif report.epoch is not None and slot.name[:_NAME] == report.epoch_name and report.epoch_total is None:
+        report.epoch_total = int(value)
     return False
 
 
-def _take_epoch(report: Report, _: Slot, value: float) -> bool:
+def _take_epoch(report: Report, slot: Slot, value: float) -> bool:
     if report.epoch is None and 0 <= value < _MOST:
-        report.epoch = value
+        report.epoch, report.epoch_name = value, slot.name[:_NAME]
     return True
 
 
@@ -216,7 +224,7 @@ _TAKE: dict[Meaning, Callable[[Report, Slot, float], bool]] = {
 }
 """How a field of each meaning goes into a report; each returns whether it is a field of reports."""
 
-_MERGED = ("epoch", "step_rate", "stamp", "count", "done", "left")
+_MERGED = ("epoch", "step_rate", "stamp", "count", "done", "left", "epoch_total")
 
 
 def joins(report: Report, line: Report, fragment: bool) -> bool:

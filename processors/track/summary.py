@@ -41,6 +41,10 @@ class Summary(msgspec.Struct, frozen=True):
     method: str
     confidence: float
     readings: tuple[StepTimeCandidate, ...] = ()
+    step_name: str = ""
+    step_total: int | None = None
+    epoch_total: int | None = None
+    left_s: float | None = None
 
 
 def agree(window: Sequence[Report]) -> bool:
@@ -84,9 +88,10 @@ def summarise(window: Sequence[Report]) -> Summary:
     )
     counted = next((report for report in ordered if report.step is not None and not samples), None)
     lossy = _newest_loss(window, alike, main)
+    epoch = next((report for report in ordered if report.epoch is not None), None)
     return Summary(
         step=counted.step if counted else None,
-        epoch=next((report.epoch for report in ordered if report.epoch is not None), None),
+        epoch=epoch.epoch if epoch else None,
         step_time_s=best.seconds if best else None,
         throughput=throughput,
         throughput_unit=unit,
@@ -95,6 +100,10 @@ def summarise(window: Sequence[Report]) -> Summary:
         method=best.method if best else "unknown",
         confidence=_confidence(window, best, throughput),
         readings=tuple(weighed),
+        step_name=counted.step_name if counted else "",
+        step_total=counted.total if counted else None,
+        epoch_total=epoch.epoch_total if epoch else None,
+        left_s=counted.left if counted else None,
     )
 
 

@@ -29,6 +29,8 @@ COMMANDS = {
     "model-worker": "Answer the workers' questions with a language model.",
     "sink": "Write results from Kafka to ClickHouse and Redis.",
     "bridge": "Turn verdicts into decisions, and decisions into a scheduler's actions.",
+    "advisor": "Estimate how long submitted jobs will run.",
+    "import": "Fill the advisor's history with jobs of the past.",
     "notify": "Tell people what was decided and done: webhook, Slack, e-mail.",
     "models": "Serve a language model, and check those that are configured.",
     "topics": "Create, list and check the topics.",
@@ -49,6 +51,9 @@ COMMANDS = {
     "config": "Show the settings in force and where each came from.",
 }
 
+MODULES = {"import": "import_jobs"}
+"""Where a command cannot be a module's name."""
+
 
 class _Commands(TyperGroup):
     """Loads a command's module when it is called for."""
@@ -59,7 +64,7 @@ class _Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        module: Any = importlib.import_module(f"schedmate.cli.{cmd_name.replace('-', '_')}")
+        module: Any = importlib.import_module(f"schedmate.cli.{MODULES.get(cmd_name, cmd_name.replace('-', '_'))}")
         command = typer.main.get_command(module.app)
         command.name, command.short_help = cmd_name, COMMANDS[cmd_name]
         return command

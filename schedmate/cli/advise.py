@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 from typer.core import TyperGroup
 
@@ -12,6 +13,7 @@ from records import UserError
 from schedmate.cli.advise_train import train
 from schedmate.cli.console import say, say_json
 from schedmate.extras import require
+from schedmate.settings import Loaded
 
 
 class _JobUnlessNamed(TyperGroup):
@@ -38,9 +40,12 @@ _LONGEST_QUESTION = 1 << 20
 
 @app.command("job")
 def command(  # noqa: PLR0917  # all of them by name or place
+    context: typer.Context,
     words: Annotated[
         list[str] | None,
-        typer.Argument(help="The command that the job is started with; after `--`.", metavar="COMMAND..."),
+        typer.Argument(
+            help="The script, or the command that the job is started with; after `--`.", metavar="COMMAND..."
+        ),
     ] = None,
     metadata: Annotated[
         bool, typer.Option("--metadata", help="Say what the job trains, on what, and how long.")
@@ -53,15 +58,19 @@ def command(  # noqa: PLR0917  # all of them by name or place
     nodes: Annotated[int, typer.Option(min=1, help="Nodes.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say what a training job is before it starts: model, task, data, length, batch, learning rate.
+    """Say how long a job will probably run, from jobs that ended (`advisor.history`); no server is needed.
 
-    The source is read and never run; a field that it does not say is unknown (null).
+    With --metadata, say what a training job is: model, task, data, length, batch, learning rate. The source is read and never run; a field
+    that it does not say is unknown (null).
+
+    Example: `schedmate advise train.sh`; nothing is known before `schedmate import sacct FILE`, or jobs that the advisor saw end.
 
     Examples: `schedmate advise --metadata --tree ~/nanoGPT -- torchrun train.py config/train_gpt2.py`; without a command the question
     is read from standard input: `{"tree": DIR, "directory": DIR, "command": "…", "launch": {"ngpu": 8, "nnodes": 1}}`.
     """
     if not metadata:
-        raise UserError("expected --metadata: what to say about the job")
+        _estimate(context.obj, words or [], directory or tree, as_json=as_json)
+        return
     require("yaml")
     from processors.advise.metadata import Job, extract
     from processors.advise.metadata.launch import quoted
@@ -77,6 +86,35 @@ def command(  # noqa: PLR0917  # all of them by name or place
         return
     for name, value in fields.items():
         say(f"{name:<14} {'unknown' if value is None else value}")
+
+
+def _estimate(loaded: Loaded, words: list[str], directory: Path, *, as_json: bool) -> None:
+    """Print the estimate of the job that `words` start in `directory`."""
+    import shlex
+
+    from processors.advise.past import PastEstimator, SubmittedJob
+    from schedmate.advisor.history_file import history_file
+    from schedmate.remaining import remains
+
+    if not words:
+        raise UserError("expected a script or a command, as in `schedmate advise train.sh`; or --metadata")
+    directory = directory.resolve()
+    script = directory / words[0]
+    command = shlex.join([str(script) if script.is_file() else words[0], *words[1:]])
+    with history_file(loaded.settings.advisor.history) as history:
+        past = history.load()
+    found = PastEstimator(past).estimate(SubmittedJob(job="", command=command, directory=str(directory)))
+    if as_json:
+        say_json(msgspec.json.encode(found).decode())
+    elif found.duration_s is None or found.low_s is None:
+        say(
+            f"unknown: none of the {len(past)} jobs in {loaded.settings.advisor.history} is an earlier run of it or like it"
+        )
+    else:
+        say(f"{'duration':<14} {remains(found.duration_s, found.low_s, found.high_s)}")
+        say(f"{'rests on':<14} {found.method}: {', '.join(found.jobs)}")
+        if found.gpu_utilisation is not None:
+            say(f"{'utilisation':<14} {found.gpu_utilisation:.0f} % of its GPUs")
 
 
 def _asked() -> Any:

@@ -237,14 +237,23 @@ def _slowdown(place: Position, slowdown: records.Slowdown) -> list[Change]:
 
 def _estimate(place: Position, estimate: records.Estimate) -> list[Change]:
     fields = _fields(
+        estimate_attempt=estimate.attempt,
+        estimate_time=estimate.time,
         estimate_duration_s=estimate.duration_s,
         estimate_low_s=estimate.duration_low_s,
         estimate_high_s=estimate.duration_high_s,
-        estimate_gpu_utilisation=estimate.gpu_utilisation,
+        estimate_remaining_s=estimate.remaining_s,
+        estimate_remaining_low_s=estimate.remaining_low_s,
+        estimate_remaining_high_s=estimate.remaining_high_s,
+        estimate_done=estimate.done,
         estimate_method=estimate.method,
     )
-    at = _position(_micros(estimate.time), place.offset)
-    return [Change("job", estimate.job, "estimate_at", at, fields, newest_only=True)]
+    at = _position(estimate.attempt, estimate.revision, _micros(estimate.time), place.offset)
+    told = [Change("job", estimate.job, "estimate_at", at, fields, newest_only=True)]
+    if estimate.gpu_utilisation is not None:  # progress says nothing of it, and does not take it away
+        used = _fields(estimate_gpu_utilisation=estimate.gpu_utilisation)
+        told.append(Change("job", estimate.job, "estimate_gpu_at", at, used, newest_only=True))
+    return told
 
 
 def _decision(place: Position, decision: records.Decision) -> list[Change]:

@@ -97,9 +97,15 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         save_time: When it came into that state.
         save_duration_s: Usual duration of the attempt's saves.
         save_interval_s: Usual time between their beginnings.
+        estimate_attempt: The attempt that the newest estimate is about.
+        estimate_time: When it was made.
         estimate_duration_s: Expected duration.
         estimate_low_s: Lower end.
         estimate_high_s: Upper end.
+        estimate_remaining_s: What remained of it then; null before the job runs.
+        estimate_remaining_low_s: Lower end.
+        estimate_remaining_high_s: Upper end; null also where there may be more to do than the log tells.
+        estimate_done: Share of the work that was done then.
         estimate_gpu_utilisation: Expected, in percent.
         estimate_method: What the estimate rests on.
         decision: The newest decision's action.
@@ -190,9 +196,15 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     save_time: float | None = None
     save_duration_s: float | None = None
     save_interval_s: float | None = None
+    estimate_attempt: int | None = None
+    estimate_time: float | None = None
     estimate_duration_s: float | None = None
     estimate_low_s: float | None = None
     estimate_high_s: float | None = None
+    estimate_remaining_s: float | None = None
+    estimate_remaining_low_s: float | None = None
+    estimate_remaining_high_s: float | None = None
+    estimate_done: float | None = None
     estimate_gpu_utilisation: float | None = None
     estimate_method: str = ""
     decision: str = ""

@@ -16,6 +16,7 @@ from records import (
     DeadLetter,
     Decision,
     DecisionResult,
+    Estimate,
     Failure,
     GpuActivity,
     JobEvent,
@@ -158,6 +159,14 @@ WEEK: list[Record] = [
             ("c", 1, "unknown"), ("d", 2, "framework")])),
     ModelAnswer(id="mt", job="a", about="f/a/0/1", revision=1, time=NOW, model="m", prompt="1"),
     *(DeadLetter(id=f"x{i}", topic="job-logs", partition=1, offset=i, time=NOW + i, reason="not JSON", value=b"{..") for i in range(3)),
+    # a's second attempt took 4 hours: one guess before it ran, two while it ran; b failed, c still runs.
+    *(Estimate(id=f"e{job}{attempt}{revision}", job=job, attempt=attempt, revision=revision, time=NOW - ago_h * HOUR,
+        duration_s=hours * HOUR, duration_low_s=hours * HOUR - low, duration_high_s=high and hours * HOUR + high, done=done, method=method)
+        for job, attempt, revision, ago_h, hours, low, high, done, method in [
+            ("a", 1, 0, 9.1, 6.0, HOUR, HOUR, None, "similar"), ("a", 1, 1, 8, 4.3, HOUR, HOUR, 0.3, "progress"),
+            ("a", 1, 2, 7, 4.2, 60.0, None, 0.5, "progress"), ("b", 0, 1, 6, 9.0, 1.0, 1.0, 0.1, "progress"),
+            ("c", 0, 1, 1, 9.0, 1.0, 1.0, 0.1, "progress")]),
+    Estimate(id="ea13", job="a", attempt=1, revision=3, time=NOW - 6 * HOUR, method="unknown"),
     DeadLetter(id="y", topic="job-events", partition=0, offset=9, time=NOW, reason="no field kind", stage="process"),
 ]  # fmt: skip
 
@@ -198,6 +207,16 @@ def test_of_an_attempt_the_scheduler_is_believed_and_else_the_pipe(week: Client)
         ("h", ago(2000), ago(1990), ["n1", "n2"], "", "OUT_OF_MEMORY", None, 9),
         ("i", ago(1999), ago(1998), ["n1"], "ada", "", 3, 0),
     ]
+
+
+def test_estimates_are_scored_against_what_came(asked: Ask) -> None:
+    rows = asked("estimates", days="2")
+    assert pick(rows, "method", "was_done", "jobs", "median_error", "inside_interval") == [
+        ("progress", "25% to 50%", 1, 0.1, 1.0),  # 0.3 of the 3 hours that were to come
+        ("progress", "50% to 75%", 1, 0.1, None),  # 0.2 of 2 hours; without an upper end there is no interval to be in
+        ("similar", "not known", 1, 0.5, 0.0),
+    ]
+    assert asked("estimates", user="nobody") == []
 
 
 def test_throughput_of_a_job_newest_first(asked: Ask) -> None:

@@ -288,6 +288,28 @@ def test_slowdowns_estimates_and_warnings(store: Store) -> None:
     assert (status.warning, status.lines_lost, status.warning_detail) == ("lines_lost", 120, "the spool is full")
 
 
+def test_the_newest_revision_of_the_newest_attempt_is_the_estimate_in_force(store: Store) -> None:
+    def estimate(attempt: int, revision: int, **fields: Any) -> Estimate:
+        return Estimate(
+            id=f"e{attempt}{revision}", job="7", attempt=attempt, revision=revision, time=T0 + revision, **fields
+        )
+
+    store.update(
+        estimate(0, 2, remaining_s=50.0, remaining_low_s=45.0, done=0.5, method="progress"),
+        estimate(0, 0, duration_s=90.0, gpu_utilisation=80.0, method="similar"),
+        estimate(0, 1, remaining_s=70.0, method="progress"),
+    )
+    status = store.job()
+    assert (status.estimate_remaining_s, status.estimate_remaining_low_s, status.estimate_done) == (50.0, 45.0, 0.5)
+    assert (status.estimate_gpu_utilisation, status.estimate_time) == (80.0, T0 + 2), (
+        "progress says nothing of utilisation"
+    )
+    store.update(estimate(0, 3, method="unknown"))
+    assert (store.job().estimate_remaining_s, store.job().estimate_method) == (None, "unknown")
+    store.update(estimate(1, 1, remaining_s=10.0), estimate(0, 4, remaining_s=99.0))
+    assert (store.job().estimate_attempt, store.job().estimate_remaining_s) == (1, 10.0)
+
+
 def test_an_alarm_stands_until_it_is_over(store: Store) -> None:
     def alarm(kind: str, time: float, *, raised: bool) -> Alarm:
         return Alarm(

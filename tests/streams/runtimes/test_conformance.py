@@ -29,7 +29,7 @@ from tests.streams.runtimes.workers import (
     wait_for,
 )
 
-RESULTS = ["job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "dead-letters"]
+RESULTS = ["job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "estimates", "dead-letters"]
 
 
 def by_id(messages: list[Message]) -> dict[str, bytes]:
@@ -54,6 +54,7 @@ def test_results_do_not_depend_on_batches_or_restarts() -> None:
     expected = locally(records)
     assert len(expected) >= 6 * 8, "a metric a chunk at least"
     assert any(name.startswith("failure/") for name in expected)
+    assert any(name.startswith("estimate/") for name in expected)
     assert locally(records, batch=1) == expected
     assert locally(records, batch=7, restart_every=2) == expected
 

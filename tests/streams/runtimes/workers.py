@@ -39,7 +39,10 @@ def training(jobs: int, chunks: int, per_chunk: int = 10) -> list[Record]:
         for index in range(jobs):
             job = f"job-{index}"
             steps = range(number * per_chunk + 1, (number + 1) * per_chunk + 1)
-            lines = [f"step {step} | loss {10 / step:.4f} | step_time 0.{index + 1}25 s" for step in steps]
+            lines = [
+                f"step {step}/{chunks * per_chunk} | loss {10 / step:.4f} | step_time 0.{index + 1}25 s"
+                for step in steps
+            ]
             if number == chunks - 1 and index % 3 == 0:
                 lines[-1] = "NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, GPU has fallen off the bus."
             made.append(chunk(job, number, lines, per_chunk))

@@ -1,0 +1,39 @@
+"""A job as the scheduler knows it when it is submitted, and once it has ended."""
+
+import msgspec
+
+
+class SubmittedJob(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a job at submission; empty texts are not known.
+
+    Attributes:
+        job: Its id.
+        user: Who submitted it.
+        command: Command line, or script and arguments.
+        directory: Working directory.
+        branch: Version-control branch of the directory.
+    """
+
+    job: str
+    user: str = ""
+    command: str = ""
+    directory: str = ""
+    branch: str = ""
+
+
+class PastJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A job that ended.
+
+    Attributes:
+        about: What was known at its submission.
+        ended: Seconds since 1970.
+        duration_s: From its start to its end.
+        completed: It ended well.
+        gpu_utilisation: Mean of its GPUs, in percent; null where not measured.
+    """
+
+    about: SubmittedJob
+    ended: float
+    duration_s: float
+    completed: bool = True
+    gpu_utilisation: float | None = None

@@ -1,0 +1,87 @@
+"""Jobs as vectors, and the exact search among them.
+
+A job's words and pairs of words are hashed with signs into a vector of fixed length (Weinberger et al., Feature Hashing, 2009), weighted by
+the logarithm of how often each stands there. So no vocabulary is kept, no model is loaded, and the vector follows from the text alone.
+"""
+
+import re
+import zlib
+from collections import Counter
+from itertools import pairwise
+from math import log1p
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .command_line import fingerprint
+from .job import SubmittedJob
+
+DIMENSIONS = 256
+MOST = 100_000
+"""Jobs that are searched; beyond it the oldest makes room."""
+_WORDS = 300
+_HEAD = 64
+_ROUNDING = 1e-4
+_PARTS = re.compile(r"[A-Za-z]+|\d+")
+
+Vector = NDArray[np.float32]
+
+
+def embed(job: SubmittedJob) -> Vector:
+    """Return the unit vector of a job, shape (256,); zeros where nothing is known of it."""
+    words = _PARTS.findall(f"{fingerprint(job.command)} {' '.join(job.directory.split('/')[-2:])}".lower())[:_WORDS]
+    vector = np.zeros(DIMENSIONS, np.float32)
+    for word, count in Counter([*words, *(f"{one} {other}" for one, other in pairwise(words))]).items():
+        digest = zlib.crc32(word.encode())
+        vector[digest % DIMENSIONS] += log1p(count) * (1 if digest & 0x8000_0000 else -1)
+    norm = float(np.linalg.norm(vector))
+    return vector / norm if norm else vector
+
+
+class VectorIndex:
+    """The newest unit vectors, in the order in which they came.
+
+    The search is exact and reads a quarter of the memory: the product of the first `_HEAD` numbers and the lengths of the rest bound the
+    cosine from above (Cauchy-Schwarz), and only vectors whose bound reaches the threshold are multiplied in full.
+
+    Args:
+        most: Vectors kept.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._added = 0
+        self._rows = np.zeros((min(1024, most), DIMENSIONS), np.float32)
+        self._heads = np.zeros((len(self._rows), _HEAD), np.float32)
+        self._tails = np.zeros(len(self._rows), np.float32)
+
+    def add(self, vector: Vector) -> int:
+        """Take in a vector and return its place; the vector that was there `most` before is forgotten."""
+        place = self._added % self._most
+        if place >= len(self._rows):
+            size = min(2 * len(self._rows), self._most)
+            self._rows, self._heads, self._tails = (
+                _grown(each, size) for each in (self._rows, self._heads, self._tails)
+            )
+        self._rows[place], self._heads[place] = vector, vector[:_HEAD]
+        self._tails[place] = np.linalg.norm(vector[_HEAD:])
+        self._added += 1
+        return place
+
+    def nearest(self, vector: Vector, count: int, threshold: float) -> list[tuple[int, float]]:
+        """Return the places and cosines of the `count` nearest vectors, at least `threshold` near; the newest of equals first."""
+        held = min(self._added, self._most)
+        bound = self._heads[:held] @ vector[:_HEAD] + self._tails[:held] * np.linalg.norm(vector[_HEAD:])
+        places = np.flatnonzero(bound >= threshold - _ROUNDING)
+        cosines = self._rows[places] @ vector
+        near = cosines >= threshold
+        places, cosines = places[near], cosines[near]
+        newest = (places - self._added) % self._most
+        order = np.lexsort((-newest, -cosines.round(6)))[:count]
+        return [(int(places[each]), min(float(cosines[each]), 1.0)) for each in order]
+
+
+def _grown(array: Vector, size: int) -> Vector:
+    more = np.zeros((size, *array.shape[1:]), np.float32)
+    more[: len(array)] = array
+    return more

@@ -1,0 +1,158 @@
+"""What of a training remains, from the counters of its reports.
+
+`k/N` may count the whole training or begin anew with each epoch, and many logs do not say which. So nothing is said until it shows: by a
+counter that falls back, by epochs that go on while it grows, or by a count that fits one reading alone.
+"""
+
+import re
+from typing import NamedTuple
+
+import msgspec
+
+from records import JobMetric
+
+_OF_EPOCH = re.compile(r"(?i)batch")
+"""Name of a counter that mostly begins anew with each epoch."""
+_SLACK = 0.02
+"""Share of a training by which a counter may be past the end of an epoch that it counts on from."""
+
+
+class Rest(NamedTuple):
+    """What remains: `units` of `unit`; or more, where the loop may be one of several (`open_ended`)."""
+
+    unit: str
+    units: float
+    open_ended: bool = False
+
+
+class Heading(msgspec.Struct, frozen=True):
+    """A line of its own that came at `time` says that `epoch` begins, of `epochs` where it says so."""
+
+    time: float
+    epoch: int
+    epochs: int | None
+
+
+class Progress(msgspec.Struct):
+    """What the counters of one rank have shown.
+
+    Attributes:
+        step: The newest step.
+        total: Its end.
+        named: It has a name that tells of the whole training, as a bar has not.
+        epoch: The newest epoch.
+        epochs: The number of epochs.
+        nested: `step` begins anew with each epoch; null while that is open.
+        closing: Headings stand below the reports of their epoch: the first came when reports had been there.
+        zero_based: The first epoch was number 0.
+        fractional: Epochs are told in fractions.
+        heading: The newest heading; it holds for reports that came after it.
+        unit: What `rest` was counted in last.
+        announced: Epochs that a line before the reports promised.
+        announced_steps: Steps that such a line promised.
+    """
+
+    step: int | None = None
+    total: int | None = None
+    named: bool = False
+    epoch: float | None = None
+    epochs: int | None = None
+    nested: bool | None = None
+    closing: bool = False
+    zero_based: bool = False
+    fractional: bool = False
+    heading: Heading | None = None
+    unit: str = ""
+    announced: int | None = None
+    announced_steps: int | None = None
+
+    def take(self, metric: JobMetric) -> None:
+        """Take in the counters of a metric."""
+        fell, before = self._fell_back(metric), self.epoch
+        heading = self.heading
+        if heading is not None and heading.time <= metric.time:
+            self.closing |= self.epoch is None and self.step is not None and heading.epoch <= 1
+            self._enter(heading.epoch, heading.epochs)
+            self.heading = None
+        if metric.epoch is not None:
+            self._enter(metric.epoch, metric.epoch_total)
+        elif fell and self.epoch is not None and self.epoch == before:
+            self.epoch += 1  # its heading is told after the reports below it
+        again = before is not None and self.epoch != before
+        if fell:
+            self.nested = True
+        elif again and self.step is not None and metric.step is not None and self.nested is None:
+            self.nested = None if self._ambiguous(metric) else False
+        self.step = metric.step if metric.step is not None else self.step
+        self.total = metric.step_total or self.total
+        self.named = bool(metric.step_name) and not _OF_EPOCH.search(metric.step_name)
+
+    def _enter(self, epoch: float, epochs: int | None) -> None:
+        """Take in the number of an epoch, and how many there are."""
+        self.zero_based |= epoch == 0
+        self.fractional |= epoch != int(epoch)
+        self.epoch = epoch
+        self.epochs = epochs or self.epochs
+
+    def _fell_back(self, metric: JobMetric) -> bool:
+        return (
+            metric.step is not None
+            and self.step is not None
+            and metric.step < self.step
+            and metric.step_total is not None
+            and metric.step_total == self.total
+        )
+
+    def _ambiguous(self, metric: JobMetric) -> bool:
+        """Return whether a counter that grew over an epoch's end may still be one that begins anew: reports may be rare."""
+        if self.epochs is None or not self.total or metric.step is None or self.epoch is None:
+            return False
+        return not self._fits(metric.step / self.total, self._epochs_done(self.epoch) / self.epochs, 1 / self.epochs)
+
+    @staticmethod
+    def _fits(done: float, begun: float, epoch: float) -> bool:
+        return begun - _SLACK <= done <= begun + epoch + _SLACK
+
+    def _epochs_done(self, epoch: float) -> float:
+        """Return how many epochs were over when `epoch` began."""
+        begun = epoch if self.zero_based or self.fractional else max(epoch - 1, 0.0)
+        return begun + 1 if self.closing and not self.fractional else begun
+
+    def rest(self) -> Rest | None:
+        """Return what remains; None where that is not known."""
+        epochs = self.epochs or self.announced
+        if self.epoch is not None and epochs and self._epochs_done(self.epoch) > epochs:
+            epochs = None
+        if self.step is not None and self.total is not None and self.step <= self.total:
+            rest = self._of_steps(self.step, self.total, epochs)
+            return rest if rest is not None and rest.units >= 0 else None
+        if self.total is None and self.announced_steps and self.step is not None and self.step <= self.announced_steps:
+            return Rest("announced steps", self.announced_steps - self.step)
+        if epochs and self.epoch is not None:
+            over = self.epoch if not self.zero_based or self.fractional else self.epoch + 1
+            return Rest("epochs", max(epochs - over, 0.0))
+        return None
+
+    def _of_steps(self, step: int, total: int, epochs: int | None) -> Rest | None:
+        left = total - step
+        if total == epochs and self.epoch is not None and abs(step - self.epoch) <= 1:
+            return Rest("epochs", left)  # the counter is that of the epochs
+        if (
+            epochs == 1
+            or self.nested is False
+            or total == self.announced_steps
+            or (self.fractional and not self.nested)
+        ):
+            return Rest("steps", left)
+        if epochs and self.epoch is not None and self._is_nested(step / total, epochs):
+            return Rest("steps of epochs", (epochs - self._epochs_done(self.epoch) - 1) * total + left)
+        if epochs is None and self.epoch is None and not self.nested:
+            return Rest("steps", left, not self.named)
+        return None
+
+    def _is_nested(self, done: float, epochs: int) -> bool:
+        if self.nested is None and self.epoch is not None and not self.fractional:
+            begun = self._epochs_done(self.epoch) / epochs
+            if not self._fits(done, begun, 1 / epochs):
+                self.nested = True
+        return bool(self.nested)

@@ -1,0 +1,117 @@
+"""The jobs that ended, in one SQLite file: history of the advisor, without a server.
+
+One process writes; any number may read. A job is kept once, by its id and attempt; the newest `MOST` are loaded.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from processors.advise.past import MemoryHistory, PastJob
+from processors.advise.past.vectors import MOST
+from records import Estimate, JobEvent, UserError
+
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS past_jobs (id TEXT PRIMARY KEY, ended REAL NOT NULL, past BLOB NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS past_jobs_ended ON past_jobs (ended);
+CREATE TABLE IF NOT EXISTS told (event TEXT PRIMARY KEY, time REAL NOT NULL, estimate BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS open_attempts (id TEXT PRIMARY KEY, time REAL NOT NULL, event BLOB NOT NULL) WITHOUT ROWID;
+"""
+KEEP_S = 14 * 86_400.0
+"""What was told, and attempts whose end never came, are kept as long as a topic keeps events."""
+
+
+class HistoryFile:
+    """What lasts of the advisor. Changes last once `commit` returns."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def add(self, name: str, past: PastJob) -> bool:
+        """Take in a job that ended, known as `name` (its id and attempt); False where it was there."""
+        found = self._connection.execute(
+            "INSERT OR IGNORE INTO past_jobs VALUES (?, ?, ?)", (name, past.ended, msgspec.msgpack.encode(past))
+        )
+        return found.rowcount > 0
+
+    def load(self, most: int = MOST) -> MemoryHistory:
+        """Return the newest jobs, for an estimator."""
+        history = MemoryHistory(most)
+        rows = self._connection.execute(
+            "SELECT past FROM (SELECT past, ended, id FROM past_jobs ORDER BY ended DESC, id DESC LIMIT ?) ORDER BY ended, id",
+            (most,),
+        )
+        for (blob,) in rows:
+            history.add(msgspec.msgpack.decode(blob, type=PastJob))
+        return history
+
+    def count(self) -> int:
+        """Return how many jobs it holds."""
+        (count,) = self._connection.execute("SELECT count(*) FROM past_jobs").fetchone()
+        return int(count)
+
+    def told(self, event: str) -> Estimate | None:
+        """Return what was told at an event, so that a replay tells the same."""
+        row = self._connection.execute("SELECT estimate FROM told WHERE event = ?", (event,)).fetchone()
+        return msgspec.json.decode(row[0], type=Estimate) if row else None
+
+    def tell(self, event: str, estimate: Estimate) -> None:
+        """Remember what was told at an event."""
+        self._connection.execute(
+            "INSERT OR IGNORE INTO told VALUES (?, ?, ?)", (event, estimate.time, msgspec.json.encode(estimate))
+        )
+
+    def open(self, name: str, event: JobEvent) -> None:
+        """Remember the event that began an attempt."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO open_attempts VALUES (?, ?, ?)", (name, event.time, msgspec.json.encode(event))
+        )
+
+    def opened(self, name: str) -> JobEvent | None:
+        """Return the event that began an attempt."""
+        row = self._connection.execute("SELECT event FROM open_attempts WHERE id = ?", (name,)).fetchone()
+        return msgspec.json.decode(row[0], type=JobEvent) if row else None
+
+    def forget(self, now: float) -> None:
+        """Forget what nobody can ask for any more."""
+        for table in ("told", "open_attempts"):
+            self._connection.execute(f"DELETE FROM {table} WHERE time < ?", (now - KEEP_S,))  # noqa: S608  # no text of others
+
+    def commit(self) -> None:
+        """Make all changes last."""
+        self._connection.commit()
+
+    def add_all(self, jobs: Iterable[tuple[str, PastJob]]) -> int:
+        """Take in many jobs at once and return how many were new."""
+        new = sum(self.add(name, past) for name, past in jobs)
+        self.commit()
+        return new
+
+
+@contextmanager
+def history_file(path: Path) -> Iterator[HistoryFile]:
+    """Open the history at `path`; it is made where there is none. Raises `UserError` where that is no history or cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(path, timeout=10.0)
+    except (OSError, sqlite3.Error) as error:
+        raise UserError(f"expected a file for the history of jobs at {path}: {error}") from error
+    try:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(_SCHEMA)
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version not in (0, _VERSION):
+                raise UserError(
+                    f"expected a history of version {_VERSION} at {path}, got {version}: this release is older"
+                )
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
+        except sqlite3.Error as error:
+            raise UserError(f"expected a history of jobs at {path}: {error}") from error
+        yield HistoryFile(connection)
+    finally:
+        connection.close()

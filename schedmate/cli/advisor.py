@@ -1,0 +1,42 @@
+"""`schedmate advisor`: estimates for submitted jobs, on Kafka."""
+
+import typer
+
+from schedmate.settings import Loaded
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+
+@app.command()
+def command(context: typer.Context) -> None:
+    """Say of each job, when it is submitted, how long it will probably run, from the jobs that ended before.
+
+    One works, and others of its group stand by. The history is a file (`advisor.history`); `schedmate import` fills it from the past.
+
+    Example: `schedmate --set advisor.history=/var/lib/schedmate/history.db advisor`
+    """
+    from schedmate.advisor.history_file import history_file
+    from schedmate.advisor.submissions import SubmissionAdvisor
+    from schedmate.assembly import producer_factory
+    from schedmate.connections import kafka_connection, permitted
+    from schedmate.service import service
+    from schedmate.services.advisor import READ, Publisher
+    from streams.kafka import KafkaConsumer
+    from streams.runtimes.pump import Pump
+
+    loaded: Loaded = context.obj
+    settings = loaded.settings
+    group = f"{settings.kafka.group}-advisor"
+    with service(settings, "advisor") as running, history_file(settings.advisor.history) as store:
+        running.telemetry.health = kafka_connection(settings.kafka).problems
+        connection = permitted(settings.kafka, "advisor", running.stop)
+        running.telemetry.health = connection.problems
+        with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s, standby=True) as consumer:
+            producer = producer_factory(settings)()
+            publisher = Publisher(producer, running.stop)
+            pump = Pump(consumer, producer, SubmissionAdvisor(store, publisher).handle)
+            running.telemetry.export(pump.metrics, publisher.outage.metrics)
+            try:
+                pump.run(running.stop)
+            finally:
+                producer.close()

@@ -1,0 +1,66 @@
+"""`schedmate import`: jobs of the past into the advisor's history."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+
+from records import UserError
+from schedmate.advisor.accounting import SACCT, Accounting, sacct, table
+from schedmate.cli.console import console, say
+from schedmate.settings import Loaded
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
+
+File = Annotated[Path, typer.Argument(help="A file; its first line names the columns.")]
+
+
+@app.callback()
+def group() -> None:
+    """Fill the advisor's history (`advisor.history`) with jobs that ended. A job that is there already is not taken twice."""
+
+
+@app.command("sacct", epilog=f"Example: `{SACCT} > jobs.txt`, then `schedmate import sacct jobs.txt`")
+def from_sacct(context: typer.Context, file: File) -> None:
+    """Take in what Slurm's accounting prints."""
+    _take(context, file, sacct)
+
+
+@app.command("csv")
+def from_csv(context: typer.Context, file: File) -> None:
+    """Take in a table with the columns job, command, directory, started, ended; and user, branch, state, gpu_utilisation where known.
+
+    Times are seconds since 1970 or ISO; without a zone they are UTC. Example: `schedmate import csv jobs.csv`
+    """
+    _take(context, file, table)
+
+
+def _take(context: typer.Context, file: Path, read: Callable[[Iterable[str]], Accounting]) -> None:
+    from rich.progress import Progress
+
+    from schedmate.advisor.history_file import history_file
+
+    loaded: Loaded = context.obj
+    try:
+        with (
+            file.open(encoding="utf-8", errors="replace", newline="") as stream,
+            history_file(loaded.settings.advisor.history) as history,
+            Progress(console=console(), transient=True) as progress,
+        ):
+            task = progress.add_task("reading jobs", total=file.stat().st_size)
+            jobs = read(_counted(stream, lambda size: progress.advance(task, size)))
+            new, held = history.add_all(jobs), history.count()
+    except OSError as error:
+        raise UserError(f"expected a readable file at {file}: {error.strerror}") from error
+    say(f"{new} new jobs; the history holds {held}")
+    if jobs.unfinished:
+        say(f"{jobs.unfinished} rows were of steps, or of jobs that never ran or have not ended")
+    if jobs.skipped:
+        say(f"{jobs.skipped} rows could not be read and were passed over")
+
+
+def _counted(stream: IO[str], advance: Callable[[int], None]) -> Iterable[str]:
+    for line in stream:
+        advance(len(line))
+        yield line

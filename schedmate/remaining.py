@@ -1,0 +1,33 @@
+"""What remains of a running job, as a person says it."""
+
+from datetime import datetime
+
+_UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
+
+
+def long(seconds: float) -> str:
+    """Return a duration in its two largest units: `2 h 10 min`, `45 s`; of a negative one `0 s`."""
+    left, parts = max(round(seconds), 0), list[str]()
+    for unit, size in _UNITS:
+        count, left = divmod(left, size)
+        if count or parts:
+            parts.append(f"{count} {unit}" if count else "")
+        if len(parts) == 2:
+            break
+    return " ".join(part for part in parts if part) or "0 s"
+
+
+def remains(expected: float, low: float, high: float | None) -> str:
+    """Return what is expected to remain, in seconds, and its interval: `2 h (1 h 50 min to 2 h 20 min)`.
+
+    Without an upper end the log shows one loop that may be one of several.
+    """
+    if high is None:
+        return f"{long(expected)} or more (of this loop)"
+    return f"{long(expected)} ({long(low)} to {long(high)})"
+
+
+def ends(moment: datetime, now: datetime) -> str:
+    """Return when it ends, in this host's time: the hour alone on the same day."""
+    local, today = moment.astimezone(), now.astimezone()
+    return local.strftime("%H:%M" if local.date() == today.date() else "%Y-%m-%d %H:%M")

@@ -1,0 +1,155 @@
+"""The history in a file, what fills it, and the answers to submissions."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from records import Estimate, EventKind, JobEvent, Position, UserError
+from schedmate.advisor.accounting import sacct, script_of, table
+from schedmate.advisor.history_file import HistoryFile, history_file
+from schedmate.advisor.submissions import SubmissionAdvisor
+
+SACCT = """JobID|User|State|Start|End|WorkDir|SubmitLine|JobName
+11|ada|COMPLETED|2026-11-01T10:00:00|2026-11-01T11:00:00|/home/ada/p|sbatch -p gpu --gres=gpu:8 train.sh --lr 0.1|train
+11.batch|ada|COMPLETED|2026-11-01T10:00:00|2026-11-01T11:00:00|/home/ada/p||batch
+12|ada|CANCELLED by 7|2026-11-01T10:00:00|2026-11-01T10:01:00|/home/ada/p|sbatch train.sh|train
+13|ada|RUNNING|2026-11-01T10:00:00|Unknown|/home/ada/p|sbatch train.sh|train
+14|ada|COMPLETED|2026-11-01T10:00:00|2026-11-01T09:00:00|/home/ada/p|sbatch train.sh|train
+15|ada|COMPLETED|yesterday|2026-11-01T09:00:00|/home/ada/p|sbatch train.sh|train
+"""
+
+
+def event(kind: EventKind, job: str, time: float, **fields: object) -> JobEvent:
+    about = {
+        "command": "/home/ada/p/train.sh",
+        "directory": "/home/ada/p",
+        "user": "ada",
+        "scheduler": "slurm",
+    } | fields
+    return JobEvent(id=f"slurm/{job}/0/{kind}", job=job, kind=kind, time=time, **about)  # type: ignore[arg-type]
+
+
+def ran(job: str, start: float, seconds: float) -> list[JobEvent]:
+    return [
+        event(EventKind.STARTED, job, start),
+        event(EventKind.ENDED, job, start + seconds, exit_code=0, signal=0, state="COMPLETED"),
+    ]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[HistoryFile]:
+    with history_file(tmp_path / "made" / "history.db") as opened:
+        yield opened
+
+
+def handled(store: HistoryFile, events: list[JobEvent]) -> list[Estimate]:
+    told: list[Estimate] = []
+    advisor = SubmissionAdvisor(store, told.extend)
+    advisor.handle([(Position("job-events", 0, offset), each) for offset, each in enumerate(events)])
+    return told
+
+
+def test_a_submission_is_answered_from_the_runs_before_it(store: HistoryFile) -> None:
+    events = [event(EventKind.SUBMITTED, "1", 0.0), *ran("1", 10.0, 600.0), event(EventKind.SUBMITTED, "2", 700.0)]
+    first, second = handled(store, events)
+    assert (first.method, first.duration_s, first.revision) == ("unknown", None, 0)
+    assert (second.job, second.method, second.similar_jobs) == ("2", "resubmission", ["1"])
+    assert second.duration_s == pytest.approx(600, rel=0.01)
+    assert second.id == "estimate/2/job-events/0/3/0"
+
+
+def test_a_replay_tells_the_same_though_more_is_known_by_then(store: HistoryFile) -> None:
+    events = [
+        event(EventKind.SUBMITTED, "1", 0.0),
+        *ran("1", 10.0, 600.0),
+        event(EventKind.SUBMITTED, "2", 700.0),
+        *ran("2", 800.0, 60.0),
+    ]
+    told = handled(store, events)
+    assert handled(store, events) == told
+    assert store.count() == 2
+
+
+def test_what_was_not_acknowledged_is_not_kept(tmp_path: Path) -> None:
+    def away(_: object) -> None:
+        raise ConnectionError
+
+    position = Position("job-events", 0, 0)
+    with history_file(tmp_path / "h.db") as store, pytest.raises(ConnectionError):
+        SubmissionAdvisor(store, away).handle([(position, event(EventKind.SUBMITTED, "1", 0.0))])
+    with history_file(tmp_path / "h.db") as store:
+        assert store.told("slurm/1/0/submitted") is None
+
+
+def test_what_a_pipe_says_is_no_submission_and_no_history(store: HistoryFile) -> None:
+    piped = [
+        JobEvent(id=f"p{n}", job="1", kind=each.kind, time=each.time, scheduler="pipe")
+        for n, each in enumerate(ran("1", 10.0, 600.0))
+    ]
+    assert handled(store, piped) == []
+    assert store.count() == 0
+
+
+def test_accounting_is_taken_in_once(store: HistoryFile) -> None:
+    jobs = sacct(SACCT.splitlines(keepends=True))
+    assert store.add_all(jobs) == 2
+    assert (jobs.skipped, jobs.unfinished) == (2, 2)
+    assert store.add_all(sacct(SACCT.splitlines(keepends=True))) == 0
+    found = handled(store, [event(EventKind.SUBMITTED, "20", 0.0, command="/home/ada/p/train.sh --lr 0.5")])
+    assert [(each.method, each.similar_jobs) for each in found] == [("resubmission", ["11"])]
+    assert found[0].duration_s == pytest.approx(3600, rel=0.01)
+
+
+def test_a_table_of_ones_own(store: HistoryFile) -> None:
+    lines = ["job,command,directory,started,ended,gpu_utilisation\n", '1,"a.sh, b",/p,100,2026-01-01T00:00:00,50\n', "2,a,/p,9,1,\n",
+             "3,a,/p,1,2,101\n", "4,a,/p,,,\n"]  # fmt: skip
+    jobs = table(lines)
+    assert store.add_all(jobs) == 1
+    assert (jobs.skipped, jobs.unfinished) == (2, 1)
+
+
+def test_a_file_without_the_columns_is_refused_with_what_prints_them() -> None:
+    with pytest.raises(
+        UserError,
+        match=r"expected a first line with the columns JobID, State, Start, End; as this prints: TZ=UTC sacct",
+    ):
+        sacct(["a|b\n"])
+    with pytest.raises(UserError, match="job, command, directory, started, ended"):
+        table([])
+
+
+@given(st.lists(st.text(max_size=80), max_size=20))
+def test_rows_of_any_text_are_passed_over(rows: list[str]) -> None:
+    assert all(past.duration_s >= 0 for _, past in sacct(["JobID|State|Start|End|WorkDir|SubmitLine\n", *rows]))
+    assert all(past.duration_s >= 0 for _, past in table(["job,command,directory,started,ended\n", *rows]))
+
+
+@pytest.mark.parametrize(
+    ("line", "script"),
+    [
+        ("sbatch train.sh", "/w/train.sh"),
+        ("sbatch -p gpu -N2 --gres=gpu:8 --time 10:00 train.sh --lr 1", "/w/train.sh --lr 1"),
+        ("sbatch --exclusive /opt/run.sh a", "/opt/run.sh a"),
+        ("/usr/bin/sbatch -p", ""),
+        ("srun python train.py", "srun python train.py"),
+        ("sbatch 'open", ""),
+    ],
+)
+def test_the_script_of_a_line_of_sbatch(line: str, script: str) -> None:
+    assert script_of(line, "/w") == script
+
+
+def test_a_file_that_is_no_history_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("no database at all, but long enough to be looked at")
+    with pytest.raises(UserError, match="expected a history of jobs"), history_file(other):
+        pass
+    later = tmp_path / "later.db"
+    with sqlite3.connect(later) as connection:
+        connection.execute("PRAGMA user_version = 9")
+    with pytest.raises(UserError, match="this release is older"), history_file(later):
+        pass
