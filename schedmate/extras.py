@@ -10,6 +10,7 @@ EXTRA_OF: Mapping[str, str] = {
     "chdb": "embedded",
     "clickhouse_connect": "sink",
     "faust": "worker",
+    "kubernetes": "kubernetes",
     "lightgbm": "advise",
     "matplotlib": "simulate",
     "onnxruntime": "minilm",

@@ -78,7 +78,7 @@ def _pairs(value: Any) -> Any:
 class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     """What may act on the cluster. Nothing may, until `modes` names it."""
 
-    scheduler: Literal["slurm"] = Field("slurm", description="Which scheduler carries decisions out.")
+    scheduler: Literal["slurm", "kubernetes"] = Field("slurm", description="Which scheduler carries decisions out.")
     modes: Annotated[dict[Action, Mode], NoDecode, BeforeValidator(_pairs)] = Field(
         {},
         description="How far each action may go, such as restart=act,cancel_packing=approve: shadow publishes decisions only, "
