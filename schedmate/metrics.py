@@ -14,6 +14,7 @@ from processors.node import NodeMetrics
 from processors.stream_reader import ReaderMetrics
 from processors.track.tracker import TrackerMetrics
 from resilience.outage import OutageMetrics
+from schedmate.notifications.notifier import NotifierMetrics
 from scheduler_bridge import BridgeMetrics
 from sinks.clickhouse import WriterMetrics
 from sinks.redis import StateMetrics
@@ -42,12 +43,13 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("model-worker", AnsweringMetrics),
     ("model-worker", ModelMetrics),
     ("model-worker", AnswerMetrics),
-    ("sink, bridge", PumpMetrics),
+    ("sink, bridge, notify", PumpMetrics),
     ("sink", WriterMetrics),
     ("sink", partial(OutageMetrics, "ClickHouse")),
     ("sink", StateMetrics),
     ("sink", partial(OutageMetrics, "Redis")),
     ("bridge", BridgeMetrics),
+    ("notify", NotifierMetrics),
     ("collect", CollectorMetrics),
     ("collect, with --socket", IntakeMetrics),
     ("gpu-agent", GpuAgentMetrics),

@@ -18,6 +18,7 @@ from scheduler_bridge.guardrails import Objection
 from scheduler_bridge.journal import Journal
 from scheduler_bridge.ledger import LedgerEntry
 from scheduler_bridge.policies import OF_FAILURES, propose
+from scheduler_bridge.saves import Saves
 
 log = structlog.get_logger(__name__)
 
@@ -26,10 +27,16 @@ REVISIONS_KEPT = 10_000
 
 
 class Proposals:
-    """Asks the policies about each finding. Never asks the scheduler."""
+    """Asks the policies about each finding. Never asks the scheduler.
 
-    def __init__(self, journal: Journal) -> None:
+    Args:
+        journal: What is known of decisions.
+        saves: What jobs saved.
+    """
+
+    def __init__(self, journal: Journal, saves: Saves) -> None:
         self._journal = journal
+        self._saves = saves
         self._revisions: dict[tuple[str, int], int] = {}
 
     def on_slowdown(self, slowdown: Slowdown) -> None:
@@ -43,7 +50,8 @@ class Proposals:
             self._journal.metrics.repeats.inc()
             return
         users = self._journal.ledger.users_against(failure.node, self._journal.clock()) if failure.node else ()
-        proposals = {proposal.policy: proposal for proposal in propose(failure, self._journal.settings, users)}
+        saved = self._saves.path(failure.job, failure.attempt)
+        proposals = {proposal.policy: proposal for proposal in propose(failure, self._journal.settings, users, saved)}
         earlier = [
             entry for entry in self._journal.ledger.about(failure.job, failure.attempt) if entry.policy in OF_FAILURES
         ]
@@ -55,7 +63,8 @@ class Proposals:
                 self._journal.watch(proposal.id).confirmed |= failure.final
 
     def on_checkpoint(self, checkpoint: Checkpoint) -> None:
-        """Note a durable checkpoint of a job that may be evicted once it has one; one that began before counts for nothing."""
+        """Note a durable checkpoint; a job that may be evicted once it has one is looked at."""
+        self._saves.remember(checkpoint)
         if checkpoint.state is CheckpointState.DURABLE:
             for decision_id in self._journal.ledger.open_about(checkpoint.job):
                 self._journal.watch(decision_id).saved = max(checkpoint.since, self._journal.watch(decision_id).saved)

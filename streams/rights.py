@@ -102,6 +102,13 @@ _ROLES = (
         writes=("decisions", "decision-results", "dead-letters"),
         group="-bridge",
     ),
+    Role(
+        "notifier",
+        "`notify`",
+        reads=("decisions", "decision-results", "failures", "alarms", "job-events"),
+        writes=("dead-letters",),
+        group="-notify",
+    ),
     Role("subscriber", "a scheduler of your own, through `subscribe`", reads=("decisions",), group="-subscriber"),
     Role(
         "reader",

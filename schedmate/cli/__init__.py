@@ -29,6 +29,7 @@ COMMANDS = {
     "model-worker": "Answer the workers' questions with a language model.",
     "sink": "Write results from Kafka to ClickHouse and Redis.",
     "bridge": "Turn verdicts into decisions, and decisions into a scheduler's actions.",
+    "notify": "Tell people what was decided and done: webhook, Slack, e-mail.",
     "models": "Serve a language model, and check those that are configured.",
     "topics": "Create, list and check the topics.",
     "acls": "Show and grant the rights that each program needs on Kafka.",

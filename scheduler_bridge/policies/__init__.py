@@ -14,7 +14,7 @@ OF_FAILURES = frozenset({restart.POLICY, drain.POLICY})
 
 
 def propose(
-    finding: Failure | Slowdown, settings: BridgeOptions, users_against: Collection[str] = ()
+    finding: Failure | Slowdown, settings: BridgeOptions, users_against: Collection[str] = (), checkpoint: str = ""
 ) -> list[Decision]:
     """Return what should be done about a finding, one decision a policy at most.
 
@@ -22,9 +22,10 @@ def propose(
         finding: What was found.
         settings: What the operator allows.
         users_against: Users whose jobs were restarted away from the node that a failure blames, within the hour.
+        checkpoint: Where the job saved last; empty where not known.
     """
     if isinstance(finding, Failure):
-        proposed = [drain.decide(finding, settings, users_against), restart.decide(finding, settings)]
+        proposed = [drain.decide(finding, settings, users_against), restart.decide(finding, settings, checkpoint)]
     else:
         proposed = [cancel_packing.decide(finding, settings)]
     return [decision for decision in proposed if decision]

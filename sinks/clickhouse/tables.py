@@ -290,6 +290,7 @@ TABLES: tuple[Table, ...] = (
             text("checkpoint"),
             text("beneficiary"),
             encoded("evidence"),
+            text("signature"),
         ),
         key="job",
         timed=False,
