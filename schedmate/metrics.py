@@ -22,8 +22,8 @@ from streams.model_worker.answering import AnsweringMetrics
 from streams.model_worker.answers import AnswerMetrics
 from streams.model_worker.pool import ModelMetrics
 from streams.producers.gpu import GpuAgentMetrics
-from streams.producers.metrics import CollectorMetrics, IntakeMetrics, ShippingMetrics
 from streams.producers.kubernetes_events.watcher import KubernetesWatcherMetrics
+from streams.producers.metrics import CollectorMetrics, IntakeMetrics, ShippingMetrics
 from streams.producers.slurm_events.watcher import SlurmWatcherMetrics
 from streams.runtimes.metrics import EngineMetrics, PumpMetrics
 

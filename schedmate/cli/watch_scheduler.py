@@ -57,9 +57,7 @@ def kubernetes(
     context: typer.Context,
     kubeconfig: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="How to connect.", show_default="the pod's service account, else KUBECONFIG"
-        ),
+        typer.Option(metavar="FILE", help="How to connect.", show_default="the pod's service account, else KUBECONFIG"),
     ] = None,
     namespace: Annotated[
         str, typer.Option(metavar="NAME", help="Watch this namespace alone.", show_default="all")

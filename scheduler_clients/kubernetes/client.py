@@ -173,11 +173,11 @@ class KubernetesClient:
         body = {
             "metadata": {"generateName": f"{meta.name[:200]}.", "namespace": space},
             "involvedObject": {
-                **{"apiVersion": version, "kind": kind, "name": meta.name, "uid": meta.uid},
+                "apiVersion": version, "kind": kind, "name": meta.name, "uid": meta.uid,
                 **({"namespace": meta.namespace} if meta.namespace else {}),
             },
-            **{"reason": reason, "message": note[:1000], "type": "Normal", "source": {"component": "schedmate"}},
-            **{"firstTimestamp": now, "lastTimestamp": now, "count": 1},
+            "reason": reason, "message": note[:1000], "type": "Normal", "source": {"component": "schedmate"},
+            "firstTimestamp": now, "lastTimestamp": now, "count": 1,
         }
         self._ask(self._core.create_namespaced_event, space, body)
 

@@ -97,9 +97,7 @@ class Store(Generic[_T]):
             change = msgspec.json.decode(line, type=_Change)
             if change.type == "ERROR":
                 self._fail(msgspec.json.decode(change.object, type=_Status))
-            found: Any = msgspec.json.decode(
-                change.object, type=_Bookmark if change.type == "BOOKMARK" else self._kind
-            )
+            found: Any = msgspec.json.decode(change.object, type=_Bookmark if change.type == "BOOKMARK" else self._kind)
         except msgspec.MsgspecError as error:
             raise KubernetesError("a document of a watch", str(error)[:300], "the watch is begun again") from error
         meta: Meta = found.metadata

@@ -69,6 +69,7 @@ class JobWatcher(Generic[K]):
         self,
         connect: Callable[[], Producer],
         checkpoint: Path,
+        *,
         known: type[K],
         scheduler: str,
         away: type[UserError],

@@ -29,7 +29,9 @@ NODES = ("gpu-1", "gpu-2", "gpu-3", "gpu-4")
 GPUS = 8
 RBAC = ROOT / "packaging" / "kubernetes" / "rbac.yaml"
 USERS = ("admin", "bridge", "watcher")
-_CONTROLLERS = "job-controller,cronjob-controller,garbage-collector-controller,disruption-controller,namespace-controller"
+_CONTROLLERS = (
+    "job-controller,cronjob-controller,garbage-collector-controller,disruption-controller,namespace-controller"
+)
 
 _STAGES = """
 apiVersion: kwok.x-k8s.io/v1alpha1
@@ -95,7 +97,10 @@ class Kubernetes:
         self._tokens = {name: secrets.token_hex(16) for name in USERS}
         self._port, self._etcd, self._peer, self._kwok = (free_port() for _ in range(4))
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        lines = [f'{token},schedmate-{name},{name}{",system:masters" if name == "admin" else ""}' for name, token in self._tokens.items()]
+        lines = [
+            f"{token},schedmate-{name},{name}{',system:masters' if name == 'admin' else ''}"
+            for name, token in self._tokens.items()
+        ]
         (root / "tokens.csv").write_text("\n".join(lines) + "\n")
         (root / "stages.yaml").write_text(_STAGES)
         subprocess.run(["openssl", "genrsa", "-out", str(root / "sa.key"), "2048"], check=True, capture_output=True)
@@ -104,9 +109,12 @@ class Kubernetes:
         """Return the kubeconfig of a user."""
         file = self.root / f"{user}.yaml"
         if not file.exists():
-            cluster = {"server": f"https://127.0.0.1:{self._port}", "certificate-authority": str(self.root / "certs" / "apiserver.crt")}
+            cluster = {
+                "server": f"https://127.0.0.1:{self._port}",
+                "certificate-authority": str(self.root / "certs" / "apiserver.crt"),
+            }
             content = {
-                **{"apiVersion": "v1", "kind": "Config", "current-context": "test"},
+                "apiVersion": "v1", "kind": "Config", "current-context": "test",
                 "clusters": [{"name": "test", "cluster": cluster}],
                 "users": [{"name": user, "user": {"token": self._tokens[user]}}],
                 "contexts": [{"name": "test", "context": {"cluster": "test", "user": user}}],
@@ -163,7 +171,11 @@ class Kubernetes:
             config.load_kube_config(str(self.kubeconfig()), client_configuration=configuration)
             configuration.retries = False
             self._client = client.ApiClient(configuration)
-        headers = {"Authorization": f"Bearer {self._tokens['admin']}", "Content-Type": kind, "Accept": "application/json"}
+        headers = {
+            "Authorization": f"Bearer {self._tokens['admin']}",
+            "Content-Type": kind,
+            "Accept": "application/json",
+        }
         url = f"https://127.0.0.1:{self._port}{path}"
         try:
             answer = self._client.rest_client.pool_manager.request(
@@ -195,17 +207,33 @@ class Kubernetes:
         self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         return name
 
-    def submit(self, namespace: str, name: str, *, gpus: int = GPUS, pods: int = 1, indexed: bool = False, **spec: Any) -> str:
+    def submit(
+        self, namespace: str, name: str, *, gpus: int = GPUS, pods: int = 1, indexed: bool = False, **spec: Any
+    ) -> str:
         """Create a Job whose pods take `gpus` each, and return the job's id."""
         limits = {"nvidia.com/gpu": str(gpus)}
-        container = {"name": "train", "image": "train", "command": ["python"], "args": ["train.py"], "workingDir": "/work", "resources": {"limits": limits}}
+        container = {
+            "name": "train",
+            "image": "train",
+            "command": ["python"],
+            "args": ["train.py"],
+            "workingDir": "/work",
+            "resources": {"limits": limits},
+        }
         template = spec.pop("template", {})
         pod = {"restartPolicy": "Never", "containers": [container], "terminationGracePeriodSeconds": 1, **template}
         mode = {"completionMode": "Indexed"} if indexed else {}
         body = {
-            **{"apiVersion": "batch/v1", "kind": "Job"},
+            "apiVersion": "batch/v1", "kind": "Job",
             "metadata": {"name": name, "namespace": namespace, **spec.pop("metadata", {})},
-            "spec": {"parallelism": pods, "completions": pods, "backoffLimit": 0, **mode, **spec, "template": {"spec": pod}},
+            "spec": {
+                "parallelism": pods,
+                "completions": pods,
+                "backoffLimit": 0,
+                **mode,
+                **spec,
+                "template": {"spec": pod},
+            },
         }
         self.apply(body)
         return f"{namespace}/{name}"
@@ -218,7 +246,9 @@ class Kubernetes:
     def pods(self, job: str) -> list[Any]:
         """Return the pods of a Job, those that are over included."""
         namespace, name = job.split("/")
-        found = self.api("GET", f"/api/v1/namespaces/{namespace}/pods?labelSelector=batch.kubernetes.io/job-name={name}")
+        found = self.api(
+            "GET", f"/api/v1/namespaces/{namespace}/pods?labelSelector=batch.kubernetes.io/job-name={name}"
+        )
         return list(found["items"])
 
     def running(self, job: str) -> list[str]:
@@ -240,11 +270,23 @@ class Kubernetes:
             if pod["status"].get("phase") != "Running":
                 continue
             now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            over = {"exitCode": exit_code, "reason": reason or ("Error" if exit_code else "Completed"), "startedAt": now, "finishedAt": now}
+            over = {
+                "exitCode": exit_code,
+                "reason": reason or ("Error" if exit_code else "Completed"),
+                "startedAt": now,
+                "finishedAt": now,
+            }
             status = {
                 "phase": "Failed" if exit_code else "Succeeded",
                 "containerStatuses": [
-                    {"name": "train", "image": "train", "imageID": "", "ready": False, "restartCount": 0, "state": {"terminated": over}}
+                    {
+                        "name": "train",
+                        "image": "train",
+                        "imageID": "",
+                        "ready": False,
+                        "restartCount": 0,
+                        "state": {"terminated": over},
+                    }
                 ],
             }
             path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}/status"
@@ -260,7 +302,9 @@ class Kubernetes:
         while not reached():
             for name, process in self._processes.items():
                 assert process.poll() is None, f"{name} ended:\n{self.log(name)}"
-            assert time.monotonic() < deadline, f"expected: {what}\n" + "\n".join(self.log(name, 10) for name in self._processes)
+            assert time.monotonic() < deadline, f"expected: {what}\n" + "\n".join(
+                self.log(name, 10) for name in self._processes
+            )
             time.sleep(0.05)
 
     def log(self, name: str, lines: int = 40) -> str:
@@ -269,13 +313,15 @@ class Kubernetes:
 
     def _run(self, name: str, *options: str) -> None:
         with (self.root / f"{name}.log").open("ab") as log:
-            self._processes[name] = subprocess.Popen([str(BINARIES / name), *options], cwd=self.root, stdout=log, stderr=log)
+            self._processes[name] = subprocess.Popen(
+                [str(BINARIES / name), *options], cwd=self.root, stdout=log, stderr=log
+            )
 
     def _bind(self, user: str) -> None:
         group = "rbac.authorization.k8s.io"
         self.apply(
             {
-                **{"apiVersion": f"{group}/v1", "kind": "ClusterRoleBinding", "metadata": {"name": f"test-{user}"}},
+                "apiVersion": f"{group}/v1", "kind": "ClusterRoleBinding", "metadata": {"name": f"test-{user}"},
                 "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": f"schedmate-{user}"},
                 "subjects": [{"apiGroup": group, "kind": "User", "name": f"schedmate-{user}"}],
             }
@@ -285,7 +331,9 @@ class Kubernetes:
         size = {"cpu": "64", "memory": "512Gi", "pods": "110", "nvidia.com/gpu": str(GPUS)}
         labels = {"kubernetes.io/hostname": f"host-{name}", "cloud.google.com/gke-nodepool": "gpus"}
         meta = {"name": name, "labels": labels}
-        self.apply({"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": {"allocatable": size, "capacity": size}})
+        self.apply(
+            {"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": {"allocatable": size, "capacity": size}}
+        )
 
     def _is_ready(self, name: str) -> bool:
         node = self.api("GET", f"/api/v1/nodes/{name}")

@@ -20,6 +20,7 @@ from scheduler_bridge.actuators.base import (
     SchedulerAway,
     SchedulerJobState,
 )
+from scheduler_bridge.checkpoint_note import is_tellable
 from scheduler_clients.kubernetes import (
     ACTS,
     ATTEMPT,
@@ -95,8 +96,11 @@ class KubernetesActuator(Actuator):
         with _translated():
             return [self._node_view(node) for node in self._client.nodes()]
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
-        """Make a new Job like one that failed, its suspect nodes excluded besides those that it avoids already."""
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
+        """Make a new Job like one that failed, its suspect nodes excluded besides those that it avoids already.
+
+        Its containers find the checkpoint in `SCHEDMATE_CHECKPOINT`.
+        """
         with _translated():
             before = self._look(job, SchedulerJobState.FAILED)
             for node in exclude_nodes:
@@ -105,17 +109,22 @@ class KubernetesActuator(Actuator):
             if pinned and pinned <= set(exclude_nodes):
                 came = f"{job} asks for {','.join(sorted(pinned))} by name, which is suspect"
                 raise ActuatorError("a job that can run elsewhere", came, "nothing was done; submit it again without")
-            seen = self._replace(job, before, exclude_nodes, key)
+            seen = self._replace(job, before, exclude_nodes, key, checkpoint)
         missing = set(exclude_nodes) - set(seen.excluded)
         if missing or set(seen.nodes) & set(exclude_nodes):
             came = f"excluded: {seen.excluded}, nodes: {seen.nodes}"
             raise ActuatorError(f"{job} kept away from {sorted(exclude_nodes)}", came, _look_at(job))
         return seen
 
-    def evict(self, job: str, key: str) -> JobView:
+    def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:  # noqa: ARG002
         """Evict the pods of a running job through the eviction API; its Job starts them again.
 
-        All pods are tried first (a dry run), so that a PodDisruptionBudget that forbids one leaves the others alone.
+        All pods are tried first (a dry run), so that a PodDisruptionBudget that forbids one leaves the others alone. A running
+        Job's pods cannot be changed, so it is not told its checkpoint; and they are made again at once, whatever `delay` is: the
+        scheduler gives a freed place to the pod of the highest priority.
+
+        The key is noted before the first eviction, the attempt after the last: an act that was cut off is not done again, and shows
+        that its effect is not known.
         """
         with _translated():
             before = self._look(job, SchedulerJobState.RUNNING)
@@ -126,9 +135,10 @@ class KubernetesActuator(Actuator):
                 raise ActuatorError(f"{job} to outlive its eviction", came, remedy)
             for pod in pods:
                 self._client.evict(pod, dry_run=True)
-            attempt = attempt_of(before.metadata) + 1
-            self._client.patch_job(before, _noted(before, key, {ATTEMPT: str(attempt)}))
+            self._client.patch_job(before, _noted(before, key))
             self._evict_all(pods)
+            attempt = attempt_of(before.metadata) + 1
+            self._client.patch_job(before, {"metadata": {"annotations": {ATTEMPT: str(attempt)}}})
         stopped = {pod.metadata.uid for pod in pods}
         seen, left = self._watch(
             job, lambda _, left: not any(pod.metadata.uid in stopped and not pod.over for pod in left)
@@ -149,7 +159,9 @@ class KubernetesActuator(Actuator):
         if (state := state_of(seen, pods)) is not SchedulerJobState.CANCELLED:
             raise ActuatorError(f"{job} over within {self._limits.stop_timeout:g} s", state.value, _look_at(job))
         if (why := seen.condition("Failed")) and why.reason != "DeadlineExceeded":
-            raise ActuatorError(f"{job} ended by the bridge", f"it failed by itself ({why.reason})", "nothing is left to do")
+            raise ActuatorError(
+                f"{job} ended by the bridge", f"it failed by itself ({why.reason})", "nothing is left to do"
+            )
         self._tell(seen, Action.CANCEL, key)
         return view(job, seen, pods)
 
@@ -212,7 +224,7 @@ class KubernetesActuator(Actuator):
         self._tell(seen, Action.UNDRAIN, key)
         return self._node_view(seen)
 
-    def _replace(self, job: str, before: Job, exclude_nodes: tuple[str, ...], key: str) -> JobView:
+    def _replace(self, job: str, before: Job, exclude_nodes: tuple[str, ...], key: str, checkpoint: str) -> JobView:
         """Make the next attempt's Job, and return it once its pods have nodes, or have waited for some."""
         where = _parse(job)
         attempt = attempt_of(before.metadata) + 1
@@ -220,8 +232,9 @@ class KubernetesActuator(Actuator):
         name = successor_name(where.lineage, attempt)
         raw = self._client.raw_job(where.namespace, before.metadata.name)
         try:
+            told = checkpoint if is_tellable(checkpoint) else ""
             made = self._client.create_job(
-                where.namespace, successor(raw, where.lineage, attempt, exclude_nodes, acts)
+                where.namespace, successor(raw, where.lineage, attempt, exclude_nodes, acts, checkpoint=told)
             )
         except KubernetesConflict:
             made = self._client.job(where.namespace, name)

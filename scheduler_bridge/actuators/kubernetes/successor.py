@@ -6,6 +6,8 @@ from typing import Any
 
 from scheduler_clients.kubernetes import ACTS, ATTEMPT, LINEAGE, with_excluded
 
+CHECKPOINT = "SCHEDMATE_CHECKPOINT"
+"""Where a job that starts again finds the path of its last durable checkpoint."""
 _NAMES = 63
 """Characters of a Job's name: it becomes the value of a label on its pods."""
 _OF_THE_CONTROLLER = frozenset(
@@ -27,7 +29,7 @@ def successor_name(lineage: str, attempt: int) -> str:
 
 
 def successor(
-    job: Mapping[str, Any], lineage: str, attempt: int, exclude: Iterable[str], acts: str
+    job: Mapping[str, Any], lineage: str, attempt: int, exclude: Iterable[str], acts: str, *, checkpoint: str = ""
 ) -> dict[str, Any]:
     """Return the manifest of the next attempt.
 
@@ -37,6 +39,7 @@ def successor(
         attempt: The number of the new attempt.
         exclude: Nodes that it must not run on, besides those that it avoids already.
         acts: What stands in the annotation of acts.
+        checkpoint: Path from which it may go on; empty where none is known.
     """
     meta = job["metadata"]
     spec = copy.deepcopy(job["spec"])
@@ -52,6 +55,10 @@ def successor(
     }
     if exclude := tuple(exclude):
         template["spec"]["affinity"] = with_excluded(template["spec"].get("affinity") or {}, exclude)
+    if checkpoint:
+        for container in template["spec"]["containers"]:
+            kept = [one for one in container.get("env", []) if one.get("name") != CHECKPOINT]
+            container["env"] = [*kept, {"name": CHECKPOINT, "value": checkpoint}]
     annotations = {name: text for name, text in meta.get("annotations", {}).items() if name != _OF_KUBECTL}
     made = {
         "name": successor_name(lineage, attempt),

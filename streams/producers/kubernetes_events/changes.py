@@ -69,7 +69,7 @@ def changes(
         if state and state.uid != job.metadata.uid and attempt_of(job.metadata) == state.attempt:
             events += _lost(name, state, now)  # deleted, and submitted again under its name
             state = None
-        events += _life(name, job, of.get(job.metadata.uid, ()), state, after, now)
+        events += _life(job, of.get(job.metadata.uid, ()), state, after, now)
     for name in known.keys() - newest.keys():
         events += _lost(name, after.pop(name), now)
     return events, after
@@ -87,11 +87,9 @@ def gpus(pods: Iterable[Pod]) -> float | None:
     return float(sum(found)) if found else None
 
 
-def _life(
-    name: str, job: Job, pods: Sequence[Pod], state: Known | None, after: dict[str, Known], now: float
-) -> list[JobEvent]:
+def _life(job: Job, pods: Sequence[Pod], state: Known | None, after: dict[str, Known], now: float) -> list[JobEvent]:
     """Tell of submission, requeues, start and end."""
-    about, attempt, uid = _about(job), attempt_of(job.metadata), job.metadata.uid
+    name, uid, attempt, about = job_id(job.metadata), job.metadata.uid, attempt_of(job.metadata), _about(job)
     made = seconds(job.metadata.creation_timestamp, now)
     events = []
     if state is None:

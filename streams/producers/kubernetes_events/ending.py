@@ -53,7 +53,9 @@ def ending(job: Job, pods: Sequence[Pod]) -> Ending | None:
 def _failures(pods: Iterable[Pod]) -> list[_Exit]:
     ends = [status.state.terminated for pod in pods for status in pod.status.container_statuses]
     last = datetime.max.replace(tzinfo=UTC)
-    return [_Exit(end.finished_at or last, end.exit_code, end.signal, end.reason) for end in ends if end and end.exit_code]
+    return [
+        _Exit(end.finished_at or last, end.exit_code, end.signal, end.reason) for end in ends if end and end.exit_code
+    ]
 
 
 def _lost_node(pods: Iterable[Pod]) -> bool:

@@ -49,12 +49,21 @@ class KubernetesWatcher(JobWatcher[Known]):
         connect: Callable[[], Producer],
         checkpoint: Path,
         client: KubernetesClient,
+        *,
         namespace: str = "",
         clock: Callable[[], float] = time.time,
         memory: int = 8 << 20,
     ) -> None:
-        metrics = KubernetesWatcherMetrics()
-        super().__init__(connect, checkpoint, Known, "Kubernetes", KubernetesError, metrics, clock, memory)
+        super().__init__(
+            connect,
+            checkpoint,
+            known=Known,
+            scheduler="Kubernetes",
+            away=KubernetesError,
+            metrics=KubernetesWatcherMetrics(),
+            clock=clock,
+            memory=memory,
+        )
         self._changed = threading.Event()
         self.jobs = Store(client, Job, self._changed.set, namespace)
         self.pods = Store(client, Pod, self._changed.set, namespace)

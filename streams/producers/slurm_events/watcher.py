@@ -49,7 +49,16 @@ class SlurmWatcher(JobWatcher[Known]):
         clock: Callable[[], float] = time.time,
         memory: int = 8 << 20,
     ) -> None:
-        super().__init__(connect, checkpoint, Known, "Slurm", SlurmError, SlurmWatcherMetrics(), clock, memory)
+        super().__init__(
+            connect,
+            checkpoint,
+            known=Known,
+            scheduler="Slurm",
+            away=SlurmError,
+            metrics=SlurmWatcherMetrics(),
+            clock=clock,
+            memory=memory,
+        )
         self._client = client or SlurmClient()
 
     def look(self, known: Mapping[str, Known], now: float) -> tuple[list[JobEvent], dict[str, Known], int]:
