@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Builds a Kubernetes control plane from Go modules, for the tests on a real apiserver: etcd, kube-apiserver, kube-scheduler,
-# kube-controller-manager, and kwok for nodes without kubelets. It takes some minutes of two cores, 500 MB for the binaries and some GB
-# in Go's own caches, so it is made on demand and not in CI. Needs Go 1.24 or newer.
+# Builds a Kubernetes control plane from Go modules, for the tests on a real apiserver: etcd, kube-apiserver, kube-scheduler and
+# kube-controller-manager. It takes some minutes of two cores, 400 MB for the binaries and some GB in Go's own caches, so it is made
+# on demand and not in CI. Needs Go 1.24 or newer.
 #
 #   tests/servers/install-kubernetes.sh [DIRECTORY]     (.cache/kubernetes where none is given)
 set -eu
 cd "$(dirname "$0")/../.."
 minor=34.2
 etcd=v3.6.5
-kwok=v0.7.0
 directory=${1:-.cache/kubernetes}
 mkdir -p "$directory/bin" "$directory/source"
 directory=$(cd "$directory" && pwd)
@@ -59,8 +58,4 @@ fi
 build etcd go.etcd.io/etcd/server/v3 etcd
 build kubernetes k8s.io/kubernetes/cmd/kube-controller-manager kube-controller-manager
 build kubernetes k8s.io/kubernetes/cmd/kube-scheduler kube-scheduler
-if [ ! -x "$bin/kwok" ]; then
-  echo "building kwok"
-  GOBIN=$bin nice -n 15 go install "sigs.k8s.io/kwok/cmd/kwok@$kwok"
-fi
 echo "Kubernetes is in $bin"

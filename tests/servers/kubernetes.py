@@ -1,7 +1,7 @@
-"""A real Kubernetes control plane on loopback: etcd, API server, scheduler, controller manager; kwok stands in for the kubelets.
+"""A real Kubernetes control plane on loopback: etcd, API server, scheduler, controller manager.
 
-Nodes are objects only, of 8 GPUs each. Pods on them run until a test says how their containers ended, as a kubelet would.
-The binaries are built on demand (`tests/servers/install-kubernetes.sh`: minutes, 500 MB), and not in CI: what needs them skips, with the
+Nodes are objects only, of 8 GPUs each; a thread stands in for their kubelets. Pods run until a test says how their containers ended.
+The binaries are built on demand (`tests/servers/install-kubernetes.sh`: minutes, 400 MB), and not in CI: what needs them skips, with the
 reason, where they are absent. Access is by RBAC: the tests run as the users that packaging/kubernetes/rbac.yaml gives rights to.
 """
 
@@ -11,6 +11,7 @@ import secrets
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from . import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARIES = Path(os.environ.get("SCHEDMATE_TEST_KUBERNETES", ROOT / ".cache" / "kubernetes")) / "bin"
-NAMES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok")
+NAMES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager")
 NODES = ("gpu-1", "gpu-2", "gpu-3", "gpu-4")
 GPUS = 8
 RBAC = ROOT / "packaging" / "kubernetes" / "rbac.yaml"
@@ -33,60 +34,68 @@ _CONTROLLERS = (
     "job-controller,cronjob-controller,garbage-collector-controller,disruption-controller,namespace-controller"
 )
 
-_STAGES = """
-apiVersion: kwok.x-k8s.io/v1alpha1
-kind: Stage
-metadata: {name: pod-start}
-spec:
-  resourceRef: {apiGroup: v1, kind: Pod}
-  selector:
-    matchExpressions:
-    - {key: .metadata.deletionTimestamp, operator: DoesNotExist}
-    - {key: .status.phase, operator: In, values: [Pending]}
-    - {key: .status.startTime, operator: DoesNotExist}
-  next:
-    statusTemplate: |
-      {{ $now := Now }}
-      phase: Running
-      startTime: {{ $now | Quote }}
-      conditions:
-      - {type: Ready, status: "True", lastTransitionTime: {{ $now | Quote }}}
-      containerStatuses:
-      {{ range .spec.containers }}
-      - name: {{ .name | Quote }}
-        image: {{ .image | Quote }}
-        imageID: ""
-        ready: true
-        started: true
-        restartCount: 0
-        state: {running: {startedAt: {{ $now | Quote }}}}
-      {{ end }}
----
-apiVersion: kwok.x-k8s.io/v1alpha1
-kind: Stage
-metadata: {name: pod-terminate}
-spec:
-  resourceRef: {apiGroup: v1, kind: Pod}
-  selector:
-    matchExpressions:
-    - {key: .metadata.deletionTimestamp, operator: Exists}
-    - {key: .status.phase, operator: In, values: [Running, Pending]}
-  next:
-    statusTemplate: |
-      phase: Failed
----
-apiVersion: kwok.x-k8s.io/v1alpha1
-kind: Stage
-metadata: {name: pod-delete}
-spec:
-  resourceRef: {apiGroup: v1, kind: Pod}
-  selector:
-    matchExpressions:
-    - {key: .metadata.deletionTimestamp, operator: Exists}
-    - {key: .status.phase, operator: In, values: [Failed, Succeeded]}
-  next:
-    delete: true
-"""
+
+class Kubelets:
+    """Stands in for the kubelets: starts the pods that the scheduler placed, and ends those that are deleted.
+
+    As a kubelet does, it ends a pod that is deleted with a final status first, and then removes it.
+    """
+
+    def __init__(self, cluster: "Kubernetes") -> None:
+        self._cluster = cluster
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="kubelets", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(0.05):
+            found = self._cluster.api(
+                "GET", "/api/v1/pods?fieldSelector=spec.nodeName!=&resourceVersion=0", check=False
+            )
+            for pod in found["items"] if found else ():
+                self._sync(pod)
+
+    def _sync(self, pod: Any) -> None:
+        meta, status = pod["metadata"], pod["status"]
+        path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
+        over = status.get("phase") in ("Succeeded", "Failed")
+        if "deletionTimestamp" in meta:
+            if not over:
+                self._patch(path, terminated(143, "Error"))
+            if meta.get("deletionGracePeriodSeconds") != 0:
+                self._cluster.api("DELETE", path, {"gracePeriodSeconds": 0}, check=False)
+        elif status.get("phase") == "Pending":
+            now = _now()
+            ready = [{"type": "Ready", "status": "True", "lastTransitionTime": now}]
+            state = {"running": {"startedAt": now}}
+            containers = [{**CONTAINER, "ready": True, "started": True, "state": state}]
+            self._patch(
+                path, {"phase": "Running", "startTime": now, "conditions": ready, "containerStatuses": containers}
+            )
+
+    def _patch(self, path: str, status: Mapping[str, Any]) -> None:
+        body = {"status": status}
+        self._cluster.api("PATCH", f"{path}/status", body, kind="application/strategic-merge-patch+json", check=False)
+
+
+CONTAINER = {"name": "train", "image": "train", "imageID": "", "restartCount": 0}
+
+
+def terminated(exit_code: int, reason: str) -> dict[str, Any]:
+    """Return the status of a pod whose container ended so."""
+    now = _now()
+    state = {"terminated": {"exitCode": exit_code, "reason": reason, "startedAt": now, "finishedAt": now}}
+    phase = "Failed" if exit_code else "Succeeded"
+    return {"phase": phase, "containerStatuses": [{**CONTAINER, "ready": False, "state": state}]}
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 class Kubernetes:
@@ -95,14 +104,14 @@ class Kubernetes:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._tokens = {name: secrets.token_hex(16) for name in USERS}
-        self._port, self._etcd, self._peer, self._kwok = (free_port() for _ in range(4))
+        self._port, self._etcd, self._peer = (free_port() for _ in range(3))
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._kubelets: Kubelets | None = None
         lines = [
             f"{token},schedmate-{name},{name}{',system:masters' if name == 'admin' else ''}"
             for name, token in self._tokens.items()
         ]
         (root / "tokens.csv").write_text("\n".join(lines) + "\n")
-        (root / "stages.yaml").write_text(_STAGES)
         subprocess.run(["openssl", "genrsa", "-out", str(root / "sa.key"), "2048"], check=True, capture_output=True)
 
     def kubeconfig(self, user: str = "admin") -> Path:
@@ -114,7 +123,9 @@ class Kubernetes:
                 "certificate-authority": str(self.root / "certs" / "apiserver.crt"),
             }
             content = {
-                "apiVersion": "v1", "kind": "Config", "current-context": "test",
+                "apiVersion": "v1",
+                "kind": "Config",
+                "current-context": "test",
                 "clusters": [{"name": "test", "cluster": cluster}],
                 "users": [{"name": user, "user": {"token": self._tokens[user]}}],
                 "contexts": [{"name": "test", "context": {"cluster": "test", "user": user}}],
@@ -128,13 +139,13 @@ class Kubernetes:
                   "--advertise-client-urls", f"http://127.0.0.1:{self._etcd}", "--listen-peer-urls", f"http://127.0.0.1:{self._peer}",
                   "--unsafe-no-fsync")  # fmt: skip
         self.start_server()
+        certificate = self.root / "certs" / "apiserver.key"  # written after the certificate
+        self.until(certificate.exists, "the API server has made its certificate")
         self.until(lambda: self.api("GET", "/readyz", raw=True) == "ok", "the API server is ready")
         kubeconfig = str(self.kubeconfig())
         self._run("kube-controller-manager", "--kubeconfig", kubeconfig, "--leader-elect=false", "--secure-port=0",
                   f"--controllers={_CONTROLLERS}", "--kube-api-qps=200", "--kube-api-burst=400")  # fmt: skip
         self._run("kube-scheduler", "--kubeconfig", kubeconfig, "--leader-elect=false", "--secure-port=0")
-        self._run("kwok", "--kubeconfig", kubeconfig, "--config", str(self.root / "stages.yaml"), "--manage-all-nodes=true",
-                  "--server-address", f"127.0.0.1:{self._kwok}")  # fmt: skip
         for manifest in yaml.safe_load_all(RBAC.read_text()):
             self.apply(manifest)
         for user in ("bridge", "watcher"):
@@ -142,6 +153,7 @@ class Kubernetes:
         for name in NODES:
             self._add_node(name)
         self.until(lambda: all(self._is_ready(name) for name in NODES), "all nodes are ready")
+        self._kubelets = Kubelets(self)
 
     def start_server(self) -> None:
         """Start the API server."""
@@ -158,10 +170,21 @@ class Kubernetes:
 
     def stop(self) -> None:
         """End everything, etcd last."""
+        if self._kubelets:
+            self._kubelets.stop()
         for process in reversed(self._processes.values()):
             _end(process)
 
-    def api(self, verb: str, path: str, body: Any = None, *, kind: str = "application/json", raw: bool = False) -> Any:
+    def api(
+        self,
+        verb: str,
+        path: str,
+        body: Any = None,
+        *,
+        kind: str = "application/json",
+        raw: bool = False,
+        check: bool = True,
+    ) -> Any:
         """Ask the API server as the administrator; None where it has no such thing, or does not answer."""
         from kubernetes import client, config
         from urllib3.exceptions import HTTPError
@@ -188,7 +211,7 @@ class Kubernetes:
         text = answer.data.decode()
         if raw:
             return text
-        if answer.status == 404:
+        if answer.status == 404 or (answer.status >= 300 and not check):
             return None
         assert answer.status < 300, f"{verb} {path}: {answer.status} {text[:500]}"
         return json.loads(text)
@@ -224,7 +247,8 @@ class Kubernetes:
         pod = {"restartPolicy": "Never", "containers": [container], "terminationGracePeriodSeconds": 1, **template}
         mode = {"completionMode": "Indexed"} if indexed else {}
         body = {
-            "apiVersion": "batch/v1", "kind": "Job",
+            "apiVersion": "batch/v1",
+            "kind": "Job",
             "metadata": {"name": name, "namespace": namespace, **spec.pop("metadata", {})},
             "spec": {
                 "parallelism": pods,
@@ -269,28 +293,9 @@ class Kubernetes:
         for pod in self.pods(job):
             if pod["status"].get("phase") != "Running":
                 continue
-            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            over = {
-                "exitCode": exit_code,
-                "reason": reason or ("Error" if exit_code else "Completed"),
-                "startedAt": now,
-                "finishedAt": now,
-            }
-            status = {
-                "phase": "Failed" if exit_code else "Succeeded",
-                "containerStatuses": [
-                    {
-                        "name": "train",
-                        "image": "train",
-                        "imageID": "",
-                        "ready": False,
-                        "restartCount": 0,
-                        "state": {"terminated": over},
-                    }
-                ],
-            }
             path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}/status"
-            self.api("PATCH", path, {"status": status}, kind="application/merge-patch+json")
+            status = terminated(exit_code, reason or ("Error" if exit_code else "Completed"))
+            self.api("PATCH", path, {"status": status}, kind="application/strategic-merge-patch+json", check=False)
 
     def delete(self, path: str) -> None:
         """Delete an object, and what it owns."""
@@ -321,7 +326,9 @@ class Kubernetes:
         group = "rbac.authorization.k8s.io"
         self.apply(
             {
-                "apiVersion": f"{group}/v1", "kind": "ClusterRoleBinding", "metadata": {"name": f"test-{user}"},
+                "apiVersion": f"{group}/v1",
+                "kind": "ClusterRoleBinding",
+                "metadata": {"name": f"test-{user}"},
                 "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": f"schedmate-{user}"},
                 "subjects": [{"apiGroup": group, "kind": "User", "name": f"schedmate-{user}"}],
             }
@@ -356,7 +363,7 @@ def running() -> Iterator[Kubernetes]:
     pytest.importorskip("kubernetes")
     if missing := [name for name in NAMES if not (BINARIES / name).exists()]:
         pytest.skip(
-            f"no {', '.join(missing)} in {BINARIES}: tests/servers/install-kubernetes.sh builds them (Go, minutes, 500 MB; not in CI "
+            f"no {', '.join(missing)} in {BINARIES}: tests/servers/install-kubernetes.sh builds them (Go, minutes, 400 MB; not in CI "
             "for that reason), or SCHEDMATE_TEST_KUBERNETES names another folder"
         )
     root = Path(tempfile.mkdtemp(prefix="kubernetes-"))
