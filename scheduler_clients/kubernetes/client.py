@@ -27,6 +27,7 @@ from .errors import (
 from .objects import Job, ListMeta, Node, Pod
 
 _T = TypeVar("_T", Job, Node, Pod)
+_Decoded = TypeVar("_Decoded")
 _PAGE = 500
 """Objects of one answer to a list, as kubectl asks for them."""
 _PAGES = 400
@@ -77,12 +78,11 @@ class KubernetesClient:
 
     def job(self, namespace: str, name: str) -> Job:
         """Return a Job."""
-        return msgspec.json.decode(self._ask(self._batch.read_namespaced_job, name, namespace), type=Job)
+        return _decode(self._ask(self._batch.read_namespaced_job, name, namespace), Job)
 
     def raw_job(self, namespace: str, name: str) -> dict[str, Any]:
         """Return a Job with all its fields, so that another can be made of it."""
-        found: dict[str, Any] = json.loads(self._ask(self._batch.read_namespaced_job, name, namespace))
-        return found
+        return _decode(self._ask(self._batch.read_namespaced_job, name, namespace), dict[str, Any])
 
     def jobs(self, namespace: str, selector: str) -> list[Job]:
         """Return the Jobs of a namespace that a label selector fits."""
@@ -98,7 +98,7 @@ class KubernetesClient:
 
     def node(self, name: str) -> Node:
         """Return a node."""
-        return msgspec.json.decode(self._ask(self._core.read_node, name), type=Node)
+        return _decode(self._ask(self._core.read_node, name), Node)
 
     def nodes(self) -> list[Node]:
         """Return all nodes."""
@@ -126,19 +126,19 @@ class KubernetesClient:
 
     def patch_job(self, job: Job, patch: Mapping[str, Any]) -> Job:
         """Change a Job, unless another has taken its name."""
-        return msgspec.json.decode(
+        return _decode(
             self._ask(
                 self._batch.patch_namespaced_job,
                 job.metadata.name,
                 job.metadata.namespace,
                 _merged({"metadata": {"uid": job.metadata.uid}}, patch),
             ),
-            type=Job,
+            Job,
         )
 
     def create_job(self, namespace: str, body: Mapping[str, Any]) -> Job:
         """Create a Job. Raises `KubernetesConflict` where its name is taken."""
-        return msgspec.json.decode(self._ask(self._batch.create_namespaced_job, namespace, dict(body)), type=Job)
+        return _decode(self._ask(self._batch.create_namespaced_job, namespace, dict(body)), Job)
 
     def delete_job(self, job: Job) -> None:
         """Delete a Job and its pods, unless another has taken its name."""
@@ -148,9 +148,7 @@ class KubernetesClient:
     def patch_node(self, node: Node, patch: Mapping[str, Any]) -> Node:
         """Change a node. Raises `KubernetesConflict` where somebody changed it since it was read."""
         version = {"metadata": {"resourceVersion": node.metadata.resource_version}}
-        return msgspec.json.decode(
-            self._ask(self._core.patch_node, node.metadata.name, _merged(version, patch)), type=Node
-        )
+        return _decode(self._ask(self._core.patch_node, node.metadata.name, _merged(version, patch)), Node)
 
     def evict(self, pod: Pod, *, dry_run: bool = False) -> None:
         """Evict a pod through the eviction API. Raises `KubernetesRefused` where a PodDisruptionBudget forbids it."""
@@ -173,11 +171,19 @@ class KubernetesClient:
         body = {
             "metadata": {"generateName": f"{meta.name[:200]}.", "namespace": space},
             "involvedObject": {
-                "apiVersion": version, "kind": kind, "name": meta.name, "uid": meta.uid,
+                "apiVersion": version,
+                "kind": kind,
+                "name": meta.name,
+                "uid": meta.uid,
                 **({"namespace": meta.namespace} if meta.namespace else {}),
             },
-            "reason": reason, "message": note[:1000], "type": "Normal", "source": {"component": "schedmate"},
-            "firstTimestamp": now, "lastTimestamp": now, "count": 1,
+            "reason": reason,
+            "message": note[:1000],
+            "type": "Normal",
+            "source": {"component": "schedmate"},
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
         }
         self._ask(self._core.create_namespaced_event, space, body)
 
@@ -193,8 +199,8 @@ class KubernetesClient:
     def _list(self, kind: type[_T], verb: Callable[..., Any], *where: str, **asked: str) -> tuple[list[_T], str]:
         found: list[_T] = []
         for _ in range(_PAGES):
-            page = msgspec.json.decode(self._ask(verb, *where, limit=_PAGE, **asked), type=_List)
-            found += [msgspec.json.decode(item, type=kind) for item in page.items]
+            page = _decode(self._ask(verb, *where, limit=_PAGE, **asked), _List)
+            found += [_decode(item, kind) for item in page.items]
             if not page.metadata.continue_:
                 return found, page.metadata.resource_version
             asked["_continue"] = page.metadata.continue_
@@ -204,6 +210,11 @@ class KubernetesClient:
         with _translated(), contextlib.closing(verb(*where, **asked, **self._limits)) as answer:
             data: bytes = answer.read() if hasattr(answer, "read") else answer.data
             return data
+
+
+def _decode(data: bytes | msgspec.Raw, kind: type[_Decoded]) -> _Decoded:
+    with _translated():
+        return msgspec.json.decode(data, type=kind)
 
 
 def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

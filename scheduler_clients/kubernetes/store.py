@@ -47,7 +47,8 @@ class Store(Generic[_T]):
     def __init__(
         self, client: KubernetesClient, kind: type[_T], changed: Callable[[], None], namespace: str = ""
     ) -> None:
-        self._client, self._kind, self._changed, self._namespace = client, kind, changed, namespace
+        self._client, self._changed, self._namespace = client, changed, namespace
+        self._kind: type[_T] = kind
         self._objects: dict[str, _T] = {}
         self._version = ""
         self._lock = threading.Lock()
