@@ -10,7 +10,7 @@ from .errors import (
     ResourceVersionExpired,
 )
 from .lineage import ACTS, ATTEMPT, LINEAGE, JobName, attempt_of, job_id, lineage_of
-from .objects import Job, Meta, Node, Pod
+from .objects import Job, Meta, Node, Pod, Taint
 from .placement import excluded_nodes, pinned_nodes, with_excluded
 from .store import Store
 
@@ -31,6 +31,7 @@ __all__ = [
     "Pod",
     "ResourceVersionExpired",
     "Store",
+    "Taint",
     "attempt_of",
     "excluded_nodes",
     "job_id",

@@ -208,12 +208,13 @@ class Job(_Object, frozen=True):
         return next((one for one in self.status.conditions if one.type == kind and one.status == "True"), None)
 
 
-class Taint(_Object, frozen=True):
+class Taint(_Object, frozen=True, omit_defaults=True):
     """What keeps pods off a node."""
 
     key: str
     value: str = ""
     effect: str = ""
+    time_added: str = ""
 
 
 class NodeSpec(_Object, frozen=True):

@@ -338,9 +338,12 @@ class Kubernetes:
         size = {"cpu": "64", "memory": "512Gi", "pods": "110", "nvidia.com/gpu": str(GPUS)}
         labels = {"kubernetes.io/hostname": f"host-{name}", "cloud.google.com/gke-nodepool": "gpus"}
         meta = {"name": name, "labels": labels}
-        self.apply(
-            {"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": {"allocatable": size, "capacity": size}}
-        )
+        self.apply({"apiVersion": "v1", "kind": "Node", "metadata": meta})
+        status = {"allocatable": size, "capacity": size, "conditions": [{"type": "Ready", "status": "True"}]}
+        path = f"/api/v1/nodes/{name}"
+        self.api("PATCH", f"{path}/status", {"status": status}, kind="application/strategic-merge-patch+json")
+        # The API server taints a new node until the node lifecycle controller, which is not here, finds it ready.
+        self.api("PATCH", path, {"spec": {"taints": None}}, kind="application/merge-patch+json")
 
     def _is_ready(self, name: str) -> bool:
         node = self.api("GET", f"/api/v1/nodes/{name}")

@@ -35,12 +35,13 @@ from scheduler_clients.kubernetes import (
     KubernetesUnavailable,
     Node,
     Pod,
+    Taint,
     attempt_of,
     pinned_nodes,
 )
 
 from .jobs import QUEUE, acts_of, outlives_eviction, present, state_of, view
-from .nodes import DRAINED_BY, TAINT, drained_by, in_service, node_view
+from .nodes import DRAINED_BY, TAINT, drained_by, in_service, node_view, taints
 from .settings import KubernetesLimits
 from .successor import successor, successor_name
 
@@ -196,9 +197,9 @@ class KubernetesActuator(Actuator):
                 raise ActuatorError("a node in service", came, "nothing was done")
             acts = add_key(before.metadata.annotations.get(ACTS, ""), key)
             notes = {ACTS: acts, DRAINED_BY: f"schedmate:{key} {reason}"}
-            # One patch: never a cordon without its key. The list of taints is merged by taint (strategic merge).
-            taint = {"key": TAINT, "value": key.partition("/")[2], "effect": "NoSchedule"}
-            return {"metadata": {"annotations": notes}, "spec": {"unschedulable": True, "taints": [taint]}}
+            # One patch: never a cordon without its key.
+            ours = Taint(key=TAINT, value=key.partition("/")[2], effect="NoSchedule")
+            return {"metadata": {"annotations": notes}, "spec": {"unschedulable": True, "taints": taints(before, ours)}}
 
         seen = self._change_node(node, drained)
         if drained_by(seen) != key:
@@ -214,9 +215,8 @@ class KubernetesActuator(Actuator):
                 came = f"{node} is {self._node_view(before).word}"
                 raise ActuatorError("a node that the bridge drained", came, "nothing was done; uncordon it by hand")
             acts = add_key(before.metadata.annotations.get(ACTS, ""), key)
-            taint = {"key": TAINT, "$patch": "delete"}
             notes = {ACTS: acts, DRAINED_BY: None}
-            return {"metadata": {"annotations": notes}, "spec": {"unschedulable": None, "taints": [taint]}}
+            return {"metadata": {"annotations": notes}, "spec": {"unschedulable": None, "taints": taints(before, None)}}
 
         seen = self._change_node(node, returned)
         if not in_service(seen):

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from scheduler_bridge.act_keys import read_keys
 from scheduler_bridge.actuators.base import NodeView, SchedulerNodeState
-from scheduler_clients.kubernetes import ACTS, Node, Pod
+from scheduler_clients.kubernetes import ACTS, Node, Pod, Taint
 
 DRAINED_BY = "schedmate.io/drained-by"
 """Annotation: the key of the act that drained the node, then the reason."""
@@ -23,6 +25,12 @@ def drained_by(node: Node) -> str:
 def in_service(node: Node) -> bool:
     """True where nothing keeps the scheduler from giving it pods."""
     return not node.spec.unschedulable and not any(taint.key == TAINT for taint in node.spec.taints)
+
+
+def taints(node: Node, ours: Taint | None) -> list[dict[str, str]]:
+    """Return all taints that a node shall have: those of others, and ours. A patch replaces the whole list."""
+    kept = [taint for taint in node.spec.taints if taint.key != TAINT]
+    return [msgspec.to_builtins(taint) for taint in (*kept, *([ours] if ours else []))]
 
 
 def works(pod: Pod) -> bool:

@@ -249,6 +249,9 @@ def test_a_drained_node_takes_no_pods_until_it_returns(
     job = kubernetes.submit(space, "train")
     (node,) = kubernetes.wait_running(job)
     mark = key("drain")
+    theirs = {"key": "example.com/theirs", "effect": "PreferNoSchedule"}
+    patch = {"spec": {"taints": [theirs]}}
+    kubernetes.api("PATCH", f"/api/v1/nodes/{node}", patch, kind="application/merge-patch+json")
     try:
         assert actuator.drain(node, "Xid 79", mark).state is SchedulerNodeState.DRAINING
         assert kubernetes.running(job) == [node]
@@ -260,6 +263,8 @@ def test_a_drained_node_takes_no_pods_until_it_returns(
     finally:
         seen = actuator.undrain(node, key("undrain"))
     assert (seen.state, seen.drained_by) == (SchedulerNodeState.UP, "")
+    assert kubernetes.api("GET", f"/api/v1/nodes/{node}")["spec"] == {"taints": [theirs]}
+    kubernetes.api("PATCH", f"/api/v1/nodes/{node}", {"spec": {"taints": None}}, kind="application/merge-patch+json")
     assert [one.partition("/")[0] for one in seen.acts] == ["drain", "undrain"]
 
 
