@@ -352,12 +352,8 @@ class Kubernetes:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    process.terminate()
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait(10)
+    process.kill()  # an API server asked to end waits for its watches
+    process.wait(10)
 
 
 @contextmanager
