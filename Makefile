@@ -56,7 +56,11 @@ chaos: $(VENV)/.developing  ## kill, stop and cut everything for a while, and co
 	tests/servers/install.sh
 	$(BIN)/python -m benchmarks.chaos --minutes $(MINUTES) --seed $(SEED)
 
-corpus-score: $(VENV)/.installed  ## what the tracker gets right on logs of real runs, by framework
+$(VENV)/.training: $(VENV)/.developing
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group train
+	@touch $@
+
+corpus-score: $(VENV)/.training  ## what the tracker gets right on logs of real runs, by framework, with models that have not seen it
 	$(BIN)/python -m benchmarks.corpus.score
 
 failures-score: $(VENV)/.installed  ## what the failure handler gets right on failures provoked on purpose

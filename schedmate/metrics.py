@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from processors.activity.stage import ActivityMetrics
 from processors.alarms.monitor import AlarmMetrics
 from processors.checkpoints import CheckpointMetrics
 from processors.classify.classifier import ClassifierMetrics
@@ -36,6 +37,7 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("worker", HandlerMetrics),
     ("worker", InterferenceMetrics),
     ("worker", AlarmMetrics),
+    ("worker", ActivityMetrics),
     ("worker", CheckpointMetrics),
     ("worker", NodeMetrics),
     ("worker", NodeEvidenceMetrics),

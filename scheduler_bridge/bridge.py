@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 
 from records import (
+    Alarm,
     Checkpoint,
     Decision,
     DecisionResult,
@@ -26,7 +27,7 @@ from scheduler_bridge.settings import BridgeOptions
 Remembered = Decision | DecisionResult | OperatorCommand | Checkpoint
 """What the bridge reads back when it starts, and right before an action."""
 
-Accepted = Remembered | Failure | Slowdown | JobEvent
+Accepted = Remembered | Failure | Slowdown | Alarm | JobEvent
 """What the bridge reads."""
 
 WORK = 5.0
@@ -98,6 +99,8 @@ class Bridge:
                 self._proposals.on_failure(record)
             case Slowdown():
                 self._proposals.on_slowdown(record)
+            case Alarm():
+                self._proposals.on_alarm(record)
             case Checkpoint():
                 self._proposals.on_checkpoint(record)
             case JobEvent():

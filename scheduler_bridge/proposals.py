@@ -4,6 +4,8 @@ import structlog
 
 from records import (
     Action,
+    Alarm,
+    AlarmKind,
     Checkpoint,
     CheckpointState,
     Decision,
@@ -17,7 +19,7 @@ from records import (
 from scheduler_bridge.guardrails import Objection
 from scheduler_bridge.journal import Journal
 from scheduler_bridge.ledger import LedgerEntry
-from scheduler_bridge.policies import OF_FAILURES, propose
+from scheduler_bridge.policies import OF_FAILURES, cancel_hung, propose
 from scheduler_bridge.saves import Saves
 
 log = structlog.get_logger(__name__)
@@ -43,6 +45,16 @@ class Proposals:
         """Propose what a slowdown leads to."""
         for decision in propose(slowdown, self._journal.settings):
             self._adopt(decision)
+
+    def on_alarm(self, alarm: Alarm) -> None:
+        """Propose what an alarm leads to; retract what it led to where it is over."""
+        for decision in propose(alarm, self._journal.settings):
+            self._adopt(decision)
+        if alarm.kind is not AlarmKind.HANG or alarm.raised:
+            return
+        for entry in self._journal.ledger.about(alarm.job, alarm.attempt):
+            if entry.policy == cancel_hung.POLICY and entry.untouched and entry.decision is not None:
+                self._journal.conclude(entry.decision, Objection("alarm", f"the hang is over: {alarm.detail}"))
 
     def on_failure(self, failure: Failure) -> None:
         """Propose what the newest revision says, and retract what an older one led to."""

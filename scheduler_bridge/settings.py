@@ -48,6 +48,7 @@ class BridgeOptions:
         witness_age: Seconds after which what speaks against a node drains it no more.
         max_drained_share: Share of the nodes of the cluster, and of each pool, that the bridge drains, 0 to 1; one node at least.
         min_nodes_left: Nodes that stay in service in the cluster, and in each pool, when the bridge drains one.
+        cancel_hung: Seconds of a hang, confirmed by the GPUs, after which the job is cancelled.
         node_cooldown: Seconds between two actions of one kind on one node.
         max_grace: Seconds that a job may be given to save a checkpoint before it is evicted.
         checkpoint_signal: The signal that tells a job to save a checkpoint (`USR1`).
@@ -78,6 +79,7 @@ class BridgeOptions:
     witness_age: float = 900.0
     max_drained_share: float = 0.1
     min_nodes_left: int = 2
+    cancel_hung: float = 1800.0
     node_cooldown: float = 3600.0
     max_grace: float = 900.0
     checkpoint_signal: str = "USR1"
@@ -192,6 +194,9 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     min_nodes_left: NonNegativeInt = Field(
         2, description="Nodes that stay in service (in the cluster, and in each partition) when one is drained."
     )
+    cancel_hung_seconds: PositiveFloat = Field(
+        1800.0, description="A job that has hung for so long, by its log and by its GPUs, is cancelled."
+    )
     node_cooldown_seconds: NonNegativeFloat = Field(
         3600.0, description="Time between two drains of one node, or two returns to service."
     )
@@ -240,6 +245,7 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
             users_against_node=self.users_against_node,
             max_drained_share=self.max_drained_share,
             min_nodes_left=self.min_nodes_left,
+            cancel_hung=self.cancel_hung_seconds,
             node_cooldown=self.node_cooldown_seconds,
             max_grace=self.max_grace_seconds,
             checkpoint_signal=self.checkpoint_signal,

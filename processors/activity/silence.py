@@ -10,7 +10,8 @@ GAPS = 16
 """Gaps between reports that are remembered."""
 LEAST_GAPS = 3
 """Fewer say nothing."""
-_TIMES_USUAL, _TIMES_LONGEST = 10.0, 2.5
+TIMES_USUAL, TIMES_LONGEST = 10.0, 2.5
+"""Reports that stay away for so many times the usual gap, and the longest one, are an alarm by themselves."""
 
 
 class Silence(msgspec.Struct):
@@ -41,8 +42,10 @@ class Silence(msgspec.Struct):
         self.time = max(time, self.time)
         return True
 
-    def limit(self, least: float) -> float | None:
+    def limit(
+        self, least: float, times_usual: float = TIMES_USUAL, times_longest: float = TIMES_LONGEST
+    ) -> float | None:
         """Return how many seconds without a report are an alarm, at least `least`; None where too few reports came to tell."""
         if len(self.gaps) < LEAST_GAPS:
             return None
-        return max(least, _TIMES_USUAL * median(self.gaps), _TIMES_LONGEST * self.longest)
+        return max(least, times_usual * median(self.gaps), times_longest * self.longest)

@@ -1,5 +1,6 @@
-"""Medians that a few odd values do not move."""
+"""Medians that a few odd values do not move, and the usual value among values to which pauses were added."""
 
+import math
 from collections.abc import Iterable, Sequence
 
 _SIGMA = 1.4826
@@ -8,6 +9,12 @@ _SIGMA = 1.4826
 _CUT = 5.0
 _FLOOR = 0.05
 """Deviations below this share of the median are never odd: many logs print few digits."""
+_SHARE = 0.4
+"""Of the values that the densest cluster holds: more than a few, fewer than half, since half of the stretches may hold a pause."""
+
+
+_STEADY = 0.25
+"""Relative spread up to which values hold no pauses."""
 
 
 def median(values: Iterable[float]) -> float:
@@ -39,3 +46,22 @@ def spread(values: Sequence[float]) -> float:
         return 0.0
     middle = median(values)
     return _SIGMA * median(abs(value - middle) for value in values) / abs(middle) if middle else 0.0
+
+
+def without_pauses(values: Sequence[float]) -> float | None:
+    """Return the usual one of `values`, of which some hold a pause; None of nothing.
+
+    Steady values have none: their median. Else pauses only add: of two clusters that are as dense, the lower one is without them
+    (half-sample mode, Robertson and Cryer 1974).
+    """
+    ordered = sorted(values)
+    if len(ordered) <= 2:
+        return ordered[0] if ordered else None
+    if len(ordered) == 3 or spread(ordered) <= _STEADY:
+        return median(ordered)
+    size = max(2, math.ceil(len(ordered) * _SHARE))
+    best = min(
+        range(len(ordered) - size + 1),
+        key=lambda i: (ordered[i + size - 1] - ordered[i]) / ordered[i] + 0.02 * i / len(ordered),
+    )
+    return median(ordered[best : best + size])
