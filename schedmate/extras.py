@@ -17,6 +17,7 @@ EXTRA_OF: Mapping[str, str] = {
     "redis": "sink",
     "sklearn": "advise",
     "tokenizers": "minilm",
+    "urllib3": "kubernetes",
     "vllm": "gpu",
     "yaml": "advise",
 }
