@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SLOW := kafka or redis or slurm or clickhouse or vllm or slow
+SLOW := kafka or redis or slurm or kubernetes or clickhouse or vllm or slow
 
 .PHONY: help install demo pyz check test bench chaos corpus-score failures-score simulate docs site clean
 

@@ -11,6 +11,7 @@ EXTRA_OF: Mapping[str, str] = {
     "clickhouse_connect": "sink",
     "faust": "worker",
     "jinja2": "web",
+    "kubernetes": "kubernetes",
     "lightgbm": "advise",
     "markupsafe": "web",
     "matplotlib": "simulate",
@@ -20,6 +21,7 @@ EXTRA_OF: Mapping[str, str] = {
     "starlette": "web",
     "tokenizers": "minilm",
     "uvicorn": "web",
+    "urllib3": "kubernetes",
     "vllm": "gpu",
     "yaml": "advise",
 }

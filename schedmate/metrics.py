@@ -23,6 +23,7 @@ from streams.model_worker.answering import AnsweringMetrics
 from streams.model_worker.answers import AnswerMetrics
 from streams.model_worker.pool import ModelMetrics
 from streams.producers.gpu import GpuAgentMetrics
+from streams.producers.kubernetes_events.watcher import KubernetesWatcherMetrics
 from streams.producers.metrics import CollectorMetrics, IntakeMetrics, ShippingMetrics
 from streams.producers.slurm_events.watcher import SlurmWatcherMetrics
 from streams.runtimes.metrics import EngineMetrics, PumpMetrics
@@ -55,6 +56,7 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("collect, with --socket", IntakeMetrics),
     ("gpu-agent", GpuAgentMetrics),
     ("watch-scheduler", SlurmWatcherMetrics),
+    ("watch-scheduler", KubernetesWatcherMetrics),
     ("collect, gpu-agent, watch-scheduler", ShippingMetrics),
 )
 """What makes each group, by the commands that serve it."""

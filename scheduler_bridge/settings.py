@@ -157,7 +157,7 @@ Windows = Annotated[tuple[Annotated[str, AfterValidator(_is_window)], ...], NoDe
 class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     """What may act on the cluster. Nothing may, until `modes` names it."""
 
-    scheduler: Literal["slurm"] = Field("slurm", description="Which scheduler carries decisions out.")
+    scheduler: Literal["slurm", "kubernetes"] = Field("slurm", description="Which scheduler carries decisions out.")
     modes: Annotated[dict[Action, Mode], NoDecode, BeforeValidator(_pairs)] = Field(
         {},
         description="How far each action may go, such as restart=act,cancel_packing=approve: shadow publishes decisions only, "

@@ -4,6 +4,7 @@ pytest_plugins = [
     *(
         "tests.servers.clickhouse",
         "tests.servers.kafka",
+        "tests.servers.kubernetes",
         "tests.servers.redis",
         "tests.servers.slurm",
         "tests.servers.vllm",

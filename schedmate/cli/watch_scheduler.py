@@ -1,13 +1,18 @@
 """`schedmate watch-scheduler`: job events from a scheduler."""
 
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from schedmate.settings import Loaded
+from schedmate.settings import Loaded, Settings
 from streams.transport import Producer
+
+if TYPE_CHECKING:
+    from streams.producers.job_watcher import JobWatcher
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
@@ -40,27 +45,77 @@ def slurm(
 
     Example: `schedmate watch-scheduler slurm --interval 2`
     """
+    from streams.producers.slurm_events import SlurmWatcher
+
+    loaded: Loaded = context.obj
+    file = checkpoint or loaded.settings.producer.directory / "slurm-events.json"
+    _watch(loaded.settings, "Slurm", file, interval, lambda connect: SlurmWatcher(connect, file))
+
+
+@app.command()
+def kubernetes(
+    context: typer.Context,
+    kubeconfig: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="How to connect.", show_default="the pod's service account, else KUBECONFIG"),
+    ] = None,
+    namespace: Annotated[
+        str, typer.Option(metavar="NAME", help="Watch this namespace alone.", show_default="all")
+    ] = "",
+    interval: Annotated[
+        float | None,
+        typer.Option(min=0.05, help="Least seconds between looks.", show_default="producer.scheduler_seconds"),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="What was told already.", show_default="kubernetes-events.json in producer.directory"
+        ),
+    ] = None,
+) -> None:
+    """Watch Kubernetes' Jobs, and ship what changes: submitted, started, requeued, ended.
+
+    It needs the extra `kubernetes`, and the right to list and watch Jobs, Pods and Nodes (docs/kubernetes.md). Run one for each cluster.
+
+    Example: `schedmate watch-scheduler kubernetes --namespace research`
+    """
+    from schedmate.extras import require
+
+    require("kubernetes")
+    from scheduler_clients.kubernetes import KubernetesClient
+    from streams.producers.kubernetes_events import KubernetesWatcher
+
+    loaded: Loaded = context.obj
+    file = checkpoint or loaded.settings.producer.directory / "kubernetes-events.json"
+    client = KubernetesClient.connect(kubeconfig)
+    made = partial(KubernetesWatcher, checkpoint=file, client=client, namespace=namespace)
+    _watch(loaded.settings, "Kubernetes", file, interval, made)
+
+
+def _watch(
+    settings: Settings,
+    scheduler: str,
+    file: Path,
+    interval: float | None,
+    make: Callable[[Callable[[], Producer]], "JobWatcher[Any]"],
+) -> None:
+    """Run a watcher until the process is told to stop."""
     from schedmate.connections import kafka_connection
     from schedmate.service import service
     from streams.kafka import KafkaProducer
     from streams.producers.metrics import ShippingMetrics
-    from streams.producers.slurm_events import SlurmWatcher
-
-    loaded: Loaded = context.obj
-    settings = loaded.settings
-    file = checkpoint or settings.producer.directory / "slurm-events.json"
 
     def connect() -> Producer:
         return KafkaProducer(kafka_connection(settings.kafka), settings.kafka.compression, give_up_s=10.0)
 
     with service(settings, "watch-scheduler") as running:
         file.parent.mkdir(parents=True, exist_ok=True)
-        watcher = SlurmWatcher(connect, file)
+        watcher = make(connect)
         began = time.time()
 
         def health() -> list[str]:
             silent = time.time() - max(began, watcher.last_look)
-            return [f"Slurm has not answered for {silent:.0f} s"] if silent > SILENT_S else []
+            return [f"{scheduler} has not answered for {silent:.0f} s"] if silent > SILENT_S else []
 
         running.telemetry.export(watcher.metrics, ShippingMetrics(watcher.shipper.counters))
         running.telemetry.health = health

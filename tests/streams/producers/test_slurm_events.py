@@ -275,7 +275,7 @@ def test_a_scheduler_that_is_away_is_waited_for(tmp_path: Path) -> None:
         Told().connect, tmp_path / "checkpoint.json", SlurmClient(SlurmCommands({"PATH": str(tmp_path)}))
     )
     assert watcher.poll() == 0
-    assert value(watcher.metrics.slurm_away) == 1
+    assert value(watcher.metrics.away) == 1
 
 
 class Jobs:

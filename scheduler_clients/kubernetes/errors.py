@@ -1,0 +1,33 @@
+"""What can go wrong with Kubernetes, by name."""
+
+from records import UserError
+
+
+class KubernetesError(UserError):
+    """The API server did not do, or did not tell, what was asked; the text says what was expected, what came, and what to do."""
+
+    def __init__(self, expected: str, came: str, remedy: str) -> None:
+        super().__init__(f"expected {expected}; came: {came}; {remedy}")
+        self.expected = expected
+        self.came = came
+        self.remedy = remedy
+
+
+class KubernetesUnavailable(KubernetesError):
+    """The API server does not answer, or nothing says where it is: nothing is known."""
+
+
+class KubernetesNotFound(KubernetesError):
+    """There is no such object (any more)."""
+
+
+class KubernetesConflict(KubernetesError):
+    """The object was changed, deleted or made by somebody else meanwhile (409)."""
+
+
+class KubernetesRefused(KubernetesError):
+    """The API server answered, and refused: no right to it (403), a disruption budget (429), or an invalid object (422)."""
+
+
+class ResourceVersionExpired(KubernetesError):
+    """The resource version to go on from is too old (410): the list must be read again."""

@@ -1,0 +1,250 @@
+"""Jobs, Pods and Nodes, as far as they are read here (Kubernetes API reference: batch/v1 Job, core/v1 Pod and Node).
+
+What the API server sends beyond these fields is left out when it is decoded.
+"""
+
+from datetime import datetime
+
+from msgspec import Struct, field
+
+
+class _Object(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Fields are spelled as Kubernetes spells them: `backoffLimit`."""
+
+
+class OwnerReference(_Object, frozen=True):
+    """What an object belongs to."""
+
+    kind: str = ""
+    name: str = ""
+    controller: bool = False
+
+
+class Meta(_Object, frozen=True):
+    """Identity of an object, and what is noted on it."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    owner_references: list[OwnerReference] = []
+    creation_timestamp: datetime | None = None
+    deletion_timestamp: datetime | None = None
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The controller that made it, where there is one."""
+        return next((owner for owner in self.owner_references if owner.controller), None)
+
+
+class Condition(_Object, frozen=True):
+    """One condition; it holds where `status` is `True`."""
+
+    type: str
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: datetime | None = None
+
+
+class FieldRequirement(_Object, frozen=True):
+    """A requirement on a node's field: `metadata.name NotIn [n1]`."""
+
+    key: str = ""
+    operator: str = ""
+    values: list[str] = []
+
+
+class NodeSelectorTerm(_Object, frozen=True):
+    """One of several alternatives; all its requirements must hold."""
+
+    match_fields: list[FieldRequirement] = []
+
+
+class NodeSelector(_Object, frozen=True):
+    """Alternatives, one of which must hold."""
+
+    node_selector_terms: list[NodeSelectorTerm] = []
+
+
+class NodeAffinity(_Object, frozen=True):
+    """Where a pod may run."""
+
+    required: NodeSelector | None = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
+
+
+class Affinity(_Object, frozen=True):
+    """Rules of placement; of these only the one on nodes is read."""
+
+    node_affinity: NodeAffinity | None = None
+
+
+class Resources(_Object, frozen=True):
+    """What a container may use at most, as quantities: `{"nvidia.com/gpu": "8"}`."""
+
+    limits: dict[str, str] = {}
+
+
+class Container(_Object, frozen=True):
+    """One container of a pod."""
+
+    command: list[str] = []
+    args: list[str] = []
+    working_dir: str = ""
+    resources: Resources = Resources()
+
+
+class PodSpec(_Object, frozen=True):
+    """What a pod shall be."""
+
+    containers: list[Container] = []
+    node_name: str = ""
+    node_selector: dict[str, str] = {}
+    affinity: Affinity | None = None
+
+
+class Terminated(_Object, frozen=True):
+    """How a container ended."""
+
+    exit_code: int = 0
+    signal: int = 0
+    reason: str = ""
+    finished_at: datetime | None = None
+
+
+class ContainerState(_Object, frozen=True):
+    """The state of a container; null where it is another one."""
+
+    terminated: Terminated | None = None
+
+
+class ContainerStatus(_Object, frozen=True):
+    """What the kubelet says of a container."""
+
+    state: ContainerState = ContainerState()
+
+
+class PodStatus(_Object, frozen=True):
+    """What became of a pod."""
+
+    phase: str = ""
+    start_time: datetime | None = None
+    conditions: list[Condition] = []
+    container_statuses: list[ContainerStatus] = []
+
+
+class Pod(_Object, frozen=True):
+    """A pod."""
+
+    metadata: Meta
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def over(self) -> bool:
+        """True once its containers have ended."""
+        return self.status.phase in ("Succeeded", "Failed")
+
+
+class OnPodCondition(_Object, frozen=True):
+    """A condition of a pod that a rule speaks of."""
+
+    type: str = ""
+
+
+class PodFailureRule(_Object, frozen=True):
+    """What the owner does about a failed pod: `FailJob`, `FailIndex`, `Ignore` or `Count`."""
+
+    action: str = ""
+    on_pod_conditions: list[OnPodCondition] = []
+
+
+class PodFailurePolicy(_Object, frozen=True):
+    """Rules; the first that fits counts."""
+
+    rules: list[PodFailureRule] = []
+
+
+class PodTemplate(_Object, frozen=True):
+    """What the pods of a Job are made of."""
+
+    spec: PodSpec = PodSpec()
+
+
+class JobSpec(_Object, frozen=True):
+    """What a Job shall be."""
+
+    parallelism: int = 1
+    completions: int | None = None
+    suspend: bool = False
+    backoff_limit: int = 6
+    managed_by: str = ""
+    pod_failure_policy: PodFailurePolicy | None = None
+    template: PodTemplate = PodTemplate()
+
+
+class JobStatus(_Object, frozen=True):
+    """What became of a Job."""
+
+    active: int = 0
+    failed: int = 0
+    terminating: int = 0
+    start_time: datetime | None = None
+    completion_time: datetime | None = None
+    conditions: list[Condition] = []
+
+
+class Job(_Object, frozen=True):
+    """A batch/v1 Job."""
+
+    metadata: Meta
+    spec: JobSpec = JobSpec()
+    status: JobStatus = JobStatus()
+
+    def condition(self, kind: str) -> Condition | None:
+        """Return the condition of this type where it holds."""
+        return next((one for one in self.status.conditions if one.type == kind and one.status == "True"), None)
+
+
+class Taint(_Object, frozen=True, omit_defaults=True):
+    """What keeps pods off a node."""
+
+    key: str
+    value: str = ""
+    effect: str = ""
+    time_added: str = ""
+
+
+class NodeSpec(_Object, frozen=True):
+    """What a node shall be."""
+
+    unschedulable: bool = False
+    taints: list[Taint] = []
+
+
+class NodeStatus(_Object, frozen=True):
+    """What the kubelet says of its node."""
+
+    conditions: list[Condition] = []
+
+
+class Node(_Object, frozen=True):
+    """A node."""
+
+    metadata: Meta
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+    @property
+    def ready(self) -> bool:
+        """True where its kubelet says that it takes pods."""
+        return any(one.type == "Ready" and one.status == "True" for one in self.status.conditions)
+
+
+class ListMeta(_Object, frozen=True):
+    """Where a list stands."""
+
+    resource_version: str = ""
+    continue_: str = field(name="continue", default="")

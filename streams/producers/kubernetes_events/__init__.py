@@ -1,0 +1,5 @@
+"""Job events from Kubernetes, by list and watch of its Jobs and Pods."""
+
+from .watcher import KubernetesWatcher, KubernetesWatcherMetrics
+
+__all__ = ["KubernetesWatcher", "KubernetesWatcherMetrics"]

@@ -1,0 +1,152 @@
+"""What happened between two looks at the Jobs and Pods of a cluster.
+
+Looks, not single changes, decide what is told: a change that a watch missed shows in the next look.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from records import EventKind, JobEvent
+from scheduler_clients.kubernetes import Job, Pod, attempt_of, job_id
+
+from .ending import ending
+
+SCHEDULER = "kubernetes"
+_GPU = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "gpu.intel.com/i915", "gpu.intel.com/xe")
+"""Extended resources that are whole accelerators, as the vendors' device plugins name them."""
+_TEXT = 1000
+OWNER = "batch.kubernetes.io/controller-uid"
+"""Label of a pod: the uid of its Job."""
+
+
+class Known(msgspec.Struct, kw_only=True):
+    """What was told of a job so far.
+
+    Attributes:
+        uid: The Job that is its newest attempt.
+        attempt: The newest attempt that was told of.
+        started: The newest attempt whose start was told; -1 for none.
+        ended: The newest attempt whose end was told; -1 for none.
+        nodes: Where it ran last.
+    """
+
+    uid: str = ""
+    attempt: int = 0
+    started: int = -1
+    ended: int = -1
+    nodes: list[str] = []
+
+
+def changes(
+    known: Mapping[str, Known], jobs: Iterable[Job], pods: Iterable[Pod], now: float
+) -> tuple[list[JobEvent], dict[str, Known]]:
+    """Return what happened since `known` was true, in order, and what is known from now on.
+
+    Ids follow from the Job's uid, attempt and kind, so that events told twice after a crash are the same events.
+
+    Args:
+        known: What was told so far, by job id.
+        jobs: All Jobs.
+        pods: All pods.
+        now: Seconds since 1970; the time of what Kubernetes gives no time for.
+    """
+    of: dict[str, list[Pod]] = {}
+    for pod in pods:
+        of.setdefault(pod.metadata.labels.get(OWNER, ""), []).append(pod)
+    newest: dict[str, Job] = {}
+    events: list[JobEvent] = []
+    after = {name: msgspec.structs.replace(state, nodes=list(state.nodes)) for name, state in known.items()}
+    # The older Job of a lineage ends before the newer one begins.
+    for job in sorted(jobs, key=_order):
+        name = job_id(job.metadata)
+        newest[name] = job
+        state = after.get(name)
+        if state and state.uid != job.metadata.uid and attempt_of(job.metadata) < state.attempt:
+            continue  # an earlier attempt of what was told of
+        if state and state.uid != job.metadata.uid and attempt_of(job.metadata) == state.attempt:
+            events += _lost(name, state, now)  # deleted, and submitted again under its name
+            state = None
+        events += _life(job, of.get(job.metadata.uid, ()), state, after, now)
+    for name in known.keys() - newest.keys():
+        events += _lost(name, after.pop(name), now)
+    return events, after
+
+
+def gpus(pods: Iterable[Pod]) -> float | None:
+    """Return the accelerators that pods hold by their limits; None where they hold none. Parts (MIG) are not counted."""
+    found = [
+        int(amount)
+        for pod in pods
+        for container in pod.spec.containers
+        for name, amount in container.resources.limits.items()
+        if name in _GPU and amount.isascii() and amount.isdecimal() and len(amount) <= 6
+    ]
+    return float(sum(found)) if found else None
+
+
+def _life(job: Job, pods: Sequence[Pod], state: Known | None, after: dict[str, Known], now: float) -> list[JobEvent]:
+    """Tell of submission, requeues, start and end."""
+    name, uid, attempt, about = job_id(job.metadata), job.metadata.uid, attempt_of(job.metadata), _about(job)
+    made = seconds(job.metadata.creation_timestamp, now)
+    events = []
+    if state is None:
+        state = after[name] = Known(uid=uid, attempt=attempt)
+        kind = EventKind.REQUEUED if attempt else EventKind.SUBMITTED
+        events.append(_event(name, uid, attempt, kind, made, **about))
+    elif attempt > state.attempt:
+        time = now if uid == state.uid else made
+        events.append(_event(name, uid, attempt, EventKind.REQUEUED, time, **about))
+    state.uid, state.attempt = uid, attempt
+    placed = [pod for pod in pods if pod.status.start_time and pod.spec.node_name]
+    present = [pod for pod in placed if not pod.over and pod.metadata.deletion_timestamp is None]
+    end = ending(job, pods)
+    whole = len([pod for pod in present if pod.status.phase == "Running"]) >= job.status.active > 0
+    if state.started < attempt and placed and (end or whole):
+        shown = present or placed
+        state.started, state.nodes = attempt, sorted({pod.spec.node_name for pod in shown})
+        first = max(seconds(pod.status.start_time, now) for pod in shown)
+        events.append(
+            _event(name, uid, attempt, EventKind.STARTED, first, nodes=state.nodes, gpus=gpus(shown), **about)
+        )
+    if end and state.ended < attempt:
+        state.ended = attempt
+        how = {"exit_code": end.exit_code, "signal": end.signal, "state": end.state, "detail": end.detail}
+        time = seconds(end.time, now)
+        events.append(_event(name, uid, attempt, EventKind.ENDED, time, nodes=state.nodes, **(about | how)))
+    return events
+
+
+def _lost(name: str, state: Known, now: float) -> list[JobEvent]:
+    if state.ended >= state.attempt:
+        return []
+    how: dict[str, Any] = {"state": "CANCELLED", "detail": "its Job was deleted before it ended", "nodes": state.nodes}
+    return [_event(name, state.uid, state.attempt, EventKind.ENDED, now, user=name.partition("/")[0], **how)]
+
+
+def _about(job: Job) -> dict[str, Any]:
+    container = next(iter(job.spec.template.spec.containers), None)
+    command = " ".join([*container.command, *container.args]) if container else ""
+    owner = job.metadata.controller
+    return {
+        "command": command[:_TEXT],
+        "directory": container.working_dir[:_TEXT] if container else "",
+        "user": job.metadata.namespace,
+        "detail": f"of {owner.kind}/{owner.name}" if owner else "",
+    }
+
+
+def seconds(time: datetime | None, otherwise: float) -> float:
+    """Return a time of Kubernetes in seconds since 1970."""
+    return time.timestamp() if time else otherwise
+
+
+def _order(job: Job) -> tuple[str, float, int]:
+    return (job_id(job.metadata), seconds(job.metadata.creation_timestamp, 0.0), attempt_of(job.metadata))
+
+
+def _event(job: str, uid: str, attempt: int, kind: EventKind, time: float, **fields: Any) -> JobEvent:
+    identity = f"{SCHEDULER}/{job}/{uid}/{attempt}/{kind}"
+    return JobEvent(id=identity, job=job, attempt=attempt, kind=kind, time=time, scheduler=SCHEDULER, **fields)
