@@ -224,6 +224,8 @@ class Interpreter(Expressions):
         self, called: Value, arguments: tuple[Value, ...], keywords: Mapping[str, Value], result: Value, line: int
     ) -> None:
         """Take a call up in the trace."""
+        if self.trace.full:
+            return
         bases = tuple(called.external_bases()) if isinstance(called, Class) else ()
         file = self.calls[-1].scope.module.file if self.calls else self.trace.entry
         functions = tuple(each.name for each in self.calls)

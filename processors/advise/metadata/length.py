@@ -16,7 +16,7 @@ EPOCHS = listed(
     """
     maxepochs maxepoch numtrainepochs trainepochs trainingepochs numepochs nepochs nbepochs nbepoch totalepochs
     totalepoch epochs epoch nepoch numepoch epochnum epochnums maxnumepochs trainingepoch ntrainepochs endepoch
-    epochsnum niterepochs
+    epochsnum niterepochs numberofepochs trainnumepochs
     """
 )
 STEPS = listed(
@@ -103,7 +103,7 @@ def length(training: Training, settings: Settings, reinforcement: bool) -> Lengt
             return found
     if reinforcement:
         total = settings.number(_ENVIRONMENT_STEPS)
-        if total is not None and total.strength < 3:
+        if total is not None and not total.constant:
             return Length(total.value, "step")
     return _of_loops(training) or _of_settings(settings)
 

@@ -42,9 +42,12 @@ _SETTINGS = listed(
     modelname model arch archname architecture network net modelnameorpath basemodel modeltype modelid backbone
     pretrainedmodelnameorpath netg modelpath modelarch modelcard encoder gnntype gnn modelsize variant modelclass
     initfrom basemodelname networkname algo algorithm agent algoname method checkpoint llm cnn nettype baseline
+    weights cfg
     """
 )
 _WEIGHTS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")
+_FILES = {"weights", "cfg"}
+"""Settings that name a model only where they name a file of one."""
 _PARTS = {"generator", "discriminator", "critic", "loss"}
 _GENERIC = frozenset(
     listed(
@@ -53,7 +56,8 @@ _GENERIC = frozenset(
     pl my custom my_model wrapped task system training train default none null true false auto pretrained scratch
     resume checkpoint best last generator discriminator critic actor value policy block layer positional encoding
     embedding head loss criterion student teacher util unit common component ema denoiser autoencoder gen disc netg
-    netd g d resume_from
+    netd g d resume_from detection segmentation classification recognition generation prediction regression hf
+    causal lm brain llm
     """
     )
 )
@@ -196,7 +200,11 @@ def _stated(settings: Settings) -> Iterator[str]:
     ]
     for each in [*typed, *settings.find(_SETTINGS)]:
         value = each.value
-        if isinstance(value, str) and value.endswith(_WEIGHTS) and known("models", value):
+        if isinstance(value, dict) and isinstance(value.get("_target_"), str):
+            value = value["_target_"].rpartition(".")[2]
+        if each.last in _FILES and not (isinstance(value, str) and value.endswith((*_WEIGHTS, ".yaml"))):
+            continue
+        if isinstance(value, str) and value.endswith((*_WEIGHTS, ".yaml")) and known("models", value):
             value = posixpath.splitext(posixpath.basename(value))[0]
         if (
             isinstance(value, str)

@@ -9,7 +9,7 @@ from .trace import Trace
 from .values import Class, Function, Instance, Module, Value
 
 MOST_SETTINGS = 3_000
-_STRENGTH = ("command line", "merged", "file", "constants")
+_STRENGTH = ("given", "command line", "merged", "file", "constants")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,11 @@ class Setting:
     name: str
     value: Value
     strength: int
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is a constant of the source, which nobody had to set."""
+        return self.strength >= _STRENGTH.index("constants")
 
     @property
     def last(self) -> str:

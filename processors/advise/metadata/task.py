@@ -36,7 +36,8 @@ def task_type(trace: Trace, model: str | None, train: str | None, text: str) -> 
         found = known(kind, name) if name else None
         if found is not None:
             shared = kind == "models" and known("backbones", found.name) is not None
-            votes[found.task] += (0.0 if special else 1.5) if shared else weight
+            generates = found.task == "image-generation" and "image-classification" in votes
+            votes[found.task] += (0.0 if special else 2.5 if generates else 1.5) if shared else weight
     for each in sorted(special):
         votes[each] += 3.5
     imports = {task_of_import(each.name) for each in trace.calls if isinstance(each.called, Term)} - {None}
