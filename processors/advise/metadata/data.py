@@ -87,6 +87,7 @@ _VALIDATION_SETTINGS = listed(
     inputvalidationfile valdatapath evaldatapath validationdataset evaldatasetname
     """
 )
+_HELD_OUT = listed("valsetsize valsize validationsplit valsplit validationsize evalratio valratio evalsize")
 _SPLITS = ("val", "valid", "validation", "dev", "test", "eval", "evaluation", "holdout")
 
 
@@ -314,16 +315,23 @@ def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:
         )
         if value is not None:
             return value, True
-        if run.call.argument("validation_split") is not None:
+        if run.call.argument("validation_split") is not None or any(
+            words(key)[0] in _SPLITS for key in run.call.keywords if words(key)
+        ):
             return None, True
         for each in run.call.arguments:
             if isinstance(each, Instance) and _validates(each.cls):
                 return each, True
     if training.loops:
         return _inside_loops(training)
-    return None, training.configured and any(
-        settings.find(("valdataloader", "valinterval", "valcfg", "evaluation", "evalperiod", "test"))
+    if training.configured:
+        return None, any(
+            settings.find(("valdataloader", "valinterval", "valcfg", "evaluation", "evalperiod", "test"))
+        )
+    held_out = not training.trainers and (
+        settings.number(_HELD_OUT) is not None or settings.text(_VALIDATION_SETTINGS) is not None
     )
+    return None, held_out
 
 
 def _validates(cls: Class) -> bool:

@@ -197,11 +197,12 @@ def _stated(settings: Settings) -> Iterator[str]:
         each
         for each in settings.all
         if each.name.lower() in {"model.type", "arch.type", "model.name", "model.arch", "model.meta_architecture"}
+        or each.name in {"model._target_", "network._target_", "model._component_"}
     ]
     for each in [*typed, *settings.find(_SETTINGS)]:
         value = each.value
-        if isinstance(value, dict) and isinstance(value.get("_target_"), str):
-            value = value["_target_"].rpartition(".")[2]
+        if each.name.endswith(("._target_", "._component_")) and isinstance(value, str):
+            value = value.rpartition(".")[2]
         if each.last in _FILES and not (isinstance(value, str) and value.endswith((*_WEIGHTS, ".yaml"))):
             continue
         if isinstance(value, str) and value.endswith((*_WEIGHTS, ".yaml")) and known("models", value):
