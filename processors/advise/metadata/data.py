@@ -53,7 +53,8 @@ _SETTINGS = listed(
     dataset datasetname data dataname dataset_name task taskname datasetid traindataset datapath dataroot datadir
     trainfile trainpath trainingfile inputtrainingfile traindata datafile rootpath corpus datasetpath datasetdir
     traindatapath traindir imgfolder root dataset_path trainset datasetnames datasets traindatadir inputfile
-    datasource inputwavsdir traindatafile trainshards tfds builder trainlist trainroot datasettype
+    datasource inputwavsdir traindatafile trainshards tfds builder trainlist trainroot datasettype trainfiles
+    trainingfiles traindatasets
     """
 )
 _SETTINGS_PLAIN = tuple(dict.fromkeys(plain(each) for each in (*_SETTINGS, "words")))
@@ -84,9 +85,11 @@ _MAKERS = {
 _VALIDATION_SETTINGS = listed(
     """
     evaldataset validdataset valdataset valdata validdata evaldata validationfile validfile valfile evalfile
-    inputvalidationfile valdatapath evaldatapath validationdataset evaldatasetname
+    inputvalidationfile valdatapath evaldatapath validationdataset evaldatasetname valfiles validfiles
+    validationfiles testdatasets
     """
 )
+_MADE_BY = ("dataset._component_", "dataset._target_", "dataset.class_path")
 _HELD_OUT = listed("valsetsize valsize validationsplit valsplit validationsize evalratio valratio evalsize")
 _SPLITS = ("val", "valid", "validation", "dev", "test", "eval", "evaluation", "holdout")
 
@@ -108,7 +111,10 @@ def train_data(training: Training, settings: Settings) -> str | None:
     best = _best(candidates)
     if best is not None and known("datasets", best):
         return best
-    stated = _stated(settings, _SETTINGS_PLAIN)
+    for each in settings.all:
+        if each.name.lower().endswith(_MADE_BY) and isinstance(each.value, str) and known("datasets", each.value):
+            return each.value.rpartition(".")[2]
+    stated = _stated(settings, _SETTINGS_PLAIN, training.seen)
     if stated is not None and (known("datasets", stated) or best is None):
         return _registered(stated)
     for each in settings.all:
@@ -125,7 +131,7 @@ def valid_data(training: Training, settings: Settings, train: str | None) -> str
     best = _best(list(names_of(value))) if value is not None else None
     if best is not None and known("datasets", best) is not None:
         return best
-    stated = _stated(settings, _VALIDATION_SETTINGS)
+    stated = _stated(settings, _VALIDATION_SETTINGS, training.seen)
     if stated is not None and known("datasets", stated):
         return _registered(stated)
     return train
@@ -142,7 +148,7 @@ def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
             classes.append(each.cls.name.removesuffix("Dataset").removesuffix("DataModule"))
         elif isinstance(each, OpenFile):
             loose.append(each.path)
-        elif isinstance(each, str) and 1 < len(each) < 300 and "\n" not in each:
+        elif isinstance(each, str) and 1 < len(each) < 300 and "\n" not in each and not _names_other(each):
             loose.append(each)
     for text in loose:
         if known("datasets", text):
@@ -153,6 +159,15 @@ def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
             name = stem(text)
             if name is not None:
                 yield name
+
+
+def _names_other(text: str) -> bool:
+    """Whether a text names a model, or a function by its dotted name, and no data."""
+    if known("datasets", text) is not None:
+        return False
+    pieces = text.split(".")
+    function = len(pieces) > 2 and all(each.isidentifier() for each in pieces)
+    return function or known("models", text) is not None
 
 
 def _of_call(term: Term) -> Iterator[str]:
@@ -230,12 +245,15 @@ def _best(candidates: list[str]) -> str | None:
     return next(iter(registered or candidates), None)
 
 
-def _stated(settings: Settings, names: tuple[str, ...]) -> str | None:
+def _stated(settings: Settings, names: tuple[str, ...], seen: bool) -> str | None:
+    """Return what settings of these names call the data; of a program whose training was not seen only what a user wrote, or known names."""
     found: list[str] = []
     for each in settings.find(names):
         for value in walk(each.value, 10):
             if isinstance(value, str) and 1 < len(value) < 300 and "\n" not in value:
                 name = value if "/" not in value and known("datasets", value) else stem(value)
+                if not known("datasets", value) and (each.last == "words" or (not seen and each.derived)):
+                    continue
                 if name is not None and value.lower() not in _GENERIC and value.replace("_", "-") not in TASKS:
                     found.append(
                         value

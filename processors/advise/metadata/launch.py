@@ -301,6 +301,9 @@ def _other(tree: SourceTree, command: ShellCommand, words: list[str], depth: int
         module, _, function = entry.partition(":")
         code = f"from {module} import {function}\n{function}()"
         return [Program("", tuple(words), command.directory, command.environment, code=code)]
+    for place, word in enumerate(words):  # a launcher that is not known: `tune run recipe.py`
+        if place and word.endswith(".py") and tree.is_file(tree.relative(word, command.directory)):
+            return _file(tree, command, words[place:])
     return [Program("", tuple(words), command.directory, command.environment, tool=posixpath.basename(words[0]))]
 
 

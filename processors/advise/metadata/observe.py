@@ -99,7 +99,21 @@ def _run_code(interpreter: Interpreter, program: Program) -> None:
         return
     module = Module("__main__", "", package=False, names={"__name__": "__main__"})
     interpreter.trace.settings.append(("constants", module.names))
+    interpreter.trace.settings.append(("given", _keywords(parsed)))
     interpreter.block(parsed.body, Scope(module.names, None, module))
+
+
+def _keywords(parsed: ast.Module) -> dict[str, object]:
+    """Return the constants that the source on a command line hands over by name, as `f(epochs=3, settings={"lr": 1})` does."""
+    found: dict[str, object] = {}
+    for call in (each for each in ast.walk(parsed) if isinstance(each, ast.Call)):
+        for pair in call.keywords:
+            try:
+                value = ast.literal_eval(pair.value)
+            except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+                continue
+            found.update(value if isinstance(value, dict) else {pair.arg: value} if pair.arg else {})
+    return {key: each for key, each in found.items() if isinstance(key, str)}
 
 
 @contextmanager

@@ -26,6 +26,11 @@ class Setting:
         return self.strength >= _STRENGTH.index("constants")
 
     @property
+    def derived(self) -> bool:
+        """Whether it comes of merging or of the source, and stands in no command and no file that was read."""
+        return self.constant or self.strength == _STRENGTH.index("merged")
+
+    @property
     def last(self) -> str:
         """Return the last part of the name, letters and digits only."""
         return plain(self.name.rpartition(".")[2])

@@ -1,8 +1,10 @@
 """What a job learns to do: votes of its data, its model, its libraries and its words."""
 
+import posixpath
 from collections import defaultdict
 
 from .registry import known, task_of_import, tasks_in
+from .steps import Training
 from .trace import Trace
 from .values import Class, Term
 
@@ -13,6 +15,9 @@ LEAST = 2.0
 def is_reinforcement(trace: Trace) -> bool:
     """Whether a program acts in an environment."""
     names = [each.name for each in trace.calls if isinstance(each.called, Term)]
+    entered = known("models", posixpath.splitext(posixpath.basename(trace.entry))[0])
+    if entered is not None and entered.task == "reinforcement-learning" and not Training(trace).seen:
+        return True
     if any(task_of_import(name) == "reinforcement-learning" for name in names):
         return True
     return any(name.endswith(("GRPOTrainer", "PPOTrainer", "RLOOTrainer", "ReinforceTrainer")) for name in names)
