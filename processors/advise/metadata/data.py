@@ -8,7 +8,7 @@ from .operations import settle
 from .registry import TASKS, known, listed, plain, words
 from .settings import Settings
 from .steps import Training
-from .trace import Call
+from .trace import Call, Loop
 from .values import Class, Instance, OpenFile, Term, Value, dotted, walk
 
 _FORMATS = {
@@ -101,8 +101,10 @@ def environment(training: Training, settings: Settings) -> str | None:
             name = settle(call.argument("id", "env_id", "env_name", place=0))
             if isinstance(name, str) and name:
                 return name
-    found = settings.text(_ENVIRONMENTS)
-    return found.value if found is not None else None
+    for each in settings.find(_ENVIRONMENTS):
+        if isinstance(each.value, str) and each.value.strip() and (each.last.startswith("env") or not each.derived):
+            return each.value
+    return None
 
 
 def train_data(training: Training, settings: Settings) -> str | None:
@@ -359,7 +361,8 @@ def _validates(cls: Class) -> bool:
 def _inside_loops(training: Training) -> tuple[Value, bool]:
     trained = {id(loop) for call in training.gradients for loop in call.loops}
     for loop in training.trace.loops:
-        if training.loops[0] in loop.outer and id(loop) not in trained and _over_data(loop.iterated):
+        inside = training.loops[0] in loop.outer and id(loop) not in trained
+        if inside and _over_data(loop.iterated) and not _over_batch(loop):
             return loop.iterated, True
     value: Value = None
     seen = False
@@ -377,6 +380,15 @@ def _inside_loops(training: Training) -> tuple[Value, bool]:
             ]
             value = value if value is not None else (own[0] if own else None)
     return value, seen
+
+
+def _over_batch(loop: Loop) -> bool:
+    """Whether a loop goes over a part of what a loop around it has taken."""
+    taken = [each.iterated for each in loop.outer if each.iterated is not None]
+    return any(
+        isinstance(each, Term) and each.kind == "item" and any(each.parts[0] is other for other in taken)
+        for each in walk(loop.iterated, 30)
+    )
 
 
 def _over_data(value: Value) -> bool:

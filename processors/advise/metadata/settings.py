@@ -85,6 +85,8 @@ def _flat(values: Value, prefix: str, strength: int, left: int, depth: int) -> l
         ):
             continue
         value = settle(raw)
+        if isinstance(value, str) and "${" in value:
+            continue  # a reference that nothing answered
         if is_scalar(value) or isinstance(value, (list, tuple)):
             found.append(Setting(f"{prefix}{key}", value, strength))
         elif isinstance(value, (dict, Instance)):
