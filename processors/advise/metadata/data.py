@@ -9,7 +9,7 @@ from .registry import TASKS, known, listed, plain, words
 from .settings import Settings
 from .steps import Training
 from .trace import Call, Loop
-from .values import Class, Instance, OpenFile, Term, Value, dotted, walk
+from .values import Class, Instance, OpenFile, Term, Value, alternatives, dotted, walk
 
 _FORMATS = {
     "json",
@@ -90,6 +90,10 @@ _VALIDATION_SETTINGS = listed(
     """
 )
 _MADE_BY = ("dataset._component_", "dataset._target_", "dataset.class_path")
+_KINDS = frozenset(listed("chat instruct instruction completion preference sft packed concat hf image vision multimodal"))
+_STRATEGIES = ("evalstrategy", "evaluationstrategy")
+_FROZEN = frozenset(listed("ref reference teacher target ema frozen"))
+"""Models that only answer while another one trains."""
 _HELD_OUT = listed("valsetsize valsize validationsplit valsplit validationsize evalratio valratio evalsize")
 _SPLITS = ("val", "valid", "validation", "dev", "test", "eval", "evaluation", "holdout")
 
@@ -114,8 +118,10 @@ def train_data(training: Training, settings: Settings) -> str | None:
     if best is not None and known("datasets", best):
         return best
     for each in settings.all:
-        if each.name.lower().endswith(_MADE_BY) and isinstance(each.value, str) and known("datasets", each.value):
-            return each.value.rpartition(".")[2]
+        if each.name.lower().endswith(_MADE_BY) and isinstance(each.value, str):
+            made = each.value.rpartition(".")[2]
+            if known("datasets", made) or not set(words(made)) <= (_GENERIC | _KINDS):
+                return made
     stated = _stated(settings, _SETTINGS_PLAIN, training.seen)
     if stated is not None and (known("datasets", stated) or best is None):
         return _registered(stated)
@@ -192,7 +198,7 @@ def _of_call(term: Term) -> Iterator[str]:
         yield last
     elif path.startswith("sklearn.datasets.") and last.startswith(("load_", "fetch_")):
         yield last.partition("_")[2]
-    elif path.endswith(".load_data"):
+    elif path.endswith(".load_data") and "datasets" in path.split("."):
         yield path.split(".")[-2]
 
 
@@ -327,8 +333,9 @@ def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:
     for call in training.trainers:
         if any("Lightning" in base or base.endswith("Trainer") for base in (*call.bases, call.name)):
             value = call.argument("eval_dataset", "val_dataset", "eval_dataloader")
-            if value is not None:
-                return value, True
+            if None in alternatives(value) and settings.text(_STRATEGIES) is None:
+                continue
+            return value, True
     for run in training.runs:
         value = run.call.argument(
             "validation_data", "val_dataloaders", "val_dataloader", "eval_dataset", "datamodule", "callback", "eval_set"
@@ -366,11 +373,14 @@ def _inside_loops(training: Training) -> tuple[Value, bool]:
             return loop.iterated, True
     value: Value = None
     seen = False
+    training_functions = {call.functions for call in training.gradients if training.inside(call)}
     for call in training.trace.calls:
         if not training.inside(call):
             continue
         names = [*call.functions[-2:], call.last]
-        evaluates = call.last in {"no_grad", "inference_mode"} or (call.last == "eval" and "." in call.name)
+        evaluates = (call.last in {"no_grad", "inference_mode"} and call.functions not in training_functions) or (
+            call.last == "eval" and "." in call.name and not _FROZEN & set(words(call.name))
+        )
         if evaluates or any(each in _SPLITS or each == "evaluate" for name in names for each in words(name)[:2]):
             seen = True
             own = [

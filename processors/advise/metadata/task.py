@@ -3,7 +3,7 @@
 import posixpath
 from collections import defaultdict
 
-from .registry import known, task_of_import, tasks_in
+from .registry import known, task_of_import, tasks_in, words
 from .steps import Training
 from .trace import Trace
 from .values import Class, Term
@@ -43,6 +43,9 @@ def task_type(trace: Trace, model: str | None, train: str | None, text: str) -> 
             shared = kind == "models" and known("backbones", found.name) is not None
             generates = found.task == "image-generation" and "image-classification" in votes
             votes[found.task] += (0.0 if special else 2.5 if generates else 1.5) if shared else weight
+    parts = {word for each in made for word in words(each)}
+    if {"generator", "discriminator"} <= parts and "image-classification" in votes:
+        votes["image-generation"] += 3.0  # two networks against each other on pictures
     for each in sorted(special):
         votes[each] += 3.5
     imports = {task_of_import(each.name) for each in trace.calls if isinstance(each.called, Term)} - {None}
