@@ -90,7 +90,9 @@ _VALIDATION_SETTINGS = listed(
     """
 )
 _MADE_BY = ("dataset._component_", "dataset._target_", "dataset.class_path")
-_KINDS = frozenset(listed("chat instruct instruction completion preference sft packed concat hf image vision multimodal"))
+_KINDS = frozenset(
+    listed("chat instruct instruction completion preference sft packed concat hf image vision multimodal")
+)
 _STRATEGIES = ("evalstrategy", "evaluationstrategy")
 _FROZEN = frozenset(listed("ref reference teacher target ema frozen"))
 """Models that only answer while another one trains."""
@@ -254,7 +256,7 @@ def _best(candidates: list[str]) -> str | None:
 
 
 def _stated(settings: Settings, names: tuple[str, ...], seen: bool) -> str | None:
-    """Return what settings of these names call the data; of a program whose training was not seen only what a user wrote, or known names."""
+    """Return what settings of these names call the data; derived ones only where training was seen, or by known names."""
     found: list[str] = []
     for each in settings.find(names):
         for value in walk(each.value, 10):
@@ -328,7 +330,7 @@ def _anywhere(training: Training) -> str | None:
     return None
 
 
-def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:
+def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:  # noqa: C901, PLR0911  # a list of cases
     """Return what evaluations go over, where that is known, and whether there are any during the training."""
     for call in training.trainers:
         if any("Lightning" in base or base.endswith("Trainer") for base in (*call.bases, call.name)):
@@ -352,9 +354,7 @@ def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:
     if training.loops:
         return _inside_loops(training)
     if training.configured:
-        return None, any(
-            settings.find(("valdataloader", "valinterval", "valcfg", "evaluation", "evalperiod", "test"))
-        )
+        return None, any(settings.find(("valdataloader", "valinterval", "valcfg", "evaluation", "evalperiod", "test")))
     held_out = not training.trainers and (
         settings.number(_HELD_OUT) is not None or settings.text(_VALIDATION_SETTINGS) is not None
     )

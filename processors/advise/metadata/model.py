@@ -64,7 +64,7 @@ _GENERIC = frozenset(
 )
 
 
-def model_name(training: Training, settings: Settings) -> str | None:
+def model_name(training: Training, settings: Settings) -> str | None:  # noqa: PLR0911  # a list of cases
     """Return the model's name; null where evidence is thin."""
     loaded: list[str] = []
     made: list[str] = []

@@ -52,7 +52,7 @@ class _Shell:
     found: list[ShellCommand] = field(default_factory=list)
 
 
-def commands(
+def commands(  # noqa: PLR0917  # a list of cases
     text: str,
     tree: SourceTree,
     directory: str,
@@ -210,7 +210,7 @@ def _command(shell: _Shell, raw: list[str]) -> None:  # noqa: C901  # a list of 
         shell.found.append(ShellCommand(words, shell.directory, local))
 
 
-def _expand(shell: _Shell, word: str) -> list[str]:
+def _expand(shell: _Shell, word: str) -> list[str]:  # noqa: C901  # a list of cases
     """Return a word with its variables replaced and its quotes taken off; split where it is not quoted."""
     quoted = word[:1] in {"'", '"'} or '"' in word
     if word in {'"$@"', "$@", '"${@}"', '"${@:1}"'}:
