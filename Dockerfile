@@ -13,6 +13,7 @@ COPY sinks sinks
 COPY resilience resilience
 COPY scheduler_bridge scheduler_bridge
 COPY scheduler_clients scheduler_clients
+COPY simulate simulate
 COPY schedmate schedmate
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheel .
 

@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SLOW := kafka or redis or slurm or clickhouse or vllm or slow
 
-.PHONY: help install demo pyz check test bench chaos corpus-score failures-score docs site clean
+.PHONY: help install demo pyz check test bench chaos corpus-score failures-score simulate docs site clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,11 +56,18 @@ chaos: $(VENV)/.developing  ## kill, stop and cut everything for a while, and co
 	tests/servers/install.sh
 	$(BIN)/python -m benchmarks.chaos --minutes $(MINUTES) --seed $(SEED)
 
-corpus-score: $(VENV)/.installed  ## what the tracker gets right on logs of real runs, by framework
+$(VENV)/.training: $(VENV)/.developing
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group train
+	@touch $@
+
+corpus-score: $(VENV)/.training  ## what the tracker gets right on logs of real runs, by framework, with models that have not seen it
 	$(BIN)/python -m benchmarks.corpus.score
 
 failures-score: $(VENV)/.installed  ## what the failure handler gets right on failures provoked on purpose
 	$(BIN)/python -m benchmarks.corpus.failures.score
+
+simulate: $(VENV)/.installed  ## spot jobs under each policy at three loads: the main table, in ten minutes on two cores
+	$(BIN)/python -m benchmarks.simulate
 
 docs: $(VENV)/.installed  ## write docs/ again from the code
 	$(BIN)/python -m schedmate.document docs

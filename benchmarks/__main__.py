@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import active, hostile, latency, memory, neighbour, pipeline, processors, state
+from benchmarks import active, eviction, hostile, latency, memory, neighbour, pipeline, processors, state
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.servers.kafka import Kafka, start_kafka
 
@@ -21,6 +21,7 @@ ON_SERVERS = {
     "active": "many jobs that print a little",
     "neighbour": "a verdict behind the text of others",
     "pipeline": "Kafka to ClickHouse rows",
+    "eviction": "from the submission of an urgent job to its start in the place of another",
     "latency": "from a printed line to a verdict and an action",
 }
 LONG = {"memory"}
@@ -71,6 +72,8 @@ def _measure(name: str, kafka: Kafka, clickhouse: ClickHouseServer, scratch: Pat
             return neighbour.measure(kafka, scratch)
         case "pipeline":
             return pipeline.measure(kafka, clickhouse, scratch)
+        case "eviction":
+            return eviction.measure(kafka, scratch)
         case _:
             return latency.measure(kafka, scratch)
 

@@ -7,6 +7,7 @@ python examples/actuator.py ./jobs < failures.jsonl
 
 import json
 import sys
+import time
 from pathlib import Path
 
 import structlog
@@ -43,15 +44,19 @@ class DirectoryActuator(Actuator):
             user=found["user"],
         )
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Put a stopped job back in the queue, away from some nodes."""
-        return self._queue(job, exclude_nodes, (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED), key)
+        stopped = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED)
+        return self._queue(job, exclude_nodes, stopped, key=key, checkpoint=checkpoint)
 
-    def evict(self, job: str, key: str) -> JobView:
+    def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         """Put a running job back in the queue."""
-        return self._queue(job, (), (SchedulerJobState.RUNNING,), key)
+        further = {"key": key, "checkpoint": checkpoint, "not_before": time.time() + delay}
+        return self._queue(job, (), (SchedulerJobState.RUNNING,), **further)
 
-    def _queue(self, job: str, exclude: tuple[str, ...], states: tuple[SchedulerJobState, ...], key: str) -> JobView:
+    def _queue(
+        self, job: str, exclude: tuple[str, ...], states: tuple[SchedulerJobState, ...], **further: str | float
+    ) -> JobView:
         before = self.job(job)
         if before is None or before.state not in states:
             came = f"{job} is {before.state if before else 'unknown'}"
@@ -62,7 +67,8 @@ class DirectoryActuator(Actuator):
             "nodes": [],
             "excluded": [*before.excluded, *exclude],
             "user": before.user,
-            "key": key,  # of the decision: kept at the scheduler, it shows what was done when all topics are lost
+            # The decision's key shows what was done when all topics are lost; from the checkpoint the job goes on.
+            **further,
         }
         self._file(job).write_text(json.dumps(wanted))
         after = self.job(job)  # what counts is what the scheduler shows afterwards

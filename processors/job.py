@@ -15,6 +15,7 @@ from records import (
     PIPE,
     PRODUCER,
     EventKind,
+    GpuActivity,
     JobEvent,
     JobMetric,
     LogChunk,
@@ -24,6 +25,7 @@ from records import (
     Record,
 )
 
+from .activity.stage import ActivityMonitor
 from .alarms.monitor import AlarmMonitor
 from .checkpoints import Checkpoints
 from .diagnose.stage import Diagnosis
@@ -40,7 +42,14 @@ from .track.template_reading import template_question
 
 T = TypeVar("T")
 
-STAGES: tuple[type[AnyStage], ...] = (Placements, AlarmMonitor, InterferenceMonitor, Checkpoints, Diagnosis)
+STAGES: tuple[type[AnyStage], ...] = (
+    Placements,
+    AlarmMonitor,
+    InterferenceMonitor,
+    Checkpoints,
+    ActivityMonitor,
+    Diagnosis,
+)
 """In the order in which they hear of a record."""
 EARLY = 32
 """Findings and answers kept that came before anything else of their attempt."""
@@ -103,6 +112,9 @@ class JobProcessor:
                 return self._chunk(state, position, record)
             case JobEvent():
                 return self._event(state, position, record)
+            case GpuActivity():
+                held_by = state.attempts.get(record.attempt)
+                return self._run(record, position, held_by) if held_by else []
             case NodeFinding():
                 return self._about(state, Early(position, finding=record), record) if record.job else []
             case ModelAnswer() if record.review is None:

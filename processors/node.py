@@ -1,6 +1,7 @@
 """What a node's log and GPUs show, reported to the jobs that run there: the path of one chunk of a node's log, or of one sample.
 
 lines or sample → findings → folded where they repeat → one record for each attempt that is on the node then
+sample → what the GPUs of each attempt do (`activity/node.py`)
 
 Placements and findings come in any order; whichever comes second makes the record.
 """
@@ -23,6 +24,8 @@ from records import (
     Severity,
 )
 
+from .activity.gpu import GAP_S
+from .activity.node import follow
 from .budget import over_budget
 from .classify.template import templates
 from .dedup import NewLines, Numbering, deduplicate
@@ -36,8 +39,6 @@ from .node_state import KnownPlacement, NodeState, ReportedFinding
 
 REPEATED_S = 300.0
 """A finding that comes again within so many seconds of its first time is the same one."""
-GAP_S = 60.0
-"""GPUs that were not sampled for so long were not watched."""
 HEALTHY_AFTER_S = 30.0
 """GPUs are judged so long after a job ended: Xids and counters come with the next samples."""
 HEALTHY = "gpus_healthy"
@@ -62,6 +63,7 @@ class NodeMetrics:
         self.alone = Counter(
             "schedmate_nodes_alone", "Findings that no job known to be on the node could be known.", registry=None
         )
+        self.activities = Counter("schedmate_nodes_activities", "Reports to jobs of what their GPUs do.", registry=None)
         self.passed_over = Counter(
             "schedmate_nodes_passed_over",
             "Lines of new text beyond their node's budget, taken for blank: a log of root's may carry users' text.",
@@ -100,7 +102,7 @@ class NodeProcessor:
                 found = self._gpus.read(record, position, state.gpus)
                 _watch(record.time, state)
                 made = [each for one in found for each in self._found(one, state)]
-                return made + self._healthy(record, position, state)
+                return made + self._healthy(record, position, state) + self._activity(record, position, state)
             case Placement():
                 return self._place(record, state)
             case _:
@@ -152,6 +154,13 @@ class NodeProcessor:
             ]
         self.metrics.reported.inc(len(news))
         return [*news]
+
+    def _activity(self, sample: GpuSample, position: Position, state: NodeState) -> list[Record]:
+        """Return what the sample changes for the jobs whose GPUs it is of."""
+        live = {key: known.placement for key, known in state.placements.items() if known.lasts(sample.time)}
+        made = follow(sample, position, live, state.activity)
+        self.metrics.activities.inc(len(made))
+        return [*made]
 
     def _healthy(self, sample: GpuSample, position: Position, state: NodeState) -> list[Record]:
         """Return, once a placement, that the GPUs were watched around its end and showed nothing."""

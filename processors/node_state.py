@@ -4,6 +4,7 @@ import msgspec
 
 from records import NodeFinding, Placement
 
+from .activity.node import NodeActivityState
 from .budget import BudgetState
 from .dedup import Numbering
 from .diagnose.nodes.gpu import GpuMemory
@@ -41,6 +42,12 @@ class KnownPlacement(msgspec.Struct):
         end = placement.seen + SILENT_S if placement.until is None else placement.until + AFTER_S
         return placement.since - BEFORE_S - SLACK_S <= time <= end
 
+    def lasts(self, time: float) -> bool:
+        """Return whether the attempt is on the node at `time`."""
+        placement = self.placement
+        end = placement.seen + SILENT_S if placement.until is None else placement.until
+        return placement.since - SLACK_S <= time <= end
+
     def newest(self) -> float:
         """Return when the placement was last heard of."""
         return self.placement.seen if self.placement.until is None else self.placement.until
@@ -58,6 +65,7 @@ class NodeState(KeyedState, kw_only=True):
         watched_since: From when on the GPUs were sampled without a gap.
         watched: Time of the newest sample.
         budget: How much new text of its logs is read.
+        activity: What its GPUs do.
     """
 
     node: str
@@ -68,6 +76,7 @@ class NodeState(KeyedState, kw_only=True):
     watched_since: float = 0.0
     watched: float = 0.0
     budget: BudgetState = msgspec.field(default_factory=BudgetState)
+    activity: NodeActivityState = msgspec.field(default_factory=NodeActivityState)
 
     def keep(self, one: ReportedFinding) -> None:
         """Remember a finding; what is too old or too much goes."""

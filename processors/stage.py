@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
-from records import Failure, JobEvent, JobMetric, ModelAnswer, NodeFinding, Position, Record
+from records import Checkpoint, Failure, GpuActivity, JobEvent, JobMetric, ModelAnswer, NodeFinding, Position, Record
 
 from .classified_chunk import ClassifiedChunk
 
 S = TypeVar("S", bound=msgspec.Struct)
-Heard = ClassifiedChunk | JobEvent | JobMetric | Failure | NodeFinding | ModelAnswer
+Heard = ClassifiedChunk | JobEvent | JobMetric | Checkpoint | Failure | NodeFinding | GpuActivity | ModelAnswer
 
 
 class Stage(Generic[S]):
@@ -43,6 +43,14 @@ class Stage(Generic[S]):
         """Take what the tracker says of the training."""
         return ()
 
+    def on_checkpoint(self, checkpoint: Checkpoint, position: Position, state: S) -> Iterable[Record]:
+        """Take what the log tells of a save."""
+        return ()
+
+    def on_activity(self, activity: GpuActivity, position: Position, state: S) -> Iterable[Record]:
+        """Take what the attempt's GPUs on a node do."""
+        return ()
+
     def on_finding(self, finding: NodeFinding, position: Position, state: S) -> Iterable[Record]:
         """Take what a node's log or GPUs show."""
         return ()
@@ -61,19 +69,23 @@ class Stage(Generic[S]):
 
     def hear(self, record: Heard | Record, position: Position, state: S) -> Iterable[Record]:
         """Return what follows from `record`, which stands at `position` in the input or follows from what stands there."""
+        made: Iterable[Record] = ()
         match record:
             case ClassifiedChunk():
-                return self.on_chunk(record, position, state)
+                made = self.on_chunk(record, position, state)
             case JobMetric():
-                return self.on_metric(record, position, state)
+                made = self.on_metric(record, position, state)
             case JobEvent():
-                return self.on_event(record, position, state)
+                made = self.on_event(record, position, state)
+            case Checkpoint():
+                made = self.on_checkpoint(record, position, state)
+            case GpuActivity():
+                made = self.on_activity(record, position, state)
             case NodeFinding():
-                return self.on_finding(record, position, state)
+                made = self.on_finding(record, position, state)
             case ModelAnswer():
-                return self.on_answer(record, position, state)
-            case _:
-                return ()
+                made = self.on_answer(record, position, state)
+        return made
 
 
 AnyStage = Stage[Any]

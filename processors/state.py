@@ -6,6 +6,7 @@ import msgspec
 
 from records import ModelAnswer, NodeFinding, Position
 
+from .activity.stage import ActivityState
 from .alarms.monitor import AlarmState
 from .budget import BudgetState
 from .checkpoints import CheckpointsState
@@ -91,6 +92,7 @@ class AttemptState(msgspec.Struct):
     alarms: AlarmState = msgspec.field(default_factory=AlarmState)
     interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
     checkpoints: CheckpointsState = msgspec.field(default_factory=CheckpointsState)
+    activity: ActivityState = msgspec.field(default_factory=ActivityState)
     diagnosis: DiagnosisState = msgspec.field(default_factory=DiagnosisState)
 
 

@@ -11,6 +11,7 @@ from .decision_result import DecisionResult, Outcome
 from .estimate import Estimate
 from .failure import Component, ErrorType, Failure, FailureSource, identified
 from .feedback import Feedback
+from .gpu_activity import GpuActivity, GpuSpan, GpuState
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
 from .job_event import PIPE, PIPE_KINDS, PIPE_SAYS, PRODUCER, EventKind, JobEvent
@@ -56,8 +57,11 @@ __all__ = [
     "Failure",
     "FailureSource",
     "Feedback",
+    "GpuActivity",
     "GpuProcess",
     "GpuSample",
+    "GpuSpan",
+    "GpuState",
     "InvalidRecord",
     "JobEvent",
     "JobMetric",

@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from .base import Evidence, Record
+from .gpu_activity import GpuState
 
 
 class AlarmKind(StrEnum):
@@ -13,7 +14,9 @@ class AlarmKind(StrEnum):
     LOSS_SPIKE = "loss_spike"
     """The loss stands far above its own past. Loss."""
     HANG = "hang"
-    """No report for many times as long as reports took before. Seconds."""
+    """No report for many times as long as reports took before, while no phase explains it. Seconds."""
+    GPUS_IDLE = "gpus_idle"
+    """GPUs are held and idle. Seconds, of the one that is idle for longest."""
     SLOWER = "slower"
     """Steps take longer than they did before. Seconds per step."""
     STRAGGLER = "straggler"
@@ -21,14 +24,14 @@ class AlarmKind(StrEnum):
 
 
 class Alarm(Record, frozen=True, kw_only=True):
-    """Something that begins to be wrong with a running job, or is over. Key: the job. Nothing acts on it by itself.
+    """Something that begins to be wrong with a running job, or is over. Key: the job.
 
     Attributes:
         id: Follows from the input position.
         job: The scheduler's job id.
         attempt: Restart count.
-        node: Host of the rank that showed it; empty where not known.
-        rank: The rank that showed it; null where it is of the whole job.
+        node: Host of the rank that showed it (`hang`: that is missing, or fell silent first); empty where not known.
+        rank: That rank; null where it is of the whole job, or not known.
         kind: What is wrong.
         raised: True where it begins, false where it is over.
         time: Arrival of the line that shows the beginning or the end, in seconds since 1970.
@@ -36,6 +39,8 @@ class Alarm(Record, frozen=True, kw_only=True):
         value: The number seen.
         usual: What was usual before.
         limit: The number beyond which `value` is an alarm.
+        activity: `hang` only: what the job's GPUs did meanwhile, `waiting` or `idle`; null where nothing but the log says that it hangs.
+        gpu_hours: `gpus_idle` only: GPU-hours without work so far.
         detail: The same in a sentence.
         evidence: The line that shows it, then one of before.
     """
@@ -52,5 +57,7 @@ class Alarm(Record, frozen=True, kw_only=True):
     value: float | None = None
     usual: float | None = None
     limit: float | None = None
+    activity: GpuState | None = None
+    gpu_hours: float | None = None
     detail: str
     evidence: list[Evidence] = []

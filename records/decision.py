@@ -72,10 +72,11 @@ class Decision(Record, frozen=True, kw_only=True):
         node_evidence: True where those nodes' own logs or GPU samples speak against them, not the job alone: only then does the
             action count against them. For `drain` it is about `node`.
         grace_s: Seconds that a running job has to save a checkpoint after it was told to, before it is stopped (`evict`); 0: none.
-        checkpoint: Path of the last durable checkpoint that the job's log named (`restart`); empty where none is known. It is for
-            people to read, and a word of the job's own: never part of a command.
+        checkpoint: Path of the last durable checkpoint that the job's log named (`restart`, `evict`); empty where none is known.
+            It is a word of the job's own, told to that job when it starts again: never part of a command.
         beneficiary: The job that gains (`cancel_packing`: the victim).
         evidence: The lines that it rests on.
+        signature: Id of a key, a colon, and the HMAC-SHA-256 of what to do in hexadecimal; empty where no key is configured.
     """
 
     id: DecisionId
@@ -96,6 +97,7 @@ class Decision(Record, frozen=True, kw_only=True):
     checkpoint: Sentence = ""
     beneficiary: Name = ""
     evidence: list[Evidence] = []
+    signature: Annotated[str, Meta(max_length=256)] = ""
 
     @property
     def target(self) -> str:

@@ -11,6 +11,7 @@ from .decision_result import DecisionResult
 from .estimate import Estimate
 from .failure import Failure
 from .feedback import Feedback
+from .gpu_activity import GpuActivity
 from .gpu_sample import GpuSample
 from .job_event import PIPE_KINDS, PIPE_SAYS, JobEvent
 from .job_metric import JobMetric
@@ -45,12 +46,20 @@ TOPICS: tuple[Topic, ...] = (
     Topic("pipe-events", JobEvent, "job", "What pipes tell of their own jobs: start, end, lines given up."),
     Topic("placements", Placement, "node", "Which attempts of jobs are on which nodes."),
     Topic("node-findings", NodeFinding, "job", "What nodes' logs and GPUs say, told to the jobs that ran there then."),
+    Topic(
+        "gpu-activity", GpuActivity, "job", "What the GPUs that jobs hold do: they work, wait in a kernel, are idle."
+    ),
     Topic("model-questions", ModelQuestion, "job", "What language models are asked about jobs."),
     Topic("model-answers", ModelAnswer, "job", "What language models said about jobs."),
     Topic("job-metrics", JobMetric, "job", "Step, step time, throughput and loss of running jobs."),
     Topic("failures", Failure, "job", "Why jobs fail, line by line."),
     Topic("slowdowns", Slowdown, "job", "Jobs that run slower since another was packed beside them."),
-    Topic("alarms", Alarm, "job", "What goes wrong with running jobs: hangs, losses that are no numbers, stragglers."),
+    Topic(
+        "alarms",
+        Alarm,
+        "job",
+        "What goes wrong with running jobs: hangs, idle GPUs, losses that are no numbers, stragglers.",
+    ),
     Topic("checkpoints", Checkpoint, "job", "Checkpoints that jobs save: begun, durable, failed."),
     Topic("estimates", Estimate, "job", "What jobs will probably take."),
     Topic("decisions", Decision, "target", "What the scheduler should do."),

@@ -21,6 +21,8 @@ from processors.track.summary import summarise
 from processors.track.template_reading.check import confirmed
 from records import (
     Alarm,
+    Checkpoint,
+    CheckpointState,
     ErrorType,
     EventKind,
     Failure,
@@ -51,6 +53,7 @@ class Analysis:
         lines: Lines in it, counted at newlines.
         metric: The newest progress; null where the log reports none.
         over_ranks: Step times over the ranks that print into the log, at the newest look.
+        checkpoint: The newest durable checkpoint that the part of the log which was read tells of; null for none.
         alarms: What went wrong on the way: a loss that was no number, a loss spike, a rank behind the others.
         failure: The verdict; null for a run that did not fail.
         action: What an operator should do about it, where its signature says so.
@@ -67,6 +70,7 @@ class Analysis:
     lines: int = 0
     metric: JobMetric | None = None
     over_ranks: OverRanks | None = None
+    checkpoint: Checkpoint | None = None
     alarms: list[Alarm] = field(default_factory=list)
     failure: Failure | None = None
     action: str = ""
@@ -80,7 +84,7 @@ class Analysis:
 
     def contract(self) -> dict[str, Any]:
         """Return the JSON object that `analyze --json` prints."""
-        metric, failure = self.metric, self.failure
+        metric, failure, saved = self.metric, self.failure, self.checkpoint
         return {
             "file": self.file,
             "lines": self.lines,
@@ -99,6 +103,13 @@ class Analysis:
                 "reports": metric.reports if metric else 0,
             },
             "ranks": self.over_ranks and msgspec.structs.asdict(self.over_ranks),
+            "checkpoint": saved
+            and {
+                "step": saved.step,
+                "path": saved.path,
+                "durable_by": saved.durable_by,
+                "lines": [each.line for each in saved.evidence],
+            },
             "alarms": [
                 {"kind": alarm.kind, "detail": alarm.detail, "lines": [each.line for each in alarm.evidence]}
                 for alarm in self.alarms
@@ -250,6 +261,8 @@ def _take(result: Analysis, records: Iterable[object]) -> None:
         if isinstance(record, JobMetric):
             result.metric = record
             result.over_ranks = record.over_ranks or result.over_ranks
+        elif isinstance(record, Checkpoint) and record.state is CheckpointState.DURABLE:
+            result.checkpoint = record
         elif isinstance(record, Alarm) and record.raised:
             result.alarms.append(record)
         elif isinstance(record, Failure):

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from processors.activity.stage import ActivityMonitor
 from processors.alarms.monitor import AlarmMonitor
 from processors.checkpoints import Checkpoints
 from processors.classify.classifier import LineClassifier
 from processors.classify.embedder import Embedder
 from processors.classify.fallback import ModelClassifier
+from processors.classify.linear import LinearModel
 from processors.diagnose import FailureHandler, InvalidSignature, Signature, load
 from processors.diagnose.stage import Diagnosis
 from processors.interference.monitor import InterferenceMonitor
@@ -21,20 +23,31 @@ from schedmate.settings import Settings, SettingsError
 from streams.transport import Producer
 
 
-def line_classifier(settings: ProcessorSettings) -> LineClassifier:
-    """Return the line classifier. Loads the embedder, where one is configured; raises `SettingsError` where it cannot be."""
-    return LineClassifier(fallback=ModelClassifier(_embedder(settings)))
+def line_classifier(settings: ProcessorSettings, linear: LinearModel | None = None) -> LineClassifier:
+    """Return the line classifier. Loads the embedder, where one is configured; raises `SettingsError` where it cannot be.
+
+    Args:
+        settings: The operator's.
+        linear: The model on n-grams; the one that ships where not given.
+    """
+    return LineClassifier(fallback=ModelClassifier(_embedder(settings), linear=linear))
 
 
-def job_processor(settings: ProcessorSettings) -> JobProcessor:
-    """Return all processors of a job."""
+def job_processor(settings: ProcessorSettings, linear: LinearModel | None = None) -> JobProcessor:
+    """Return all processors of a job.
+
+    Args:
+        settings: The operator's.
+        linear: The line classifier's model; the one that ships where not given. Benchmarks give models that have not seen what they score.
+    """
     return JobProcessor(
-        StreamReader(line_classifier(settings), MetricTracker(reports=settings.reports)),
+        StreamReader(line_classifier(settings, linear), MetricTracker(reports=settings.reports)),
         [
             Placements(),
-            AlarmMonitor(hang_s=settings.hang_seconds),
+            AlarmMonitor(),
             InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
             Checkpoints(),
+            ActivityMonitor(settings.hang_seconds, settings.hang_confirmed_seconds, settings.gpus_idle_seconds),
             Diagnosis(FailureHandler(signatures(settings)), ask_models=settings.ask_models),
         ],
         ask_models=settings.ask_models,

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from processors.activity.stage import ActivityMetrics
 from processors.alarms.monitor import AlarmMetrics
 from processors.checkpoints import CheckpointMetrics
 from processors.classify.classifier import ClassifierMetrics
@@ -14,6 +15,7 @@ from processors.node import NodeMetrics
 from processors.stream_reader import ReaderMetrics
 from processors.track.tracker import TrackerMetrics
 from resilience.outage import OutageMetrics
+from schedmate.notifications.notifier import NotifierMetrics
 from scheduler_bridge import BridgeMetrics
 from sinks.clickhouse import WriterMetrics
 from sinks.redis import StateMetrics
@@ -34,6 +36,7 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("worker", HandlerMetrics),
     ("worker", InterferenceMetrics),
     ("worker", AlarmMetrics),
+    ("worker", ActivityMetrics),
     ("worker", CheckpointMetrics),
     ("worker", NodeMetrics),
     ("worker", NodeEvidenceMetrics),
@@ -41,12 +44,13 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("model-worker", AnsweringMetrics),
     ("model-worker", ModelMetrics),
     ("model-worker", AnswerMetrics),
-    ("sink, bridge", PumpMetrics),
+    ("sink, bridge, notify", PumpMetrics),
     ("sink", WriterMetrics),
     ("sink", partial(OutageMetrics, "ClickHouse")),
     ("sink", StateMetrics),
     ("sink", partial(OutageMetrics, "Redis")),
     ("bridge", BridgeMetrics),
+    ("notify", NotifierMetrics),
     ("collect", CollectorMetrics),
     ("collect, with --socket", IntakeMetrics),
     ("gpu-agent", GpuAgentMetrics),

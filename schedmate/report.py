@@ -7,7 +7,7 @@ from rich.text import Text
 
 from processors.track.step_time_candidate import StepTimeCandidate
 from processors.track.step_time_candidates import THRESHOLD
-from records import Alarm, Failure, JobMetric, ModelAnswer, OverRanks, Severity
+from records import Alarm, Checkpoint, Failure, JobMetric, ModelAnswer, OverRanks, Severity
 from schedmate.analysis import Analysis
 from schedmate.node_log import Sign
 from schedmate.sparkline import sparkline
@@ -45,7 +45,8 @@ def report(analysis: Analysis, explain: bool = False) -> RenderableType:
     if analysis.signs is not None:
         return Group(*parts, *_signs(analysis.signs), Text())
     parts += [_row("progress", _progress(analysis.metric)), _row("speed", _speed(analysis.metric, analysis.readings))]
-    parts += [*_how(analysis), *_ranks(analysis.over_ranks), *_curves(analysis), *_alarms(analysis.alarms)]
+    parts += [*_how(analysis), *_ranks(analysis.over_ranks), *_curves(analysis)]
+    parts += [*_saved(analysis.checkpoint), *_alarms(analysis.alarms)]
     if explain:
         parts += _explained(analysis)
     failure = analysis.failure
@@ -178,6 +179,16 @@ def _ranks(ranks: OverRanks | None) -> list[RenderableType]:
         return []
     slowest = f"rank {ranks.slowest} is the slowest, {ranks.lag:.2f} times the median"
     return [_row("ranks", f"{ranks.ranks}: {seconds(ranks.step_time_s)} a step, spread {ranks.spread:.0%}; {slowest}")]
+
+
+def _saved(checkpoint: Checkpoint | None) -> list[RenderableType]:
+    """Show where the job could go on, with the line that shows that it is durable."""
+    if checkpoint is None:
+        return []
+    step = f"step {checkpoint.step}" if checkpoint.step is not None else "a step that no line names"
+    where = f", {checkpoint.path}" if checkpoint.path else ""
+    shown = [_quote(each.line, each.text) for each in checkpoint.evidence[-1:]]
+    return [_row("saved", f"{step}{where}"), *shown]
 
 
 def _alarms(alarms: Sequence[Alarm]) -> list[RenderableType]:

@@ -23,6 +23,7 @@ from pydantic_settings import SettingsError as PydanticSettingsError
 from processors.settings import ProcessorSettings
 from records import UserError
 from schedmate import pipe
+from schedmate.notifications.settings import NotifySettings
 from schedmate.passwords import without_password
 from scheduler_bridge.settings import BridgeSettings
 from sinks.settings import ClickHouseSettings, RedisSettings
@@ -53,20 +54,21 @@ class SettingsError(UserError):
     """A setting that cannot be used; the message says where it stands, what was expected and what came."""
 
 
+def read_secret(file: Path) -> str:
+    """Return what a file holds. Raises `SettingsError` where it cannot be read."""
+    try:
+        return file.read_text().strip()
+    except OSError as error:
+        raise SettingsError(f"expected a readable file with a password at {file}: {error.strerror}") from error
+
+
 class _WithPassword(BaseModel, frozen=True, extra="forbid"):
     password: SecretStr = Field(SecretStr(""), description="From the environment only.")
     password_file: Path | None = Field(None, description="A file that holds the password.")
 
     def secret(self) -> str:
         """Return the password. Raises `SettingsError` where its file cannot be read."""
-        if self.password_file is None:
-            return self.password.get_secret_value()
-        try:
-            return self.password_file.read_text().strip()
-        except OSError as error:
-            raise SettingsError(
-                f"expected a readable file with a password at {self.password_file}: {error.strerror}"
-            ) from error
+        return read_secret(self.password_file) if self.password_file else self.password.get_secret_value()
 
 
 class KafkaSection(KafkaSettings, _WithPassword):
@@ -86,6 +88,10 @@ class LanguageModelSection(LanguageModelSettings, _WithPassword):
 
     The servers' key is the password.
     """
+
+
+class NotifySection(NotifySettings, _WithPassword):
+    """Whom `notify` tells of decisions, failures and alarms. The password is for the mail server."""
 
 
 class ServiceSettings(BaseModel, frozen=True, extra="forbid"):
@@ -111,6 +117,7 @@ class Settings(BaseSettings):
     processors: ProcessorSettings = ProcessorSettings()
     bridge: BridgeSettings = BridgeSettings()
     language_model: LanguageModelSection = LanguageModelSection()
+    notify: NotifySection = NotifySection()
     service: ServiceSettings = ServiceSettings()
 
     @classmethod

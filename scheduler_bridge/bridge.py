@@ -1,9 +1,10 @@
 """The loop of the bridge: findings become decisions (`proposals`), decisions are reviewed (`review`) and carried out (`execution`)."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from records import (
+    Alarm,
     Checkpoint,
     Decision,
     DecisionResult,
@@ -17,14 +18,16 @@ from scheduler_bridge.actuators import Actuator
 from scheduler_bridge.execution import Execution
 from scheduler_bridge.journal import Journal
 from scheduler_bridge.metrics import BridgeMetrics
+from scheduler_bridge.preemption import Preemption
 from scheduler_bridge.proposals import Proposals
 from scheduler_bridge.review import Review
+from scheduler_bridge.saves import Saves
 from scheduler_bridge.settings import BridgeOptions
 
-Remembered = Decision | DecisionResult | OperatorCommand
+Remembered = Decision | DecisionResult | OperatorCommand | Checkpoint
 """What the bridge reads back when it starts, and right before an action."""
 
-Accepted = Remembered | Failure | Slowdown | JobEvent | Checkpoint
+Accepted = Remembered | Failure | Slowdown | Alarm | JobEvent
 """What the bridge reads."""
 
 WORK = 5.0
@@ -56,9 +59,11 @@ class Bridge:
         recall: Callable[[], Iterable[Remembered]] = tuple,
     ) -> None:
         self._journal = Journal(actuator.name, settings, publish, clock)
-        self._proposals = Proposals(self._journal)
+        saves = Saves()
+        self._proposals = Proposals(self._journal, saves)
         self._execution = Execution(actuator, self._journal)
-        self._review = Review(self._journal, self._execution, recall)
+        self._review = Review(self._journal, self._execution, lambda: self._recalled(recall()))
+        self._preemption = Preemption(actuator, self._journal, saves, self._execution.outage)
 
     @property
     def metrics(self) -> BridgeMetrics:
@@ -71,13 +76,21 @@ class Bridge:
         return self._execution.outage.ongoing
 
     @property
+    def open_decisions(self) -> int:
+        """Decisions about which something may still be done."""
+        return len(self._journal.ledger.open())
+
+    @property
     def stops(self) -> list[OperatorCommand]:
         """The stops in force: while there is one, nothing is carried out."""
         return self._journal.commands.stops
 
     def remember(self, record: Remembered) -> None:
         """Take in one record of the history, in any order."""
-        self._journal.remember(record)
+        if isinstance(record, Checkpoint):
+            self._proposals.on_checkpoint(record)
+        else:
+            self._journal.remember(record)
 
     def accept(self, record: Accepted) -> None:
         """Take in one new record. May publish; never asks the scheduler."""
@@ -86,6 +99,8 @@ class Bridge:
                 self._proposals.on_failure(record)
             case Slowdown():
                 self._proposals.on_slowdown(record)
+            case Alarm():
+                self._proposals.on_alarm(record)
             case Checkpoint():
                 self._proposals.on_checkpoint(record)
             case JobEvent():
@@ -99,8 +114,9 @@ class Bridge:
         """Carry out what is ready. May take as long as the actuator's time limits allow.
 
         Returns:
-            Seconds until it wants to be called again; None where nothing waits.
+            Seconds until it wants to be called again; None where nothing waits, and nobody is evicted for another.
         """
+        look = self._preemption.look()
         until = time.monotonic() + WORK
         ledger = self._journal.ledger
         for work, decisions in (
@@ -111,4 +127,13 @@ class Bridge:
                 work(decision)
                 if time.monotonic() > until:
                     break
-        return self._journal.tidy()
+        wait = self._journal.tidy()
+        return min((seconds for seconds in (look, wait) if seconds is not None), default=None)
+
+    def _recalled(self, records: Iterable[Remembered]) -> Iterator[Decision | DecisionResult | OperatorCommand]:
+        """Take in checkpoints, and yield the rest."""
+        for record in records:
+            if isinstance(record, Checkpoint):
+                self._proposals.on_checkpoint(record)
+            else:
+                yield record

@@ -9,16 +9,24 @@ from scheduler_bridge.actuators import Actuator, JobView, NodeView, SchedulerJob
 _UNSAFE = frozenset("\n\r\t\"'`$\\=;|&<>")
 
 
-def carry_out(actuator: Actuator, decision: Decision) -> JobView | NodeView | None:  # noqa: PLR0911  # one line an action
-    """Do what a decision says, now, and return what the scheduler then shows. Raises what the actuator raises."""
+def carry_out(  # noqa: PLR0911  # one line an action
+    actuator: Actuator, decision: Decision, yields: float = 0.0
+) -> JobView | NodeView | None:
+    """Do what a decision says, now, and return what the scheduler then shows. Raises what the actuator raises.
+
+    Args:
+        actuator: The scheduler.
+        decision: What to do.
+        yields: Seconds that a job which is evicted for another one leaves the other to take its place.
+    """
     key = act_key(decision)
     match decision.action:
         case Action.RESTART:
-            return actuator.restart(decision.job, tuple(decision.exclude_nodes), key)
+            return actuator.restart(decision.job, tuple(decision.exclude_nodes), key, decision.checkpoint)
         case Action.CANCEL_PACKING:
             return actuator.cancel_packing(decision.job, key)
         case Action.EVICT:
-            return _evict(actuator, decision, key)
+            return _evict(actuator, decision, key, yields if decision.beneficiary else 0.0)
         case Action.CANCEL:
             return actuator.cancel(decision.job, key)
         case Action.HOLD:
@@ -53,6 +61,16 @@ def drains(decision: Decision, seen: JobView | NodeView | None) -> bool:
     )
 
 
+def is_half_done(decision: Decision, job: JobView) -> bool:
+    """True where the act was cut off after it had stopped the job, and before it let it go."""
+    if job.state not in (SchedulerJobState.HELD, SchedulerJobState.STOPPING):
+        return False
+    if decision.action is Action.CANCEL_PACKING:  # its attempt is the beneficiary's
+        return act_key(decision) in job.acts
+    ours = job.interrupted or act_key(decision) in job.acts
+    return decision.action in (Action.RESTART, Action.EVICT) and job.attempt == decision.attempt + 1 and ours
+
+
 def may_be_evicted(decision: Decision, job: JobView) -> bool:
     """True while nothing was done to a job but to tell it to save a checkpoint."""
     return (
@@ -62,12 +80,13 @@ def may_be_evicted(decision: Decision, job: JobView) -> bool:
     )
 
 
-def _evict(actuator: Actuator, decision: Decision, key: str) -> JobView:
+def _evict(actuator: Actuator, decision: Decision, key: str, delay: float) -> JobView:
     """Stop a job and queue it again. One that does not know the signal to save a checkpoint may have died of it."""
     job = actuator.job(decision.job) if decision.grace_s else None
-    if job and job.attempt == decision.attempt and job.state is SchedulerJobState.FAILED:
-        return actuator.restart(decision.job, (), key)
-    return actuator.evict(decision.job, key)
+    died = job is not None and job.attempt == decision.attempt and job.state is SchedulerJobState.FAILED
+    if job and (died or job.interrupted):
+        return actuator.restart(decision.job, (), key, decision.checkpoint)
+    return actuator.evict(decision.job, key, decision.checkpoint, delay)
 
 
 def _job_shows(decision: Decision, job: JobView) -> bool:

@@ -4,7 +4,8 @@ from records import Action, Decision, Outcome
 from resilience import Outage
 from scheduler_bridge import effects
 from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState
-from scheduler_bridge.guardrails import Wait, stopped
+from scheduler_bridge.examine import examine
+from scheduler_bridge.guardrails import AGAIN, Objection, Wait, first_objection, stopped
 from scheduler_bridge.journal import Journal
 
 
@@ -31,14 +32,18 @@ class Execution:
                 return
         except SchedulerAway as error:
             self.note_outage(error)
-            self.settle(decision)
+            self.settle(decision, may_act=False)
         except ActuatorError as error:
             self._journal.record(decision, Outcome.FAILED, str(error))
         else:
             self._carry_out(decision)
 
-    def settle(self, decision: Decision) -> None:
-        """Go on with an action that is under way, or find out what became of one whose result a crash took."""
+    def settle(self, decision: Decision, *, may_act: bool = True) -> None:
+        """Go on with an action that is under way, or find out what became of one whose result a crash took.
+
+        What a crash or an outage cut off is done again where the scheduler shows that it was not done, and finished where it shows that
+        half of it was. `may_act`: False right after an attempt, so that one look ends.
+        """
         try:
             seen = self._see(decision)
         except SchedulerAway as error:
@@ -55,14 +60,19 @@ class Execution:
             return
         self.outage.succeeded()
         if effects.shows(decision, seen):
-            self._journal.record(decision, Outcome.DONE, "the scheduler, asked later, shows the effect", seen)
+            detail = "the scheduler, asked later, shows the effect"
+            approved = self._approved(decision)
+            self._journal.record(decision, Outcome.DONE, f"{approved}; {detail}" if approved else detail, seen)
         elif effects.drains(decision, seen):
             self._journal.wait(decision, Wait(f"jobs still run on {decision.node}"))
+        elif not may_act:
+            self._journal.wait(decision, Wait("the scheduler did not answer in the middle of the act"))
+        elif isinstance(seen, JobView) and effects.is_half_done(decision, seen):
+            self._carry_out(decision)  # whatever is said meanwhile: its job would stay held
         elif decision.grace_s and isinstance(seen, JobView) and effects.may_be_evicted(decision, seen):
             self._evict_in_grace(decision, seen)
         else:
-            detail = "interrupted, and the scheduler does not show the effect; nothing more is done, look at it"
-            self._journal.record(decision, Outcome.UNVERIFIED, detail, seen)
+            self._begin_again(decision, seen)
 
     def note_outage(self, error: SchedulerAway) -> None:
         """Count a question that the scheduler did not answer; one that it answers ends the outage."""
@@ -71,10 +81,10 @@ class Execution:
 
     def _carry_out(self, decision: Decision) -> None:
         try:
-            seen = effects.carry_out(self.actuator, decision)
+            seen = effects.carry_out(self.actuator, decision, self._journal.settings.evict_yield)
         except SchedulerAway as error:
             self.note_outage(error)
-            self.settle(decision)
+            self.settle(decision, may_act=False)
         except ActuatorError as error:
             self._journal.record(decision, Outcome.FAILED, str(error))
         else:
@@ -82,6 +92,29 @@ class Execution:
                 self._journal.wait(decision, Wait(f"jobs still run on {decision.node}"))
             else:
                 self._journal.record(decision, Outcome.DONE, self._approved(decision), seen)
+
+    def _begin_again(self, decision: Decision, seen: JobView | NodeView | None) -> None:
+        """Do what was begun and cut off before anything of it was done, where that would still be right."""
+        if wait := stopped(self._journal.context()):
+            self._journal.wait(decision, wait)
+            return
+        against: Objection | Wait | None = first_objection(decision, self._journal.context(), AGAIN)
+        try:
+            against = against or examine(self.actuator, self._journal, decision, confirmed=True, again=True).verdict
+        except SchedulerAway as error:
+            self.note_outage(error)
+            self._journal.wait(decision, Wait(str(error)))
+            return
+        except ActuatorError as error:
+            self._journal.record(decision, Outcome.UNVERIFIED, f"started; {error}")
+            return
+        if against is None:
+            self._carry_out(decision)
+        elif isinstance(against, Wait):
+            self._journal.wait(decision, against)
+        else:
+            detail = f"interrupted, and the scheduler does not show the effect; it is not done again: {against.reason}"
+            self._journal.record(decision, Outcome.UNVERIFIED, detail, seen)
 
     def _evict_in_grace(self, decision: Decision, job: JobView) -> None:
         """Evict a job that was told to save a checkpoint, once it did, or once its time is over."""

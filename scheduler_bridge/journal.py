@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from records import Decision, DecisionResult, OperatorCommand, Outcome, Record
+from records import Decision, DecisionResult, Mode, OperatorCommand, Outcome, Record
 from scheduler_bridge.actuators import JobView, NodeView
 from scheduler_bridge.commands import Commands
 from scheduler_bridge.guardrails import Context, LimitReached, Objection, Wait, awaits_approval
@@ -31,6 +31,7 @@ class Watch:
         confirmed: Its verdict was repeated after the attempt had ended.
         why: What it waits for.
         user: In whose favour it is, as the scheduler says; None until it was asked.
+        mode: How far it may go with this job or node, as far as that is known.
         saved: When the job began to save its last durable checkpoint, in seconds since 1970.
     """
 
@@ -39,6 +40,7 @@ class Watch:
     confirmed: bool = False
     why: str = ""
     user: str | None = None
+    mode: Mode = Mode.ACT
     saved: float = 0.0
 
 
@@ -81,7 +83,9 @@ class Journal:
         return Context(self.ledger, self.settings, self.clock(), self.commands)
 
     def propose(self, decision: Decision) -> None:
-        """Publish a decision of the bridge's own."""
+        """Publish a decision of the bridge's own, signed where it has keys."""
+        if self.settings.signing:
+            decision = self.settings.signing.sign(decision)
         self._publish(decision)
         self.ledger.remember(decision)
         self.metrics.proposed.inc()
@@ -193,7 +197,7 @@ class Journal:
         self.metrics.awaiting_approval.set(
             sum(
                 self.ledger.result(decision.id, Outcome.AWAITING_APPROVAL) is not None
-                and awaits_approval(decision, context) is not None
+                and awaits_approval(decision, context, self.watch(decision.id).mode) is not None
                 for decision in self.ledger.pending()
             )
         )

@@ -55,6 +55,7 @@ class Ledger:
         self._tried_by_time: list[tuple[float, str]] = []
         self._by_job: dict[str, set[str]] = {}
         self._drains: dict[str, dict[str, None]] = {}
+        self._evictions: dict[str, None] = {}
 
     def remember(self, record: Decision | DecisionResult) -> None:
         """Take in one record of the history."""
@@ -66,6 +67,8 @@ class Ledger:
                 self._by_job.setdefault(job, set()).add(key)
             if entry.decision.action is Action.DRAIN:
                 self._drains.setdefault(entry.decision.node, {})[key] = None
+            elif entry.decision.action is Action.EVICT:
+                self._evictions[key] = None
         else:
             entry = self._entries.setdefault(record.decision_id, LedgerEntry())
             entry.results.setdefault(record.outcome, record)
@@ -117,6 +120,10 @@ class Ledger:
                 return key
         return ""
 
+    def evictions(self) -> Iterator[LedgerEntry]:
+        """Yield the lives of all decisions to evict a job."""
+        yield from (self._entries[key] for key in self._evictions)
+
     def about(self, job: str, attempt: int) -> list[LedgerEntry]:
         """Return the lives of the decisions about one attempt of a job."""
         known = [self._entries[key] for key in sorted(self._by_job.get(job, ()))]
@@ -166,6 +173,7 @@ class Ledger:
         ]
         for key in old:
             decision = self._entries.pop(key).decision
+            self._evictions.pop(key, None)
             for job in {decision.job, decision.beneficiary} - {""} if decision else ():
                 self._by_job[job].discard(key)
                 if not self._by_job[job]:

@@ -13,6 +13,7 @@ _REFUSING = (
     "job-state",
     "node-state",
     "once",
+    "signature",
     "verdict",
     "witness",
 )

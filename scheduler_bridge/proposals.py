@@ -4,6 +4,8 @@ import structlog
 
 from records import (
     Action,
+    Alarm,
+    AlarmKind,
     Checkpoint,
     CheckpointState,
     Decision,
@@ -17,7 +19,8 @@ from records import (
 from scheduler_bridge.guardrails import Objection
 from scheduler_bridge.journal import Journal
 from scheduler_bridge.ledger import LedgerEntry
-from scheduler_bridge.policies import OF_FAILURES, propose
+from scheduler_bridge.policies import OF_FAILURES, cancel_hung, propose
+from scheduler_bridge.saves import Saves
 
 log = structlog.get_logger(__name__)
 
@@ -26,10 +29,16 @@ REVISIONS_KEPT = 10_000
 
 
 class Proposals:
-    """Asks the policies about each finding. Never asks the scheduler."""
+    """Asks the policies about each finding. Never asks the scheduler.
 
-    def __init__(self, journal: Journal) -> None:
+    Args:
+        journal: What is known of decisions.
+        saves: What jobs saved.
+    """
+
+    def __init__(self, journal: Journal, saves: Saves) -> None:
         self._journal = journal
+        self._saves = saves
         self._revisions: dict[tuple[str, int], int] = {}
 
     def on_slowdown(self, slowdown: Slowdown) -> None:
@@ -37,13 +46,24 @@ class Proposals:
         for decision in propose(slowdown, self._journal.settings):
             self._adopt(decision)
 
+    def on_alarm(self, alarm: Alarm) -> None:
+        """Propose what an alarm leads to; retract what it led to where it is over."""
+        for decision in propose(alarm, self._journal.settings):
+            self._adopt(decision)
+        if alarm.kind is not AlarmKind.HANG or alarm.raised:
+            return
+        for entry in self._journal.ledger.about(alarm.job, alarm.attempt):
+            if entry.policy == cancel_hung.POLICY and entry.untouched and entry.decision is not None:
+                self._journal.conclude(entry.decision, Objection("alarm", f"the hang is over: {alarm.detail}"))
+
     def on_failure(self, failure: Failure) -> None:
         """Propose what the newest revision says, and retract what an older one led to."""
         if not self._is_newest(failure):
             self._journal.metrics.repeats.inc()
             return
         users = self._journal.ledger.users_against(failure.node, self._journal.clock()) if failure.node else ()
-        proposals = {proposal.policy: proposal for proposal in propose(failure, self._journal.settings, users)}
+        saved = self._saves.path(failure.job, failure.attempt)
+        proposals = {proposal.policy: proposal for proposal in propose(failure, self._journal.settings, users, saved)}
         earlier = [
             entry for entry in self._journal.ledger.about(failure.job, failure.attempt) if entry.policy in OF_FAILURES
         ]
@@ -55,7 +75,8 @@ class Proposals:
                 self._journal.watch(proposal.id).confirmed |= failure.final
 
     def on_checkpoint(self, checkpoint: Checkpoint) -> None:
-        """Note a durable checkpoint of a job that may be evicted once it has one; one that began before counts for nothing."""
+        """Note a durable checkpoint; a job that may be evicted once it has one is looked at."""
+        self._saves.remember(checkpoint)
         if checkpoint.state is CheckpointState.DURABLE:
             for decision_id in self._journal.ledger.open_about(checkpoint.job):
                 self._journal.watch(decision_id).saved = max(checkpoint.since, self._journal.watch(decision_id).saved)

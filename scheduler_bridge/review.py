@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
-from records import Action, Decision, DecisionResult, OperatorCommand, Outcome
+from records import Decision, DecisionResult, Mode, OperatorCommand, Outcome
 from scheduler_bridge.actuators import ActuatorError, JobView, NodeView, SchedulerAway
+from scheduler_bridge.examine import examine
 from scheduler_bridge.execution import Execution
 from scheduler_bridge.guardrails import (
     Objection,
@@ -11,8 +12,6 @@ from scheduler_bridge.guardrails import (
     awaits_approval,
     first_objection,
     limit_reached,
-    objection_of_node,
-    objection_of_state,
     stopped,
 )
 from scheduler_bridge.journal import Journal
@@ -43,7 +42,7 @@ class Review:
             return
         watch = self._journal.watch(decision.id)
         try:
-            verdict, seen, watch.user = self._examine(decision, confirmed=watch.confirmed)
+            found = examine(self._execution.actuator, self._journal, decision, confirmed=watch.confirmed)
         except SchedulerAway as error:
             self._execution.note_outage(error)
             self._journal.wait(decision, Wait(f"the scheduler could not be asked: {error}"))
@@ -52,14 +51,20 @@ class Review:
             self._journal.conclude(decision, Objection("job-state", str(error)))
             return
         self._execution.outage.succeeded()
-        self._follow(decision, verdict, seen)
+        watch.user = found.user
+        self._follow(decision, found.verdict, found.seen)
 
     def _follow(self, decision: Decision, verdict: Objection | Wait | None, seen: JobView | NodeView | None) -> None:
         """Act, wait, or write down why not, now that the scheduler was asked."""
         user = self._journal.watch(decision.id).user or ""
-        if isinstance(verdict, Objection):
+        mode = self._journal.settings.mode_of(decision.action, seen)
+        self._journal.watch(decision.id).mode = mode
+        if mode is Mode.SHADOW:
+            reason = f"the action {decision.action} is not turned on for {decision.target}"
+            self._journal.conclude(decision, Objection("mode", reason, Outcome.SHADOWED), seen=seen)
+        elif isinstance(verdict, Objection):
             self._journal.conclude(decision, verdict, seen=seen)
-        elif wait := awaits_approval(decision, self._journal.context()) or verdict:
+        elif wait := awaits_approval(decision, self._journal.context(), mode) or verdict:
             self._journal.wait(decision, wait)
         elif limit := limit_reached(decision, self._journal.context(), user):
             self._journal.defer(decision, limit)
@@ -84,23 +89,6 @@ class Review:
             self._journal.defer(decision, limit)
             return False
         return True
-
-    def _examine(
-        self, decision: Decision, *, confirmed: bool
-    ) -> tuple[Objection | Wait | None, JobView | NodeView | None, str]:
-        """Ask the scheduler. Returns what stands in the way, what it showed, and the user in whose favour the decision is."""
-        if decision.action is Action.NOTIFY:
-            return None, None, ""
-        if decision.action.on_node:
-            nodes, now = self._execution.actuator.nodes(), self._journal.clock()
-            users = self._journal.ledger.users_against(decision.node, now)
-            verdict = objection_of_node(decision, nodes, users, self._journal.settings, now)
-            return verdict, next((each for each in nodes if each.node == decision.node), None), ""
-        job = self._execution.actuator.job(decision.job)
-        beneficiary = self._execution.actuator.job(decision.beneficiary) if decision.beneficiary else None
-        # What a job prints leads to an action in its own favour, or in that of the job that was slowed.
-        favoured = beneficiary or job
-        return objection_of_state(decision, job, beneficiary, confirmed), job, favoured.user if favoured else ""
 
     def _is_still_open(self, decision: Decision, user: str) -> bool:
         """Take in what others wrote meanwhile. False where they dealt with the decision, or left no room for it."""

@@ -76,13 +76,13 @@ _ROLES = (
         "worker",
         "`worker`",
         reads=(
-            *("job-logs", "job-events", "pipe-events", "model-answers", "node-findings"),
+            *("job-logs", "job-events", "pipe-events", "model-answers", "node-findings", "gpu-activity"),
             *("node-logs", "gpu-metrics", "placements"),
             *STATE_TOPICS,
         ),
         writes=(
             *("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "model-questions"),
-            *("job-events", "placements", "node-findings", "dead-letters", *STATE_TOPICS),
+            *("job-events", "placements", "node-findings", "gpu-activity", "dead-letters", *STATE_TOPICS),
         ),
         sees=ALL,
         group="-worker",
@@ -98,9 +98,25 @@ _ROLES = (
     Role(
         "bridge",
         "`bridge`",
-        reads=("failures", "slowdowns", "decisions", "decision-results", "job-events", "checkpoints", "approvals"),
+        reads=(
+            "failures",
+            "slowdowns",
+            "alarms",
+            "decisions",
+            "decision-results",
+            "job-events",
+            "checkpoints",
+            "approvals",
+        ),
         writes=("decisions", "decision-results", "dead-letters"),
         group="-bridge",
+    ),
+    Role(
+        "notifier",
+        "`notify`",
+        reads=("decisions", "decision-results", "failures", "alarms", "job-events"),
+        writes=("dead-letters",),
+        group="-notify",
     ),
     Role("subscriber", "a scheduler of your own, through `subscribe`", reads=("decisions",), group="-subscriber"),
     Role(

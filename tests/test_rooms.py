@@ -13,6 +13,7 @@ MAY_IMPORT = {
     "processors": {"records"},
     "sinks": {"records"},
     "scheduler_bridge": {"records", "resilience", "scheduler_clients"},
+    "simulate": {"records", "processors"},
     "streams": {"records", "resilience", "scheduler_clients", "processors"},
 }
 ROOMS = {*MAY_IMPORT, "schedmate"}

@@ -21,13 +21,14 @@ GROUPS = {
             "pipe-events",
             "model-answers",
             "node-findings",
+            "gpu-activity",
             "node-logs",
             "gpu-metrics",
             "placements",
         ),
     ),
     "schedmate-sink": STORED_TOPICS,
-    "schedmate-bridge": ("failures", "slowdowns", "decisions", "decision-results", "job-events"),
+    "schedmate-bridge": ("failures", "slowdowns", "alarms", "decisions", "decision-results", "job-events"),
 }
 """What each group reads."""
 

@@ -93,19 +93,29 @@ def left_out(rows: csr_matrix, known: Sequence[Example], folds: NDArray[np.int64
     return scores
 
 
-def write_weights(rows: csr_matrix, known: Sequence[Example], scores: NDArray[np.float64]) -> None:
-    """Write the model fitted on all examples, calibrated by the `scores` of models that had not seen them."""
-    asked = asked_of(known)
-    model = fit(rows, known)
+def write_weights(target: Path, model: LogisticRegression, probabilities: NDArray[np.float64]) -> None:
+    """Write a model; `probabilities` are the curves that calibrate it."""
     weights = model.coef_.T
     scale = (np.abs(weights).max(axis=0) / 127).astype(np.float32)
     np.savez_compressed(
-        ROOM / linear.WEIGHTS,
+        target,
         weights=np.round(weights / scale).astype(np.int8),
         scale=scale,
         bias=model.intercept_.astype(np.float32),
-        curves=curves(scores[asked], classes_of(known)[asked]),
+        curves=probabilities,
     )
+
+
+def write_left_out(targets: Sequence[Path], known: Sequence[Example], folds: NDArray[np.int64]) -> None:
+    """Write a model for each fold that has not seen it, and is calibrated on the other folds."""
+    rows, classes, asked = rows_of(known), classes_of(known), asked_of(known)
+    fitted, scores = [], np.zeros((len(known), len(LETTERS)))
+    for out, model in models(rows, known, folds):
+        fitted.append(model)
+        scores[out] = model.decision_function(rows[out])
+    for fold, (target, model) in enumerate(zip(targets, fitted, strict=True)):
+        others = asked & (folds != fold)
+        write_weights(target, model, curves(scores[others], classes[others]))
 
 
 def write_examples(known: Sequence[Example], scores: NDArray[np.float64]) -> None:
@@ -129,7 +139,8 @@ def main() -> None:
     known = examples()
     rows = rows_of(known)
     scores = left_out(rows, known, folds_of(known))
-    write_weights(rows, known, scores)
+    asked = asked_of(known)
+    write_weights(ROOM / linear.WEIGHTS, fit(rows, known), curves(scores[asked], classes_of(known)[asked]))
     write_examples(known, scores)
 
 

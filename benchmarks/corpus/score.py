@@ -1,5 +1,9 @@
 """Scores the metric tracker and the line classifier on the corpus: `python -m benchmarks.corpus.score` prints a table by framework.
 
+Every framework is scored by models that were trained without it (`left_out.py`; the first run trains them, which needs scikit-learn:
+the dependency group `train`). What people wrote with a framework's logs in view cannot be left out: only blind frameworks tell
+what that is worth.
+
 Each log is read twice: as it came (`stream`), in chunks of half a second with the time of every piece, and as a file (`stored`),
 which holds no arrival times.
 """
@@ -7,6 +11,7 @@ which holds no arrival times.
 import argparse
 import json
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,15 +24,14 @@ from processors.job import JobProcessor
 from processors.state import JobState
 from records import JobMetric, LogChunk, Position
 from schedmate.analysis import Analysis, analyze
-from schedmate.assembly import job_processor
 from schedmate.classes import classes
-from schedmate.settings import Settings
 from streams.producers.chunker import Chunker, ChunkLimits
 from streams.producers.pieces import PieceSplitter
 from streams.producers.stored import read_chunks
 
 from . import capture
-from .plan import BLIND, SPLITS, load
+from .left_out import LeftOutProcessors
+from .plan import BLIND, SPLITS, Framework, load
 
 SPEED_TOLERANCE = 0.10
 """Of a step time or a rate: what a report averages over and what the clock averages over are never quite the same steps."""
@@ -247,6 +251,16 @@ def complaint(folder: Path, scored: Scored) -> Iterator[str]:
         yield f"{scored.framework}/{scored.setup}: {aspect} {verdict}: {values[aspect.split()[1]]}"
 
 
+def _folders(split: str | None, names: set[str]) -> Iterator[tuple[Path, Framework]]:
+    """Yield the logs that are asked for. Blind ones are scored together only: who sees which of them fail has looked."""
+    for name, framework in sorted(load()[1].items()):
+        if split not in (None, framework.split) or (names and framework.split == BLIND):
+            continue
+        for folder in sorted(path.parent for path in framework.logs.glob("*/truth.json")):
+            if not names or {name, f"{name}/{folder.name}"} & names:
+                yield folder, framework
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.corpus.score", description=__doc__)
     parser.add_argument("--split", choices=SPLITS, help="score one part only")
@@ -258,28 +272,33 @@ def main() -> None:
     parser.add_argument(
         "--json", action="store_true", help="print one object a log, but no blind one, instead of the table"
     )
+    parser.add_argument(
+        "--shipped",
+        action="store_true",
+        help="score the models that ship, which have seen all frameworks but the blind ones",
+    )
     parser.add_argument("names", nargs="*", metavar="FRAMEWORK[/SETUP]", help="score these only")
     options = parser.parse_args()
-    processor = job_processor(Settings().processors)
-    classifier = processor.reader.classifier
+    processors = LeftOutProcessors(partial(print, file=sys.stderr, flush=True), shipped=options.shipped)
+    chosen = list(_folders(options.split, set(options.names)))
     scores = []
-    for name, framework in sorted(load()[1].items()):
-        for folder in sorted(path.parent for path in framework.logs.glob("*/truth.json")):
-            named = {name, f"{name}/{folder.name}"} & set(options.names)
-            # Blind logs are scored together only: who sees which of them fail has looked.
-            if options.split not in (None, framework.split) or (
-                options.names and (framework.split == BLIND or not named)
-            ):
-                continue
-            scored = score(folder, framework.split, processor, classifier)
-            scores.append(scored)
-            if framework.split == BLIND:
-                continue
-            if options.verbose:
-                for line in complaint(folder, scored):
-                    print(line)
-            if options.json:
-                print(json.dumps(vars(scored)))
+    for place, (folder, framework) in enumerate(chosen, 1):
+        if sys.stderr.isatty():
+            print(
+                f"\r{place}/{len(chosen)} {framework.name:<30}",
+                end="" if place < len(chosen) else "\r",
+                file=sys.stderr,
+            )
+        processor = processors.of(framework)
+        scored = score(folder, framework.split, processor, processor.reader.classifier)
+        scores.append(scored)
+        if framework.split == BLIND:
+            continue
+        if options.verbose:
+            for line in complaint(folder, scored):
+                print(line)
+        if options.json:
+            print(json.dumps(vars(scored)))
     if not options.json:
         print(table(scores))
 

@@ -14,9 +14,9 @@ import msgspec
 from rich.console import Console
 
 from benchmarks.gpu.jobs import Job
+from processors.settings import ProcessorSettings
 from records import EventKind, JobEvent, JobMetric, LogChunk, Slowdown, decode
 from schedmate.assembly import job_processor
-from schedmate.settings import ProcessorSettings
 from scheduler_bridge import BridgeOptions
 from scheduler_bridge.policies import propose
 from streams.memory import MemoryBroker

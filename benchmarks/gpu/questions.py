@@ -20,10 +20,10 @@ from rich.table import Table
 from benchmarks.corpus.failures.generate import LOGS, labels, load
 from processors.model_questions import prepare
 from processors.prompts import PreparedQuestion, Prompt
+from processors.settings import ProcessorSettings
 from records import LogChunk, ModelAnswer, ModelQuestion
 from schedmate.analysis import analyze
 from schedmate.assembly import job_processor
-from schedmate.settings import ProcessorSettings
 from schedmate.tail import find_tail
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.language_model import ModelError

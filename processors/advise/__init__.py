@@ -1,1 +1,1 @@
-"""The scheduling advisor: what a job is, and what it will need (SchedMate §3.1)."""
+"""The scheduling advisor: what a job is, what it will need, how long it will run (SchedMate §3.1)."""

@@ -1,18 +1,16 @@
-"""The alarms of one job: a loss that is no number, a loss spike, a hang, steps that became slower, a straggler."""
+"""The alarms of one job that its own numbers raise: a loss that is no number, a loss spike, steps that became slower, a straggler."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
 import msgspec
 from prometheus_client import Counter
 
-from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from processors.stage import Stage
-from records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, Position, derived_id
+from records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, Position
 
 from .level import Crossing, Level, deviations
-from .silence import Silence
+from .standing import Seen, StandingAlarms
 
 SPACED_S = 10.0
 """Step times are medians of many reports: those nearer to each other than this say the same."""
@@ -22,17 +20,13 @@ UNMEASURED = 5
 """First reports of a job of which a loss that is no number is no alarm: an average over nothing yet is printed as NaN."""
 LAGGING = 5
 """Looks at all ranks in a row that make the same one a straggler."""
-ALARMS = 50
-"""Alarms raised in one attempt; a job that alarms all the time tells nothing more by another one."""
 
 
-class AlarmState(msgspec.Struct):
+class AlarmState(StandingAlarms):
     """What is remembered of one attempt.
 
     Attributes:
         over: It has ended.
-        raised: Alarms that stand, by kind, with when they began.
-        told: Alarms raised so far.
         loss: Losses of the rank `loss_rank`, the first that reported one.
         newest_loss: The newest of them: a metric without a new loss repeats it.
         pace: Step times of the rank `pace_rank`, the first that reported one, 10 s apart.
@@ -40,12 +34,9 @@ class AlarmState(msgspec.Struct):
         slowest: The rank that is slowest.
         lagging: Looks at all ranks in a row that found it a straggler.
         lagging_since: Arrival of the first of them.
-        silence: How reports came.
     """
 
     over: bool = False
-    raised: dict[str, float] = {}
-    told: int = 0
     loss: Level = msgspec.field(default_factory=Level)
     loss_rank: int | None = None
     newest_loss: float | None = None
@@ -55,7 +46,6 @@ class AlarmState(msgspec.Struct):
     slowest: int | None = None
     lagging: int = 0
     lagging_since: float = 0.0
-    silence: Silence = msgspec.field(default_factory=Silence)
 
 
 class AlarmMetrics:
@@ -66,39 +56,21 @@ class AlarmMetrics:
         self.over = Counter("schedmate_alarm_monitor_over", "Alarms that were over.", registry=None)
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """What an alarm says beside its kind."""
-
-    job: str
-    attempt: int
-    time: float
-    detail: str
-    value: float | None = None
-    usual: float | None = None
-    limit: float | None = None
-    node: str = ""
-    rank: int | None = None
-    evidence: tuple[Evidence | None, ...] = ()
-
-
 class AlarmMonitor(Stage[AlarmState]):
-    """Takes a job's metrics, and notice of all that it prints; says when something begins to be wrong and when it is over.
+    """Takes a job's metrics; says when something begins to be wrong and when it is over.
 
     Every limit is relative to the job's own past. Each alarm is said once, until it is over.
 
     Args:
-        hang_s: Seconds without a report that are never an alarm, however fast reports came before.
         slower: A step time over its usual one above which steps are slower.
         straggler: The slowest rank's step time over the median above which it is a straggler.
     """
 
     name = "alarms"
 
-    def __init__(self, hang_s: float = 300.0, slower: float = 1.5, straggler: float = 1.25) -> None:
-        if hang_s <= 0 or slower <= 1 or straggler <= 1:
-            raise ValueError(f"expected a time above 0 and ratios above 1, got {hang_s}, {slower} and {straggler}")
-        self.hang_s = hang_s
+    def __init__(self, slower: float = 1.5, straggler: float = 1.25) -> None:
+        if slower <= 1 or straggler <= 1:
+            raise ValueError(f"expected ratios above 1, got {slower} and {straggler}")
         self.slower = slower
         self.straggler = straggler
         self.metrics = AlarmMetrics()
@@ -116,43 +88,20 @@ class AlarmMonitor(Stage[AlarmState]):
             self._spike(metric, state, position),
             self._slower(metric, state, position),
             self._straggler(metric, state, position),
-            self._moving(metric, state, position),
         ]
         return [alarm for alarm in said if alarm is not None]
-
-    def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: AlarmState) -> list[Alarm]:
-        """Return a hang where the job is heard of, but its reports have stayed away for too long.
-
-        Progress of any kind, such as that of an evaluation, shows that it works.
-        """
-        silence, time = state.silence, chunk.newest
-        if state.over or not silence.time:
-            return []
-        if PROGRESS in chunk.classes:
-            silence.time = max(silence.time, time)
-            return []
-        limit = silence.limit(self.hang_s)
-        quiet = time - silence.time
-        if limit is None or quiet <= limit or AlarmKind.HANG in state.raised:
-            return []
-        usual = median(silence.gaps)
-        at = "" if silence.step is None else f" after step {silence.step}"
-        detail = f"no report for {quiet:.0f} s{at}, where one came every {usual:.3g} s"
-        seen = _Seen(chunk.job, chunk.attempt, time, detail, quiet, usual, limit, evidence=(silence.evidence,))
-        alarm = self._raise(AlarmKind.HANG, silence.time, seen, position, state)
-        return [alarm] if alarm else []
 
     def on_event(self, event: JobEvent, position: Position, state: AlarmState) -> list[Alarm]:
         """Return the end of all alarms that stand when the attempt ends."""
         if event.kind is not EventKind.ENDED:
             return []
-        return self._end(_Seen(event.job, event.attempt, event.time, "the attempt has ended"), position, state)
+        return self._end(Seen(event.job, event.attempt, event.time, "the attempt has ended"), position, state)
 
     def on_superseded(self, job: str, attempt: int, time: float, position: Position, state: AlarmState) -> list[Alarm]:
         """Return the end of all alarms that stand when a newer attempt begins."""
-        return self._end(_Seen(job, attempt, time, "a newer attempt has begun"), position, state)
+        return self._end(Seen(job, attempt, time, "a newer attempt has begun"), position, state)
 
-    def _end(self, seen: _Seen, position: Position, state: AlarmState) -> list[Alarm]:
+    def _end(self, seen: Seen, position: Position, state: AlarmState) -> list[Alarm]:
         state.over = True
         said = [self._over(AlarmKind(kind), seen, position, state) for kind in list(state.raised)]
         return [alarm for alarm in said if alarm is not None]
@@ -213,7 +162,7 @@ class AlarmMonitor(Stage[AlarmState]):
         own = ranks.lag * ranks.step_time_s
         detail = f"rank {ranks.slowest} takes {own:.4g} s a step, the median of {ranks.ranks} ranks is {ranks.step_time_s:.4g} s"
         limit = self.straggler * ranks.step_time_s
-        seen = _Seen(
+        seen = Seen(
             metric.job,
             metric.attempt,
             metric.time,
@@ -234,29 +183,20 @@ class AlarmMonitor(Stage[AlarmState]):
             return None
         return self._raise(AlarmKind.STRAGGLER, state.lagging_since, seen, position, state)
 
-    def _moving(self, metric: JobMetric, state: AlarmState, position: Position) -> Alarm | None:
-        if not state.silence.reported(metric.step, metric.time, _first(metric)):
-            return None
-        seen = _of(metric, f"reports come again{_at(metric)}")
-        return self._over(AlarmKind.HANG, seen, position, state)
-
     def _pace_limit(self, kept: Sequence[float]) -> float:
         return max(self.slower * median(kept), median(kept) + deviations(kept, 5))
 
-    def _raise(self, kind: AlarmKind, since: float, seen: _Seen, position: Position, state: AlarmState) -> Alarm | None:
-        if kind in state.raised or state.told >= ALARMS:
-            return None
-        state.raised[kind] = since
-        state.told += 1
-        self.metrics.raised.inc()
-        return _alarm(kind, since, seen, position, state, raised=True)
+    def _raise(self, kind: AlarmKind, since: float, seen: Seen, position: Position, state: AlarmState) -> Alarm | None:
+        alarm = state.begin(kind, since, seen, position)
+        if alarm is not None:
+            self.metrics.raised.inc()
+        return alarm
 
-    def _over(self, kind: AlarmKind, seen: _Seen, position: Position, state: AlarmState) -> Alarm | None:
-        since = state.raised.pop(kind, None)
-        if since is None:
-            return None
-        self.metrics.over.inc()
-        return _alarm(kind, since, seen, position, state, raised=False)
+    def _over(self, kind: AlarmKind, seen: Seen, position: Position, state: AlarmState) -> Alarm | None:
+        alarm = state.end(kind, seen, position)
+        if alarm is not None:
+            self.metrics.over.inc()
+        return alarm
 
 
 def _loss_limit(kept: Sequence[float]) -> float:
@@ -264,35 +204,16 @@ def _loss_limit(kept: Sequence[float]) -> float:
     return middle + max(deviations(kept, 10), 0.5 * abs(middle))
 
 
-def _alarm(kind: AlarmKind, since: float, seen: _Seen, position: Position, state: AlarmState, *, raised: bool) -> Alarm:
-    return Alarm(
-        id=derived_id(f"alarm_{kind}", seen.job, position, state.told * 2 + raised),
-        job=seen.job,
-        attempt=seen.attempt,
-        node=seen.node,
-        rank=seen.rank,
-        kind=kind,
-        raised=raised,
-        time=seen.time,
-        since=since,
-        value=seen.value,
-        usual=seen.usual,
-        limit=seen.limit,
-        detail=seen.detail,
-        evidence=[each for each in seen.evidence if each is not None],
-    )
-
-
 def _of(
     metric: JobMetric,
     detail: str,
     *numbers: float,
     evidence: tuple[Evidence | None, ...] = (),
-) -> _Seen:
+) -> Seen:
     """Return what is seen in `metric`; `numbers`: its value, the usual one, and the limit, as far as there are any."""
     value, usual, limit = (*numbers, None, None, None)[:3]
     evidence = evidence or (_first(metric),)
-    return _Seen(
+    return Seen(
         metric.job, metric.attempt, metric.time, detail, value, usual, limit, metric.node, metric.rank, evidence
     )
 

@@ -25,10 +25,13 @@ class ModelClassifier:
     Args:
         embedder: What a second model rests on; without one n-grams decide alone.
         threshold: Probability below which a template is `other`.
+        linear: The model on n-grams; the one that ships where not given.
     """
 
-    def __init__(self, embedder: Embedder | None = None, threshold: float = THRESHOLD) -> None:
-        linear = LinearModel.load()
+    def __init__(
+        self, embedder: Embedder | None = None, threshold: float = THRESHOLD, linear: LinearModel | None = None
+    ) -> None:
+        linear = linear or LinearModel.load()
         self._model = linear if embedder is None else EmbeddedModel(embedder, linear)
         self._threshold = threshold
 

@@ -5,6 +5,7 @@ Trained by `benchmarks/classifier/train.py`, which says how well it does; the we
 
 from collections.abc import Sequence
 from importlib import resources
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +36,12 @@ class LinearModel:
         self._exact = weights.astype(np.float64)
 
     @classmethod
-    def load(cls) -> "LinearModel":
-        """Return the model that ships: weights of eight bits with a scale a class."""
-        with resources.files(__package__).joinpath(WEIGHTS).open("rb") as file, np.load(file) as stored:
+    def load(cls, file: IO[bytes] | None = None) -> "LinearModel":
+        """Return the model in `file`, weights of eight bits with a scale a class; without one, the model that ships."""
+        if file is None:
+            with resources.files(__package__).joinpath(WEIGHTS).open("rb") as shipped:
+                return cls.load(shipped)
+        with np.load(file) as stored:
             weights = stored["weights"].astype(np.float32) * stored["scale"]
             return cls(weights, stored["bias"], stored["curves"])
 

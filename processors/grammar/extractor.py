@@ -125,13 +125,13 @@ class Extractor:
 def read_plan(body: str) -> Plan:
     """Return what the numbers of `body`, a prefixed line, mean."""
     body = body[:LONGEST]
-    for found in _dates(body):
+    for found in dates(body):
         body = _blank(body, found.start(), found.end())
     parts = NUMBER.split(body, NUMBERS)
     return plan(parts[::2], [with_point(number) for number in parts[1::2]])
 
 
-def _dates(body: str) -> Iterable[re.Match[str]]:
+def dates(body: str) -> Iterable[re.Match[str]]:
     """Return the times with a date in `body`; two colons, which each of them has, are found faster."""
     return _DATE.finditer(body) if body.count(":") > 1 else ()
 
@@ -146,7 +146,7 @@ def layout(line: str) -> Layout:
     start = len(line) - len(body)
     at = line.find(prefixed.stamp, 0, start) if prefixed.stamp else -1
     stamp = (at, at + len(prefixed.stamp)) if at >= 0 else None
-    for found in _dates(body):
+    for found in dates(body):
         if stamp is None and not _EXPECTED.search(body, 0, found.start()):
             stamp = (start + found.start(), start + found.end())
         body = _blank(body, found.start(), found.end())

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import msgspec
 
 from processors.classified_chunk import ClassifiedChunk
+from processors.read.solver import solve
 from records import Evidence, JobMetric, ModelAnswer, Position, derived_id
 
 from .pace import paces
@@ -118,7 +119,10 @@ def is_open(known: JobMetric | Summary) -> bool:
 
 def left_open(state: TrackState) -> bool:
     """Return whether neither the reports nor the events of a stream tell a speed."""
-    return (not state.window or is_open(summarise(state.window))) and state.events.speed() == (None, None)
+    if state.window and not is_open(summarise(state.window)):
+        return False
+    solution = solve(state.events)
+    return solution is None or (solution.best.step_time_s is None and solution.best.samples_per_s is None)
 
 
 def _reported(newest: Newest, state: TrackState) -> JobMetric:

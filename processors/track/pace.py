@@ -7,9 +7,10 @@ from statistics import fmean
 import msgspec
 
 from processors.grammar.stamps import difference
+from processors.read.counter_search import CounterValue
+from processors.read.robust import median, spread, without_outliers
 
 from .reports import Report
-from .robust import median, spread, without_outliers
 
 _ENOUGH = 10
 """Ticks of the clock that the differences must span together where one difference spans few."""
@@ -33,6 +34,9 @@ _LONGEST = 30 * 86400.0
 """Seconds between two reports beyond which their stamps are of two kinds: one has no year, or no date."""
 
 _NEARLY, _FAR, _LONGEST_STEP = 0.05, 10, 600.0
+
+_LOOSE = 0.5
+"""Spread up to which the clock of a counter that no report names tells its speed."""
 
 _STRAIGHT = 0.5
 """Share of its moves that a clock goes forward in all; it moves back where several ranks print theirs by turns."""
@@ -92,6 +96,12 @@ def pairs(window: Sequence[Report]) -> list[tuple[Report, Report]]:
 def paces(window: Sequence[Report]) -> list[ObservedStepTime]:
     """Return seconds per step by each clock that the reports have: stamps, elapsed times, arrival."""
     return clocked(window, pairs(window), lambda earlier, later: (later.step or 0) - (earlier.step or 0))
+
+
+def of_counter(values: Sequence[CounterValue]) -> ObservedStepTime | None:
+    """Return seconds per step of a bare counter by the first clock that is steady and rests on enough; None without one."""
+    window = [Report(each.line, 0, each.arrival, "", 0, step=each.step, stamp=each.stamp) for each in values]
+    return next((pace for pace in paces(window) if pace.count >= GROWING and pace.unsteady <= _LOOSE), None)
 
 
 def clocked(

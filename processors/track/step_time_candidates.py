@@ -14,10 +14,10 @@ from statistics import fmean
 from msgspec.structs import replace
 
 from processors.grammar.units import SAMPLES
+from processors.read.robust import median, robust_median, spread
 
 from .pace import GROWING, ObservedStepTime, growing, pairs
 from .reports import Report
-from .robust import median, robust_median, spread
 from .step_time_candidate import CLOSE, ENOUGH, NEAR, StepTimeCandidate, against, reference, scored
 
 _FEW = 4

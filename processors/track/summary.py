@@ -10,11 +10,11 @@ from processors.grammar.extractor import read_plan
 from processors.grammar.numbers import NUMBER
 from processors.grammar.prefix import strip_prefix
 from processors.grammar.units import SAMPLES
+from processors.read.robust import robust_median
 
 from .counters import main_shape, moving, of_epochs, one_loop, outermost, past, swapped, tagged
 from .pace import ObservedStepTime, clocked, paces, pairs
 from .reports import BAR, Report
-from .robust import robust_median
 from .step_time_candidate import StepTimeCandidate, reference
 from .step_time_candidates import THRESHOLD, readings, unsteady
 

@@ -8,14 +8,17 @@ import msgspec
 from prometheus_client import Counter
 
 from processors.classified_chunk import PROGRESS, ClassifiedChunk
-from processors.grammar.extractor import Extractor
+from processors.grammar.cache import GenerationCache
+from processors.grammar.extractor import CACHE_SIZE, Extractor
 from processors.grammar.names import Meaning
-from processors.grammar.units import SAMPLES
+from processors.read.events import EVENT, FIELD, observe
+from processors.read.series import SeriesReader
 from records import Evidence, JobMetric, Position, derived_id
 
-from . import events, tables
+from . import tables
 from .learned import completed, follow
 from .nested_bars import NestedBars
+from .of_series import of_counters, of_events
 from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
@@ -78,6 +81,8 @@ class MetricTracker:
             raise ValueError(f"expected at least 1 report to rest on, got {reports}")
         self._reports = reports
         self._extractor = extractor or Extractor()
+        self._series = SeriesReader()
+        self._structured: GenerationCache[bool] = GenerationCache(CACHE_SIZE)
         self.metrics = TrackerMetrics()
         self._parsed = 0
 
@@ -119,13 +124,34 @@ class MetricTracker:
         headings, nested_bars = SectionScope(view, state.loop), NestedBars(view, state.drawn)
         tables.find_header(view, state, headers)
         state.loop, state.drawn = headings.last(), nested_bars.last()
-        ended = events.observe(view, state.events)
+        told = self._observe_events(view, state)
         reported = self._observe_reports(
             view, state, headers, lambda place: headings.foreign(place) or nested_bars.second(place), may_wait=may_wait
         )
-        if reported is not None and (reported.step_time_s is not None or reported.throughput is not None):
-            return reported
-        return self._of_events(view, state, ended, reported) or reported
+        made = of_events(view, state, told, reported) or reported
+        made = of_counters(view, state, self._series, made) or made
+        if reported is None and made is not None:
+            self.metrics.records.inc()
+        return made
+
+    def _observe_events(self, view: ClassifiedChunk, state: TrackState) -> int | None:
+        """Take in the events of a chunk; return the place of the newest, or None."""
+        try:
+            structured = list(map(self._structured.young.__getitem__, view.templates))
+        except KeyError:
+            structured = [self._is_structured(template) for template in view.templates]
+        if True not in structured:
+            return None
+        found = [(place, line) for place, line in enumerate(view.lines) if structured[place]]
+        return observe(found, self._series, state.events)
+
+    def _is_structured(self, template: str) -> bool:
+        """Return whether the lines of `template` may be events. It is remembered: a look-up costs less than a search in each line."""
+        known = self._structured.get(template)
+        if known is None:
+            known = EVENT in template or FIELD in template
+            self._structured.put(template, known)
+        return known
 
     def _observe_reports(
         self,
@@ -220,38 +246,6 @@ class MetricTracker:
                     state.loss, state.loss_not_finite = report.loss, report.loss is None
                     return
             place = view.classes.rfind(PROGRESS, 0, place)
-
-    def _of_events(
-        self, view: ClassifiedChunk, state: TrackState, ended: int | None, reported: JobMetric | None
-    ) -> JobMetric | None:
-        """Return the speed that events tell, where reports tell none."""
-        seconds, rate = state.events.speed()
-        if (ended is None and reported is None) or (seconds is None and rate is None):
-            return None
-        count = len(state.events.spans)
-        measured = JobMetric(
-            id=derived_id("metric", view.job, view.position, view.numbers[ended or 0]),
-            job=view.job,
-            attempt=view.attempt,
-            node=view.node,
-            rank=view.rank,
-            time=view.times[ended or 0],
-            step=state.events.step,
-            loss=state.loss,
-            loss_not_finite=state.loss_not_finite,
-            reports=count,
-            evidence=[view.evidence(ended)] if ended is not None else [],
-        )
-        if reported is None:
-            self.metrics.records.inc()
-        return msgspec.structs.replace(
-            reported or measured,
-            step_time_s=seconds,
-            throughput=rate,
-            throughput_unit=SAMPLES if rate is not None else None,
-            method="timestamps" if seconds is not None else "unknown",
-            confidence=round(0.8 * min(1.0, (count + 1) / 4), 3),
-        )
 
     @staticmethod
     def _metric(printed: Printed, state: TrackState, summary: Summary) -> JobMetric:

@@ -6,17 +6,37 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from records import UserError
+from schedmate.cli.advise_train import train
 from schedmate.cli.console import say, say_json
 from schedmate.extras import require
 
-app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+class _JobUnlessNamed(TyperGroup):
+    """`advise` speaks of a job unless the first word is another command of its own."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put `job` before what names no command."""
+        if args and args[0] not in self.commands and args[0] != "--help":
+            args = ["job", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(cls=_JobUnlessNamed, no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
+app.command("train")(train)
+
+
+@app.callback()
+def group() -> None:
+    """Say what a job will need before it starts, from its source and from the cluster's own past."""
+
 
 _LONGEST_QUESTION = 1 << 20
 
 
-@app.command()
+@app.command("job")
 def command(  # noqa: PLR0917  # all of them by name or place
     words: Annotated[
         list[str] | None,

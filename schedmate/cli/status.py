@@ -83,7 +83,7 @@ def _all(statuses: "list[JobStatus]", *, as_csv: bool) -> None:
             _numbers(("step", one.step), ("loss", one.loss)),
             _speed(one),
             at(one.metric_time),
-            _note(one),
+            note(one),
         )
         for one in statuses
     ]
@@ -95,13 +95,14 @@ def _updated(status: "JobStatus") -> float:
     return max((each for each in times if each is not None), default=0.0)
 
 
-def _note(status: "JobStatus") -> str:
+def note(status: "JobStatus") -> str:
     """Return what happened to a job, in few words: its verdict, what was decided, its alarms."""
     decided = " ".join(part for part in (status.decision, status.outcome) if part)
     return "; ".join(part for part in (_verdict(status), decided, ", ".join(status.alarms)) if part).replace("_", " ")
 
 
-def _one(status: "JobStatus") -> None:
+def details(status: "JobStatus") -> dict[str, str]:
+    """Return all that is known of a job, in words, by name; what is not known is left out."""
     rows = {
         "job": status.job,
         "state": _joined(status.state, status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal)),
@@ -129,8 +130,12 @@ def _one(status: "JobStatus") -> None:
         "outcome": _joined(status.outcome, status.outcome_detail),
         "warning": _joined(status.warning, status.warning_detail),
     }  # fmt: skip
-    known = {name: value for name, value in rows.items() if value not in ("", None)}
-    console().print(blocks(list(known), [[shown(value, local_and_ago) for value in known.values()]]))
+    return {name: shown(value, local_and_ago) for name, value in rows.items() if value not in ("", None)}
+
+
+def _one(status: "JobStatus") -> None:
+    known = details(status)
+    console().print(blocks(list(known), [list(known.values())]))
 
 
 def _failed(one: "FailedAttempt") -> str:

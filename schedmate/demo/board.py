@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from records import (
+    Checkpoint,
+    CheckpointState,
     DeadLetter,
     Decision,
     DecisionResult,
@@ -79,6 +81,8 @@ class Board:
     slowdowns: list[Slowdown] = field(default_factory=list)
     decisions: dict[str, Decision] = field(default_factory=dict)
     results: dict[str, list[DecisionResult]] = field(default_factory=dict)
+    saved: dict[str, Checkpoint] = field(default_factory=dict)
+    """The newest durable checkpoint of each job's first attempt."""
     gpu: dict[tuple[str, int], GpuSample] = field(default_factory=dict)
     gpu_samples: int = 0
     dead: list[DeadLetter] = field(default_factory=list)
@@ -100,6 +104,8 @@ class Board:
                 self.decisions[record.id] = record
             case DecisionResult():
                 self.results.setdefault(record.decision_id, []).append(record)
+            case Checkpoint() if record.state is CheckpointState.DURABLE and record.attempt == 0:
+                self.saved[record.job] = record
             case GpuSample():
                 self.gpu[record.node, record.gpu] = record
                 self.gpu_samples += 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from records import Action, Decision, ErrorType, EventKind, Outcome
 from schedmate.demo.facts import DemoFacts, DemoReading, Phase
 from schedmate.demo.jobs.clock import Typical
-from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, VICTIM, Program
+from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, SAVER, URGENT, VICTIM, Program
 from schedmate.report import seconds
 
 NEAR = 0.15
@@ -110,6 +110,37 @@ def _restarted(facts: DemoFacts) -> tuple[bool, str]:
     return kept, where
 
 
+def _drained(facts: DemoFacts) -> tuple[bool, str]:
+    drains = [each for each in facts.board.decisions.values() if each.action is Action.DRAIN]
+    if len(drains) != 1:
+        return False, f"{len(drains)} decisions to drain a node"
+    decision, result = drains[0], facts.board.outcome(drains[0])
+    asked = any(each.outcome is Outcome.AWAITING_APPROVAL for each in facts.board.results[decision.id])
+    kept = decision.node_evidence and asked and result is not None and result.outcome is Outcome.DONE
+    return kept and decision.node == facts.job(FAULTY).slots().get(
+        0
+    ), f"{decision.node}: {result.outcome if result else 'waits'}"
+
+
+def _made_room(facts: DemoFacts) -> tuple[bool, str]:
+    saver, urgent = facts.job(SAVER), facts.job(URGENT)
+    place = urgent.slots().get(0)
+    kept = _done(facts, SAVER, Action.EVICT) and place == saver.slots().get(0) is not None and _untouched(facts, URGENT)
+    return kept and urgent.state == "completed", f"{place}: {urgent.state}"
+
+
+def _went_on(facts: DemoFacts) -> tuple[bool, str]:
+    line, about = facts.job(SAVER), _about(facts, SAVER)
+    steps = [metric.since_step for metric in line.metrics.get((1, 0), []) if metric.since_step is not None]
+    saved = facts.board.saved.get(SAVER.name)
+    if not steps or not about or saved is None or saved.path != about[0].checkpoint:
+        return False, f"{line.state}; no step after it came back"
+    told = int(saved.path.rpartition("step")[2].removesuffix(".npz"))
+    return steps[
+        0
+    ] > told and line.state == "completed", f"saved at step {told}, goes on to step {steps[0]}: {line.state}"
+
+
 def _left_alone(facts: DemoFacts) -> tuple[bool, str]:
     line = facts.job(BUGGY)
     verdict = line.verdict(0)
@@ -167,7 +198,8 @@ def _untouched(facts: DemoFacts, program: Program) -> bool:
 
 
 def _about(facts: DemoFacts, program: Program) -> list[Decision]:
-    return [decision for decision in facts.board.decisions.values() if decision.job == program.name]
+    about = (decision for decision in facts.board.decisions.values() if decision.job == program.name)
+    return [decision for decision in about if not decision.action.on_node]
 
 
 _PROMISES: tuple[tuple[str, Callable[[DemoFacts], tuple[bool, str]]], ...] = (
@@ -177,6 +209,9 @@ _PROMISES: tuple[tuple[str, Callable[[DemoFacts], tuple[bool, str]]], ...] = (
     ("They are parted; the neighbour runs later, alone", _parted),
     (f"{VICTIM.name} recovers", _recovered),
     (f"{FAULTY.name} loses its GPU, runs elsewhere, ends well", _restarted),
+    ("Its node's kernel agrees, a person approves: drained", _drained),
+    (f"{URGENT.name} must not wait: {SAVER.name} makes room", _made_room),
+    (f"{SAVER.name} goes on where it saved", _went_on),
     (f"{BUGGY.name} has a bug: line named, nothing restarted", _left_alone),
     (f"{KILLED.name} is killed: no line blamed, not restarted", _killed),
     (f"{HEALTHY.name} is left in peace", _healthy),

@@ -12,7 +12,7 @@ from schedmate.demo.jobs.clock import VARIABLE
 from schedmate.demo.programs import PROGRAMS, Program
 from scheduler_bridge.actuators.local import LocalScheduler, Output
 
-SLOTS = 4
+SLOTS = 5
 """Jobs at a time: those of the story run beside each other, on whatever machine the demo is tried."""
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -44,6 +44,8 @@ class Cluster:
             environment={**_ONE_THREAD, VARIABLE: str(self.clocks / program.name)},
             directory=str(self._directory),
             pack_with=pack_with,
+            partition=program.partition,
+            priority=program.priority,
         )
 
     def kill(self, job: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from clickhouse_connect.driver.client import Client
 
 from processors.settings import ProcessorSettings
-from records import Action, Decision, DecisionResult, EventKind, Failure, JobEvent, Mode, Record, Slowdown
+from records import Action, EventKind, JobEvent, Mode, Record
 from resilience import Outage
 from schedmate.assembly import job_processor, node_processor
 from schedmate.demo.cluster import Cluster
@@ -16,6 +16,8 @@ from schedmate.demo.shipping import Shipping
 from schedmate.services.sink import Sinks, Store
 from scheduler_bridge import Bridge, BridgeOptions
 from scheduler_bridge.actuators.local import LocalActuator
+from scheduler_bridge.bridge import Accepted
+from scheduler_bridge.selectors import Selector
 from sinks.clickhouse import STORED_TOPICS, ClickHouseWriter, migrate, open_client
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
@@ -23,7 +25,21 @@ from streams.runtimes.local_worker import LocalWorker
 from streams.runtimes.pump import Batch, Pump
 from streams.transport import outgoing
 
-BRIDGED = ("failures", "slowdowns", "decisions", "decision-results", "job-events")
+BRIDGED = ("failures", "slowdowns", "decisions", "decision-results", "job-events", "checkpoints", "approvals")
+OPTIONS = BridgeOptions(
+    modes={
+        Action.RESTART: Mode.ACT,
+        Action.CANCEL_PACKING: Mode.ACT,
+        Action.EVICT: Mode.ACT,
+        Action.DRAIN: Mode.APPROVE,
+    },
+    evict_for=(Selector.parse("partition=urgent"),),
+    evictable=(Selector.parse("partition=spot"),),
+    evict_wait=0.0,
+    evict_grace=0.0,
+    evict_yield=1.0,
+)
+"""What the demo's operator allows."""
 POLL_S = 0.002
 """Nothing waits for input: the loop comes back soon anyway."""
 SINK_S = 1.0
@@ -50,8 +66,7 @@ class Pipeline:
         nodes = Engine(node_processor(ProcessorSettings()))
         self._worker = LocalWorker(self.broker, [Engine(self.processor), nodes])
         self.cluster = Cluster(directory / "jobs", self._emit, self.shipping.take)
-        modes = {Action.RESTART: Mode.ACT, Action.CANCEL_PACKING: Mode.ACT}
-        self._bridge = Bridge(LocalActuator(self.cluster.scheduler), BridgeOptions(modes=modes), self._publish)
+        self._bridge = Bridge(LocalActuator(self.cluster.scheduler), OPTIONS, self.publish)
         sinks = Sinks([Store("ClickHouse", self.writer.write, Outage("ClickHouse"))], threading.Event())
         producer = self.broker.producer()
         self._acting = Pump(self.broker.consumer("bridge", BRIDGED), producer, self._accept, seconds=POLL_S)
@@ -76,7 +91,7 @@ class Pipeline:
 
     def idle(self) -> bool:
         """True where all input is handled and the bridge waits for nothing."""
-        return not self._worker.step() and not self._acting.step() and self._bridge.advance() is None
+        return not self._worker.step() and not self._acting.step() and not self._bridge.open_decisions
 
     def drain(self) -> None:
         """End the jobs and the GPU agent, and let what they left run through to the database."""
@@ -97,12 +112,13 @@ class Pipeline:
     def _emit(self, event: JobEvent) -> None:
         if event.kind in (EventKind.ENDED, EventKind.REQUEUED):
             self.shipping.wait(1.0)  # so that the end of a job's log is read before the end of the job
-        self._publish(event)
+        self.publish(event)
 
-    def _publish(self, record: Record) -> None:
+    def publish(self, record: Record) -> None:
+        """Write a record to its topic."""
         self.broker.append(outgoing(record))
 
     def _accept(self, batch: Batch) -> None:
         for _, record in batch:
-            assert isinstance(record, Failure | Slowdown | Decision | DecisionResult | JobEvent)
+            assert isinstance(record, Accepted)
             self._bridge.accept(record)

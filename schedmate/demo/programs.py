@@ -13,6 +13,8 @@ class Program:
         story: What is to become of it.
         ranks: Number of processes.
         numbers: Whether it prints steps counted from the start of the training.
+        partition: Its class: `spot` may be evicted for `urgent`.
+        priority: The larger, the sooner it starts.
     """
 
     name: str
@@ -20,13 +22,21 @@ class Program:
     story: str
     ranks: int = 1
     numbers: bool = True
+    partition: str = ""
+    priority: int = 0
 
 
 VICTIM = Program("bar", "a tqdm bar", "another job is packed beside it, and slows it")
 FAULTY = Program("trainer", "a dict per report", "its GPU falls off the bus at step 110")
 BUGGY = Program("pairs", "key: value pairs", "its own Python has a bug")
 KILLED = Program("jsonl", "JSON lines", "someone kills it with SIGKILL")
+SAVER = Program(
+    "saver", "lines, with checkpoints", "leaves its slot to urgent; goes on where it saved", partition="spot"
+)
+URGENT = Program(
+    "urgent", "key=value pairs", "must not wait: who loses least makes room", partition="urgent", priority=10
+)
 HEALTHY = Program("table", "an epoch/batch table", "waits for a slot, then ends well", numbers=False)
 NEIGHBOUR = Program("ranks", "lines of two ranks", "asks to be packed beside bar", ranks=2)
 
-PROGRAMS = (VICTIM, FAULTY, BUGGY, KILLED, HEALTHY, NEIGHBOUR)
+PROGRAMS = (VICTIM, FAULTY, BUGGY, KILLED, SAVER, HEALTHY, NEIGHBOUR, URGENT)

@@ -105,7 +105,7 @@ def _total(counter: Counter) -> int:
 def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:
     """Run the jobs and show them until all is over, or time is. Returns True where all was over in time."""
     screen = (LiveScreen if console.is_terminal else PlainScreen)(console, watcher.board, pipeline.gpus.label)
-    scenario = Scenario(pipeline.cluster)
+    scenario = Scenario(pipeline.cluster, pipeline.publish)
     deadline = time.monotonic() + LIMIT_S
     quiet = None
     with screen:
@@ -126,9 +126,9 @@ def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:
 def _greet(console: Console) -> None:
     console.print(Text("SchedMate demo", style="bold"))
     console.print(
-        "Six small trainings (NumPy) run as processes on four slots of a local scheduler. What they print goes the way that it goes "
-        "in production: chunks, processors, ClickHouse, decisions, scheduler. Everything is in this process; the actions restart "
-        "and cancel_packing are turned on for the demo (without that, decisions are only published).",
+        "Eight small trainings (NumPy) run as processes on five slots of a local scheduler. What they print goes the way that it goes "
+        "in production: chunks, processors, ClickHouse, decisions, scheduler. Everything is in this process; restart, "
+        "cancel_packing and evict are turned on for the demo, drain waits for an approval (without that, decisions are only published).",
         style="dim",
     )
     for program in PROGRAMS:

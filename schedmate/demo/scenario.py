@@ -1,8 +1,12 @@
 """What the demo does to its jobs, and when: by what SchedMate has measured so far, never by the clock alone."""
 
+import time
+from collections.abc import Callable
+
+from records import Command, Decision, NodeLogChunk, OperatorCommand, Outcome, Record
 from schedmate.demo.board import Board
 from schedmate.demo.cluster import Cluster
-from schedmate.demo.programs import KILLED, NEIGHBOUR, PROGRAMS, VICTIM
+from schedmate.demo.programs import FAULTY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
 
 STEADY_REPORTS = 20
 STEADY_STEP = 150
@@ -11,13 +15,19 @@ _OVER = ("completed", "failed", "cancelled")
 
 
 class Scenario:
-    """Submits, packs, kills."""
+    """Submits, packs, kills; writes what the kernel and the operator would write.
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._packed = self._killed = False
+    Args:
+        cluster: Where jobs run.
+        publish: Writes a record to its topic.
+    """
+
+    def __init__(self, cluster: Cluster, publish: Callable[[Record], None]) -> None:
+        self._cluster, self._publish = cluster, publish
+        self._packed = self._killed = self._urgent = self._kernel_spoke = False
+        self._approved: set[str] = set()
         for program in PROGRAMS:
-            if program is not NEIGHBOUR:
+            if program not in (NEIGHBOUR, URGENT):
                 cluster.submit(program)
 
     def step(self, board: Board) -> None:
@@ -29,9 +39,43 @@ class Scenario:
             self._killed = True
             self._cluster.kill(KILLED.name)
 
+        if not self._urgent and SAVER.name in board.saved:
+            self._urgent = True
+            self._cluster.submit(URGENT)
+        faulty = board.jobs.get(FAULTY.name)
+        if not self._kernel_spoke and faulty and faulty.verdict(0):
+            self._kernel_spoke = True
+            self._publish(_kernel_line(faulty.slots()[0]))
+        for decision in board.decisions.values():
+            asked = any(result.outcome is Outcome.AWAITING_APPROVAL for result in board.results.get(decision.id, ()))
+            if asked and decision.id not in self._approved:
+                self._approved.add(decision.id)
+                self._publish(_approval(decision))
+
     def over(self, board: Board) -> bool:
         """True once every job was submitted and has ended."""
         return len(board.jobs) == len(PROGRAMS) and all(line.state in _OVER for line in board.jobs.values())
+
+
+def _kernel_line(node: str) -> NodeLogChunk:
+    """Return what the kernel of a node with a lost GPU says: the demo's machine has none that it could lose."""
+    line = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4711, name=python, GPU has fallen off the bus."
+    return NodeLogChunk(node=node, source="kernel", lines=[f"[ 4711.081515] {line}"], time=time.time())
+
+
+def _approval(decision: Decision) -> OperatorCommand:
+    """Return what `schedmate decisions approve` would write."""
+    now = time.time()
+    return OperatorCommand(
+        id=f"approve/{decision.id}",
+        command=Command.APPROVE,
+        about=decision.id,
+        job=decision.job,
+        user="operator",
+        reason="the kernel of that node says so, too",
+        time=now,
+        expires=now + 600,
+    )
 
 
 def _steady(board: Board, job: str, step: int) -> bool:

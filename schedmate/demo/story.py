@@ -2,7 +2,19 @@
 
 from dataclasses import dataclass
 
-from records import Decision, DecisionResult, ErrorType, EventKind, Failure, JobEvent, Outcome, Record, Slowdown
+from records import (
+    Checkpoint,
+    CheckpointState,
+    Decision,
+    DecisionResult,
+    ErrorType,
+    EventKind,
+    Failure,
+    JobEvent,
+    Outcome,
+    Record,
+    Slowdown,
+)
 from schedmate.report import seconds
 
 CALM, GOOD, WARN, BAD = "default", "green", "yellow", "red"
@@ -18,7 +30,7 @@ class Moment:
     time: float = 0.0
 
 
-def tell(record: Record) -> Moment | None:
+def tell(record: Record) -> Moment | None:  # noqa: PLR0911  # one a kind of record
     """Return what is worth telling of a record."""
     match record:
         case JobEvent():
@@ -31,8 +43,13 @@ def tell(record: Record) -> Moment | None:
                 f"beside it, {record.ratio:.0%} of its speed"
             )
             return Moment(record.job, text, WARN)
+        case Checkpoint() if record.state is CheckpointState.DURABLE and record.path:
+            return Moment(record.job, f"saved {record.path.rpartition('/')[2]} (durable)", GOOD)
         case Decision():
-            return Moment(record.job, f"decision: {_words(record.action)} ({record.mode})", WARN)
+            what = f"{_words(record.action)} {record.node}".rstrip()
+            return Moment(record.job, f"decision: {what} ({record.mode})", WARN)
+        case DecisionResult() if record.outcome is Outcome.AWAITING_APPROVAL:
+            return Moment(record.job, f"{_words(record.action)}: waits for an approval", WARN)
         case DecisionResult() if record.outcome.final:
             style = GOOD if record.outcome is Outcome.DONE else BAD
             detail = f": {record.detail}" if record.detail else ""

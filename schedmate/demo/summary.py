@@ -129,9 +129,11 @@ def _decisions(board: Board) -> Iterator[RenderableType]:
     for decision in board.decisions.values():
         yield Text.assemble(
             (f"\n {decision.action.replace('_', ' ')}", "bold"),
-            f" {decision.job} · {decision.mode} · {decision.policy}",
+            f" {decision.target} · {decision.mode} · {decision.policy}",
         )
         yield _indented(decision.reason)
+        if decision.checkpoint:
+            yield _indented(f"It goes on from {decision.checkpoint.rpartition('/')[2]}.")
         yield _became(board, decision)
 
 

@@ -52,7 +52,7 @@ class Section:
 def plain(facts: JobFacts, signatures: Mapping[str, Signature], width: int | None = None) -> str:
     """Return the page as plain text; sentences are folded at `width` columns, quoted lines never."""
     lines: list[str] = []
-    for section in _sections(facts, signatures):
+    for section in sections(facts, signatures):
         lines += [section.title, "=" * len(section.title) if not lines else "-" * len(section.title)]
         for kind, text in section.parts:
             lines += [f"    {text}"] if kind == "quote" else _folded(text, width)
@@ -67,7 +67,7 @@ def _folded(text: str, width: int | None) -> list[str]:
 def markdown(facts: JobFacts, signatures: Mapping[str, Signature]) -> str:
     """Return the page as Markdown; quoted lines stand as code, and words of a job mark nothing up."""
     lines: list[str] = []
-    for section in _sections(facts, signatures):
+    for section in sections(facts, signatures):
         lines += [f"{'##' if lines else '#'} {_escaped(section.title)}", ""]
         before = ""
         for kind, text in section.parts:
@@ -82,7 +82,8 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in text)
 
 
-def _sections(facts: JobFacts, signatures: Mapping[str, Signature]) -> Iterator[Section]:
+def sections(facts: JobFacts, signatures: Mapping[str, Signature]) -> Iterator[Section]:
+    """Yield the sections of the page that say something, in the order in which a colleague reads them."""
     makers: tuple[Callable[..., Section], ...] = (_head, _verdict, _people, _for, _against, _nodes, _done, _todo)
     for make in makers:
         section = make(facts, signatures)

@@ -7,6 +7,7 @@ from threading import Event
 import structlog
 
 from records import (
+    Alarm,
     Checkpoint,
     Decision,
     DecisionResult,
@@ -27,9 +28,13 @@ from streams.transport import Producer, TransportError, outgoing
 
 log = structlog.get_logger(__name__)
 
-READ = ("failures", "slowdowns", "decisions", "decision-results", "job-events", "checkpoints")
+READ = ("failures", "slowdowns", "alarms", "decisions", "decision-results", "job-events")
 FOLLOWED = ("decisions", "decision-results", "approvals")
 """Every bridge reads these on its own, too: one that stands by knows what the other did, and a stop reaches both."""
+RECENT = ("checkpoints",)
+"""And of these what is not old: what a job would lose, and where it goes on, is known wherever the bridge works."""
+SAVES_S = 86400.0
+"""How old: work since an earlier save weighs like work that was never saved."""
 FOLLOW_S = 0.25
 """Seconds between two looks at them. A look also comes right before every action."""
 ACKNOWLEDGED_S = 30.0
@@ -39,24 +44,26 @@ RETRY_LIMIT_S = 2.0
 
 
 class History:
-    """What bridges and people wrote: all of it first, then what came since."""
+    """What bridges and people wrote: all of it first, then what came since; and what jobs saved of late."""
 
     def __init__(self, connection: Connection) -> None:
-        self._follower = KafkaFollower(connection, FOLLOWED)
+        saves = KafkaFollower(connection, RECENT, since=time.time() - SAVES_S)
+        self._followers = (saves, KafkaFollower(connection, FOLLOWED))
 
-    def __call__(self) -> Iterator[Decision | DecisionResult | OperatorCommand]:
+    def __call__(self) -> Iterator[Decision | DecisionResult | OperatorCommand | Checkpoint]:
         """Yield what was written since the last call, up to now."""
-        for message in self._follower.new():
+        for message in (message for follower in self._followers for message in follower.new()):
             try:
                 record = accept(message)
             except InvalidRecord:
                 continue  # it becomes a dead letter where a group reads it
-            if isinstance(record, Decision | DecisionResult | OperatorCommand):
+            if isinstance(record, Decision | DecisionResult | OperatorCommand | Checkpoint):
                 yield record
 
     def close(self) -> None:
         """Let go of the broker."""
-        self._follower.close()
+        for follower in self._followers:
+            follower.close()
 
 
 class Bridging:
@@ -97,7 +104,7 @@ class Bridging:
         if time.monotonic() >= self._followed + FOLLOW_S:
             self._insist(self._follow)
         for _, record in batch:
-            if isinstance(record, Failure | Slowdown | Decision | DecisionResult | JobEvent | Checkpoint):
+            if isinstance(record, Failure | Slowdown | Alarm | Decision | DecisionResult | JobEvent):
                 self._insist(lambda record=record: self.bridge.accept(record))  # type: ignore[misc]
         if self._active() and (batch or time.monotonic() >= self._next):
             self._insist(self._advance)

@@ -1,13 +1,20 @@
 """One folder a scheduler, the same file names in each: `actuator` (what can be asked of it), `jobs` and `nodes` (how those are read)."""
 
 from .base import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState, SchedulerNodeState
+from .queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
 
 __all__ = [
     "Actuator",
     "ActuatorError",
+    "Capacity",
     "JobView",
+    "Need",
     "NodeView",
+    "Queue",
+    "RunningJob",
     "SchedulerAway",
     "SchedulerJobState",
     "SchedulerNodeState",
+    "Share",
+    "WaitingJob",
 ]

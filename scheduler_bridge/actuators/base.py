@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from records import Action, UserError
+
+if TYPE_CHECKING:
+    from .queue import Queue
 
 
 class SchedulerJobState(StrEnum):
@@ -41,6 +44,12 @@ class JobView:
         alone: True where nothing can be packed beside it any more.
         user: Who submitted it; empty where the scheduler does not say.
         acts: Keys of what the bridge did to it, as the scheduler keeps them, the oldest first.
+        partition: The partition, or queue; several, separated by commas, while it waits.
+        account: Whose budget it draws on; empty where the scheduler does not say.
+        qos: Its quality of service, or priority class; empty for none.
+        priority: The scheduler's number, the larger the sooner; None where there is none.
+        interrupted: It is held because an act of the bridge was cut off between stopping it and letting it go.
+        queued: Since when it is in the queue, or was last put there, in seconds since 1970; None where not known.
     """
 
     job: str
@@ -52,6 +61,12 @@ class JobView:
     alone: bool = False
     user: str = ""
     acts: tuple[str, ...] = ()
+    partition: str = ""
+    account: str = ""
+    qos: str = ""
+    priority: int | None = None
+    interrupted: bool = False
+    queued: float | None = None
 
     def seen(self) -> dict[str, str]:
         """Return the view as `DecisionResult.seen` holds it."""
@@ -126,7 +141,7 @@ class Actuator(Protocol):
     Every action asks for what it needs first, is carried out, and is then verified by asking the scheduler again. It returns what was
     seen, and raises `ActuatorError` where the scheduler refuses or does not show the effect, `SchedulerAway` where it cannot be
     asked. No call blocks for ever: each has time limits of its own. `key` (see `act_keys`) is kept at the scheduler, beside the job
-    or node.
+    or node. A call that is made again after one was cut off, with the same key, goes on where that one stopped.
 
     What a subclass does not implement is refused, and knows no job and no node.
     """
@@ -145,16 +160,25 @@ class Actuator(Protocol):
         """Return what the scheduler says of all its nodes."""
         return []
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
-        """Put a stopped job back in the queue, away from some nodes."""
+    def queue(self) -> "Queue":
+        """Return all jobs that wait or run, and all nodes. Asked only where the operator lets jobs be evicted for others."""
+        from .queue import Queue  # noqa: PLC0415  # it is made of the views above
+
+        return Queue()
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
+        """Put a stopped job back in the queue, away from some nodes, and let it know the checkpoint from which it may go on.
+
+        `checkpoint` is a path in the job's own words: it may be told to that job, and is never part of a command.
+        """
         _refuse(self, Action.RESTART, job)
 
     def cancel_packing(self, job: str, key: str) -> JobView:
         """Stop a running job that was packed beside another, and put it back in the queue, never to be packed again."""
         _refuse(self, Action.CANCEL_PACKING, job)
 
-    def evict(self, job: str, key: str) -> JobView:
-        """Stop a running job and put it back in the queue."""
+    def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
+        """Stop a running job and put it back in the queue, for `delay` seconds at least: another one shall have its place."""
         _refuse(self, Action.EVICT, job)
 
     def signal(self, job: str, signal: str) -> None:

@@ -1,8 +1,10 @@
 """What stands between a decision and a scheduler. Each file holds one reason not to act; any of them is enough."""
 
+from collections.abc import Iterable
+
 from records import Decision
 
-from . import bounds, budget, cooldown, expiry, mode, once, people
+from . import bounds, budget, cooldown, expiry, mode, once, people, signature
 from .base import Context, Guardrail, LimitReached, Objection, Wait
 from .job_state import objection_of_state
 from .node_state import objection_of_node
@@ -11,6 +13,7 @@ from .rates import limit_reached
 
 GUARDRAILS: tuple[Guardrail, ...] = (
     mode.check,
+    signature.check,
     people.check,
     bounds.check,
     expiry.check,
@@ -20,7 +23,11 @@ GUARDRAILS: tuple[Guardrail, ...] = (
 )
 """In this order; the first objection is the one that is written down."""
 
+AGAIN: tuple[Guardrail, ...] = (mode.check, signature.check, people.check, bounds.check, expiry.check)
+"""Those that are asked once more before what was begun and cut off is done again; the others would count the first try."""
+
 __all__ = [
+    "AGAIN",
     "GUARDRAILS",
     "Context",
     "Guardrail",
@@ -36,7 +43,9 @@ __all__ = [
 ]
 
 
-def first_objection(decision: Decision, context: Context) -> Objection | None:
+def first_objection(
+    decision: Decision, context: Context, guardrails: Iterable[Guardrail] = GUARDRAILS
+) -> Objection | None:
     """Return the first reason not to carry out a decision now, before the scheduler is asked; None for no reason."""
-    found = (check(decision, context) for check in GUARDRAILS)
+    found = (check(decision, context) for check in guardrails)
     return next((objection for objection in found if objection), None)

@@ -11,6 +11,9 @@ def check(decision: Decision, context: Context) -> Objection | None:
         return None
     settings = context.settings
     mine = [tried for tried in context.ledger.tried() if tried.job == decision.job and not _is_free(tried.action)]
+    # A place that was lost spends nothing of what cures may cost, nor the other way round.
+    evicts = decision.action is Action.EVICT
+    mine = [tried for tried in mine if (tried.action is Action.EVICT) is evicts]
     same_cause = [tried for tried in mine if tried.cause == decision.cause]
     if len(same_cause) >= settings.actions_per_cause:
         return Objection(

@@ -1,16 +1,21 @@
-"""A node is acted on once, and then left alone for a while: a drain that is undone and done again helps nobody."""
+"""A node is acted on once, and then left alone for a while: a drain that is undone and done again helps nobody.
 
-from records import Decision
+So is a job that was evicted.
+"""
+
+from records import Action, Decision
 
 from .base import Context, Objection
 
 
 def check(decision: Decision, context: Context) -> Objection | None:
-    """Object where the same was done to the node a short while ago."""
-    if not decision.action.on_node:
+    """Object where the same was done to the node a short while ago, or the job was evicted."""
+    if decision.action is not Action.EVICT and not decision.action.on_node:
         return None
-    since = context.now - context.settings.node_cooldown
+    settings, on_node = context.settings, decision.action.on_node
+    since = context.now - (settings.node_cooldown if on_node else settings.evict_cooldown)
     for tried in context.ledger.tried():
-        if tried.action is decision.action and tried.node == decision.node and tried.time > since:
+        same = tried.node == decision.node if on_node else tried.job == decision.job
+        if same and tried.action is decision.action and tried.time > since:
             return Objection("cooldown", f"{tried.decision_id} was tried {context.now - tried.time:.0f} s ago")
     return None

@@ -28,7 +28,17 @@ def objection_of_state(
         return _restart(decision, job, confirmed)
     if decision.action in (Action.HOLD, Action.RELEASE):
         return _moved_on(decision, job) or _hold(decision, job)
-    return _running(decision, job, beneficiary)
+    return _running(decision, job, beneficiary) or _gains(decision, beneficiary)
+
+
+def _gains(decision: Decision, beneficiary: JobView | None) -> Objection | None:
+    """Ask that the job for which another one shall go still waits."""
+    if decision.action is not Action.EVICT or not decision.beneficiary:
+        return None
+    if beneficiary is None or beneficiary.state is not SchedulerJobState.PENDING:
+        word = beneficiary.word or beneficiary.state if beneficiary else "unknown"
+        return Objection(NAME, f"job {decision.beneficiary}, for which it should go, does not wait any more ({word})")
+    return None
 
 
 def _running(decision: Decision, job: JobView, beneficiary: JobView | None) -> Objection | None:

@@ -1,11 +1,9 @@
 """Shadow by default: nothing is carried out whose action was not turned on by name."""
 
 from records import Decision, Mode, Outcome
+from scheduler_bridge.settings import FURTHEST
 
 from .base import Context, Objection
-
-FURTHEST = (Mode.SHADOW, Mode.APPROVE, Mode.ACT)
-"""How far a decision may go, the least first."""
 
 
 def mode_in_force(decision: Decision, context: Context) -> Mode:

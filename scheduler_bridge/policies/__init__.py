@@ -2,19 +2,22 @@
 
 from collections.abc import Collection
 
-from records import Decision, Failure, Slowdown
+from records import Alarm, Decision, Failure, Slowdown
 from scheduler_bridge.settings import BridgeOptions
 
-from . import cancel_packing, drain, restart
+from . import cancel_hung, cancel_packing, drain, restart
 
-__all__ = ["OF_FAILURES", "propose"]
+__all__ = ["OF_FAILURES", "cancel_hung", "propose"]
 
 OF_FAILURES = frozenset({restart.POLICY, drain.POLICY})
 """Policies whose decisions a later revision of the verdict may retract."""
 
 
 def propose(
-    finding: Failure | Slowdown, settings: BridgeOptions, users_against: Collection[str] = ()
+    finding: Failure | Slowdown | Alarm,
+    settings: BridgeOptions,
+    users_against: Collection[str] = (),
+    checkpoint: str = "",
 ) -> list[Decision]:
     """Return what should be done about a finding, one decision a policy at most.
 
@@ -22,9 +25,12 @@ def propose(
         finding: What was found.
         settings: What the operator allows.
         users_against: Users whose jobs were restarted away from the node that a failure blames, within the hour.
+        checkpoint: Where the job saved last; empty where not known.
     """
     if isinstance(finding, Failure):
-        proposed = [drain.decide(finding, settings, users_against), restart.decide(finding, settings)]
+        proposed = [drain.decide(finding, settings, users_against), restart.decide(finding, settings, checkpoint)]
+    elif isinstance(finding, Alarm):
+        proposed = [cancel_hung.decide(finding, settings)]
     else:
         proposed = [cancel_packing.decide(finding, settings)]
     return [decision for decision in proposed if decision]

@@ -12,13 +12,15 @@ MESSAGE, CAUSE = 1000, 200
 """Characters of what a job printed that a decision repeats: a line, and a name of a cause. The whole stands in the verdict."""
 
 
-def decide(failure: Failure, settings: BridgeOptions) -> Decision | None:
+def decide(failure: Failure, settings: BridgeOptions, checkpoint: str = "") -> Decision | None:
     """Return a restart for a verdict that is sure enough of an infrastructure fault, else None.
 
     The id follows from the root line, its signature and the suspect: revisions that keep to them make the same decision.
 
     Where the job alone speaks against its node, the node is excluded all the same: `exclude_nodes` concerns the next attempts of
     this job, whose user may avoid any node anyway. Nothing is held against the node for others.
+
+    `checkpoint` is where the job saved last, in its own words; the scheduler tells it so when it starts again.
     """
     if failure.error_type is not ErrorType.INFRASTRUCTURE or failure.restartable is not True:
         return None
@@ -48,5 +50,6 @@ def decide(failure: Failure, settings: BridgeOptions) -> Decision | None:
         cause_id=failure.id,
         exclude_nodes=[suspect] if suspect else [],
         node_evidence=evidence,
+        checkpoint=checkpoint,
         evidence=failure.evidence or ([root] if root else []),
     )

@@ -3,7 +3,7 @@
 from .client import SlurmClient
 from .commands import Run, SlurmCommands
 from .errors import SlurmError, SlurmRefused, SlurmUnavailable, UnknownSlurmJob
-from .job import ENDED, SlurmJob
+from .job import ENDED, SlurmJob, SlurmShare
 from .node import SlurmNode
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "SlurmJob",
     "SlurmNode",
     "SlurmRefused",
+    "SlurmShare",
     "SlurmUnavailable",
     "UnknownSlurmJob",
 ]

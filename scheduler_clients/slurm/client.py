@@ -137,7 +137,14 @@ class SlurmClient:
 
         It is asked for alone: among other fields, a user's text could be mistaken for it.
         """
-        asked = ("--noheader", "--states=all", f"--jobs={_job_id(name)}", f"--Format=admin_comment:{_COMMENT_LENGTH}")
+        return self._field(name, "admin_comment")
+
+    def comment(self, name: str) -> str:
+        """Return the comment that a job's user may write, in one line; empty for none."""
+        return " ".join(self._field(name, "comment").split())
+
+    def _field(self, name: str, field: str) -> str:
+        asked = ("--noheader", "--states=all", f"--jobs={_job_id(name)}", f"--Format={field}:{_COMMENT_LENGTH}")
         found = self._run("squeue", *asked).strip()
         return "" if found in NONE else found
 
@@ -166,7 +173,8 @@ class SlurmClient:
             name: The job's id.
             running: Only if it runs still when Slurm takes the command: one that its user cancelled meanwhile must not come back.
         """
-        self._run("scontrol", "requeuehold", *(["Incomplete"] if running else []), _job_id(name))
+        # A job that is over takes no comment; so its state says whose it is until it is at rest (`is_marked`).
+        self._run("scontrol", "requeuehold", "Incomplete" if running else "State=SpecialExit", _job_id(name))
 
     def release(self, name: str) -> None:
         """Let a held job start."""

@@ -28,8 +28,9 @@ class SlurmCommands:
     """
 
     def __init__(self, environment: Mapping[str, str] | None = None, timeout_s: float = 10.0) -> None:
-        # Times as seconds since 1970, and messages in English.
-        self._environment = {**os.environ, **(environment or {}), "SLURM_TIME_FORMAT": "%s", "LC_ALL": "C"}
+        # Times as seconds since 1970, messages in English, and hidden partitions as well.
+        ours = {"SLURM_TIME_FORMAT": "%s", "LC_ALL": "C", "SCONTROL_ALL": "1", "SQUEUE_ALL": "1"}
+        self._environment = {**os.environ, **(environment or {}), **ours}
         self._timeout_s = timeout_s
 
     def __call__(self, *command: str) -> str:

@@ -7,7 +7,7 @@ from .host_list import expand
 
 _HELD = re.compile(r"(gpu|shard)(?::[A-Za-z][^:,(]*)?:(\d+)\(IDX:([0-9,-]+)\)")
 _OF_NODE = re.compile(r" Gres=(\S*)")
-_COUNT = re.compile(r"(?:^|,)(gpu|shard)(?::[A-Za-z][^:,(]*)?:([0-9]+)")
+_COUNT = re.compile(r"(?:^|,)(?:gres[:/])?(gpu|shard)(?:[:=](?![0-9]+(?:[,(]|$))[^:=,(]*)?[:=]([0-9]+)")
 
 
 def held_devices(
@@ -38,7 +38,27 @@ def shards_per_gpu(nodes: str) -> int:
     """
     most = 0
     for gres in _OF_NODE.findall(nodes):
-        counts = {kind: int(number) for kind, number in _COUNT.findall(gres)}
-        if counts.get("gpu"):
-            most = max(most, counts.get("shard", 0) // counts["gpu"])
+        of_node = counts(gres)
+        if of_node.get("gpu"):
+            most = max(most, of_node.get("shard", 0) // of_node["gpu"])
     return most
+
+
+def counts(gres: str) -> dict[str, int]:
+    """Return how many GPUs and shards a list names, of whatever type: `gpu:a100:2,shard:8`, `gres:gpu:2`, `gres/gpu=2`."""
+    found: dict[str, int] = {}
+    for kind, number in _COUNT.findall(gres):
+        found[kind] = found.get(kind, 0) + int(number)
+    return found
+
+
+def held_parts(gres: str, shards_per_gpu: int) -> dict[int, float]:
+    """Return which part of which GPU is held, by index, of what a job holds on one node (`gpu:1(IDX:0),shard:2(IDX:1)`)."""
+    found: dict[int, float] = {}
+    for kind, count, indices in _HELD.findall(gres):
+        devices = [int(index) for index in expand(f"[{indices}]") if index.isdecimal()]
+        whole = kind == "gpu" or not shards_per_gpu
+        for device in devices:
+            part = 1.0 if whole else int(count) / len(devices) / shards_per_gpu
+            found[device] = min(1.0, found.get(device, 0.0) + part)
+    return found

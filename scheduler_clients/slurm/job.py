@@ -1,7 +1,8 @@
 """A job as Slurm lists it."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 ENDED = frozenset(
     {
@@ -23,6 +24,15 @@ NONE = frozenset({"", "(null)", "None", "N/A", "Unknown"})
 """What Slurm writes for a field that is not set."""
 
 _SHARDS = re.compile(r"(?:^|,)gres[:/]shard[:=]([0-9]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmShare:
+    """What a job holds on one node: CPUs, MB of memory, and generic resources as Slurm writes them (`gpu:2(IDX:0-1)`)."""
+
+    cpus: int = 0
+    memory: float = 0.0
+    gres: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,19 @@ class SlurmJob:
         required_nodes: Nodes that it asks for by name.
         excluded_nodes: Nodes that it is kept away from.
         tres_per_node: What it asks for on each node: `gres:shard:2`.
+        tres_per_job: What it asks for in all.
+        tres_per_task: What it asks for for each task.
+        partition: Its partition; several, separated by commas, while it waits.
+        account: Its account; empty for none.
+        qos: Its quality of service; empty for none.
+        priority: Slurm's number; 0 where it is held.
+        eligible: Since when nothing but a place is missing, in seconds since 1970.
+        node_count: Nodes that it holds, or asks for at least.
+        cpus: CPUs that it holds or asks for.
+        tasks: Number of tasks.
+        memory: MB on each node that it asks for.
+        exclusive: It shares its nodes with no other job.
+        shares: What it holds, by node.
     """
 
     number: str
@@ -76,6 +99,19 @@ class SlurmJob:
     required_nodes: tuple[str, ...] = ()
     excluded_nodes: tuple[str, ...] = ()
     tres_per_node: str = ""
+    tres_per_job: str = ""
+    tres_per_task: str = ""
+    partition: str = ""
+    account: str = ""
+    qos: str = ""
+    priority: int | None = None
+    eligible: float | None = None
+    node_count: int = 1
+    cpus: int = 0
+    tasks: int = 1
+    memory: float = 0.0
+    exclusive: bool = False
+    shares: Mapping[str, SlurmShare] = field(default_factory=dict)
 
     @property
     def shards_per_node(self) -> int:
@@ -90,6 +126,11 @@ class SlurmJob:
     def is_called(self, name: str) -> bool:
         """True where `name` means this job alone: the id that Slurm prints, or its number where that is not an array's, too."""
         return name == self.job or (name == self.number and not self.job.startswith(f"{name}_"))
+
+    @property
+    def is_marked(self) -> bool:
+        """True where it was over, and `SlurmClient.requeue_hold` put it back in the queue: nobody has released it since."""
+        return self.state == "SPECIAL_EXIT"
 
     @property
     def is_array(self) -> bool:

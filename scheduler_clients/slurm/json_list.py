@@ -14,7 +14,7 @@ import msgspec
 
 from .gres import held_devices
 from .host_list import expand
-from .job import ENDED, SlurmJob
+from .job import ENDED, SlurmJob, SlurmShare
 
 _PASSING = ("COMPLETING", "STAGE_OUT", "CONFIGURING", "RESIZING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT")
 """Words that Slurm's text shows in the place of a job's base state (job_state_string), in this order."""
@@ -61,9 +61,27 @@ def _job(fields: Mapping[str, Any]) -> SlurmJob | None:
             required_nodes=expand(fields["required_nodes"]),
             excluded_nodes=expand(fields["excluded_nodes"]),
             tres_per_node=str(fields["tres_per_node"]),
+            tres_per_job=str(fields.get("tres_per_job", "")),
+            tres_per_task=str(fields.get("tres_per_task", "")),
+            partition=str(fields.get("partition", "")),
+            account=str(fields.get("account", "")),
+            qos=str(fields.get("qos", "")),
+            priority=_number(fields["priority"]),
+            eligible=_time(fields.get("eligible_time")),
+            node_count=_number(fields.get("node_count")) or 1,
+            cpus=_number(fields.get("cpus")) or 0,
+            tasks=_number(fields.get("tasks")) or 1,
+            memory=float(_number(fields.get("memory_per_node")) or 0),
+            shares=_shares(nodes, gres, _number(fields.get("cpus")) or 0),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _shares(nodes: tuple[str, ...], gres: list[str], cpus: int) -> dict[str, SlurmShare]:
+    """Return what a job holds on its nodes. The list does not say which CPUs are where: they are taken as spread evenly."""
+    each = gres if len(gres) == len(nodes) else [""] * len(nodes)
+    return {node: SlurmShare(-(-cpus // len(nodes)), 0.0, held) for node, held in zip(nodes, each, strict=True)}
 
 
 def _printed(fields: Mapping[str, Any]) -> str:

@@ -6,10 +6,11 @@ All of it was written by Slurm or by its administrators: users of a cluster cann
 import re
 from dataclasses import dataclass
 
+from .gres import counts as gres_counts
 from .job import NONE
 
 _NAME = re.compile(r"\s*NodeName=(\S+)")
-_FIELD = re.compile(r" (State|Partitions|BootTime)=(\S*)")
+_FIELD = re.compile(r" (State|Partitions|BootTime|CPUTot|CPUEfctv|RealMemory|Gres)=(\S*)")
 _REASON = re.compile(r" Reason=(.*?) \[\S+@\S+\]")
 _COMMENT = re.compile(r" Comment=(.*?)(?= Reason=| Extra=| InstanceId=|$)")
 _MARKS = "*~#!%$@^-+"
@@ -27,6 +28,10 @@ class SlurmNode:
         booted: When it booted, in seconds since 1970; null where Slurm does not know.
         reason: Why it is drained or down, in the words of whoever did that; empty for none.
         comment: What administrators noted; empty for nothing.
+        cpus: CPUs that jobs may use.
+        memory: Its memory, in MB.
+        gpus: Number of GPUs.
+        shards_per_gpu: Shards that make one of them; 0 where it has none.
     """
 
     name: str
@@ -35,6 +40,10 @@ class SlurmNode:
     booted: float | None = None
     reason: str = ""
     comment: str = ""
+    cpus: int = 0
+    memory: float = 0.0
+    gpus: int = 0
+    shards_per_gpu: int = 0
 
 
 def parse(line: str) -> SlurmNode | None:
@@ -55,4 +64,12 @@ def parse(line: str) -> SlurmNode | None:
         booted=float(boot) if boot.isdecimal() else None,
         reason=reason[1] if reason else "",
         comment=comment[1].strip() if comment else "",
+        cpus=_count(fields.get("CPUEfctv") or fields.get("CPUTot")),
+        memory=float(_count(fields.get("RealMemory"))),
+        gpus=(counts := gres_counts(fields.get("Gres", ""))).get("gpu", 0),
+        shards_per_gpu=counts.get("shard", 0) // counts["gpu"] if counts.get("gpu") else 0,
     )
+
+
+def _count(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() else 0

@@ -5,10 +5,11 @@ What is believed stands between `UserId=` and `Command=`, where nothing of the u
 """
 
 import re
+from collections.abc import Mapping
 
 from .gres import held_devices
 from .host_list import expand
-from .job import ENDED, NONE, SlurmJob
+from .job import ENDED, NONE, SlurmJob, SlurmShare
 
 NUMBER = re.compile(r"JobId=(\d+) ")
 _HEAD = re.compile(
@@ -17,7 +18,10 @@ _HEAD = re.compile(
     re.DOTALL,
 )
 _FIELD = re.compile(r" ([A-Z][A-Za-z]*)=(\S*)")
-_DETAIL = re.compile(r" Nodes=(\S+) CPU_IDs=\S* Mem=\S* GRES=(\S*)")
+_DETAIL = re.compile(r" Nodes=(\S+) CPU_IDs=(\S*) Mem=(\S*) GRES=(\S*)")
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([KMGT]?)", re.ASCII)
+_MB = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0 * 1024}
+_TRES = re.compile(r" (TresPerJob|TresPerNode|TresPerTask)=(\S*)")
 _DIRECTORY_END = re.compile(r" (?:AdminComment|SystemComment|Comment|StdErr)=")
 
 
@@ -38,7 +42,11 @@ def parse(line: str) -> SlurmJob | None:
         return None
     over = state in ENDED
     nodes = _hosts(fields.get("NodeList", ""))
-    devices, gpus, shards = held_devices((expand(hosts), gres) for hosts, gres in _DETAIL.findall(own))
+    shares = _shares(own)
+    devices, gpus, shards = held_devices(((host,), share.gres) for host, share in shares.items())
+    # The only fields used that stand behind texts of the user (Comment, StdOut): the last ones are Slurm's.
+    tres = dict(_TRES.findall(theirs.rpartition(" Power=")[2]))
+    cpus = _count(fields.get("NumCPUs"))
     command = theirs.partition(" WorkDir=")[0]
     reason = fields.get("Reason", "")
     return SlurmJob(
@@ -63,9 +71,53 @@ def parse(line: str) -> SlurmJob | None:
         requeue=fields.get("Requeue") == "1",
         required_nodes=_hosts(fields.get("ReqNodeList", "")),
         excluded_nodes=_hosts(fields.get("ExcNodeList", "")),
-        # The only field used that stands behind texts of the user (Comment): the last one is Slurm's.
-        tres_per_node=theirs.rpartition(" TresPerNode=")[2].split(" ", 1)[0] if " TresPerNode=" in theirs else "",
+        tres_per_node=tres.get("TresPerNode", ""),
+        tres_per_job=tres.get("TresPerJob", ""),
+        tres_per_task=tres.get("TresPerTask", ""),
+        partition=fields.get("Partition", ""),
+        account=_word(fields.get("Account")),
+        qos=_word(fields.get("QOS")),
+        priority=_count(fields.get("Priority")),
+        eligible=_time(fields.get("EligibleTime")),
+        node_count=_count(fields.get("NumNodes")) or 1,
+        cpus=cpus,
+        tasks=_count(fields.get("NumTasks")) or 1,
+        memory=_memory(fields, cpus),
+        exclusive=fields.get("OverSubscribe") == "NO",
+        shares=shares,
     )
+
+
+def _shares(own: str) -> dict[str, SlurmShare]:
+    """Return what a job holds on each of its nodes; memory is 0 where Slurm does not share it out."""
+    found: dict[str, SlurmShare] = {}
+    for hosts, cpus, memory, gres in _DETAIL.findall(own):
+        share = SlurmShare(len(expand(f"[{cpus}]")) if cpus else 0, _megabytes(memory), gres)
+        found |= dict.fromkeys(expand(hosts), share)
+    return found
+
+
+def _memory(fields: Mapping[str, str], cpus: int) -> float:
+    """Return the memory that a job asks for on each node, in MB."""
+    if "MinMemoryCPU" in fields:
+        nodes = _count(fields.get("NumNodes")) or 1
+        return _megabytes(fields["MinMemoryCPU"]) * -(-cpus // nodes)
+    return _megabytes(fields.get("MinMemoryNode", ""))
+
+
+def _megabytes(text: str) -> float:
+    found = _SIZE.fullmatch(text)
+    return float(found[1]) * _MB[found[2]] if found else 0.0
+
+
+def _count(text: str | None) -> int:
+    """Return the first number of `4`, `2-3`; 0 for none."""
+    first = (text or "").partition("-")[0]
+    return int(first) if first.isdecimal() and len(first) < 12 else 0
+
+
+def _word(text: str | None) -> str:
+    return "" if text is None or text in NONE else text
 
 
 def _hosts(host_list: str) -> tuple[str, ...]:

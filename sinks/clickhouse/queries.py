@@ -100,8 +100,8 @@ def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> Qu
     return ask(client, query.sql, values)
 
 
-def ask(client: Client, sql: str, values: Mapping[str, str] | None = None) -> QueryResult:
-    """Return the answer to `sql`, with `values` bound to its `{name:Type}` parameters.
+def ask(client: Client, sql: str, values: Mapping[str, str | list[str]] | None = None) -> QueryResult:
+    """Return the answer to `sql`, with `values` (a list for an `Array(String)`) bound to its `{name:Type}` parameters.
 
     Raises:
         SinkRejected: The server refuses it; the message says why.

@@ -1,6 +1,7 @@
 """Records to rows: which table a record goes to, and what stands in each of its columns."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import records
 from records import Position, Record
@@ -46,6 +47,11 @@ class Table:
 
 _JOB = (text("id"), text("job"))
 _ATTEMPT = (*_JOB, integer("attempt"))
+
+
+def _gpus_in(state: records.GpuState, activity: records.GpuActivity) -> int:
+    return sum(gpu.state is state for gpu in activity.gpus)
+
 
 TABLES: tuple[Table, ...] = (
     Table(
@@ -139,6 +145,8 @@ TABLES: tuple[Table, ...] = (
             maybe_real("value"),
             maybe_real("usual"),
             maybe_real("limit"),
+            made("activity", "String", lambda alarm: alarm.activity or ""),
+            maybe_real("gpu_hours"),
             text("detail"),
             encoded("evidence"),
         ),
@@ -163,6 +171,19 @@ TABLES: tuple[Table, ...] = (
             maybe_real("usual_duration_s"),
             maybe_real("interval_s"),
             encoded("evidence"),
+        ),
+        key="job",
+    ),
+    Table(
+        "gpu_activity",
+        records.GpuActivity,
+        (
+            *_ATTEMPT,
+            text("node"),
+            time("time"),
+            encoded("gpus"),
+            *(made(state.value, "Int64", partial(_gpus_in, state)) for state in records.GpuState),
+            *(real(f"{state.value}_s") for state in records.GpuState),
         ),
         key="job",
     ),
@@ -290,6 +311,7 @@ TABLES: tuple[Table, ...] = (
             text("checkpoint"),
             text("beneficiary"),
             encoded("evidence"),
+            text("signature"),
         ),
         key="job",
         timed=False,

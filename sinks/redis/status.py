@@ -82,6 +82,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         alarm_loss_not_finite: The alarm that stands, in words; empty where none does. So the next ones.
         alarm_loss_spike: See above.
         alarm_hang: See above.
+        alarm_gpus_idle: See above.
         alarm_slower: See above.
         alarm_straggler: See above.
         checkpoint_since: When the last save that is complete began: work done since then would be lost.
@@ -174,6 +175,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     alarm_loss_not_finite: str = ""
     alarm_loss_spike: str = ""
     alarm_hang: str = ""
+    alarm_gpus_idle: str = ""
     alarm_slower: str = ""
     alarm_straggler: str = ""
     checkpoint_since: float | None = None

@@ -24,10 +24,14 @@ class KafkaFollower:
         connection: How to reach Kafka.
         topics: Topics of few messages: all of them are read first.
         timeout_s: A look fails where nothing comes for so long.
+        since: Not from the beginnings, but from what was written then, in seconds since 1970.
     """
 
-    def __init__(self, connection: Connection, topics: Sequence[str], timeout_s: float = 20.0) -> None:
+    def __init__(
+        self, connection: Connection, topics: Sequence[str], timeout_s: float = 20.0, since: float | None = None
+    ) -> None:
         self._connection, self._topics, self._timeout_s = connection, topics, timeout_s
+        self._since = since
         self._consumer: Any = None
         self._next: dict[Any, int] = {}
 
@@ -75,6 +79,10 @@ class KafkaFollower:
             for number in sorted(partitions_of(self._connection, self._consumer, topic))
         ]
         self._consumer.assign(parts)
+        if self._since is not None and not self._next:
+            found = self._consumer.offsets_for_times(dict.fromkeys(parts, int(self._since * 1000)))
+            ends = self._consumer.end_offsets(parts)
+            self._next = {part: found[part].offset if found.get(part) else ends[part] for part in parts}
         for part in parts:
             if part in self._next:
                 self._consumer.seek(part, self._next[part])

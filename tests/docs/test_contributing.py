@@ -28,6 +28,7 @@ ROOMS = (
     "processors",
     "sinks",
     "scheduler_bridge",
+    "simulate",
     "schedmate",
 )
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
@@ -134,7 +135,7 @@ def test_the_metric_is_counted_and_documented(tree: Path) -> None:
     for change in all_shown("A metric", "diff"):
         apply(change, tree)
     run(tree, "-m", "schedmate.document", "docs")
-    assert "schedmate_alarm_monitor_hangs_total" in (tree / "docs" / "metrics.md").read_text()
+    assert "schedmate_alarm_monitor_spikes_total" in (tree / "docs" / "metrics.md").read_text()
 
 
 def test_links_files_and_targets_that_are_named_exist() -> None:

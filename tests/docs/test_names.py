@@ -27,7 +27,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @written
 def test_files_that_are_named_exist(page: Path) -> None:
-    rooms = "records|resilience|scheduler_clients|streams|processors|sinks|scheduler_bridge|schedmate|packaging|tests|benchmarks|docs"
+    rooms = "records|resilience|scheduler_clients|streams|processors|sinks|scheduler_bridge|simulate|schedmate"
+    rooms += "|packaging|tests|benchmarks|docs"
     for path in re.findall(rf"`((?:{rooms})/[\w./-]+)`", page.read_text()):
         assert (ROOT / path).exists() or path.startswith("packaging/secrets"), f"{page.name} names {path}"
 

@@ -17,6 +17,7 @@ PACKAGES = (
     "processors",
     "sinks",
     "scheduler_bridge",
+    "simulate",
     "schedmate",
 )
 _METHODS = frozenset({"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"})

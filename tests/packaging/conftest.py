@@ -22,6 +22,7 @@ ROOMS = (
     "processors",
     "sinks",
     "scheduler_bridge",
+    "simulate",
     "schedmate",
 )
 

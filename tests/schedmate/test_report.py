@@ -54,6 +54,19 @@ def test_the_readings_that_lost(tmp_path: Path) -> None:
     assert "contradicts" in lost
 
 
+def test_where_the_job_could_go_on(tmp_path: Path) -> None:
+    saves = [*LINES[:100], "Saved checkpoint to /run/step_100.pt", *LINES[100:]]
+    analysis = analysed(tmp_path, saves)
+    assert "saved     step 100, /run/step_100.pt" in shown(analysis)
+    assert analysis.contract()["checkpoint"] == {
+        "step": 100,
+        "path": "/run/step_100.pt",
+        "durable_by": "completion",
+        "lines": [101],
+    }
+    assert "saved" not in shown(analysed(tmp_path, LINES))
+
+
 def test_alarms_and_ranks_of_one_file(tmp_path: Path) -> None:
     ranks = [
         f"[rank{rank}]: step {step} | loss {'nan' if step > 150 else 2.0} | step time: {0.9 if rank else 0.3} s"

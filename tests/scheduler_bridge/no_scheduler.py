@@ -1,7 +1,7 @@
 """A scheduler that can do nothing; tests add what they need."""
 
 from records import Action
-from scheduler_bridge.actuators import JobView, NodeView
+from scheduler_bridge.actuators import JobView, NodeView, Queue
 
 
 class NoScheduler:
@@ -16,13 +16,16 @@ class NoScheduler:
     def nodes(self) -> list[NodeView]:
         raise NotImplementedError
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
+    def queue(self) -> Queue:
+        return Queue()
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         raise NotImplementedError
 
     def cancel_packing(self, job: str, key: str) -> JobView:
         raise NotImplementedError
 
-    def evict(self, job: str, key: str) -> JobView:
+    def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         raise NotImplementedError
 
     def signal(self, job: str, signal: str) -> None:

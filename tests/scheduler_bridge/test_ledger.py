@@ -32,7 +32,7 @@ class Cluster(NoScheduler):
             raise SchedulerAway("an answer", "none", "wait")
         return JobView(job, SchedulerJobState.FAILED, attempt=self.attempts.get(job, 0))
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         trouble = self.trouble.pop() if self.trouble else ""
         if trouble == "refuse":
             raise ActuatorError("a restart", "no", "look")

@@ -32,14 +32,14 @@ class Cluster(NoScheduler):
         user, attempt = job.partition("/")[0], self.attempts.get(job, 0)
         return JobView(job, self.state, attempt=attempt, nodes=("n1",), user=user)
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         self.attempts[job] = self.attempts.get(job, 0) + 1
         return JobView(job, SchedulerJobState.PENDING, attempt=self.attempts[job])
 
     def cancel_packing(self, job: str, key: str) -> JobView:
         return self.restart(job, (), key)
 
-    def evict(self, job: str, key: str) -> JobView:
+    def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         return self.restart(job, (), key)
 
 

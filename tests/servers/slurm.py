@@ -53,6 +53,8 @@ SchedulerParameters=sched_interval=2,batch_sched_delay=0,bf_interval=1
 JobFileAppend=1
 {nodes}
 PartitionName=p Nodes=n[1-3] Default=YES
+PartitionName=urgent Nodes=n[1-3] PriorityTier=10
+PartitionName=hidden Nodes=n[1-3] Hidden=YES
 """
 
 _NODE = (
@@ -134,7 +136,7 @@ class Slurm:
         for name in NODES:
             self._daemon([_find("slurmd"), "-N", name, "-f", str(self.configuration)])
         deadline = time.monotonic() + 20
-        while self.run("sinfo", "-h", "-N", "-o", "%T", check=False).split() != ["idle"] * len(NODES):
+        while self.run("sinfo", "-h", "-N", "-p", "p", "-o", "%T", check=False).split() != ["idle"] * len(NODES):
             assert time.monotonic() < deadline, f"Slurm is not ready: see {self.root}/log"
             time.sleep(0.05)
 

@@ -16,7 +16,8 @@ CHECKPOINT = 10
 def main() -> None:
     """Train."""
     rank = int(os.environ["RANK"])
-    training = Training(0.04, heavy=True, width=256, seed=rank, checkpoint=Path(f"rank{rank}.npz"))
+    checkpoint = Path(f"rank{rank}.npz")
+    training = Training(0.04, heavy=True, width=256, seed=rank, checkpoint=checkpoint)
     while training.step < STEPS:
         loss = training.advance()
         if training.step % EVERY == 0:
@@ -26,7 +27,7 @@ def main() -> None:
                 flush=True,
             )
         if training.step % CHECKPOINT == 0:
-            training.save()
+            training.save(checkpoint)
 
 
 if __name__ == "__main__":

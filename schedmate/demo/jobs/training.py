@@ -28,7 +28,6 @@ class Training:
         self._network = Network(width, seed)
         self._pace = pace
         self._device = Device() if heavy else None
-        self._checkpoint = checkpoint
         self.step = self._network.load(checkpoint) if checkpoint else 0
         self._clock = StepClock()
         self._taken: list[float] = []
@@ -49,10 +48,9 @@ class Training:
         taken, self._taken = self._taken, []
         return sum(taken) / len(taken)
 
-    def save(self) -> None:
+    def save(self, file: Path) -> None:
         """Write a checkpoint."""
-        assert self._checkpoint is not None
-        self._network.save(self._checkpoint, self.step)
+        self._network.save(file, self.step)
 
     def _until(self, end: float) -> float:
         loss = self._network.train()

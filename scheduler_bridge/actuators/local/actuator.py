@@ -5,8 +5,13 @@ from collections.abc import Callable
 
 from records import Action
 from scheduler_bridge.actuators.base import ActuatorError, JobView, NodeView, SchedulerJobState
+from scheduler_bridge.actuators.queue import Queue
+from scheduler_bridge.checkpoint_note import is_tellable
 
 from .scheduler import LocalScheduler
+
+CHECKPOINT = "SCHEDMATE_CHECKPOINT"
+"""Where a job that starts again finds the path of its last durable checkpoint."""
 
 
 class LocalActuator:
@@ -30,9 +35,14 @@ class LocalActuator:
         """Return all slots as nodes."""
         return self._scheduler.nodes()
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
-        """Put a stopped job back in the queue, away from some slots."""
+    def queue(self) -> Queue:
+        """Return what waits and what runs."""
+        return self._scheduler.queue()
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
+        """Put a stopped job back in the queue, away from some slots. It finds the checkpoint in `SCHEDMATE_CHECKPOINT`."""
         before = self._attempt(job)
+        self._tell(job, checkpoint)
         self._scheduler.restart(job, exclude_nodes)
         self._scheduler.add_act(job, key)
         return self._verify(
@@ -46,10 +56,11 @@ class LocalActuator:
         self._scheduler.add_act(job, key)
         return self._verify(job, "queued again, alone", lambda seen: seen.attempt > before and seen.alone)
 
-    def evict(self, job: str, key: str) -> JobView:
+    def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         """Stop a job and put it back in the queue."""
         before = self._attempt(job)
-        self._scheduler.requeue(job)
+        self._tell(job, checkpoint)
+        self._scheduler.requeue(job, delay=delay)
         self._scheduler.add_act(job, key)
         return self._verify(job, "queued again", lambda seen: seen.attempt > before)
 
@@ -87,6 +98,10 @@ class LocalActuator:
 
     def _node(self, name: str) -> NodeView:
         return next(node for node in self._scheduler.nodes() if node.node == name)
+
+    def _tell(self, job: str, checkpoint: str) -> None:
+        if is_tellable(checkpoint):
+            self._scheduler.set_environment(job, CHECKPOINT, checkpoint)
 
     def _attempt(self, job: str) -> int:
         seen = self._scheduler.job(job)

@@ -52,6 +52,11 @@ class LocalJob:
         beside: Jobs that share its slot.
         exit_code: Of the last attempt.
         signal: Of the last attempt.
+        partition: Its class, by which an operator may name it.
+        priority: The larger, the sooner it starts; those of one priority start in the order of their submission.
+        queued: When it was put into the queue, in seconds since 1970.
+        started: When it started last, in seconds since 1970.
+        not_before: It does not start earlier, in seconds since 1970.
         acts: Keys of what the bridge did to it, the oldest first.
     """
 
@@ -71,6 +76,11 @@ class LocalJob:
     beside: set[str] = field(default_factory=set)
     exit_code: int | None = None
     signal: int = 0
+    partition: str = ""
+    priority: int = 0
+    queued: float = 0.0
+    started: float = 0.0
+    not_before: float = 0.0
     acts: tuple[str, ...] = ()
 
     @property
@@ -90,6 +100,9 @@ class LocalJob:
             word=self.state.value.upper(),
             alone=self.alone,
             acts=self.acts,
+            partition=self.partition,
+            priority=self.priority,
+            queued=self.queued,
         )
 
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -14,6 +15,7 @@ import structlog
 
 from records import EventKind, JobEvent
 from scheduler_bridge.actuators.base import ActuatorError, JobView, NodeView, SchedulerJobState
+from scheduler_bridge.actuators.queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
 
 from .jobs import LocalJob, Output, slot_name
 from .nodes import LocalNodes
@@ -79,6 +81,8 @@ class LocalScheduler:
         environment: Mapping[str, str] | None = None,
         directory: str = "",
         pack_with: str = "",
+        partition: str = "",
+        priority: int = 0,
     ) -> str:
         """Queue a job and return its id.
 
@@ -89,6 +93,8 @@ class LocalScheduler:
             environment: Added to the environment of this process.
             directory: Working directory; that of this process where empty.
             pack_with: Job beside which it shall run, on the same slot, once that one runs.
+            partition: Its class, by which an operator may name it.
+            priority: The larger, the sooner it starts.
 
         Raises:
             ValueError: The id is taken, or there is no job to be packed with.
@@ -100,6 +106,7 @@ class LocalScheduler:
             if pack_with and pack_with not in self._jobs:
                 raise ValueError(f"expected a job to be packed with, got {pack_with!r}, which is not known")
             new = LocalJob(job, tuple(command), ranks, dict(environment or {}), directory, pack_with)
+            new.partition, new.priority, new.queued = partition, priority, self._clock()
             self._jobs[job] = new
             self._tell(new, EventKind.SUBMITTED)
             return job
@@ -115,6 +122,30 @@ class LocalScheduler:
         with self._changed:
             return [job.view() for job in self._jobs.values()]
 
+    def queue(self) -> Queue:
+        """Return what waits and what runs; a slot counts as a node with one GPU, which a job takes whole."""
+        with self._changed:
+            waiting = [
+                job for job in self._jobs.values() if job.state is SchedulerJobState.PENDING and not job.pack_with
+            ]
+            first = max(waiting, key=lambda job: job.priority, default=None)
+            running = [job for job in self._jobs.values() if job.tasks]
+            return Queue(
+                tuple(WaitingJob(job.view(), job.queued, Need(gpus=1.0), blocked=job is first) for job in waiting),
+                tuple(RunningJob(job.view(), job.started, {job.node: Share(gpus={0: 1.0})}) for job in running),
+                # A job of any partition may start on any slot.
+                tuple(
+                    Capacity(replace(view, pools=()), gpus=1)
+                    for view in self._nodes.views({job.node for job in running})
+                ),
+            )
+
+    def set_environment(self, job: str, name: str, value: str) -> None:
+        """Change what a job finds in its environment from its next start on."""
+        with self._changed:
+            if found := self._jobs.get(job):
+                found.environment = {**found.environment, name: value}
+
     def restart(self, job: str, exclude: Sequence[str] = ()) -> None:
         """Put a stopped job back in the queue, away from some slots besides those that it avoids already.
 
@@ -129,8 +160,10 @@ class LocalScheduler:
             stopped.excluded = excluded
             self._requeue(stopped)
 
-    def requeue(self, job: str, *, alone: bool = False) -> None:
-        """Stop a running job and put it back in the queue; with `alone`, never to be packed again.
+    def requeue(self, job: str, *, alone: bool = False, delay: float = 0.0) -> None:
+        """Stop a running job and put it back in the queue.
+
+        With `alone` it is never packed again; with `delay` it does not start for so many seconds.
 
         Returns at once; the job is back in the queue when its processes have ended.
 
@@ -140,6 +173,7 @@ class LocalScheduler:
         with self._changed:
             running = self._known(job, (SchedulerJobState.RUNNING,))
             running.alone |= alone
+            running.not_before = self._clock() + delay
             self._stop(running, SchedulerJobState.PENDING)
 
     def hold(self, job: str) -> None:
@@ -260,8 +294,9 @@ class LocalScheduler:
         return over
 
     def _start_what_fits(self) -> None:
-        for job in self._jobs.values():
-            if job.state is SchedulerJobState.PENDING and (slot := self._slot_for(job)) is not None:
+        for job in sorted(self._jobs.values(), key=lambda job: -job.priority):
+            due = job.state is SchedulerJobState.PENDING and job.not_before <= self._clock()
+            if due and (slot := self._slot_for(job)) is not None:
                 self._start(job, slot)
 
     def _slot_for(self, job: LocalJob) -> int | None:
@@ -279,6 +314,7 @@ class LocalScheduler:
 
     def _start(self, job: LocalJob, slot: int) -> None:
         job.slot, job.state, job.next, job.exit_code, job.signal = slot, SchedulerJobState.RUNNING, None, None, 0
+        job.started = self._clock()
         there = [other for other in self._jobs.values() if other is not job and other.tasks and other.slot == slot]
         try:
             for rank in range(job.ranks):
@@ -393,7 +429,7 @@ class LocalScheduler:
         self._tell(job, EventKind.ENDED, exit_code=code, signal=job.signal, state=job.state.value.upper())
 
     def _requeue(self, job: LocalJob) -> None:
-        job.state, job.next = SchedulerJobState.PENDING, None
+        job.state, job.next, job.queued = SchedulerJobState.PENDING, None, self._clock()
         job.attempt += 1
         self._tell(job, EventKind.REQUEUED)
 

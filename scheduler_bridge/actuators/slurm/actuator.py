@@ -2,6 +2,9 @@
 
 A job is requeued *in hold*, changed while it waits, and then released: a job at rest cannot be changed, and a job requeued
 without hold may start before the change. Every effect is looked up again afterwards.
+
+Should the bridge be killed in between, the job stays held, and what holds it is known for ours: a running job got the key
+first, a job that was over is in Slurm's state SPECIAL_EXIT. The same call, made again, lets it go.
 """
 
 import time
@@ -20,10 +23,13 @@ from scheduler_bridge.actuators.base import (
     SchedulerJobState,
     SchedulerNodeState,
 )
+from scheduler_bridge.actuators.queue import Queue
+from scheduler_bridge.checkpoint_note import add_note, is_tellable
 from scheduler_clients.slurm import SlurmClient, SlurmError, SlurmJob, SlurmRefused, SlurmUnavailable, UnknownSlurmJob
 
 from .jobs import state_of, view
 from .nodes import node_view
+from .queue import queue_of
 from .settings import SlurmSettings
 
 log = structlog.get_logger(__name__)
@@ -74,10 +80,15 @@ class SlurmActuator:
         with _translated():
             return [node_view(node) for node in self._client.nodes().values()]
 
-    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str) -> JobView:
+    def queue(self) -> Queue:
+        """Return what waits and runs in all partitions."""
+        with _translated():
+            return queue_of(self._client.jobs().values(), self._client.nodes())
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Requeue a stopped job, its suspect nodes excluded besides those that it excludes already."""
         before = self._look(job)
-        if state_of(before) not in _STOPPED:
+        if state_of(before) not in _STOPPED and not before.is_marked:
             raise ActuatorError("a job that has stopped", f"{job} is {before.state}", "nothing was done")
         if not before.requeue:  # Slurm changes Requeue only while a job is not finished
             raise ActuatorError("a job that may be requeued", f"{job} has Requeue=0", "submit it again, with --requeue")
@@ -88,8 +99,11 @@ class SlurmActuator:
             came = f"{job} asks for {','.join(before.required_nodes)} by name, and {sorted(wanted)} is suspect"
             raise ActuatorError("a job that can run elsewhere", came, "nothing was done; submit it again without")
         excluded = ",".join((*before.excluded_nodes, *exclude_nodes))
-        gone = set(before.nodes) <= set(exclude_nodes)
-        seen = self._requeue(job, before, {"ExcNodeList": excluded} if exclude_nodes else {}, key, rest=not gone)
+        gone = bool(before.nodes) and set(before.nodes) <= set(exclude_nodes)
+        changes = {"ExcNodeList": excluded} if exclude_nodes else {}
+        seen = self._requeue(
+            before, changes, key, job=job, rest=0 if gone else self._settings.rest, checkpoint=checkpoint
+        )
         missing = set(exclude_nodes) - set(seen.excluded)
         if missing:
             raise ActuatorError(f"{job} kept away from {sorted(missing)}", f"excluded: {seen.excluded}", _look_at(job))
@@ -97,20 +111,22 @@ class SlurmActuator:
 
     def cancel_packing(self, job: str, key: str) -> JobView:
         """Requeue a running job that asks for shards, asking for all shards of a GPU from now on."""
-        before = self._look(job, SchedulerJobState.RUNNING)
+        before = self._look_stoppable(job, key)
         whole = self._shards_of_a_gpu()
         if not before.shards_per_node or not whole:
             came = f"{job} asks for {before.tres_per_node or 'no GPU'}, a GPU has {whole} shards"
             raise ActuatorError("a job packed by shards of a GPU", came, "nothing was done; pack with --gres=shard:N")
         shards = max(whole, before.shards_per_node)
-        seen = self._requeue(job, before, {"TresPerNode": before.with_shards(shards)}, key)
+        changes = {"TresPerNode": before.with_shards(shards)}
+        seen = self._requeue(before, changes, key, job=job, rest=self._settings.rest)
         if not seen.alone:
             raise ActuatorError(f"{job} to ask for a whole GPU", f"{seen.seen()}", _look_at(job))
         return seen
 
-    def evict(self, job: str, key: str) -> JobView:
+    def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         """Requeue a running job."""
-        return self._requeue(job, self._look(job, SchedulerJobState.RUNNING), {}, key)
+        rest = max(self._settings.rest, int(delay))
+        return self._requeue(self._look_stoppable(job, key), {}, key, job=job, rest=rest, checkpoint=checkpoint)
 
     def signal(self, job: str, signal: str) -> None:
         """Send a signal to the steps of a running job."""
@@ -184,39 +200,61 @@ class SlurmActuator:
         return seen
 
     def _requeue(
-        self, job: str, before: SlurmJob, changes: Mapping[str, str], key: str, *, rest: bool = True
+        self, before: SlurmJob, changes: Mapping[str, str], key: str, *, job: str, rest: int, checkpoint: str = ""
     ) -> JobView:
-        """Requeue in hold, change, release, and return what Slurm then shows. `rest`: it may return to a node it just left."""
-        pause = self._settings.rest if rest else 0
-        limit = self._settings.stop_timeout
+        """Requeue in hold, change, release, and return what Slurm then shows. It starts `rest` seconds later at the earliest."""
+        # What an earlier call stopped already has its restart counted.
+        cut_off = state_of(before) in (SchedulerJobState.HELD, SchedulerJobState.STOPPING)
         with _translated():
-            if (
-                not before.requeue
-            ):  # submitted with --no-requeue, or JobRequeue=0: Slurm would refuse, and the job be lost
-                self._client.update_job(job, {"Requeue": "1"})
-            running = state_of(before) is SchedulerJobState.RUNNING
-            self._client.requeue_hold(job, running=running)
-            rests = (SchedulerJobState.HELD, *_STOPPED) if running else (SchedulerJobState.HELD,)
-            held = self._watch(job, lambda seen: state_of(seen) in rests, limit)
-            if state_of(held) in _STOPPED:
-                raise ActuatorError(f"{job} still running", held.state, "it ended meanwhile; nothing was done")
-            if state_of(held) is not SchedulerJobState.HELD:
-                raise ActuatorError(f"{job} queued and held within {limit:g} s", held.state, _look_at(job))
+            if state_of(before) is not SchedulerJobState.HELD:
+                self._stop_in_hold(job, before, key)
+            if is_tellable(checkpoint):
+                changes = {**changes, "Comment": add_note(self._client.comment(job), checkpoint)}
             # Requeueing sets a start time some two minutes ahead; the update must come after the job is at rest.
-            self._client.update_job(job, {"StartTime": f"now+{pause}", **changes})
+            self._client.update_job(job, {"StartTime": f"now+{rest}", **changes})
             try:
                 self._add_key(job, key)
             except SlurmRefused as error:  # not worth a job that stays held: the restart count tells a repeat, too
                 log.warning("act_key_not_written", job=job, error=str(error))
             self._client.release(job)
-            after = self._watch(job, _has_settled, self._settings.settle + pause)
+            # One that yields its place is not waited for.
+            after = self._watch(job, _has_settled, self._settings.settle + rest if rest <= self._settings.rest else 0)
         came = f"{after.state} ({after.reason}), restart count {after.restarts}"
         if after.reason == "BadConstraints":
             remedy = f"no node is left for it: `scontrol update JobId={job} ExcNodeList=` and `scontrol release {job}`"
             raise ActuatorError(f"{job} able to start somewhere", came, remedy)
-        if after.held or after.restarts <= before.restarts:
+        if after.held or after.restarts < before.restarts + (not cut_off):
             raise ActuatorError(f"{job} in the queue once more", came, _look_at(job))
         return self._view(job, after)
+
+    def _stop_in_hold(self, job: str, before: SlurmJob, key: str) -> None:
+        """Requeue a job in hold, and wait until it is at rest."""
+        limit = self._settings.stop_timeout
+        if not before.requeue:  # submitted with --no-requeue, or JobRequeue=0: Slurm would refuse, and the job be lost
+            self._client.update_job(job, {"Requeue": "1"})
+        stopping = state_of(before) is SchedulerJobState.STOPPING  # an earlier call was cut off
+        running = stopping or state_of(before) is SchedulerJobState.RUNNING
+        if running and not stopping:
+            self._add_key(job, key)
+        if not stopping:
+            self._client.requeue_hold(job, running=running)
+        rests = (SchedulerJobState.HELD, *_STOPPED) if running else (SchedulerJobState.HELD,)
+        held = self._watch(job, lambda seen: state_of(seen) in rests, limit)
+        if state_of(held) in _STOPPED:
+            raise ActuatorError(f"{job} still running", held.state, "it ended meanwhile; nothing was done")
+        if state_of(held) is not SchedulerJobState.HELD:
+            raise ActuatorError(f"{job} queued and held within {limit:g} s", held.state, _look_at(job))
+
+    def _look_stoppable(self, job: str, key: str) -> SlurmJob:
+        """Return a running job, or one that an earlier call with the same key has stopped and not let go."""
+        seen = self._look(job)
+        if state_of(seen) is SchedulerJobState.RUNNING:
+            return seen
+        with _translated():
+            ours = key in read_keys(self._client.admin_comment(job))
+        if not ours or state_of(seen) not in (SchedulerJobState.HELD, SchedulerJobState.STOPPING):
+            raise ActuatorError("a job that is running", f"{job} is {seen.state} ({seen.reason})", "nothing was done")
+        return seen
 
     def _watch(self, job: str, reached: Callable[[SlurmJob], bool], seconds: float) -> SlurmJob:
         """Look until the job is as wanted, or `seconds` have passed; return the last look."""

@@ -45,4 +45,10 @@ def view(name: str, job: SlurmJob, shards_per_gpu: int, acts: tuple[str, ...]) -
         alone=0 < shards_per_gpu <= job.shards_per_node,
         user=job.user,
         acts=acts,
+        partition=job.partition,
+        account=job.account,
+        qos=job.qos,
+        priority=job.priority,
+        interrupted=job.is_marked,
+        queued=job.submitted,
     )

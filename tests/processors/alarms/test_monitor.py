@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from processors.alarms.monitor import ALARMS, UNMEASURED, AlarmMonitor, AlarmState
-from processors.classified_chunk import ClassifiedChunk
+from processors.alarms.monitor import UNMEASURED, AlarmMonitor, AlarmState
+from processors.alarms.standing import ALARMS
 from records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, OverRanks, Position
 
 
@@ -26,16 +26,6 @@ class Job:
         line = Evidence(topic="job-logs", partition=0, offset=place.offset, line=int(time), text=f"at {time}")
         metric = JobMetric(id=f"m{place.offset}", job="7", time=time, confidence=0.9, evidence=[line], **fields)
         found = self.monitor.on_metric(metric, place, self.state)
-        self.said += found
-        return found
-
-    def hear(self, time: float, alive: bool = False) -> list[Alarm]:
-        place = self.place()
-        chunk = ClassifiedChunk(
-            job="7", attempt=0, node="n1", rank=0, stream="stdout", position=place, time=time, lines=["x"], numbers=[1], times=[time],
-            classes="p" if alive else "o", templates=["x"],
-        )  # fmt: skip
-        found = self.monitor.on_chunk(chunk, place, self.state)
         self.said += found
         return found
 
@@ -138,65 +128,21 @@ def test_ranks_that_are_slowest_by_turns_are_no_stragglers(job: Job) -> None:
     assert not job.said
 
 
-def test_a_hang_is_told_while_other_lines_come(job: Job) -> None:
-    job.run(range(0, 100, 2))
-    for time in range(100, 420, 10):
-        job.hear(time)
-    (alarm,) = job.said
-    assert (alarm.kind, alarm.since, alarm.limit) == (AlarmKind.HANG, 98, 300)
-    assert alarm.time == 400
-    assert "after step 98" in alarm.detail
-    assert alarm.evidence[0].line == 98
-    (over,) = job.report(430, step=100)
-    assert (over.kind, over.raised) == (AlarmKind.HANG, False)
-
-
-@pytest.mark.parametrize("gap", [900, 3600])
-def test_pauses_that_the_job_is_known_for_are_no_hang(job: Job, gap: float) -> None:
-    for epoch in range(4):
-        job.run(range(int(epoch * (gap + 100)), int(epoch * (gap + 100)) + 100, 2))
-    last = 3 * (gap + 100) + 98
-    job.hear(last + gap)
-    job.hear(last + 2.4 * gap)
-    assert not job.said
-    assert job.hear(last + 2.6 * gap)
-
-
-def test_an_evaluation_that_shows_its_progress_is_no_hang(job: Job) -> None:
-    job.run(range(0, 100, 2))
-    for time in range(100, 2000, 10):
-        job.hear(time, alive=True)
-    assert not job.said
-
-
-def test_a_report_of_the_same_step_again_is_no_progress(job: Job) -> None:
-    job.run(range(0, 100, 2))
-    for time in range(100, 500, 10):
-        job.report(time, step=98)
-        job.hear(time)
-    assert job.kinds == [("hang", True)]
-
-
-def test_too_few_reports_tell_no_rhythm(job: Job) -> None:
-    job.run([0.0, 1.0])
-    assert not job.hear(10_000)
-
-
 def test_an_end_closes_what_stands_once(job: Job) -> None:
-    job.run(range(0, 100, 2))
-    job.hear(1000)
+    job.report(5, step=5, loss=1.0)
+    job.report(10, step=10, loss_not_finite=True)
     ended = JobEvent(id="e", job="7", kind=EventKind.ENDED, time=1100)
     (over,) = job.monitor.on_event(ended, job.place(), job.state)
-    assert (over.kind, over.raised, over.time) == (AlarmKind.HANG, False, 1100)
-    assert not job.hear(5000)
+    assert (over.kind, over.raised, over.time) == (AlarmKind.LOSS_NOT_FINITE, False, 1100)
+    assert not job.report(5000, step=11, loss_not_finite=True)
     assert not job.monitor.on_superseded("7", 0, 6000, job.place(), job.state)
 
 
 def test_a_newer_attempt_closes_what_stands(job: Job) -> None:
-    job.run(range(0, 100, 2))
-    job.hear(1000)
+    job.report(5, step=5, loss=1.0)
+    job.report(10, step=10, loss_not_finite=True)
     (over,) = job.monitor.on_superseded("7", 0, 1100, job.place(), job.state)
-    assert (over.attempt, over.kind, over.raised, over.time) == (0, AlarmKind.HANG, False, 1100)
+    assert (over.attempt, over.kind, over.raised, over.time) == (0, AlarmKind.LOSS_NOT_FINITE, False, 1100)
     assert not job.report(5001, step=1)
 
 

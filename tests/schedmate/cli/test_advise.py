@@ -46,7 +46,7 @@ def test_a_command_after_the_options(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "asked", "expected"),
     [
-        ((), "", "--metadata"),
+        (("--tree", "."), "", "--metadata"),
         (("--metadata",), "no json", "expected {"),
         (("--metadata",), '{"tree": "/", "command"', "expected {"),
         (("--metadata",), '{"tree": "/does/not/exist", "command": "x"}', "expected the directory"),

@@ -2,8 +2,12 @@
 
 from typing import Any
 
+import msgspec
+
 from records import (
     Action,
+    Checkpoint,
+    CheckpointState,
     Component,
     Decision,
     DecisionResult,
@@ -21,7 +25,7 @@ from records import (
 from schedmate.demo.board import Board
 from schedmate.demo.facts import DemoFacts, DemoReading, Phase
 from schedmate.demo.jobs.clock import Typical
-from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, VICTIM
+from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
 
 
 def even(seconds: float) -> Typical:
@@ -29,6 +33,7 @@ def even(seconds: float) -> Typical:
 
 
 EVEN = even(0.05)
+SAVED = "/run/saver-step40.npz"
 
 
 def event(job: str, kind: EventKind, attempt: int = 0, slot: str = "slot-0", **more: Any) -> JobEvent:
@@ -41,9 +46,17 @@ def failure(job: str, error_type: ErrorType, text: str | None = None, **more: An
     return Failure(id=job, job=job, time=2.0, root=root, message=text or "killed", error_type=error_type, **more)
 
 
-def decided(action: Action, job: str, outcome: Outcome = Outcome.DONE) -> tuple[Decision, DecisionResult]:
+def decided(action: Action, job: str, outcome: Outcome = Outcome.DONE, **more: Any) -> tuple[Decision, DecisionResult]:
     decision = Decision(
-        id=f"{action}/{job}", action=action, job=job, time=2.0, expires=9.0, mode=Mode.ACT, policy="p", reason="r"
+        id=f"{action}/{job}",
+        action=action,
+        job=job,
+        time=2.0,
+        expires=9.0,
+        mode=Mode.ACT,
+        policy="p",
+        reason="r",
+        **more,
     )
     result = DecisionResult(
         id=f"{decision.id}/{outcome}", decision_id=decision.id, action=action, job=job, time=3.0, outcome=outcome
@@ -66,6 +79,11 @@ def good_board() -> Board:
         event(NEIGHBOUR.name, EventKind.ENDED, 1, exit_code=0, state="COMPLETED"),
         event(VICTIM.name, EventKind.ENDED, exit_code=0, state="COMPLETED"),
         event(HEALTHY.name, EventKind.ENDED, exit_code=0, state="COMPLETED"),
+        event(SAVER.name, EventKind.STARTED, slot="slot-4"),
+        event(URGENT.name, EventKind.STARTED, slot="slot-4"),
+        event(URGENT.name, EventKind.ENDED, exit_code=0, state="COMPLETED"),
+        event(SAVER.name, EventKind.STARTED, 1, "slot-9"),
+        event(SAVER.name, EventKind.ENDED, 1, exit_code=0, state="COMPLETED"),
     ]
     for record in board_events:
         board.take(record)
@@ -78,7 +96,17 @@ def good_board() -> Board:
             threshold=0.65, steps_after=80,
         )
     )  # fmt: skip
-    for record in (*decided(Action.RESTART, FAULTY.name), *decided(Action.CANCEL_PACKING, NEIGHBOUR.name)):
+    drain = decided(Action.DRAIN, FAULTY.name, node="slot-1", node_evidence=True)
+    asked = msgspec.structs.replace(drain[1], id="asked", outcome=Outcome.AWAITING_APPROVAL)
+    for record in (
+        *decided(Action.RESTART, FAULTY.name),
+        *decided(Action.CANCEL_PACKING, NEIGHBOUR.name),
+        *decided(Action.EVICT, SAVER.name, checkpoint=SAVED),
+        *drain,
+        asked,
+        Checkpoint(id="c", job=SAVER.name, number=1, state=CheckpointState.DURABLE, time=1.0, since=1.0, path=SAVED),
+        JobMetric(id="m", job=SAVER.name, attempt=1, time=5.0, step=60, since_step=45, reports=4),
+    ):
         board.take(record)
     board.take(GpuSample(id="g", node="n", gpu=0, time=1.0))
     return board

@@ -10,7 +10,7 @@ from schedmate.demo.board import Board
 from schedmate.demo.checks import check, near
 from schedmate.demo.facts import DemoFacts, DemoReading, Phase
 from schedmate.demo.jobs.clock import Typical
-from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, VICTIM
+from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
 
 from .facts_made import EVEN, decided, even, event, failure, good_board, good_facts, reading
 
@@ -118,14 +118,47 @@ def test_a_restarted_job_that_fails_again() -> None:
     assert broken(changed(lambda board: board.take(end))) == {5}
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"node": "slot-2"}, {"node_evidence": False}],
+    ids=["another node", "no witness but the job"],
+)
+def test_a_drain_of_the_wrong_kind(change: dict[str, object]) -> None:
+    def drain(board: Board) -> None:
+        key = f"{Action.DRAIN}/{FAULTY.name}"
+        board.decisions[key] = msgspec.structs.replace(board.decisions[key], **change)
+
+    assert broken(changed(drain)) == {6}
+
+
+def test_a_drain_that_nobody_approved() -> None:
+    assert broken(changed(lambda board: board.results[f"{Action.DRAIN}/{FAULTY.name}"].pop())) == {6}
+
+
+def test_an_urgent_job_that_runs_elsewhere() -> None:
+    def move(board: Board) -> None:
+        line = board.jobs[URGENT.name]
+        line.events = [msgspec.structs.replace(each, nodes=["slot-3"]) for each in line.events]
+
+    assert broken(changed(move)) == {7}
+
+
+def test_an_evicted_job_that_begins_again() -> None:
+    def begin_again(board: Board) -> None:
+        series = board.jobs[SAVER.name].metrics[1, 0]
+        series[0] = msgspec.structs.replace(series[0], since_step=5)
+
+    assert broken(changed(begin_again)) == {8}
+
+
 def test_a_bug_blamed_on_the_infrastructure() -> None:
     def blame(board: Board) -> None:
         board.take(failure(BUGGY.name, ErrorType.INFRASTRUCTURE, "KeyError", revision=2))
 
-    assert broken(changed(blame)) == {6}
+    assert broken(changed(blame)) == {9}
 
 
-@pytest.mark.parametrize(("program", "place"), [(BUGGY, 6), (KILLED, 7), (HEALTHY, 8)])
+@pytest.mark.parametrize(("program", "place"), [(BUGGY, 9), (KILLED, 10), (HEALTHY, 11)])
 def test_a_restart_of_what_should_be_left_alone(program: object, place: int) -> None:
     def restart(board: Board) -> None:
         for record in decided(Action.RESTART, program.name):  # type: ignore[attr-defined]
@@ -135,27 +168,27 @@ def test_a_restart_of_what_should_be_left_alone(program: object, place: int) -> 
 
 
 def test_a_line_blamed_for_a_kill() -> None:
-    assert broken(changed(lambda board: board.take(failure(KILLED.name, ErrorType.OTHER, "loss", revision=2)))) == {7}
+    assert broken(changed(lambda board: board.take(failure(KILLED.name, ErrorType.OTHER, "loss", revision=2)))) == {10}
 
 
 def test_a_false_alarm() -> None:
-    assert broken(changed(lambda board: board.take(failure(HEALTHY.name, ErrorType.UNKNOWN, "epoch")))) == {8}
+    assert broken(changed(lambda board: board.take(failure(HEALTHY.name, ErrorType.UNKNOWN, "epoch")))) == {11}
 
 
 def test_no_gpu_samples() -> None:
-    assert broken(changed(lambda board: setattr(board, "gpu_samples", 0))) == {9}
+    assert broken(changed(lambda board: setattr(board, "gpu_samples", 0))) == {12}
 
 
 def test_a_line_that_is_lost_and_a_dead_letter() -> None:
-    assert broken(good_facts(pieces_read=499)) == {10}
-    assert broken(good_facts(pieces_lost=1)) == {10}
+    assert broken(good_facts(pieces_read=499)) == {13}
+    assert broken(good_facts(pieces_lost=1)) == {13}
     dead = DeadLetter(id="d", topic="job-logs", partition=0, offset=1, time=1.0, reason="r")
-    assert broken(changed(lambda board: board.take(dead))) == {10}
+    assert broken(changed(lambda board: board.take(dead))) == {13}
 
 
 @pytest.mark.parametrize("rows", [89, 91])
 def test_a_record_missing_in_the_database_or_there_twice(rows: int) -> None:
-    assert broken(good_facts(stored={"job-metrics": rows, "failures": 3})) == {11}
+    assert broken(good_facts(stored={"job-metrics": rows, "failures": 3})) == {14}
 
 
 def test_near_knows_a_share_a_least_difference_and_the_spread_of_the_steps() -> None:

@@ -49,7 +49,10 @@ def clear(slurm: Slurm, client: SlurmClient) -> None:
         elif node.comment:
             client.update_node(node.name, {"Comment": ""})
     idle = ["idle"] * len(NODES)
-    until(lambda: slurm.run("sinfo", "-h", "-N", "-o", "%T").split() == idle, lambda: slurm.run("sinfo", "-N", "-l"))
+    until(
+        lambda: slurm.run("sinfo", "-h", "-N", "-p", "p", "-o", "%T").split() == idle,
+        lambda: slurm.run("sinfo", "-N", "-l"),
+    )
 
 
 def until(reached: Callable[[], bool], shown: Callable[[], object] = str) -> None:

@@ -13,6 +13,22 @@ from scheduler_clients.slurm import (
 )
 from tests.scheduler_clients.slurm.recorded_slurm import SCONTROL, SQUEUE, Recorded, as_in_newer_releases
 
+PLACES = frozenset(
+    (
+        "partition",
+        "account",
+        "qos",
+        "priority",
+        "eligible",
+        "node_count",
+        "cpus",
+        "tasks",
+        "memory",
+        "exclusive",
+        "shares",
+    )
+)
+"""What the recorded list lacks: `test_real_slurm` compares it."""
 FORGED = "11"
 """The job whose name reads as the beginning of another record."""
 
@@ -23,7 +39,7 @@ def test_text_and_json_say_the_same(listed: str) -> None:
     as_json = {job.number: job for job in json_list.parse(listed)}
     assert as_json.keys() - written.keys() == {FORGED}
     for number, job in written.items():
-        for name in job.__slots__:
+        for name in set(job.__slots__) - PLACES:
             # Slurm itself words the reason of a held job in two ways.
             if (number, name) != ("14", "reason"):
                 assert getattr(as_json[number], name) == getattr(job, name), (number, name)

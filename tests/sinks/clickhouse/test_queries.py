@@ -17,6 +17,7 @@ from records import (
     Decision,
     DecisionResult,
     Failure,
+    GpuActivity,
     JobEvent,
     ModelAnswer,
     NodeFinding,
@@ -134,6 +135,21 @@ WEEK: list[Record] = [
         detail="no report for 400 s"),
     Alarm(id="al2", job="a", kind="hang", raised=False, time=NOW - 100, since=NOW - 900, detail="reports come again"),
     Alarm(id="al3", job="c", kind="straggler", raised=True, time=NOW - 2000, since=NOW - 2100, rank=5, detail="rank 5 takes 0.8 s a step"),
+    # n1 slows c and d; n2 slows d alone.
+    *(Alarm(id=f"al{job}{rank}", job=job, kind="straggler", raised=True, time=NOW - 3000, since=NOW - 3000 - rank, rank=rank, value=0.8,
+        usual=0.5, detail=f"rank {rank} takes 0.8 s a step") for job, rank in [("s", 1), ("t", 2), ("t", 3)]),
+    *(metric(offset, job, rank=rank, node=node, time=NOW - 3100)[1]
+        for offset, (job, rank, node) in enumerate([("s", 1, "n1"), ("t", 2, "n1"), ("t", 3, "n2"), ("s", 0, "n2")])),
+    # a hang that the GPUs confirm later: told twice, over once.
+    *(Alarm(id=f"ah{at}", job="w", kind="hang", raised=raised, time=NOW - at, since=NOW - 9000, detail=said, activity=activity)
+        for at, raised, said, activity in [(8000, True, "no report", None), (7900, True, "no report; its GPUs wait", "waiting"),
+            (7000, False, "reports come again", None)]),
+    # what GPUs did: c left its GPU idle for 1.5 hours; x holds two GPUs and had a process on one only.
+    event("x", "started", 4, nodes=["n4"], gpus=2.0, user="bob"),
+    event("y", "started", 4, nodes=["n5"], gpus=1.0, user="bob"),
+    *(GpuActivity(id=f"g{job}{at}", job=job, node=node, time=NOW - at, working_s=working, idle_s=idle, vacant_s=vacant)
+        for job, node, at, working, idle, vacant in [("c", "n1", 3600, 600, 1800, 0), ("c", "n1", 60, 1200, 5400, 0),
+            ("x", "n4", 0, 14400, 0, 3 * 14400), ("y", "n5", 0, 0, 7200, 0)]),
     *(saved(*each) for each in [("a", 1, "started", 500), ("a", 1, "durable", 500), ("a", 2, "started", 300), ("a", 2, "durable", 300),
         ("a", 3, "started", 100), ("c", 1, "started", 900), ("c", 1, "failed", 900), ("c", 2, "durable", 800)]),
     *(ModelAnswer(id=f"m{i}", job=job, about=f"f/{job}/0/{revision}", revision=revision, time=NOW - 60 * i, model="m", prompt="1",
@@ -262,7 +278,7 @@ def test_checkpoints_by_job(asked: Ask) -> None:
 
 
 def test_alarms_that_stand_come_first(asked: Ask) -> None:
-    rows = asked("alarms")
+    rows = [row for row in asked("alarms") if row["job"] in {"a", "c"}]
     assert pick(rows, "job", "kind", "rank", "detail") == [
         ("c", "straggler", 5, "rank 5 takes 0.8 s a step"),
         ("a", "hang", None, "no report for 400 s"),
@@ -270,6 +286,28 @@ def test_alarms_that_stand_come_first(asked: Ask) -> None:
     assert rows[0]["over"] is None
     assert (rows[1]["over"] - rows[1]["since"]).total_seconds() == pytest.approx(800)
     assert pick(asked("alarms", job="a"), "job") == [("a",)]
+
+
+def test_an_alarm_that_is_known_better_later_is_one(asked: Ask) -> None:
+    (row,) = asked("alarms", job="w")
+    assert (row["gpus"], row["detail"]) == ("waiting", "no report; its GPUs wait")
+    assert (row["over"] - row["since"]).total_seconds() == pytest.approx(2000)
+
+
+def test_nodes_that_slow_several_jobs(asked: Ask) -> None:
+    (row,) = asked("straggler_nodes")
+    assert (row["node"], row["slowed_jobs"], row["worst_lag"], row["some_jobs"]) == ("n1", 2, 1.6, ["s", "t"])
+    assert pick(asked("straggler_nodes", jobs="1"), "node") == [("n1",), ("n2",)]
+
+
+def test_gpu_hours_held_idle_by_user_and_job(asked: Ask) -> None:
+    columns = ("user", "job", "idle_gpu_hours", "working_gpu_hours", "idle_gpu_hours_of_user")
+    assert pick(asked("idle_gpus"), *columns) == [
+        ("bob", "x", 4.0, 4.0, 6.0),
+        ("bob", "y", 2.0, 0.0, 6.0),
+        ("", "c", 1.5, pytest.approx(0.33), 1.5),
+    ]
+    assert pick(asked("idle_gpus", user="bob", limit="1"), "job") == [("x",)]
 
 
 def test_disagreements_of_a_language_model(asked: Ask) -> None:

@@ -68,6 +68,10 @@ EVERY_KIND: list[Row] = [
         threshold=0.65, steps_after=30)),
     (Position("alarms", 0, 1), records.Alarm(id="k", job="kind", kind="hang", raised=True, time=5.0, since=1.0, value=4.0,
         detail="no report")),
+    (Position("alarms", 0, 2), records.Alarm(id="l", job="kind", kind="gpus_idle", raised=True, time=5.0, since=1.0, value=4.0,
+        gpu_hours=0.5, activity=records.GpuState.IDLE, detail="held and idle")),
+    (Position("gpu-activity", 0, 1), records.GpuActivity(id="k", job="kind", node="n1", time=5.0, idle_s=7.5,
+        gpus=[records.GpuSpan(gpu=gpu, state=state, since=1.0) for gpu, state in enumerate(["idle", "idle", "working"])])),
     (Position("job-metrics", 0, 2), records.JobMetric(id="l", job="kind", time=6.0, loss_not_finite=True,
         over_ranks=records.OverRanks(ranks=8, step_time_s=0.5, spread=0.7, slowest=3, lag=1.6))),
     (Position("gpu-metrics", 0, 1), records.GpuSample(id="k", node="kind", gpu=0, time=5.0)),
@@ -103,7 +107,7 @@ def test_every_kind_of_record_is_stored_once(embedded: Embedded) -> None:
     ClickHouseWriter(embedded.connect).write(batch)
     assert (value(writer.metrics.rows), value(writer.metrics.repeats)) == (len(batch), len(batch))
     for topic, key in [("job_metrics", "job"), ("failures", "job"), ("slowdowns", "job"), ("gpu_metrics", "node"), ("job_events", "job"),
-                       ("alarms", "job"), ("checkpoints", "job"), ("estimates", "job"), ("node_findings", "node"),
+                       ("alarms", "job"), ("gpu_activity", "job"), ("checkpoints", "job"), ("estimates", "job"), ("node_findings", "node"),
                        ("decisions", "job"), ("decision_results", "job"), ("dead_letters", "topic")]:  # fmt: skip
         rows = sum(records.BY_RECORD[type(record)].name.replace("-", "_") == topic for _, record in batch)
         assert embedded.one(f"SELECT count() FROM {topic} WHERE {key} = 'kind'") == rows, topic
@@ -122,6 +126,8 @@ def test_every_kind_of_record_is_stored_once(embedded: Embedded) -> None:
     assert embedded.one("SELECT root_line FROM failures WHERE id = 'l'") == 9
     assert embedded.one("SELECT root_line FROM failures WHERE id = 'k'") is None
     assert embedded.one("SELECT (kind, raised, value, usual) FROM alarms WHERE id = 'k'") == ("hang", True, 4.0, None)
+    assert embedded.one("SELECT (activity, gpu_hours) FROM alarms WHERE id = 'l'") == ("idle", 0.5)
+    assert embedded.one("SELECT (working, idle, vacant, idle_s) FROM gpu_activity WHERE job = 'kind'") == (1, 2, 0, 7.5)
     assert embedded.one(
         "SELECT (slowest_rank, ranks, loss_not_finite) FROM job_metrics WHERE id = 'l' AND job = 'kind'"
     ) == (3, 8, True)

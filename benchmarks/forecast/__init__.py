@@ -1,0 +1,1 @@
+"""Forecasts of demand compared on public traces: `python -m benchmarks.forecast`."""

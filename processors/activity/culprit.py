@@ -1,0 +1,86 @@
+"""Which rank or node is missing from a hang, or fell silent first; unknown is an answer.
+
+In a collective that never ends the GPUs of all ranks wait in its kernel but those of the rank that never came to it: they are idle. Where
+GPUs do not tell, the rank that stopped printing well before the others does.
+"""
+
+from dataclasses import dataclass
+from statistics import median
+
+import msgspec
+
+from processors.classified_chunk import ClassifiedChunk
+from records import GpuState
+
+from .held import HeldGpus
+
+RANKS = 1024
+"""Ranks whose progress is followed; in a job of more, lines name nobody."""
+SPOKE = 3
+"""A rank that showed progress in fewer chunks does not print regularly."""
+EARLIER_S = 5.0
+"""The first to fall silent was so much earlier than the next at least,"""
+EARLIER = 2.0
+"""and so many times the usual time between its chunks."""
+
+
+class RankProgress(msgspec.Struct, array_like=True):
+    """When a rank showed progress: first and last, in how many chunks, and where it runs."""
+
+    first: float
+    last: float
+    chunks: int
+    node: str = ""
+
+
+class RankLines(msgspec.Struct):
+    """What is remembered of the ranks' progress. `many`: there are more than are followed."""
+
+    ranks: dict[int, RankProgress] = {}
+    many: bool = False
+
+    def take(self, chunk: ClassifiedChunk) -> None:
+        """Take a chunk with progress."""
+        known = self.ranks.get(chunk.rank)
+        if known is not None:
+            known.last, known.chunks = max(known.last, chunk.newest), known.chunks + 1
+        elif len(self.ranks) < RANKS:
+            self.ranks[chunk.rank] = RankProgress(chunk.newest, chunk.newest, 1, chunk.node)
+        else:
+            self.many = True
+
+    def first_silent(self) -> int | None:
+        """Return the rank that stopped before all others, where one did."""
+        regular = {rank: each for rank, each in self.ranks.items() if each.chunks >= SPOKE}
+        if self.many or len(regular) < 2:
+            return None
+        (rank, first), (_, second) = sorted(regular.items(), key=lambda item: (item[1].last, item[0]))[:2]
+        gap = median((each.last - each.first) / (each.chunks - 1) for each in regular.values())
+        return rank if second.last - first.last > max(EARLIER_S, EARLIER * gap) else None
+
+
+@dataclass(frozen=True)
+class Culprit:
+    """The rank, and the node, as far as they are known; `words` end the sentence of an alarm."""
+
+    node: str = ""
+    rank: int | None = None
+    words: str = ""
+
+
+def culprit(gpus: HeldGpus, ranks: RankLines, activity: GpuState | None) -> Culprit:
+    """Return who is missing, where the GPUs or the lines tell."""
+    idle = list(gpus.idle_ones()) if activity is GpuState.WAITING else []
+    nodes = {node for node, _ in idle}
+    if len(nodes) == 1:
+        (node,) = nodes
+        if len(idle) > 1:
+            return Culprit(node, None, f"; {len(idle)} GPUs of {node} are idle and not in it")
+        only = idle[0][1]
+        named = "" if only.rank is None else f" (rank {only.rank})"
+        return Culprit(node, only.rank, f"; GPU {only.gpu} of {node}{named} is idle and not in it")
+    rank = ranks.first_silent()
+    if rank is None:
+        return Culprit()
+    node = ranks.ranks[rank].node
+    return Culprit(node, rank, f"; rank {rank}{f' on {node}' if node else ''} fell silent first")

@@ -1,0 +1,126 @@
+"""What one GPU does, from its samples: it works, waits in a kernel, is idle. Only what lasts counts."""
+
+import msgspec
+
+from records import GpuSample, GpuState
+
+GAP_S = 60.0
+"""Where samples are further apart, nothing is known of the time between them."""
+SUSTAINED_S = 30.0
+"""A GPU waits, or is idle, once its samples have said nothing else for so long."""
+SAMPLES = 3
+"""And so many of them."""
+WINDOW_S = 60.0
+"""Two samples of work within so long are work: what waits for data between its steps is not idle."""
+IDLE_PERCENT = 1
+"""Utilisation of a GPU without a kernel at most, and memory utilisation of one whose kernel waits."""
+BUSY_PERCENT = 90
+"""Utilisation of a GPU whose kernel never ends at least (an H100: 100 %, and 0 % of the memory; benchmarks/gpu)."""
+WAITING_POWER = 0.5
+"""Such a kernel draws at most so much of what the GPU drew at work (126 of 620 W); one that computes in caches alone draws more."""
+
+
+def state_of(sample: GpuSample, working_watts: float) -> GpuState:
+    """Return what one sample says. `working_watts`: the most that the GPU was seen to draw at work; 0 before."""
+    kernel, memory = sample.utilisation, sample.memory_utilisation
+    if sample.error or kernel is None:
+        return GpuState.UNKNOWN
+    if kernel <= IDLE_PERCENT:
+        return GpuState.IDLE if (memory or 0) <= IDLE_PERCENT else GpuState.WORKING
+    if kernel < BUSY_PERCENT or (memory or 0) > IDLE_PERCENT:
+        return GpuState.WORKING
+    if memory is None:
+        return GpuState.UNKNOWN
+    saves = sample.power_watts is None or sample.power_watts <= WAITING_POWER * working_watts
+    return GpuState.WAITING if saves else GpuState.UNKNOWN
+
+
+class FollowedGpu(msgspec.Struct):
+    """What is remembered of a GPU.
+
+    Attributes:
+        gpu: NVML index.
+        time: Of the newest sample, in seconds since 1970.
+        state: What it does.
+        began: When that began.
+        run: What the newest samples in a row say.
+        run_since: Time of the first of them.
+        run_samples: How many they are.
+        active: Time of the newest sample that said anything but waiting or idle.
+        worked: Time of the newest one that said work.
+        watts: The most that it was seen to draw at work.
+        jobs: Jobs whose processes it holds, or held last.
+        ranks: Their ranks, as far as the processes say.
+        foreign: It holds processes of which nothing tells the job.
+        empty: It holds no process.
+    """
+
+    gpu: int = 0
+    time: float = 0.0
+    state: GpuState = GpuState.UNKNOWN
+    began: float = 0.0
+    run: GpuState = GpuState.UNKNOWN
+    run_since: float = 0.0
+    run_samples: int = 0
+    active: float = 0.0
+    worked: float = 0.0
+    watts: float = 0.0
+    jobs: list[str] = []
+    ranks: list[int] = []
+    foreign: bool = False
+    empty: bool = True
+
+    @property
+    def since(self) -> float:
+        """From when on it does what it does, without an exception."""
+        return max(self.began, self.active) if self.state in (GpuState.WAITING, GpuState.IDLE) else self.began
+
+    def take(self, sample: GpuSample) -> float:
+        """Take a sample; return the seconds since the one before, 0 where nothing is known of them or the sample is an old one."""
+        elapsed = sample.time - self.time
+        if -GAP_S < elapsed <= 0:
+            return 0.0
+        known = 0 < elapsed <= GAP_S
+        if not known:
+            self.state, self.began, self.run_samples, self.worked, self.active = (
+                GpuState.UNKNOWN,
+                sample.time,
+                0,
+                0.0,
+                sample.time,
+            )
+        self.gpu, self.time = sample.gpu, sample.time
+        self._held(sample)
+        self._follow(state_of(sample, self.watts), sample)
+        return elapsed if known else 0.0
+
+    def _held(self, sample: GpuSample) -> None:
+        jobs = sorted({each.job for each in sample.processes if each.job})
+        self.empty, self.foreign = not sample.processes, any(not each.job for each in sample.processes)
+        if jobs:
+            self.jobs = jobs
+            self.ranks = sorted({each.rank for each in sample.processes if each.rank is not None})
+        elif self.foreign:
+            self.jobs, self.ranks = [], []
+
+    def _follow(self, seen: GpuState, sample: GpuSample) -> None:
+        time = sample.time
+        if seen is not self.run or not self.run_samples:
+            self.run, self.run_since, self.run_samples = seen, time, 0
+        self.run_samples += 1
+        lasting = time - self.run_since >= SUSTAINED_S and self.run_samples >= SAMPLES
+        if seen is GpuState.WORKING:
+            self.watts = max(self.watts, sample.power_watts or 0.0)
+            if self.worked and time - self.worked <= WINDOW_S:
+                self._become(seen, self.worked)
+            self.worked = time
+        elif lasting:
+            self._become(seen, self.run_since)
+        elif self.state is GpuState.WORKING and time - self.worked > WINDOW_S:
+            self._become(GpuState.UNKNOWN, self.worked)
+        if seen in (GpuState.WORKING, GpuState.UNKNOWN):
+            self.active = time
+
+    def _become(self, state: GpuState, since: float) -> None:
+        if state is not self.state:
+            self.state, self.began = state, since

@@ -1,0 +1,161 @@
+"""What the GPUs of each job on a node do: the path of one sample.
+
+sample → what its GPU does → whose it is → a record for each attempt whose GPUs changed, or of which nothing was told for a while
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from records import GpuActivity, GpuSample, GpuSpan, GpuState, Placement, Position, derived_id
+
+from .gpu import GAP_S, FollowedGpu
+
+GPUS = 64
+"""GPUs of a node that are followed; one more takes the place of the one that was silent for longest."""
+SETTLE_S = 5.0
+"""A change is told so much later: the other GPUs of the job change with it."""
+FIRST_S, LAST_S = 60.0, 600.0
+"""What lasts is told again once it has lasted twice as long, first after so much, and at the latest after so much."""
+
+
+class JobGpus(msgspec.Struct):
+    """What is remembered of the GPUs of one attempt.
+
+    Attributes:
+        told: What each GPU does, as told last.
+        since: When that was told first.
+        time: When it was told last; 0 before.
+        changed: When it was seen to be otherwise; null where it is not.
+        seconds: GPU-seconds in each state.
+    """
+
+    told: dict[int, GpuState] = {}
+    since: float = 0.0
+    time: float = 0.0
+    changed: float | None = None
+    seconds: dict[GpuState, float] = {}
+
+
+class NodeActivityState(msgspec.Struct):
+    """What is remembered of a node.
+
+    Attributes:
+        gpus: By UUID, or by index where there is none.
+        jobs: By job and attempt.
+    """
+
+    gpus: dict[str, FollowedGpu] = {}
+    jobs: dict[str, JobGpus] = {}
+
+
+def follow(
+    sample: GpuSample, position: Position, live: Mapping[str, Placement], state: NodeActivityState
+) -> list[GpuActivity]:
+    """Return what `sample`, which stands at `position`, changes for the attempts that are on the node.
+
+    Args:
+        sample: The sample.
+        position: Its place.
+        live: The attempts on the node then, by job and attempt.
+        state: What is remembered of the node; it moves on.
+    """
+    gpu = _gpu(sample, state)
+    elapsed = gpu.take(sample)
+    alone = next(iter(live.values())).job if len({each.job for each in live.values()}) == 1 else ""
+    made = []
+    for key, placement in live.items():
+        span = _span(gpu, placement.job, alone, sample.time)
+        if span is None:
+            continue
+        job = state.jobs.setdefault(key, JobGpus())
+        job.seconds[span.state] = job.seconds.get(span.state, 0.0) + elapsed
+        if not job.told and span.state is GpuState.UNKNOWN:
+            continue  # nothing to tell yet
+        if job.told.get(gpu.gpu) is span.state:
+            if job.changed is not None and _told(_spans(state, placement.job, alone, sample.time)) == job.told:
+                job.changed = None
+        elif job.changed is None:
+            job.changed = sample.time
+        if _due(job, sample.time):
+            spans = _spans(state, placement.job, alone, sample.time)
+            told = _told(spans)
+            if told != job.told:
+                job.told, job.since = told, sample.time
+            job.time, job.changed = sample.time, None
+            made.append(_record(placement.job, placement.attempt, spans, job, sample, position))
+    return made + _left(sample, position, live, state)
+
+
+def _gpu(sample: GpuSample, state: NodeActivityState) -> FollowedGpu:
+    name = sample.uuid or str(sample.gpu)
+    known = state.gpus.get(name)
+    if known is None:
+        if len(state.gpus) >= GPUS:
+            del state.gpus[min(state.gpus, key=lambda each: state.gpus[each].time)]
+        known = state.gpus[name] = FollowedGpu()
+    return known
+
+
+def _left(
+    sample: GpuSample, position: Position, live: Mapping[str, Placement], state: NodeActivityState
+) -> list[GpuActivity]:
+    """Return the last word on attempts that are on the node no more."""
+    made = []
+    for key in [key for key in state.jobs if key not in live]:
+        name, attempt = key.rsplit("/", 1)
+        over = state.jobs.pop(key)
+        if over.told:
+            made.append(_record(name, int(attempt), [], over, sample, position))
+    return made
+
+
+def _due(job: JobGpus, time: float) -> bool:
+    if job.changed is not None:
+        return time - job.changed >= SETTLE_S
+    return time - job.time >= min(max(job.time - job.since, FIRST_S), LAST_S)
+
+
+def _told(spans: list[GpuSpan]) -> dict[int, GpuState]:
+    return {each.gpu: each.state for each in spans}
+
+
+def _spans(state: NodeActivityState, job: str, alone: str, time: float) -> list[GpuSpan]:
+    spans = [span for gpu in state.gpus.values() if (span := _span(gpu, job, alone, time))]
+    return sorted(spans, key=lambda each: each.gpu)
+
+
+def _span(gpu: FollowedGpu, job: str, alone: str, time: float) -> GpuSpan | None:
+    """Return what `gpu` does for `job`; None where it is another's. `alone`: the only job on the node; empty where there are several."""
+    held = job in gpu.jobs
+    if not held and not (alone == job and (gpu.foreign or gpu.empty)):
+        return None
+    if time - gpu.time > GAP_S:
+        return GpuSpan(gpu=gpu.gpu, state=GpuState.UNKNOWN, since=gpu.time)
+    shared = len(gpu.jobs) > 1 or (held and gpu.foreign)
+    state = gpu.state
+    if shared and state is GpuState.WORKING:
+        state = GpuState.UNKNOWN  # for one of them, or for the other
+    elif not held and gpu.empty and state is GpuState.IDLE:
+        state = GpuState.VACANT
+    rank = gpu.ranks[0] if held and not shared and len(gpu.ranks) == 1 else None
+    return GpuSpan(gpu=gpu.gpu, state=state, since=gpu.since, rank=rank)
+
+
+def _record(  # noqa: PLR0917  # an attempt, its GPUs, what is remembered of them, and the sample that shows it
+    job: str, attempt: int, spans: list[GpuSpan], known: JobGpus, sample: GpuSample, position: Position
+) -> GpuActivity:
+    seconds = {state: known.seconds.get(state, 0.0) for state in GpuState}
+    return GpuActivity(
+        id=derived_id("gpu_activity", f"{job}/{attempt}/{sample.node}", position),
+        job=job,
+        attempt=attempt,
+        node=sample.node,
+        time=sample.time,
+        gpus=spans,
+        working_s=seconds[GpuState.WORKING],
+        waiting_s=seconds[GpuState.WAITING],
+        idle_s=seconds[GpuState.IDLE],
+        vacant_s=seconds[GpuState.VACANT],
+        unknown_s=seconds[GpuState.UNKNOWN],
+    )

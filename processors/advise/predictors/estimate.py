@@ -1,0 +1,38 @@
+"""The narrow interface between the live advisor and whatever predicts durations."""
+
+from typing import Protocol
+
+import msgspec
+
+from .dataset import Vector
+from .job import Submission
+from .similar import Candidates
+
+
+class JobFeatures(msgspec.Struct, frozen=True):
+    """All that a predictor may look at; `PastJobs.features` makes it at submission."""
+
+    job: Submission
+    row: Vector
+    """The features of `features.NAMES`, shape (len(NAMES),)."""
+    candidates: Candidates
+    """Past jobs that this one may repeat."""
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """How long a job will run, in seconds from its start to its end."""
+
+    median: float
+    low: float
+    high: float
+    """Nine of ten jobs are meant to end within low to high."""
+    rests_on: tuple[str, ...] = ()
+    """Ids of the past jobs that weigh most, the heaviest first; none where trees alone answered."""
+
+
+class DurationPredictor(Protocol):
+    """Answers at once, from features alone; it holds no state that a call changes."""
+
+    def predict(self, features: JobFeatures) -> Estimate:
+        """Return the estimate of one job."""
+        ...

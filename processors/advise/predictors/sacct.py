@@ -1,0 +1,118 @@
+"""Reads Slurm's accounting: the output of `sacct --allusers --parsable2 --format=...` (sacct(1), Slurm 22.05).
+
+Its rows come from a file that a person hands over. A row that cannot be read is counted and passed over, never guessed.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+import msgspec
+
+from .job import Completion, Submission
+
+COLUMNS = (
+    "JobID",
+    "User",
+    "Partition",
+    "JobName",
+    "State",
+    "Submit",
+    "Start",
+    "End",
+    "ReqTRES",
+    "TimelimitRaw",
+    "ReqNodes",
+)
+COMMAND = f"sacct --allusers --parsable2 --starttime=now-90days --format={','.join(COLUMNS)}"
+"""What to run. `TZ=UTC SLURM_TIME_FORMAT=%s` before it makes times independent of the place."""
+NEEDED = ("JobID", "State", "Submit", "Start", "End")
+FINISHED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "DEADLINE", "BOOT_FAIL")
+LONGEST_LINE = 65_536
+LONGEST_TEXT = 256
+_GIB = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 2.0**10, "P": 2.0**20}
+
+
+class Accounting(msgspec.Struct):
+    """The jobs that were read, and how many rows were not."""
+
+    jobs: list[Completion] = []
+    skipped: int = 0
+
+
+class NotAccounting(ValueError):
+    """The first line does not name the columns that are needed."""
+
+
+def read_sacct(lines: Iterable[str]) -> Accounting:
+    """Return the jobs that ran and ended; steps, and jobs that never started or still run, are no rows of ours.
+
+    Raises:
+        NotAccounting: the first line is not a header with the columns of `NEEDED`.
+    """
+    rows = iter(lines)
+    names = next(rows, "")[:LONGEST_LINE].rstrip("\r\n").split("|")
+    if missing := [name for name in NEEDED if name not in names]:
+        raise NotAccounting(f"expected a first line with the columns {', '.join(missing)}, as this prints: {COMMAND}")
+    found = Accounting()
+    for line in rows:
+        values = line.rstrip("\r\n").split("|") if len(line) <= LONGEST_LINE else []
+        if len(values) != len(names):
+            found.skipped += bool(line.strip())
+            continue
+        row = dict(zip(names, values, strict=True))
+        if (
+            "." in row["JobID"]
+            or row["State"].partition(" ")[0] not in FINISHED
+            or row["Start"] in ("Unknown", "None", "")
+        ):
+            continue
+        try:
+            found.jobs.append(_job(row))
+        except (ValueError, OverflowError):
+            found.skipped += 1
+    return found
+
+
+def _job(row: dict[str, str]) -> Completion:
+    submitted, start, end = (_time(row[name]) for name in ("Submit", "Start", "End"))
+    if end < start or start < submitted:
+        raise ValueError("a job that ends before it starts, or starts before it is submitted")
+    resources = dict(_resources(row.get("ReqTRES", "")))
+    nodes = int(row.get("ReqNodes") or resources.get("node", 1))
+    job = Submission(
+        job_id=f"{row['JobID']}@{int(submitted)}"[:LONGEST_TEXT],  # a requeued job has one row an attempt
+        submitted=submitted,
+        user=row.get("User", "")[:LONGEST_TEXT],
+        queue=row.get("Partition", "")[:LONGEST_TEXT],
+        group=row.get("JobName", "")[:LONGEST_TEXT],
+        gpus=resources.get("gpu", 0.0),
+        cpus=resources.get("cpu", 0.0),
+        memory_gib=resources.get("mem", 0.0),
+        instances=max(1, nodes),
+        time_limit_s=60.0 * int(limit) if (limit := row.get("TimelimitRaw", "")).isdecimal() else 0.0,
+    )
+    return Completion(job=job, ended=end, duration_s=end - start, failed=not row["State"].startswith("COMPLETED"))
+
+
+def _time(text: str) -> float:
+    """Return Unix seconds of `%s` or of ISO time, which is taken as UTC."""
+    if text.isdecimal():
+        return float(int(text))
+    return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
+
+
+def _resources(text: str) -> Iterator[tuple[str, float]]:
+    """Yield cpu, node, gpu, and mem in GiB of `cpu=8,gres/gpu=4,mem=64G,node=1`; a typed count stands for an untyped one."""
+    gpus: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, amount = part.partition("=")
+        if name.startswith("gres/gpu"):
+            gpus[name] = float(amount)
+        elif name == "mem" and amount:
+            scale = _GIB.get(amount[-1].upper())
+            yield "mem", float(amount[:-1]) * scale if scale else float(amount) / 2**10
+        elif name in ("cpu", "node"):
+            yield name, float(amount)
+    if gpus:
+        yield "gpu", gpus.get("gres/gpu", math.fsum(gpus.values()))

@@ -1,0 +1,37 @@
+"""`AdvisorModel` as the `DurationPredictor` that the live advisor asks."""
+
+import numpy as np
+
+from .advisor import AdvisorModel, seconds
+from .estimate import Estimate, JobFeatures
+from .intervals import AdaptiveMargins
+from .similar import CandidateTable
+
+CITED = 3
+"""Past jobs that an estimate names."""
+
+
+def hold(median: float, low: float, high: float) -> tuple[float, float]:
+    """Return bounds in order that hold the median: quantiles come from trees of their own, and may cross."""
+    return min(low, high, median), max(low, high, median)
+
+
+class AdvisorPredictor:
+    """Answers for one job at a time. `margins` is shared with `IntervalFeedback`, which moves it."""
+
+    def __init__(self, model: AdvisorModel, margins: AdaptiveMargins) -> None:
+        self._model, self._margins = model, margins
+
+    def predict(self, features: JobFeatures) -> Estimate:
+        """Return the estimate of one job."""
+        found = features.candidates
+        table = CandidateTable(found.x, found.y, np.array([0, len(found.y)], dtype=np.int64))
+        told = self._model.predict(features.row[None, :], table)
+        below, above = self._margins.margins(features.job)
+        median = float(told.median[0])
+        low, high = hold(median, float(told.low[0]) - below, float(told.high[0]) + above)
+        rests_on: tuple[str, ...] = ()
+        if told.repeated[0]:
+            heaviest = np.argsort(-self._model.closeness(table), kind="stable")[:CITED]
+            rests_on = tuple(found.jobs[place] for place in heaviest)
+        return Estimate(seconds(median), seconds(low), seconds(high), rests_on)

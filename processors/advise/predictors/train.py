@@ -1,0 +1,92 @@
+"""Trains a model, and keeps the one in use unless the new one is better on the newest week, which neither has seen."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from .advisor import AdvisorModel
+from .dataset import build
+from .features import Encoders
+from .job import Completion
+from .model_file import SavedModel, hash_of
+from .similar import gather
+
+WEEK_S = 7 * 86_400.0
+FEWEST = 200
+"""Jobs before the newest week, and a tenth of it in that week, without which nothing is trained."""
+
+
+class TooFewJobs(ValueError):
+    """There is not enough to learn from; the message says how much is needed."""
+
+
+class Trained(msgspec.Struct):
+    """A new model, and how it did beside the old one."""
+
+    new: SavedModel
+    old_scores: dict[str, float] | None
+    """The old model's on the same jobs; None without an old model."""
+    better: bool
+
+
+def train(jobs: Sequence[Completion], old: SavedModel | None, utc_offset_s: float = 0.0) -> Trained:
+    """Return a model of all jobs, and whether it should replace `old`.
+
+    The newest week by submission is held out for the comparison: a candidate learns from jobs that had ended before it, and both
+    predict it. The model that is returned learns from all. It is better if its median error |ln p̂ - ln p| is smaller.
+    An old model that was trained on that week already would have an advantage; it then only yields to one that beats it even so.
+
+    Raises:
+        TooFewJobs: there are fewer than `FEWEST` jobs before the newest week, or fewer than a tenth of that in it.
+    """
+    ordered = sorted(jobs, key=lambda done: done.job.submitted)
+    border = ordered[-1].job.submitted - WEEK_S if ordered else 0.0
+    earlier = [done for done in ordered if done.ended < border]
+    week = np.array([done.job.submitted >= border for done in ordered], dtype=bool)
+    if len(earlier) < FEWEST or week.sum() < FEWEST // 10:
+        raise TooFewJobs(
+            f"expected at least {FEWEST} ended jobs before the newest week and {FEWEST // 10} in it; "
+            f"got {len(earlier)} and {int(week.sum())}"
+        )
+    trial = _fit(earlier, utc_offset_s)
+    scores = _scores(trial, ordered, week)
+    final = _fit(ordered, utc_offset_s)
+    final.scores = scores
+    old_scores = _scores(old, ordered, week) if old else None
+    better = old_scores is None or scores["median_log_error"] < old_scores["median_log_error"]
+    return Trained(final, old_scores, better)
+
+
+def publish(trained: Trained, link: Path, folder: Path) -> bool:
+    """Let `link` point to the new model's `folder` if it is better; tell whether it does now."""
+    if not trained.better:
+        return False
+    fresh = link.with_name(f".{link.name}.new")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(folder.resolve())
+    fresh.replace(link)
+    return True
+
+
+def _fit(jobs: list[Completion], utc_offset_s: float) -> SavedModel:
+    encoders = Encoders.fit(jobs, utc_offset_s)
+    model, margins = AdvisorModel.fit(build(jobs, encoders), gather(jobs))
+    return SavedModel(model, margins, encoders, max(done.ended for done in jobs), len(jobs), hash_of(jobs), {})
+
+
+def _scores(saved: SavedModel, jobs: list[Completion], week: NDArray[np.bool_]) -> dict[str, float]:
+    """Return how a model does on the rows of `week`, with histories that grow."""
+    data, candidates = build(jobs, saved.encoders), gather(jobs)
+    first = int(np.argmax(week))
+    held = data.take(slice(first, None))
+    median = saved.model.predict(held.x, candidates.rows(first, len(jobs))).median
+    error = np.abs(median - held.y)
+    return {
+        "jobs": float(len(held)),
+        "median_log_error": float(np.median(error)),
+        "mean_log_error": float(error.mean()),
+        "within_factor_2": float(np.mean(error <= np.log(2))),
+    }

@@ -1,0 +1,81 @@
+"""The alarms of an attempt that stand, and the records that say so: whichever stage raises them, each is said once until it is over."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from records import Alarm, AlarmKind, Evidence, GpuState, Position, derived_id
+
+ALARMS = 50
+"""Alarms that a stage raises in one attempt; a job that alarms all the time tells nothing more by another one."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What an alarm says beside its kind."""
+
+    job: str
+    attempt: int
+    time: float
+    detail: str
+    value: float | None = None
+    usual: float | None = None
+    limit: float | None = None
+    node: str = ""
+    rank: int | None = None
+    evidence: tuple[Evidence | None, ...] = ()
+    activity: GpuState | None = None
+    gpu_hours: float | None = None
+
+
+class StandingAlarms(msgspec.Struct):
+    """What a stage remembers of the alarms of an attempt.
+
+    Attributes:
+        raised: Those that stand, by kind, with when they began.
+        told: Those raised so far.
+    """
+
+    raised: dict[str, float] = {}
+    told: int = 0
+
+    def begin(self, kind: AlarmKind, since: float, seen: Seen, position: Position) -> Alarm | None:
+        """Return the alarm; None where it stands already, or too many were raised."""
+        if kind in self.raised or self.told >= ALARMS:
+            return None
+        self.raised[kind] = since
+        self.told += 1
+        return self._record(kind, since, seen, position, raised=True)
+
+    def amend(self, kind: AlarmKind, seen: Seen, position: Position) -> Alarm | None:
+        """Return the alarm that stands, as it is known better now; None where none of that kind stands, or too many were raised."""
+        since = self.raised.get(kind)
+        if since is None or self.told >= ALARMS:
+            return None
+        self.told += 1
+        return self._record(kind, since, seen, position, raised=True)
+
+    def end(self, kind: AlarmKind, seen: Seen, position: Position) -> Alarm | None:
+        """Return that the alarm is over; None where none of that kind stands."""
+        since = self.raised.pop(kind, None)
+        return None if since is None else self._record(kind, since, seen, position, raised=False)
+
+    def _record(self, kind: AlarmKind, since: float, seen: Seen, position: Position, *, raised: bool) -> Alarm:
+        return Alarm(
+            id=derived_id(f"alarm_{kind}", seen.job, position, self.told * 2 + raised),
+            job=seen.job,
+            attempt=seen.attempt,
+            node=seen.node,
+            rank=seen.rank,
+            kind=kind,
+            raised=raised,
+            time=seen.time,
+            since=since,
+            value=seen.value,
+            usual=seen.usual,
+            limit=seen.limit,
+            activity=seen.activity,
+            gpu_hours=seen.gpu_hours,
+            detail=seen.detail,
+            evidence=[each for each in seen.evidence if each is not None],
+        )

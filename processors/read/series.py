@@ -1,0 +1,300 @@
+"""From lines to number series: every format becomes templates with columns of numbers, each value with its place and time.
+
+A template is a line without its prefix (rank, time, level, logger), its dates and its numbers. JSON, dict prints, key=value, bars
+and plain text need no reader of their own: what stands before and after a number tells its name and unit in all of them. The cells of
+a table take the names of its header.
+"""
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from processors.grammar import stamps, table
+from processors.grammar.cache import GenerationCache
+from processors.grammar.extractor import DIGITS, LONGEST, dates
+from processors.grammar.numbers import NUMBER, is_duration, parse, with_point
+from processors.grammar.prefix import clean, strip_prefix
+
+ROWS = 256
+"""Newest rows of a template that are kept."""
+
+COLUMNS = 48
+"""Numbers of a line that become columns."""
+
+FORMS = 4096
+"""Forms of lines whose template is surely remembered."""
+
+TEMPLATES = 512
+"""Templates of a log that are kept; the least recently printed one goes."""
+
+BEFORE, AFTER = 48, 24
+"""Characters that a column keeps of the text on its two sides, at most up to the neighbouring numbers."""
+
+SLOT = "{}"
+_BAR = re.compile(
+    r"(?<=\|)[\u2500-\u259f#=>.\- ]{3,}(?=\|)|(?<=\[)[=>.#\- ]{3,}(?=\])|[\u2500-\u259f]+\s*|[#█=>.]{4,}+"
+)
+_BLANKS = re.compile(r"\s+")
+_SINCE_1970 = (1.0e9, 2.2e9)
+"""2001 to 2039."""
+_OF_TIME = re.compile(r"(?i)time|stamp|\bts\b|date|clock|:::")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The numbers at one slot of a template.
+
+    Attributes:
+        index: Which slot, from 0.
+        before: Text between the number before it, or the begin of the line, and this one.
+        after: Text up to the next number or the end of the line.
+        values: One a row, oldest first; durations in seconds.
+        decimals: Most decimals that were printed.
+        duration: Printed as `h:mm:ss`, `2m 5s` or the like.
+    """
+
+    index: int
+    before: str
+    after: str
+    values: tuple[float, ...]
+    decimals: int = 0
+    duration: bool = False
+
+    @property
+    def integer(self) -> bool:
+        """Whether only whole numbers were printed."""
+        return not self.decimals and not self.duration
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSeries:
+    """The newest rows of one template, oldest first.
+
+    Attributes:
+        key: Checksum of `text`.
+        text: The template, its numbers replaced by `{}`.
+        columns: Its number columns, left to right.
+        places: Line number of each row.
+        arrivals: Arrival of each row, in seconds since 1970.
+        stamps: Time printed in each row, in seconds since an origin of its own; None without one.
+        ranks: Rank that a launcher printed before each row; None without one.
+        count: Rows seen, those that are no longer kept included.
+    """
+
+    key: int
+    text: str
+    columns: tuple[Column, ...]
+    places: tuple[int, ...]
+    arrivals: tuple[float, ...]
+    stamps: tuple[float | None, ...]
+    ranks: tuple[int | None, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one line says: its template and its numbers."""
+
+    template: "LineTemplate"
+    values: tuple[float, ...]
+    line: int
+    arrival: float
+    stamp: float | None
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LineTemplate:
+    """What lines that are equal but for their digits have in common.
+
+    Attributes:
+        text: The template.
+        key: Its checksum.
+        around: The text before and after each number.
+        places: Begin and end of each number in the cleaned line.
+        decimals: Decimals of each number.
+        durations: Whether each number is printed as a duration.
+        stamp: Begin and end of the printed time; None without one.
+        since_1970: Number that is the time of the line; -1 without one.
+        rank: Begin and end of the launcher's rank; None without one.
+    """
+
+    text: str
+    key: int
+    around: tuple[tuple[str, str], ...]
+    places: tuple[tuple[int, int], ...]
+    decimals: tuple[int, ...]
+    durations: tuple[bool, ...]
+    stamp: tuple[int, int] | None = None
+    since_1970: int = -1
+    rank: tuple[int, int] | None = None
+
+
+def line_template(line: str, header: Sequence[str] = ()) -> LineTemplate | None:
+    """Return the template of a cleaned line; None where it holds no number.
+
+    Args:
+        line: A line without colours and line ends.
+        header: Names of the columns, where it is a row of a table of that many.
+    """
+    prefixed = strip_prefix(line)
+    body = prefixed.body
+    if not line.endswith(body):
+        return None  # where it was cut, what remains is cleaned once more
+    start = len(line) - len(body)
+    at = line.find(prefixed.stamp, 0, start) if prefixed.stamp else -1
+    stamp = (at, at + len(prefixed.stamp)) if at >= 0 else None
+    for found in dates(body):
+        stamp = stamp or (start + found.start(), start + found.end())
+        body = body[: found.start()] + " " * (found.end() - found.start()) + body[found.end() :]
+    numbers = list(NUMBER.finditer(body))[:COLUMNS]
+    if not numbers:
+        return None
+    row = len(header) == len(numbers) and table.is_row(table.part(replace(prefixed, body=body)))
+    edges = [0, *(number.end() for number in numbers)]
+    texts = [_BAR.sub("▉", body[edge : number.start()]) for edge, number in zip(edges, numbers, strict=False)]
+    texts.append(_BAR.sub("▉", body[edges[-1] :]))
+    if row:
+        text = " ".join(f"{name}: {SLOT}" for name in header)
+        around = tuple((f"{name}: ", "") for name in header)
+    else:
+        text = _BLANKS.sub(" ", SLOT.join(texts)).strip()
+        around = tuple((texts[i][-BEFORE:], texts[i + 1][:AFTER]) for i in range(len(numbers)))
+    places = tuple((start + found.start(1), start + found.end(1)) for found in numbers)
+    printed = [with_point(found[1]) for found in numbers]
+    return LineTemplate(
+        text,
+        zlib.crc32(text.encode()),
+        around,
+        places,
+        tuple(map(_decimals, printed)),
+        tuple(map(is_duration, printed)),
+        stamp,
+        -1 if stamp else _clock(line, around, places),
+        prefixed.rank,
+    )
+
+
+def _decimals(text: str) -> int:
+    """Return how many decimals a number is printed with; those of an exponent count."""
+    mantissa, _, exponent = text.lower().partition("e")
+    decimals = len(mantissa.partition(".")[2].rstrip("kmgs"))
+    return max(0, decimals - int(exponent)) if exponent.lstrip("+-").isdigit() else decimals
+
+
+def _clock(line: str, around: tuple[tuple[str, str], ...], places: tuple[tuple[int, int], ...]) -> int:
+    """Return which number is the time of the line in seconds or milliseconds since 1970; -1 for none."""
+    for index, ((before, _), (begin, end)) in enumerate(zip(around, places, strict=True)):
+        if end - begin >= 10 and _OF_TIME.search(before) and since_1970(number(line[begin:end])) is not None:
+            return index
+    return -1
+
+
+def since_1970(value: float) -> float | None:
+    """Return `value`, a time in s, ms, µs or ns since 1970, in seconds; None where it is no time of this century."""
+    for scale in (1.0, 1e3, 1e6, 1e9):
+        if _SINCE_1970[0] <= value / scale <= _SINCE_1970[1]:
+            return value / scale
+    return None
+
+
+def number(text: str) -> float:
+    """Return the value of a printed number."""
+    return parse(with_point(text))
+
+
+class SeriesReader:
+    """Reads lines of one stream into rows, and rows into series.
+
+    Bounded in memory: `TEMPLATES` templates of `ROWS` rows of `COLUMNS` numbers. What is learned of a form of line is kept, so a known
+    form costs a look-up and the conversion of its numbers.
+    """
+
+    def __init__(self) -> None:
+        self._known: GenerationCache[LineTemplate | bool] = GenerationCache(FORMS)
+        self._rows: dict[int, _Rows] = {}
+
+    def read(self, line: str, place: int, arrival: float, header: Sequence[str] = ()) -> Row | None:
+        """Return what one line says; None where it holds no number. `header` names the columns of the table under way."""
+        line = clean(line[: 4 * LONGEST])[:LONGEST].rstrip()
+        form = line.translate(DIGITS)
+        template = self._known.get(form)
+        if template is None:
+            rowlike = bool(header) and table.is_row(strip_prefix(line).body)
+            template = line_template(line, header if rowlike else ()) or False
+            if not rowlike:  # what a row means depends on the header above it
+                self._known.put(form, template)
+        if not isinstance(template, LineTemplate):
+            return None
+        values = tuple(number(line[begin:end]) for begin, end in template.places)
+        stamp = stamps.seconds(line[slice(*template.stamp)]) if template.stamp else None
+        if template.since_1970 >= 0:
+            stamp = since_1970(values[template.since_1970])
+        rank = int(line[slice(*template.rank)]) if template.rank else None
+        return Row(template, values, place, arrival, stamp, rank)
+
+    def add(self, row: Row) -> None:
+        """Take in a row."""
+        rows = self._rows.pop(row.template.key, None) or _Rows(row.template)
+        self._rows[row.template.key] = rows
+        rows.add(row)
+        if len(self._rows) > TEMPLATES:
+            del self._rows[next(iter(self._rows))]
+
+    def series(self) -> list[TemplateSeries]:
+        """Return the series of all templates, the most recently printed last."""
+        return [rows.series() for rows in self._rows.values()]
+
+
+@dataclass(slots=True)
+class _Rows:
+    template: LineTemplate
+    rows: list[Row] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, row: Row) -> None:
+        if len(row.values) != len(self.template.places):
+            return
+        self.count += 1
+        self.rows.append(row)
+        if len(self.rows) >= 2 * ROWS:
+            del self.rows[:-ROWS]
+
+    def series(self) -> TemplateSeries:
+        rows = self.rows[-ROWS:]
+        columns = tuple(
+            Column(
+                index,
+                before,
+                after,
+                tuple(row.values[index] for row in rows),
+                max(row.template.decimals[index] for row in rows),
+                any(row.template.durations[index] for row in rows),
+            )
+            for index, (before, after) in enumerate(self.template.around)
+        )
+        return TemplateSeries(
+            self.template.key,
+            self.template.text,
+            columns,
+            tuple(row.line for row in rows),
+            tuple(row.arrival for row in rows),
+            tuple(row.stamp for row in rows),
+            tuple(row.rank for row in rows),
+            self.count,
+        )
+
+
+def read_series(lines: Iterable[tuple[str, float]]) -> Iterator[TemplateSeries]:
+    """Yield the series of a whole log; `lines` are its lines with the arrival of each, in seconds since 1970."""
+    reader = SeriesReader()
+    header: tuple[str, ...] = ()
+    for place, (line, arrival) in enumerate(lines, 1):
+        body = strip_prefix(line[:LONGEST]).body
+        if table.is_header(body):
+            header = tuple(table.cells(body))
+        row = reader.read(line, place, arrival, header)
+        if row is not None:
+            reader.add(row)
+    yield from reader.series()

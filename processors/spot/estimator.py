@@ -1,0 +1,96 @@
+"""The demand that high-priority jobs will not exceed, from what is known so far (the GPU demand estimator of GFS, section 3.2)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from processors.spot.forecast import Calibrated, DemandHistory, Forecaster, OrgLinear
+from processors.spot.forecast.baselines import Naive
+from processors.spot.forecast.demand import Floats
+
+HOUR = 3600.0
+LEARN_EVERY_H = 24
+STEPS: tuple[tuple[int, Callable[[], Forecaster]], ...] = (
+    (14 * 24, OrgLinear),
+    (6, lambda: Naive("last_value", length=1)),
+)
+"""Who forecasts once so many hours are known, the most first. Before that, demand is taken to stay as it is. On less than two weeks
+OrgLinear learns bursts by heart, and its intervals are wider than those of the last value."""
+
+
+class DemandEstimator:
+    """Learns once a day, each hour where little is known yet, and forecasts once an hour.
+
+    Args:
+        start: The date and hour of second 0, in the time zone whose hours people work by.
+        steps: Hours of history and who forecasts from there on, the most first.
+    """
+
+    def __init__(self, start: datetime, steps: Sequence[tuple[int, Callable[[], Forecaster]]] = STEPS) -> None:
+        self._start = start
+        self._steps = steps
+        self._forecaster: Forecaster | None = None
+        self._organisations: tuple[str, ...] = ()
+        self._needed = 0
+        self._learn_at = 0
+        self._latest: tuple[int, float, int, Floats] | None = None
+
+    def upper(
+        self, demand: Mapping[str, Sequence[float]], present: float, now: float, p: float, horizon: int
+    ) -> Floats:
+        """Return the demand that is not exceeded with probability `p`, in GPUs, organisations x horizon.
+
+        Args:
+            demand: By organisation, the GPUs that its jobs had or waited for at most in each past hour, oldest first, as
+                many hours for each.
+            present: GPUs that high-priority jobs have now: what is assumed where nothing can be forecast yet.
+            now: Seconds since second 0.
+            p: Probability.
+            horizon: Hours, the present one first.
+        """
+        hour = int(now // HOUR)
+        if self._latest is None or self._latest[:3] != (hour, p, horizon):
+            self._latest = hour, p, horizon, self._forecast(demand, hour, p, horizon)
+        found = self._latest[3]
+        return found if len(found) else np.full((1, horizon), present)
+
+    def _forecast(self, demand: Mapping[str, Sequence[float]], hour: int, p: float, horizon: int) -> Floats:
+        hours = min((len(each) for each in demand.values()), default=0)
+        step = next(
+            (step for step in self._steps if hours >= max(step[0], step[1]().length + 2 * horizon)),
+            None,
+        )
+        if step is None:
+            return np.zeros((0, horizon))
+        new = set(demand) - set(self._organisations)
+        if self._forecaster is None or step[0] != self._needed or hour >= self._learn_at:
+            self._learn(demand, hours, hour, step, horizon)
+            new = set()
+        history = self._history(demand, hours, hour)
+        forecaster = self._forecaster
+        assert forecaster is not None
+        found = forecaster.forecast(history.next_window(forecaster.length, horizon)).quantile(p)
+        # An organisation that nothing was learnt of is taken to want its peak again.
+        return np.vstack([found, *(np.full((1, horizon), max(demand[each])) for each in sorted(new))])
+
+    def _learn(
+        self,
+        demand: Mapping[str, Sequence[float]],
+        hours: int,
+        hour: int,
+        step: tuple[int, Callable[[], Forecaster]],
+        horizon: int,
+    ) -> None:
+        self._needed, make = step
+        self._learn_at = hour + (LEARN_EVERY_H if hours >= 2 * LEARN_EVERY_H else 1)
+        self._organisations = tuple(sorted(demand))
+        self._forecaster = Calibrated(make())
+        self._forecaster.fit(self._history(demand, hours, hour), horizon)
+
+    def _history(self, demand: Mapping[str, Sequence[float]], hours: int, hour: int) -> DemandHistory:
+        return DemandHistory(
+            np.array([demand[each][-hours:] for each in self._organisations], dtype=np.float64),
+            self._start + timedelta(hours=hour - hours),
+            tuple((each,) for each in self._organisations),
+        )

@@ -1,0 +1,119 @@
+"""GFS: forecast, quota, placement and preemption as one object that a simulator or a live service asks."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from processors.spot.cluster import Node, Request
+from processors.spot.estimator import DemandEstimator
+from processors.spot.placement import choose_node
+from processors.spot.preemption import SpotHistory, preempt
+from processors.spot.quota import inventory, next_safety, spot_quota
+from processors.spot.scheduler import order
+from processors.spot.settings import HOUR, GfsSettings
+
+
+class ClusterView(Protocol):
+    """The cluster at one moment."""
+
+    @property
+    def now(self) -> float:
+        """Seconds since second 0."""
+
+    @property
+    def capacity(self) -> int:
+        """GPUs of all nodes that are up."""
+
+    @property
+    def idle(self) -> int:
+        """GPUs without a job."""
+
+    @property
+    def spot_gpus(self) -> float:
+        """GPUs of spot jobs."""
+
+    @property
+    def spot_ended(self) -> int:
+        """Spot runs that came to their end so far."""
+
+    @property
+    def spot_evicted(self) -> int:
+        """Spot runs that were evicted so far."""
+
+    @property
+    def largest(self) -> int:
+        """GPUs of the largest node."""
+
+    def eviction_rate(self, window_s: float) -> float:
+        """Return evictions of each start of a spot job in the last seconds."""
+
+    def longest_wait_s(self) -> float:
+        """Return for how long the spot job that waits longest has waited."""
+
+    def demand(self) -> Mapping[str, Sequence[float]]:
+        """Return, by organisation, the GPUs that its jobs had or waited for at most in each past hour, oldest first."""
+
+    def nodes_with(self, idle: int) -> Sequence[int]:
+        """Return the nodes that have exactly so many idle GPUs, by number."""
+
+    def node(self, index: int) -> Node:
+        """Return what is on a node."""
+
+    def nodes(self) -> Sequence[Node]:
+        """Return all nodes that are up."""
+
+
+class Gfs:
+    """The spot manager of GFS.
+
+    Args:
+        start: The date and hour of second 0.
+        settings: Parameters.
+        estimator: Who forecasts.
+
+    Attributes:
+        safety: The safety coefficient eta of Eq. 10, as of the last update.
+    """
+
+    def __init__(
+        self,
+        start: datetime = datetime(2024, 1, 1),
+        settings: GfsSettings = GfsSettings(),  # noqa: B008 -- frozen
+        estimator: DemandEstimator | None = None,
+    ) -> None:
+        self.settings = settings
+        self.safety = 1.0
+        self._estimator = estimator or DemandEstimator(start)
+
+    def order(self, request: Request, submit_s: float) -> tuple[float, ...]:
+        """Return what waiting jobs are sorted by. See `scheduler.order`."""
+        return order(request, submit_s)
+
+    def quota(self, view: ClusterView) -> float:
+        """Return the GPUs that spot jobs may have until the next update (Eq. 9 to 11)."""
+        settings = self.settings
+        present = view.capacity - view.idle - view.spot_gpus
+        upper = self._estimator.upper(view.demand(), present, view.now, settings.guarantee, settings.guaranteed_h)
+        self.safety = next_safety(
+            self.safety, view.eviction_rate(settings.guaranteed_h * HOUR), view.longest_wait_s(), settings
+        )
+        return spot_quota(inventory(view.capacity, upper), self.safety, view.idle, view.spot_gpus)
+
+    def choose(self, view: ClusterView, request: Request) -> int | None:
+        """Return the node for one pod, without evictions (Algorithm 1); None where none suits.
+
+        Nodes are looked at by their idle GPUs, fewest first, and no further than score 1 can still grow.
+        """
+        best: Node | None = None
+        for idle in range(max(1, int(request.gpus)), view.largest + 1):
+            if best is not None and best.idle / best.gpus < idle / view.largest:
+                break
+            nodes = [view.node(index) for index in view.nodes_with(idle)]
+            best = choose_node(nodes if best is None else [best, *nodes], request, self.settings)
+        return None if best is None else best.index
+
+    def evictions(self, view: ClusterView, request: Request) -> tuple[Sequence[str], Sequence[int]] | None:
+        """Return who goes for a high-priority job, and the node of each of its pods then (Algorithm 2); None where nothing helps."""
+        history = SpotHistory(view.spot_ended, view.spot_evicted, view.capacity * max(view.now, HOUR))
+        plan = preempt(view.nodes(), request, history, self.settings)
+        return None if plan is None else (plan.victims, plan.nodes)

@@ -1,0 +1,79 @@
+"""`schedmate notify`: tell people what was decided and done."""
+
+import typer
+
+from schedmate.notifications.channels import Channel, EmailChannel, SlackChannel, WebhookChannel
+from schedmate.notifications.message import Severity
+from schedmate.notifications.notifier import Notifier
+from schedmate.settings import Loaded, NotifySection, SettingsError, read_secret
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+READ = ("decisions", "decision-results", "failures", "alarms", "job-events")
+
+
+@app.command()
+def command(context: typer.Context) -> None:
+    """Tell people what was decided and done, why, by whom and on which evidence: by webhook, Slack-compatible webhook, e-mail.
+
+    It reads the topics on its own, so that nothing that acts ever waits for it. Each channel has a least severity: `critical` is an
+    action that failed or could not be verified, `warning` what waits for a person, a failure of the infrastructure or an alarm,
+    `info` the rest. The same message goes once an hour. Run one.
+
+    Example: `schedmate --set notify.slack_file=/etc/schedmate/slack --set notify.slack_severity=warning notify`
+    """
+    from schedmate.connections import kafka_connection, permitted
+    from schedmate.service import service
+    from streams.kafka import KafkaConsumer, KafkaProducer
+    from streams.runtimes.pump import Batch, Pump
+
+    loaded: Loaded = context.obj
+    settings = loaded.settings
+    notifier = Notifier(channels(settings.notify), settings.notify.repeat_seconds)
+    with service(settings, "notify") as running:
+        running.telemetry.health = kafka_connection(settings.kafka).problems
+        connection = permitted(settings.kafka, "notifier", running.stop)
+        producer = KafkaProducer(connection, settings.kafka.compression)
+        group = f"{settings.kafka.group}-notify"
+        with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s) as consumer:
+
+            def tell(batch: Batch) -> None:
+                for _, record in batch:
+                    notifier.take(record)
+
+            pump = Pump(consumer, producer, tell)
+            running.telemetry.health = lambda: [*connection.problems(), *notifier.problems()]
+            running.telemetry.export(notifier.metrics, pump.metrics)
+            pump.run(running.stop)
+        notifier.close()
+        producer.close()
+
+
+def channels(wanted: NotifySection) -> dict[Channel, Severity]:
+    """Return the channels that are configured, with the least severity of each.
+
+    Raises:
+        SettingsError: None is, or a file cannot be read.
+    """
+    found: dict[Channel, Severity] = {}
+    if wanted.webhook:
+        token = read_secret(wanted.webhook_token_file) if wanted.webhook_token_file else ""
+        found[WebhookChannel(wanted.webhook, token)] = wanted.webhook_severity
+    if wanted.slack_file:
+        found[SlackChannel(read_secret(wanted.slack_file))] = wanted.slack_severity
+    if wanted.smtp:
+        login = (wanted.smtp_user, wanted.secret()) if wanted.smtp_user else None
+        email = EmailChannel(
+            wanted.smtp,
+            wanted.email_from,
+            wanted.email_to,
+            user_domain=wanted.email_user_domain,
+            login=login,
+            tls=wanted.smtp_tls,
+        )
+        found[email] = wanted.email_severity
+    if not found:
+        raise SettingsError(
+            "expected notify.webhook, notify.slack_file or notify.smtp to be set: there is nobody to tell"
+        )
+    return found

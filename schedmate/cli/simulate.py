@@ -1,0 +1,251 @@
+"""`schedmate simulate`: what would scheduling policies have made of a trace?"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from schedmate.cli.console import warn
+from schedmate.cli.listing import Csv, Json, print_rows
+
+if TYPE_CHECKING:
+    from simulate.cluster import NodeSpec
+    from simulate.interference import PackedSpeeds
+    from simulate.outcomes import Summary
+    from simulate.replay import Replayed, Scenario
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+DEFAULT_NODES = ("nodes.csv", "vc_config.csv", "openb_node_list_gpu_node.csv")
+"""Where nodes are looked for beside a trace."""
+
+
+def _list_policies(wanted: bool) -> None:
+    if wanted:
+        from simulate.policies import POLICIES
+
+        print_rows(["policy", "what it does"], [[name, info.summary] for name, info in POLICIES.items()])
+        raise typer.Exit
+
+
+@app.command()
+def command(
+    trace: Annotated[
+        Path,
+        typer.Argument(help="Jobs: CSV, plain or gz, with the columns of Helios, Philly, openb, or our own (below)."),
+    ],
+    *,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option("--policy", help="How jobs are scheduled; several are compared.", show_default="fifo"),
+    ] = None,
+    nodes: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|COUNTxGPUS", help="Nodes: a CSV file, or for instance 287x8.", show_default="beside TRACE"
+        ),
+    ] = "",
+    outcomes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write job_id,start_s,end_s,evictions of every job; {policy} in the name stands for the policy."
+        ),
+    ] = None,
+    table: Annotated[Path | None, typer.Option(help="Write the figures of each policy as CSV.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw completion times, GPUs, waiting jobs and evictions: .png, .svg or .pdf.")
+    ] = None,
+    estimates: Annotated[
+        Path | None,
+        typer.Option(help="Estimated durations: job_id,estimate_s.", show_default="from each user's last jobs"),
+    ] = None,
+    pairs: Annotated[
+        Path | None, typer.Option(help="Measured speeds of jobs packed in pairs, as Lucid's colocate_info.csv.")
+    ] = None,
+    profiling_nodes: Annotated[
+        str, typer.Option(metavar="VC,VC", help="The virtual clusters that each lend a node to the profiler (Lucid).")
+    ] = "",
+    faults: Annotated[bool, typer.Option("--faults", help="Let nodes fail as often as StepFun's did.")] = False,
+    early_exits: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of the jobs that end early, somewhere in their duration.")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(help="Of faults and early exits.")] = 0,
+    policies: Annotated[
+        bool, typer.Option("--policies", callback=_list_policies, is_eager=True, help="List the policies.")
+    ] = False,
+    as_json: Json = False,
+    as_csv: Csv = False,
+) -> None:
+    """Replay a trace under scheduling policies: what would have happened on this cluster?
+
+    Each virtual cluster of the trace is a cluster of its own. The same seed gives the same result.
+
+    A trace of one's own has the columns `job_id, submit_s, duration_s, gpus`, and may have `pods` (a gang of so many, `gpus` each),
+    `partition`, `user`, `gpu_type`, `class` (hp or spot), `estimate_s`, `checkpoint_every_s` (0: saves when asked to; inf: never).
+    Nodes: `gpus`, and may have
+    `partition`, `gpu_type`, `name`, `count`. `schedmate workload` makes traces.
+
+    `schedmate simulate --policies` lists the policies.
+
+    Examples: `schedmate simulate venus.csv.gz --policy fifo --policy tiresias --figure venus.png`,
+    `schedmate simulate jobs.csv --nodes 16x8 --policy qssf --outcomes out.csv`
+    """
+    import msgspec
+
+    from simulate.gangs import as_gangs
+    from simulate.outcomes import Summary, summaries, write_outcomes, write_table
+    from simulate.policies import POLICIES
+    from simulate.replay import replay
+
+    wanted = list(dict.fromkeys(policy or ["fifo"]))
+    _check(wanted, outcomes, figure)
+    scenario, speeds = (
+        _scenario(trace, nodes, estimates, faults=faults, early_exits=early_exits, seed=seed),
+        _speeds(pairs),
+    )
+    submissions = [job.submit_s for job in scenario.jobs]
+    results: dict[str, Replayed] = {}
+    figures: list[Summary] = []
+    for name in wanted:
+        info = POLICIES[name]
+        with _progress(name, len(scenario.jobs)) as progress:
+            suited = _profiled(scenario, profiling_nodes) if info.profiles else scenario
+            if info.by_pods:
+                suited = msgspec.structs.replace(suited, jobs=as_gangs(suited.jobs, suited.nodes))
+            result = replay(suited, info.make(speeds, submissions), progress)
+        figures += summaries(name, result)
+        if outcomes:
+            write_outcomes(Path(str(outcomes).replace("{policy}", name)), result.runs)
+        if figure:
+            results[name] = result
+        if result.too_large:
+            warn(f"{name}: {result.too_large} jobs ask for more than their cluster has, and never start")
+    columns = list(Summary.__struct_fields__)
+    values = [[getattr(each, column) for column in columns] for each in figures]
+    if table:
+        write_table(table, columns, values)
+    if figure:
+        from simulate.figures import draw
+
+        draw(figure, results, f"{trace.name}: {len(scenario.jobs):,} jobs, {result.gpus:,} GPUs")
+    if as_json or as_csv:
+        print_rows(columns, values, as_json=as_json, as_csv=as_csv)
+    else:
+        print_rows(list(SHOWN), [[show(each) for show in SHOWN.values()] for each in figures])
+
+
+SHOWN: dict[str, Callable[["Summary"], object]] = {
+    "policy": lambda each: each.policy,
+    "class": lambda each: each.job_class,
+    "jobs": lambda each: each.jobs,
+    "unfinished": lambda each: each.unfinished or None,
+    "JCT mean, s": lambda each: round(each.jct_mean_s),
+    "median": lambda each: round(each.jct_p50_s),
+    "p99": lambda each: round(each.jct_p99_s),
+    "queue mean, s": lambda each: round(each.queue_mean_s),
+    "evictions": lambda each: each.evictions or None,
+    "a start, %": lambda each: round(100 * each.eviction_rate, 2) or None,
+    "GPU hours lost": lambda each: round(each.lost_gpu_s / 3600) or None,
+    "GPU use, %": lambda each: round(100 * each.gpu_use, 1),
+}
+"""What a person is shown of a policy."""
+
+
+def _check(policies: list[str], outcomes: Path | None, figure: Path | None) -> None:
+    from schedmate.extras import require
+    from simulate.policies import POLICIES
+
+    for name in policies:
+        if name not in POLICIES:
+            raise typer.BadParameter(f"expected one of {', '.join(POLICIES)}, got {name}", param_hint="--policy")
+    if outcomes and len(policies) > 1 and "{policy}" not in str(outcomes):
+        raise typer.BadParameter(
+            "expected {policy} in the name, for there are several policies", param_hint="--outcomes"
+        )
+    if figure:
+        require("matplotlib")
+
+
+def _scenario(
+    trace: Path, nodes: str, estimates: Path | None, *, faults: bool, early_exits: float, seed: int
+) -> "Scenario":
+    from simulate.estimates import with_estimates, with_history
+    from simulate.faults import draw_faults
+    from simulate.replay import Scenario
+    from simulate.traces import read_estimates, read_jobs
+    from simulate.workloads.early_exits import with_early_exits
+
+    jobs = read_jobs(trace)
+    if all(job.estimate_s is None for job in jobs):
+        jobs = with_estimates(jobs, read_estimates(estimates)) if estimates else with_history(jobs)
+    if early_exits:
+        jobs = with_early_exits(jobs, early_exits, seed)
+    specs = _nodes(trace, nodes)
+    last = jobs[-1].submit_s + max(job.duration_s for job in jobs)
+    events = draw_faults(specs, jobs[0].submit_s, last, seed) if faults else {}
+    return Scenario(jobs=jobs, nodes=specs, node_events=events)
+
+
+def _nodes(trace: Path, text: str) -> "list[NodeSpec]":
+    from simulate.cluster import NodeSpec
+    from simulate.traces import read_nodes
+
+    count, _, gpus = text.partition("x")
+    if count.isdecimal() and gpus.isdecimal() and 0 < int(count) <= 1_000_000 and 0 < int(gpus) <= 64:
+        return [NodeSpec(gpus=int(gpus))] * int(count)
+    if text:
+        return read_nodes(Path(text))
+    return nodes_beside(trace)
+
+
+def nodes_beside(trace: Path) -> "list[NodeSpec]":
+    """Return the nodes in the usual file beside a trace.
+
+    Raises:
+        TraceError: There is none, or it cannot be read.
+    """
+    from simulate.reading import TraceError
+    from simulate.traces import read_nodes
+
+    found = next((file for name in DEFAULT_NODES if (file := trace.parent / name).is_file()), None)
+    if found is None:
+        raise TraceError(
+            f"expected {', '.join(DEFAULT_NODES)} beside {trace.name}; name another file, or say --nodes 16x8"
+        )
+    return read_nodes(found)
+
+
+def _speeds(pairs: Path | None) -> "PackedSpeeds | None":
+    from simulate.interference import read_packed_speeds
+
+    return read_packed_speeds(pairs) if pairs else None
+
+
+def _profiled(scenario: "Scenario", lenders: str) -> "Scenario":
+    import msgspec
+
+    from simulate.profiling import Profiler, lend
+
+    names = [name for name in lenders.split(",") if name]
+    return msgspec.structs.replace(
+        scenario, nodes=lend(scenario.nodes, names), profiler=Profiler(nodes=len(names) or 2)
+    )
+
+
+@contextmanager
+def _progress(policy: str, jobs: int) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how many jobs have ended."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from schedmate.safe_console import SafeConsole
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=SafeConsole(stderr=True), transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task(policy, total=jobs)
+        yield lambda more: bar.advance(task, more)

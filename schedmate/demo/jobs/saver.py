@@ -1,0 +1,30 @@
+"""Prints a line a report, and saves checkpoints. Evicted, it goes on from the one that it is told of when it starts again."""
+
+import os
+from pathlib import Path
+
+from schedmate.demo.jobs.training import Training
+
+STEPS = 300
+EVERY = 5
+CHECKPOINT = 40
+
+
+def main() -> None:
+    """Train."""
+    told = os.environ.get("SCHEDMATE_CHECKPOINT", "")
+    training = Training(0.04, checkpoint=Path(told) if told else None)
+    if told:
+        print(f"resuming from {told} at step {training.step}", flush=True)
+    while training.step < STEPS:
+        loss = training.advance()
+        if training.step % EVERY == 0:
+            print(f"step {training.step} | loss {loss:.4f} | step_time {training.step_time():.4f} s", flush=True)
+        if training.step % CHECKPOINT == 0:
+            path = Path.cwd() / f"saver-step{training.step}.npz"
+            training.save(path)
+            print(f"Saved checkpoint to {path}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

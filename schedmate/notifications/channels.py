@@ -1,0 +1,166 @@
+"""Where messages go: a webhook, a Slack-compatible one, e-mail. Each call ends within its time limit, or raises `ChannelError`."""
+
+import json
+import re
+import smtplib
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from email.message import EmailMessage
+from typing import Any, Protocol
+
+import msgspec
+
+from records import UserError
+
+from .message import Message
+
+TIMEOUT_S = 10.0
+"""For one message."""
+SUBJECT, TEXT = 200, 20_000
+"""Characters of a subject, and of a text."""
+_ADDRESSABLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+"""Names of users that may become a part of an address."""
+
+
+class ChannelError(UserError):
+    """A message did not go; the text says what came. It may be tried again."""
+
+
+class Channel(Protocol):
+    """One way to people."""
+
+    name: str
+
+    def send(self, message: Message, user: str) -> None:
+        """Send a message. `user` owns its job; empty where not known.
+
+        Raises:
+            ChannelError: It did not go.
+        """
+
+
+class WebhookChannel:
+    """Posts the whole record with title, text and labels, as JSON. The key of the message stands in `Idempotency-Key`.
+
+    Args:
+        url: Where to.
+        token: Sent as bearer token; empty: none.
+    """
+
+    name = "webhook"
+
+    def __init__(self, url: str, token: str = "") -> None:
+        self._url, self._token = url, token
+
+    def send(self, message: Message, user: str) -> None:
+        """Post it."""
+        body = {
+            "severity": message.severity,
+            "title": message.title,
+            "text": "\n".join(message.lines),
+            "quotes": message.quotes,
+            "labels": {**message.labels, "user": user},
+            "record": msgspec.to_builtins(message.record),
+        }
+        headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        _post(self._url, body, {**headers, "Idempotency-Key": _plain(message.key)})
+
+
+class SlackChannel:
+    """Posts a text to an incoming webhook of Slack, Mattermost, Rocket.Chat or Discord (`/slack`).
+
+    Args:
+        url: The webhook's address, which is its secret.
+    """
+
+    name = "slack"
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def send(self, message: Message, user: str) -> None:
+        """Post it."""
+        owner = f" · {_escaped(user)}" if user else ""
+        quotes = "```" + _escaped("\n".join(message.quotes)).replace("```", "'''") + "```" if message.quotes else ""
+        text = f"*{message.severity}* · *{_escaped(message.title)}*{owner}\n{_escaped(chr(10).join(message.lines))}"
+        _post(self._url, {"text": "\n".join(part for part in (text[:TEXT], quotes[:TEXT]) if part)}, {})
+
+
+class EmailChannel:
+    """Sends e-mail.
+
+    Args:
+        server: `host:port`.
+        sender: Its address.
+        to: Who gets every message.
+        user_domain: The owner of a job gets what concerns it at USER@DOMAIN; empty: nobody does.
+        login: User and password; None: none.
+        tls: Whether the server must offer STARTTLS.
+    """
+
+    name = "email"
+
+    def __init__(
+        self,
+        server: str,
+        sender: str,
+        to: tuple[str, ...],
+        *,
+        user_domain: str = "",
+        login: tuple[str, str] | None = None,
+        tls: bool = True,
+    ) -> None:
+        host, _, port = server.rpartition(":")
+        self._host, self._port = (host, int(port)) if host and port.isdecimal() else (server, 25)
+        self._sender, self._to, self._user_domain = sender, to, user_domain
+        self._login, self._tls = login, tls
+
+    def send(self, message: Message, user: str) -> None:
+        """Send it, to nobody where nobody is to get it."""
+        owner = [f"{user}@{self._user_domain}"] if self._user_domain and _ADDRESSABLE.fullmatch(user) else []
+        receivers = [*self._to, *owner]
+        if not receivers:
+            return
+        mail = EmailMessage()
+        mail["From"], mail["To"] = self._sender, ", ".join(receivers)
+        mail["Subject"] = f"[schedmate {message.severity}] {_plain(message.title)}"
+        mail["X-SchedMate-Key"] = _plain(message.key)
+        quoted = [f"> {line}" for quote in message.quotes for line in quote.splitlines()]
+        mail.set_content("\n".join([*message.lines, *([""] if quoted else []), *quoted])[:TEXT])
+        try:
+            with smtplib.SMTP(self._host, self._port, timeout=TIMEOUT_S) as smtp:
+                if self._tls:
+                    smtp.starttls(context=ssl.create_default_context())
+                if self._login:
+                    smtp.login(*self._login)
+                smtp.send_message(mail)
+        except (OSError, smtplib.SMTPException) as error:
+            raise ChannelError(f"expected {self._host}:{self._port} to take the mail: {error}") from error
+
+
+def _post(url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+    data = json.dumps(body).encode()
+    if not url.startswith(("http://", "https://")):
+        raise ChannelError("expected an address that begins with https:// or http://")
+    headers = {"Content-Type": "application/json", **headers}
+    request = urllib.request.Request(url, data, headers, method="POST")  # noqa: S310  # the scheme was looked at
+    where = url.split("//", 1)[-1].split("/", 1)[0].rpartition("@")[2]  # the rest may be a secret
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310  # the same
+            answer.read(1024)
+    except urllib.error.HTTPError as error:
+        raise ChannelError(f"expected {where} to take the message, got status {error.code}") from error
+    except (OSError, ValueError) as error:
+        raise ChannelError(f"expected {where} to take the message: {error}") from error
+
+
+def _plain(text: str) -> str:
+    """Return a text as one line of a header may hold it."""
+    return "".join(letter if letter.isprintable() and letter.isascii() else "?" for letter in text)[:SUBJECT]
+
+
+def _escaped(text: str) -> str:
+    """Return a text in which Slack finds no mention and no link."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,146 @@
+"""What is worth a message, and what it says."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from records import Alarm, Decision, DecisionResult, ErrorType, Evidence, Failure, Outcome, Record
+
+QUOTED = 3
+"""Lines that a message quotes."""
+
+
+class Severity(StrEnum):
+    """How soon somebody should look, the least urgent first."""
+
+    INFO = "info"
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+    @property
+    def rank(self) -> int:
+        """The larger, the more urgent."""
+        return list(Severity).index(self)
+
+
+_OF_OUTCOME = {
+    Outcome.AWAITING_APPROVAL: Severity.WARNING,
+    Outcome.DEFERRED: Severity.WARNING,
+    Outcome.STOPPED: Severity.WARNING,
+    Outcome.DONE: Severity.INFO,
+    Outcome.REFUSED: Severity.INFO,
+    Outcome.EXPIRED: Severity.WARNING,
+    Outcome.FAILED: Severity.CRITICAL,
+    Outcome.UNVERIFIED: Severity.CRITICAL,
+}
+"""A shadow is what somebody chose to see in a report; a beginning has an end that is told."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message.
+
+    Attributes:
+        key: What counts as the same message.
+        severity: How urgent it is.
+        title: What happened, in one line.
+        lines: Why, who acted, and what to do.
+        quotes: Lines of logs that it rests on: data, as somebody's job printed them.
+        labels: The same for machines.
+        record: What it is about.
+    """
+
+    key: str
+    severity: Severity
+    title: str
+    lines: tuple[str, ...]
+    quotes: tuple[str, ...]
+    labels: dict[str, str]
+    record: Record
+    job: str = field(default="")
+
+
+def describe(record: Record, decision: Decision | None = None) -> Message | None:
+    """Return the message about a record; None where it is not worth one.
+
+    Args:
+        record: A result, a verdict or an alarm.
+        decision: Of a result, what was decided; None where that is not known.
+    """
+    match record:
+        case DecisionResult():
+            return _result(record, decision)
+        case Failure() if record.final and record.error_type is not ErrorType.NONE:
+            return _verdict(record)
+        case Alarm() if record.raised:
+            return Message(
+                key=f"alarm/{record.job}/{record.attempt}/{record.kind}",
+                severity=Severity.WARNING,
+                title=f"Job {record.job}: {record.kind.replace('_', ' ')}",
+                lines=(record.detail,),
+                quotes=_quotes(record.evidence),
+                labels={"kind": "alarm", "alarm": record.kind, "job": record.job, "node": record.node},
+                record=record,
+                job=record.job,
+            )
+    return None
+
+
+def _result(result: DecisionResult, decision: Decision | None) -> Message | None:
+    severity = _OF_OUTCOME.get(result.outcome)
+    if severity is None:
+        return None
+    target = result.node if result.action.on_node else f"job {result.job}"
+    lines = [decision.reason] if decision else []
+    lines += [result.detail] if result.detail else []
+    if result.outcome is Outcome.AWAITING_APPROVAL:
+        lines.append(f"schedmate decisions approve '{result.decision_id}' --reason …")
+    lines.append(f"decision {result.decision_id}" + (f", policy {decision.policy}" if decision else ""))
+    return Message(
+        key=f"result/{result.decision_id}/{result.outcome}",
+        severity=severity,
+        title=f"{result.action.replace('_', ' ')} {target}: {result.outcome.replace('_', ' ')}",
+        lines=tuple(lines),
+        quotes=_quotes(decision.evidence if decision else ()),
+        labels={
+            "kind": "decision",
+            "action": result.action,
+            "outcome": result.outcome,
+            "job": result.job,
+            "node": result.node,
+            "policy": decision.policy if decision else "",
+            "actor": result.actuator,
+        },
+        record=result,
+        job=result.job,
+    )
+
+
+def _verdict(failure: Failure) -> Message:
+    part = f" ({failure.faulty_component})" if failure.error_type is ErrorType.INFRASTRUCTURE else ""
+    infrastructure = failure.error_type is ErrorType.INFRASTRUCTURE
+    return Message(
+        key=f"failure/{failure.job}/{failure.attempt}/{failure.signature}",
+        severity=Severity.WARNING if infrastructure else Severity.INFO,
+        title=f"Job {failure.job} failed: {failure.error_type.replace('_', ' ')}{part}",
+        lines=(
+            failure.message,
+            f"confidence {failure.confidence:.2f}, by {failure.source} {failure.signature}".rstrip(),
+        ),
+        quotes=_quotes(failure.evidence),
+        labels={
+            "kind": "failure",
+            "error_type": failure.error_type,
+            "signature": failure.signature,
+            "job": failure.job,
+            "node": failure.node,
+        },
+        record=failure,
+        job=failure.job,
+    )
+
+
+def _quotes(evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    return tuple(
+        f"{each.topic}/{each.partition}@{each.offset} line {each.line}: {each.text}" for each in evidence[:QUOTED]
+    )

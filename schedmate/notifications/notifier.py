@@ -1,0 +1,159 @@
+"""Sends messages on every channel, each once, in a thread a channel: one that is away holds up no other."""
+
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import structlog
+from prometheus_client import Counter
+
+from records import Decision, JobEvent, Record
+from resilience import Outage
+
+from .channels import Channel, ChannelError
+from .message import Message, Severity, describe
+
+log = structlog.get_logger(__name__)
+
+Value = TypeVar("Value")
+
+KEPT = 20_000
+"""Decisions, owners and keys that are remembered: the newest."""
+WAITING = 1000
+"""Messages that wait for one channel at most; the newest is dropped and counted."""
+GIVE_UP_S = 600.0
+"""A message that did not go for so long is dropped and counted: what is older helps nobody."""
+
+
+class NotifierMetrics:
+    """What went to people."""
+
+    def __init__(self) -> None:
+        self.sent = Counter("schedmate_notify_sent", "Messages sent, by channel.", ["channel"], registry=None)
+        self.dropped = Counter(
+            "schedmate_notify_dropped", "Messages that did not go in time, by channel.", ["channel"], registry=None
+        )
+        self.repeats = Counter("schedmate_notify_repeats", "Messages left out as told already.", registry=None)
+        for channel in ("webhook", "slack", "email"):
+            self.sent.labels(channel)
+            self.dropped.labels(channel)
+
+
+class Notifier:
+    """Takes records in, and tells people.
+
+    Args:
+        channels: Where to, each with the least severity that it gets.
+        repeat_s: Seconds in which the same message goes once.
+        clock: Seconds since 1970.
+        give_up_s: See `GIVE_UP_S`.
+    """
+
+    def __init__(
+        self,
+        channels: Mapping[Channel, Severity],
+        repeat_s: float = 3600.0,
+        clock: Callable[[], float] = time.time,
+        give_up_s: float = GIVE_UP_S,
+    ) -> None:
+        self.metrics = NotifierMetrics()
+        self._repeat_s, self._clock = repeat_s, clock
+        self._decisions: dict[str, Decision] = {}
+        self._owners: dict[str, str] = {}
+        self._told: dict[str, float] = {}
+        self._lanes = [_Lane(channel, least, self.metrics, give_up_s) for channel, least in channels.items()]
+
+    def take(self, record: Record) -> None:
+        """Take in one record. Never waits for a channel."""
+        match record:
+            case Decision():
+                _remember(self._decisions, record.id, record)
+            case JobEvent() if record.user:
+                _remember(self._owners, record.job, record.user)
+        known = self._decisions.get(getattr(record, "decision_id", ""))
+        message = describe(record, known)
+        if message is None or self._is_old(record):
+            return
+        now = self._clock()
+        if now - self._told.get(message.key, -self._repeat_s) < self._repeat_s:
+            self.metrics.repeats.inc()
+            return
+        _remember(self._told, message.key, now)
+        for lane in self._lanes:
+            lane.offer(message, self._owners.get(message.job, ""))
+
+    def problems(self) -> list[str]:
+        """Return what is wrong, for the health check."""
+        return [f"{lane.name} does not take messages" for lane in self._lanes if lane.away]
+
+    def close(self, seconds: float = 5.0) -> None:
+        """Send what waits, for so many seconds at most, and end."""
+        deadline = time.monotonic() + seconds
+        for lane in self._lanes:
+            lane.close(max(0.1, deadline - time.monotonic()))
+
+    def _is_old(self, record: Record) -> bool:
+        """True for what is read again after a long time: nobody is woken up for yesterday."""
+        return self._clock() - getattr(record, "time", 0.0) > GIVE_UP_S
+
+
+class _Lane:
+    """One channel's thread."""
+
+    def __init__(self, channel: Channel, least: Severity, metrics: NotifierMetrics, give_up_s: float) -> None:
+        self.name = channel.name
+        self._channel, self._least, self._metrics, self._give_up_s = channel, least, metrics, give_up_s
+        self._outage = Outage(channel.name, consequence="its messages wait, and nothing else does")
+        self._queue: queue.Queue[tuple[Message, str] | None] = queue.Queue(WAITING)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"notify-{channel.name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def away(self) -> bool:
+        return self._outage.ongoing
+
+    def offer(self, message: Message, user: str) -> None:
+        if message.severity.rank < self._least.rank:
+            return
+        try:
+            self._queue.put_nowait((message, user))
+        except queue.Full:
+            self._metrics.dropped.labels(self.name).inc()
+
+    def close(self, seconds: float) -> None:
+        with contextlib.suppress(queue.Full):
+            self._queue.put(None, timeout=seconds)
+        self._thread.join(seconds)
+        self._stop.set()
+        self._thread.join(0.5)
+
+    def _run(self) -> None:
+        while (waiting := self._queue.get()) is not None and not self._stop.is_set():
+            self._send(*waiting)
+
+    def _send(self, message: Message, user: str) -> None:
+        until = time.monotonic() + self._give_up_s
+        while True:
+            try:
+                self._channel.send(message, user)
+            except ChannelError as error:
+                pause = self._outage.failed(error)
+                if time.monotonic() + pause > until or self._stop.wait(pause):
+                    log.warning("message_dropped", channel=self.name, title=message.title, error=str(error))
+                    self._metrics.dropped.labels(self.name).inc()
+                    return
+            else:
+                self._outage.succeeded()
+                self._metrics.sent.labels(self.name).inc()
+                return
+
+
+def _remember(known: dict[str, Value], key: str, value: Value) -> None:
+    known.pop(key, None)
+    known[key] = value
+    if len(known) > KEPT:
+        del known[next(iter(known))]

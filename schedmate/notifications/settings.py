@@ -1,0 +1,39 @@
+"""Whom an operator wants to be told."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field, PositiveFloat
+from pydantic_settings import NoDecode
+
+from .message import Severity
+
+
+def _listed(value: Any) -> Any:
+    """Split what the environment or a flag gives as text."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+class NotifySettings(BaseModel, frozen=True, extra="forbid"):
+    """Whom `notify` tells of decisions, failures and alarms."""
+
+    webhook: str = Field("", description="Address that gets every message as JSON, with the whole record; empty: none.")
+    webhook_token_file: Path | None = Field(None, description="A file with the bearer token for it.")
+    webhook_severity: Severity = Field(Severity.INFO, description="Least severity: info, warning, critical.")
+    slack_file: Path | None = Field(
+        None,
+        description="A file with the address of a Slack-compatible webhook (the address is its secret); none: none.",
+    )
+    slack_severity: Severity = Field(Severity.WARNING, description="Least severity: info, warning, critical.")
+    smtp: str = Field("", description="Mail server, host:port; empty: no e-mail.")
+    smtp_tls: bool = Field(True, description="Whether the mail server must offer STARTTLS.")
+    smtp_user: str = Field("", description="User name at the mail server; empty: no authentication.")
+    email_from: str = Field("schedmate@localhost", description="Sender of e-mail.")
+    email_to: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        (), description="Who gets e-mail, separated by commas."
+    )
+    email_user_domain: str = Field(
+        "", description="The owner of a job gets what concerns it at USER@DOMAIN; empty: owners get no e-mail."
+    )
+    email_severity: Severity = Field(Severity.CRITICAL, description="Least severity: info, warning, critical.")
+    repeat_seconds: PositiveFloat = Field(3600.0, description="Within which the same message goes once.")

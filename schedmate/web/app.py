@@ -1,0 +1,128 @@
+"""Puts the views together: routes, headers, errors."""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from importlib.resources import as_file, files
+
+from clickhouse_connect.driver.client import Client
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from processors.diagnose import Signature
+from schedmate.terminal import printable
+from sinks import RecordRejected, SinkRejected, SinkUnavailable
+
+from .cluster import overview
+from .database import Database
+from .pages import Form, Pages, View
+from .refreshed import Refreshed
+from .render import render
+
+LOOPBACK = ("localhost", "127.0.0.1")
+"""Names of this host that a browser may use. Any other name that leads here is somebody's attempt to read the page through it."""
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""Nothing runs but our own files: were a job's text ever not escaped, it would still do nothing."""
+
+
+@contextmanager
+def opened_app(
+    connect: Callable[[], Client],
+    signatures: Mapping[str, Signature],
+    *,
+    embedded: bool,
+    hosts: Sequence[str] = LOOPBACK,
+) -> Iterator[Starlette]:
+    """Yield the page as an ASGI application, and let go of the database afterwards.
+
+    Args:
+        connect: Opens a client of what it shows.
+        signatures: Of verdicts, by name.
+        embedded: The client is of the embedded engine, which answers one question at a time.
+        hosts: Names by which browsers may call it.
+    """
+    # Two clients: whoever looks at one job does not wait for the overview of all.
+    database, behind = Database(connect, embedded=embedded), Database(connect, embedded=embedded)
+    refreshed = Refreshed(lambda: overview(behind))
+    try:
+        yield _app(Pages(database, refreshed, signatures), hosts)
+    finally:
+        refreshed.close()
+        database.close()
+        behind.close()
+
+
+def _app(pages: Pages, hosts: Sequence[str]) -> Starlette:
+    with as_file(files(__package__).joinpath("static")) as static:
+        routes = [
+            Route("/", pages.start),
+            Route("/cluster.json", partial(pages.start, form="json")),
+            *_with_twins("/jobs", pages.jobs),
+            *_with_twins("/job", pages.job),
+            *_with_twins("/decisions", pages.decisions),
+            Route("/questions", pages.questions),
+            *_with_twins("/questions/{name}", pages.questions),
+            Route("/health", pages.health),
+            Mount("/static", StaticFiles(directory=static)),
+        ]
+    return Starlette(
+        routes=routes,
+        middleware=[
+            Middleware(BaseHTTPMiddleware, dispatch=_with_headers),
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
+        ],
+        exception_handlers={
+            HTTPException: _refused,
+            SinkUnavailable: _away,
+            SinkRejected: _rejected,
+            RecordRejected: _rejected,
+        },
+    )
+
+
+def _with_twins(path: str, view: View) -> list[Route]:
+    # Twins first: a name in a path would take their ending for a part of it.
+    forms: tuple[Form, ...] = ("json", "csv")
+    return [*(Route(f"{path}.{form}", partial(view, form=form)) for form in forms), Route(path, view)]
+
+
+async def _with_headers(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
+    answer = await call(request)
+    for name, value in HEADERS.items():
+        answer.headers[name] = value
+    return answer
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _failed(request, error.status_code, error.detail)
+
+
+def _away(request: Request, error: Exception) -> Response:
+    return _failed(request, 503, f"The database does not answer, or not in time; try again. {error}")
+
+
+def _rejected(request: Request, error: Exception) -> Response:
+    return _failed(request, 400, str(error))
+
+
+def _failed(request: Request, status: int, said: str) -> Response:
+    if request.url.path.endswith((".json", ".csv")) or request.url.path == "/health":
+        return PlainTextResponse(f"{printable(said)}\n", status)
+    return render(request, "error.html", status, said=said, code=status)

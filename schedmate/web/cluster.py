@@ -1,0 +1,98 @@
+"""The start page: how many jobs there are, what needs a look, and which causes and nodes are behind it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sinks.clickhouse import QueryResult
+
+from .database import Database
+from .decisions import list_decisions, standing_stops
+from .jobs import Filter, all_jobs, count_jobs, list_jobs
+
+DAYS: Final = 7
+SHOWN: Final = 8
+"""Rows of each list on the start page; each names the view that has them all."""
+IDLE_PERCENT: Final = 5
+"""A GPU that works less than this on average counts as idle."""
+RECENT_MINUTES: Final = 10
+
+_GPUS: Final = """
+SELECT count() AS sampled, countIf(in_use) AS held, countIf(in_use AND busy < {idle:Float64}) AS idle
+FROM
+(
+    SELECT argMax(notEmpty(g.jobs), g.time) AS in_use, ifNull(avg(g.utilisation), 100) AS busy
+    FROM gpu_metrics AS g
+    WHERE g.time > now64(6) - toIntervalMinute({minutes:UInt32})
+    GROUP BY g.node, g.gpu
+)
+"""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What the start page shows.
+
+    Attributes:
+        counts: Jobs by condition; those that ended, of the last `DAYS` days.
+        gpus: GPUs sampled within `RECENT_MINUTES`, those that a job holds, and those of them that are idle.
+        trouble: Jobs that failed or run with an alarm, the newest first.
+        troubled: How many there are of them in all.
+        slower: Jobs slower now than in their own past.
+        causes: What ended most attempts within `DAYS` days.
+        nodes: Nodes with infrastructure failures within `DAYS` days, the worst first.
+        waiting: Decisions that wait for a person.
+        stops: Standing stops of all actions.
+    """
+
+    counts: Mapping[str, Mapping[str, Any]]
+    gpus: Mapping[str, Any]
+    trouble: Sequence[Mapping[str, Any]]
+    troubled: int
+    slower: Sequence[Mapping[str, Any]]
+    causes: Sequence[Mapping[str, Any]]
+    nodes: Sequence[Mapping[str, Any]]
+    waiting: Sequence[Mapping[str, Any]]
+    stops: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What is the same for every visitor for a while: all jobs, and what takes the whole history to say."""
+
+    jobs: Sequence[Mapping[str, Any]]
+    gpus: Mapping[str, Any]
+    slower: Sequence[Mapping[str, Any]]
+    causes: Sequence[Mapping[str, Any]]
+    nodes: Sequence[Mapping[str, Any]]
+
+
+def overview(database: Database) -> Overview:
+    """Return the overview as it is now. Raises as `Database.rows` does."""
+    return Overview(
+        jobs=all_jobs(database),
+        gpus=database.rows(_GPUS, minutes=RECENT_MINUTES, idle=IDLE_PERCENT)[0],
+        slower=_rows(database.question("slower", {"limit": str(SHOWN)})),
+        causes=_rows(database.question("top_causes", {"days": str(DAYS), "limit": str(SHOWN)})),
+        nodes=_rows(database.question("nodes", {"weeks": "1", "limit": str(SHOWN)})),
+    )
+
+
+def cluster(database: Database, known: Overview) -> Cluster:
+    """Return what the start page shows. Raises as `Database.rows` does."""
+    trouble = list_jobs(database, known.jobs, Filter(condition="trouble"), SHOWN)
+    return Cluster(
+        counts=count_jobs(known.jobs, DAYS),
+        gpus=known.gpus,
+        trouble=trouble.rows,
+        troubled=trouble.found,
+        slower=known.slower,
+        causes=known.causes,
+        nodes=known.nodes,
+        waiting=[each for each in list_decisions(database, limit=50) if each["waits"]],
+        stops=standing_stops(database),
+    )
+
+
+def _rows(answer: QueryResult) -> list[dict[str, Any]]:
+    return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]

@@ -1,0 +1,76 @@
+"""How pages ask ClickHouse: one client, opened when first needed, and a limit on the time of every question."""
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeVar
+
+from clickhouse_connect.driver.client import Client
+
+from sinks import SinkUnavailable
+from sinks.clickhouse import QueryResult, ask, run
+
+Row = Mapping[str, Any]
+T = TypeVar("T")
+
+LIMIT_S = 15
+"""Seconds that the server works on one question of a page at most."""
+
+
+class Database:
+    """Asks ClickHouse on behalf of the pages. Safe to use from several threads.
+
+    Args:
+        connect: Opens a client. It may raise `SinkUnavailable`: the next question tries again.
+        embedded: The embedded engine answers one question at a time; a server answers many.
+    """
+
+    def __init__(self, connect: Callable[[], Client], *, embedded: bool) -> None:
+        self._connect = connect
+        self._client: Client | None = None
+        self._opening = threading.Lock()
+        self._asking: AbstractContextManager[object] = threading.Lock() if embedded else nullcontext()
+
+    def rows(self, sql: str, **values: str | float | list[str]) -> list[dict[str, Any]]:
+        """Return the rows that `sql` yields, with `values` bound to its `{name:Type}` parameters.
+
+        Raises:
+            SinkRejected: The server refuses the question; the message says why.
+            SinkUnavailable: The server is away, or the question took too long.
+        """
+        limited = f"{sql}\nSETTINGS max_execution_time = {LIMIT_S}"
+        bound = {name: value if isinstance(value, list) else str(value) for name, value in values.items()}
+        answer = self.use(lambda client: ask(client, limited, bound))
+        return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+    def question(self, name: str, given: Mapping[str, str]) -> QueryResult:
+        """Return the answer to the usual question `name`. Raises as `rows` does."""
+        return self.use(lambda client: run(client, name, given))
+
+    def use(self, asked: Callable[[Client], T]) -> T:
+        """Return what `asked` makes of the client. Raises as `rows` does."""
+        client = self._open()
+        try:
+            with self._asking:
+                return asked(client)
+        except SinkUnavailable:
+            self._forget(client)
+            raise
+
+    def close(self) -> None:
+        """Let go of the client."""
+        if self._client is not None:
+            self._forget(self._client)
+
+    def _open(self) -> Client:
+        with self._opening:
+            if self._client is None:
+                self._client = self._connect()
+            return self._client
+
+    def _forget(self, client: Client) -> None:
+        with self._opening:
+            if self._client is client:
+                self._client = None
+                with self._asking:
+                    client.close()

@@ -1,0 +1,255 @@
+"""What the list of jobs shows: each job's newest attempt, what it is doing, and what is wrong with it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from .database import Database
+
+PAGE: Final = 50
+"""Jobs on a page."""
+EXPORTED: Final = 10_000
+"""Jobs in a JSON or CSV twin at most: one answer must not take all memory."""
+DEEPEST_PAGE: Final = 100_000
+LONGEST_SEARCH: Final = 200
+
+CONDITIONS: Final[Mapping[str, str]] = {
+    "": "all",
+    "trouble": "failed, or running with an alarm",
+    "running": "running",
+    "failed": "failed",
+    "ended": "ended well",
+    "queued": "queued",
+}
+"""What a job can be filtered by, and what it says on the page."""
+SORTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
+    "newest": lambda row: -row["changed"].timestamp(),
+    "oldest": lambda row: row["changed"],
+    "job": lambda row: row["job"],
+    "user": lambda row: row["user"],
+    "gpus": lambda row: -row["gpus"],
+    "longest": lambda row: -_ran_s(row),
+}
+"""Orders, and the key of each. Equals stay in the order of the newest."""
+COLUMNS: Final = (
+    "job", "attempt", "condition", "user", "nodes", "gpus", "started", "ended", "state", "exit_code", "signal",
+    "cause", "error_type", "message", "causes", "alarms", "step", "step_time_s", "throughput", "throughput_unit",
+)  # fmt: skip
+"""What a twin holds of each job."""
+
+# The newest attempt of each job. A pipe tells of the command that it runs; where a scheduler speaks of the same attempt, its word counts.
+# `{only}` narrows every part to one job: the tables are sorted by job, so that this reads a few rows. The view `verdicts` would read
+# all columns of all failures.
+_JOBS: Final = """
+WITH
+latest AS
+(
+    SELECT
+        e.job AS job, e.attempt AS attempt,
+        countIf(e.kind = 'started') > 0 AS has_started,
+        argMinIf(e.time, (e.scheduler = 'pipe', e.time), e.kind = 'started') AS first_start,
+        argMaxOrNullIf(e.time, (e.scheduler != 'pipe', e.time), e.kind IN ('ended', 'requeued')) AS last_end,
+        argMaxIf((e.nodes, ifNull(e.gpus, 0)), (e.scheduler != 'pipe', e.time), e.kind = 'started') AS place,
+        argMaxIf(e.user, (e.scheduler != 'pipe', e.time), e.kind IN ('started', 'submitted')) AS user,
+        argMaxIf((e.state, e.exit_code, e.signal), (e.scheduler != 'pipe', e.time), e.kind = 'ended') AS how,
+        argMaxIf(e.kind, (e.scheduler != 'pipe', e.time), e.kind IN ('submitted', 'started', 'requeued', 'ended')) AS last_kind,
+        max(e.time) AS last_event
+    FROM job_events AS e
+    WHERE {only}
+    GROUP BY e.job, e.attempt
+    ORDER BY job, attempt DESC
+    LIMIT 1 BY job
+),
+verdict AS
+(
+    SELECT
+        f.job AS job, f.attempt AS attempt,
+        argMin((f.error_type, f.signature, f.message), (-f.revision, -f.confidence, f.id)) AS said
+    FROM failures AS f WHERE {only} GROUP BY f.job, f.attempt
+),
+past AS
+(
+    SELECT job, arraySort(groupUniqArray(toString(said.2))) AS causes
+    FROM verdict WHERE said.1 != 'none' AND said.2 != '' GROUP BY job
+),
+standing AS
+(
+    SELECT job, attempt, arraySort(groupUniqArray(toString(kind))) AS kinds
+    FROM (SELECT job, attempt, kind, since FROM alarms WHERE {only} GROUP BY job, attempt, kind, since HAVING min(raised) = true)
+    GROUP BY job, attempt
+),
+known AS
+(
+    SELECT * FROM latest
+    UNION ALL
+    SELECT
+        m.job, max(m.attempt), false, min(m.minute), NULL, ([], 0), '', ('', NULL, NULL), '', max(m.minute)
+    FROM job_throughput_1m AS m WHERE {only} AND m.job NOT IN (SELECT job FROM latest) GROUP BY m.job
+),
+judged AS
+(
+    SELECT
+        l.job AS job, l.attempt AS attempt, toString(l.user) AS user,
+        arrayMap(n -> toString(n), l.place.1) AS nodes, l.place.2 AS gpus,
+        if(l.has_started, toNullable(l.first_start), NULL) AS started,
+        if(l.last_end >= l.first_start, l.last_end, NULL) AS ended,
+        toString(l.how.1) AS state, l.how.2 AS exit_code, l.how.3 AS signal,
+        if(v.said.1 = 'none', '', toString(v.said.1)) AS error_type,
+        if(error_type = '', '', toString(v.said.2)) AS cause,
+        if(error_type = '', '', v.said.3) AS message,
+        p.causes AS causes,
+        l.last_event AS changed,
+        multiIf(
+            l.last_kind = '', 'unknown',
+            l.last_kind = 'requeued' OR NOT l.has_started, 'queued',
+            ended IS NULL, 'running',
+            error_type != '' OR ifNull(exit_code, 0) != 0 OR ifNull(signal, 0) != 0, 'failed',
+            'ended'
+        ) AS condition,
+        if(condition IN ('running', 'unknown'), s.kinds, []) AS alarms
+    FROM known AS l
+    LEFT JOIN verdict AS v ON v.job = l.job AND v.attempt = l.attempt
+    LEFT JOIN past AS p ON p.job = l.job
+    LEFT JOIN standing AS s ON s.job = l.job AND s.attempt = l.attempt
+)
+"""
+
+_ALL: Final = "SELECT * FROM judged ORDER BY changed DESC, job LIMIT {limit:UInt32}"
+_ONE: Final = "SELECT * FROM judged"
+MOST_JOBS: Final = 200_000
+"""Jobs in the list at most, the newest; about a kilobyte of memory each."""
+
+# The newest hour in which a job reported, minute by minute, over its ranks.
+_PACE: Final = """
+SELECT
+    job,
+    argMax(step, minute) AS step,
+    argMax(step_s, minute) AS step_time_s,
+    argMax(speed, minute) AS throughput,
+    argMax(unit, minute) AS throughput_unit,
+    arrayMap(each -> each.2, arraySort(groupArray(60)((minute, step_s)))) AS steps
+FROM
+(
+    SELECT
+        m.job AS job, m.minute AS minute,
+        max(m.last_step) AS step,
+        if(sum(m.step_time_reports) > 0, sum(m.step_time_sum) / sum(m.step_time_reports), NULL) AS step_s,
+        if(sum(m.throughput_reports) > 0, sum(m.throughput_sum) / sum(m.throughput_reports), NULL) AS speed,
+        anyIf(toString(m.throughput_unit), m.throughput_unit != '') AS unit
+    FROM job_throughput_1m AS m
+    WHERE m.job IN {jobs:Array(String)}
+    GROUP BY m.job, m.minute
+    ORDER BY m.job, m.minute DESC
+    LIMIT 60 BY m.job
+)
+GROUP BY job
+"""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which jobs to show, and in which order. Values that are none fall back to the default, so that every link shows something."""
+
+    search: str = ""
+    condition: str = ""
+    sort: str = "newest"
+    page: int = 1
+
+    @classmethod
+    def read(cls, given: Mapping[str, str]) -> "Filter":
+        """Return the filter that the parameters of a link name."""
+        page = given.get("page", "")
+        return cls(
+            search=given.get("q", "").strip()[:LONGEST_SEARCH],
+            condition=given.get("show", "") if given.get("show", "") in CONDITIONS else "",
+            sort=given.get("sort", "") if given.get("sort", "") in SORTS else "newest",
+            page=min(max(int(page), 1), DEEPEST_PAGE) if page.isascii() and page.isdigit() and len(page) < 9 else 1,
+        )
+
+    def link(self, **changes: object) -> dict[str, str]:
+        """Return the parameters of a link to this view, with `changes`; those that say nothing are left out."""
+        page = changes.get("page", 1)
+        now = {"q": self.search, "show": self.condition, "sort": self.sort, "page": page, **changes}
+        unsaid = {"q": "", "show": "", "sort": "newest", "page": "1"}
+        return {name: str(value) for name, value in now.items() if str(value) != unsaid[name]}
+
+
+@dataclass(frozen=True)
+class JobList:
+    """A page of jobs. `found` counts those on all pages."""
+
+    rows: Sequence[Mapping[str, Any]]
+    found: int
+    filter: Filter = field(default_factory=Filter)
+    size: int = PAGE
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are; one where nothing was found."""
+        return max(1, -(-self.found // self.size))
+
+
+def all_jobs(database: Database) -> Sequence[Mapping[str, Any]]:
+    """Return all jobs, the newest first. Raises as `Database.rows` does."""
+    return database.rows(_JOBS.replace("{only}", "true") + _ALL, limit=MOST_JOBS)
+
+
+def list_jobs(database: Database, known: Iterable[Mapping[str, Any]], wanted: Filter, size: int = PAGE) -> JobList:
+    """Return one page of those of the jobs `known` that `wanted` selects. Raises as `Database.rows` does."""
+    text = wanted.search.casefold()
+    found = [row for row in known if _in_condition(row, wanted.condition) and (not text or _holds(row, text))]
+    if wanted.sort != "newest":
+        found.sort(key=SORTS[wanted.sort])
+    first = (wanted.page - 1) * size
+    return JobList(_with_pace(database, found[first : first + size]), len(found), wanted, size)
+
+
+def one_job(database: Database, job: str) -> Mapping[str, Any] | None:
+    """Return what the list says of `job`, as it is now; None where nothing is known of it. Raises as `Database.rows` does."""
+    rows = database.rows(_JOBS.replace("{only}", "job = {job:String}") + _ONE, job=job)
+    return next(iter(_with_pace(database, rows)), None)
+
+
+def count_jobs(known: Iterable[Mapping[str, Any]], days: float) -> Mapping[str, Mapping[str, Any]]:
+    """Return jobs and GPUs by condition: of jobs that run or wait, and of those that changed within `days`."""
+    since = datetime.now(UTC) - timedelta(days=days)
+    counts: dict[str, dict[str, Any]] = {}
+    for row in known:
+        if row["condition"] in ("running", "queued") or row["changed"] > since:
+            count = counts.setdefault(row["condition"], {"jobs": 0, "gpus": 0.0})
+            count["jobs"] += 1
+            count["gpus"] += row["gpus"] if row["condition"] == "running" else 0.0
+    return counts
+
+
+def _in_condition(row: Mapping[str, Any], condition: str) -> bool:
+    if condition == "trouble":
+        return row["condition"] == "failed" or bool(row["alarms"])
+    return not condition or row["condition"] == condition
+
+
+def _holds(row: Mapping[str, Any], text: str) -> bool:
+    return any(text in each.casefold() for each in (row["job"], row["user"], *row["causes"], *row["nodes"]))
+
+
+def _ran_s(row: Mapping[str, Any]) -> float:
+    if row["started"] is None:
+        return 0.0
+    return float(((row["ended"] or datetime.now(UTC)) - row["started"]).total_seconds())
+
+
+def _with_pace(database: Database, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Add each job's newest step, step time and throughput, and its step times of the last hour."""
+    none: Mapping[str, Any] = {
+        "step": None,
+        "step_time_s": None,
+        "throughput": None,
+        "throughput_unit": "",
+        "steps": [],
+    }
+    pace: dict[str, Mapping[str, Any]] = {}
+    for start in range(0, len(rows), 500):  # names are bound as one parameter, which must stay below a server's limit
+        names = [row["job"] for row in rows[start : start + 500]]
+        pace |= {row["job"]: row for row in database.rows(_PACE, jobs=names)}
+    return [{**row, **none, **pace.get(row["job"], {})} for row in rows]

@@ -1,0 +1,149 @@
+"""The views: each reads a link's parameters, asks the database, and answers as a page or as its twin."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from processors.diagnose import Signature
+from schedmate.explain import gather, sections
+from sinks.clickhouse import queries
+
+from . import jobs
+from .cluster import DAYS, RECENT_MINUTES, Overview, cluster
+from .database import Database
+from .decisions import COLUMNS as DECISION_COLUMNS
+from .decisions import list_decisions, standing_stops
+from .plot import draw
+from .refreshed import Refreshed
+from .render import render
+from .timeline import timeline
+from .twins import as_csv, as_json, picked
+
+LONGEST_NAME: Final = 1024
+LARGEST_ATTEMPT: Final = 2**31
+
+Form = Literal["html", "json", "csv"]
+View = Callable[..., Response]
+"""Takes a request, and the form of the answer."""
+
+
+class Pages:
+    """The views of one database.
+
+    Args:
+        database: Where everything is read from.
+        overview: What stays the same for every visitor for a while.
+        signatures: Of verdicts, by name: what to do about each.
+    """
+
+    def __init__(self, database: Database, overview: Refreshed[Overview], signatures: Mapping[str, Signature]) -> None:
+        self._database = database
+        self._overview = overview
+        self._signatures = signatures
+
+    def start(self, request: Request, form: Form = "html") -> Response:
+        """The cluster at a glance."""
+        overview, age_s = self._overview.get()
+        known = cluster(self._database, overview)
+        if form == "json":
+            return as_json(known)
+        return render(request, "cluster.html", cluster=known, days=DAYS, minutes=RECENT_MINUTES, age_s=age_s)
+
+    def jobs(self, request: Request, form: Form = "html") -> Response:
+        """Jobs: searched, filtered, sorted, page by page."""
+        wanted = jobs.Filter.read(request.query_params)
+        overview, age_s = self._overview.get()
+        found = jobs.list_jobs(self._database, overview.jobs, wanted, jobs.PAGE if form == "html" else jobs.EXPORTED)
+        if form == "json":
+            return as_json({"found": found.found, "jobs": picked(found.rows, jobs.COLUMNS)})
+        if form == "csv":
+            return as_csv("jobs", jobs.COLUMNS, _values(found.rows, jobs.COLUMNS))
+
+        def link(**changes: object) -> str:
+            return f"/jobs?{urlencode(wanted.link(**changes))}"
+
+        return render(
+            request,
+            "jobs.html",
+            list=found,
+            filter=wanted,
+            link=link,
+            conditions=jobs.CONDITIONS,
+            sorts=list(jobs.SORTS),
+            age_s=age_s,
+        )
+
+    def job(self, request: Request, form: Form = "html") -> Response:
+        """One job: its curves, verdict and decisions."""
+        name, attempt = request.query_params.get("id", "")[:LONGEST_NAME], _attempt(request)
+        facts = self._database.use(lambda client: gather(client, name, attempt)) if name else None
+        row = jobs.one_job(self._database, name)
+        if facts is None and row is None:
+            raise HTTPException(404, f"Nothing is on record of job {name!r}.")
+        known = timeline(self._database, name, row["nodes"] if row else [])
+        if form == "json":
+            about = picked([row], jobs.COLUMNS)[0] if row else None
+            return as_json({"job": about, "facts": facts, "timeline": known})
+        if form == "csv":
+            points = ((curve.name, curve.unit, *point) for curve in known.curves for point in curve.points)
+            return as_csv("job", ("measurement", "unit", "unix_time", "value", "attempt"), points)
+        parts = list(sections(facts, self._signatures)) if facts else []
+        marks = known.marks[::-1]
+        return render(
+            request, "job.html",
+            name=name, row=row, parts_of=parts, timeline=known, marks=marks, plot=draw(known), facts=facts,
+            attempts=sorted({mark.attempt for mark in marks}),
+        )  # fmt: skip
+
+    def decisions(self, request: Request, form: Form = "html") -> Response:
+        """Decisions, those that wait for a person first."""
+        job = request.query_params.get("job", "")[:LONGEST_NAME]
+        rows = list_decisions(self._database, job)
+        if form == "json":
+            return as_json(picked(rows, (*DECISION_COLUMNS, "waits")))
+        if form == "csv":
+            return as_csv("decisions", DECISION_COLUMNS, _values(rows, DECISION_COLUMNS))
+        return render(request, "decisions.html", rows=rows, job=job, stops=standing_stops(self._database))
+
+    def questions(self, request: Request, form: Form = "html") -> Response:
+        """All usual questions, or the answer to one."""
+        name = request.path_params.get("name", "")
+        if not name:
+            return render(request, "questions.html", questions=queries().values())
+        asked = queries().get(name)
+        if asked is None:
+            raise HTTPException(404, f"There is no question {name!r}.")
+        given = {
+            each.name: request.query_params[each.name] for each in asked.parameters if each.name in request.query_params
+        }
+        complete = all(each.name in given or each.default is not None for each in asked.parameters)
+        if form == "html" and not complete:
+            return render(request, "question.html", question=asked, given=given, answer=None)
+        answer = self._database.question(name, given)
+        if form == "json":
+            return as_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
+        if form == "csv":
+            return as_csv(name, answer.columns, answer.rows)
+        return render(request, "question.html", question=asked, given=given, answer=answer)
+
+    def health(self, _: Request) -> Response:
+        """`ok` once the database answers."""
+        self._database.rows("SELECT 1")
+        return PlainTextResponse("ok\n")
+
+
+def _values(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[list[Any]]:
+    return ([row[name] for name in columns] for row in rows)
+
+
+def _attempt(request: Request) -> int | None:
+    given: Any = request.query_params.get("attempt", "")
+    if not given:
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) < 11 and int(given) < LARGEST_ATTEMPT):
+        raise HTTPException(400, f"Expected the number of an attempt, got {given[:40]!r}.")
+    return int(given)

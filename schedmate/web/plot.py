@@ -1,0 +1,157 @@
+"""Curves and events of a job as SVG, made by the server: they need no JavaScript, can be printed, and follow the page's colours."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from .timeline import Curve, Mark, Timeline
+
+WIDTH, LEFT, RIGHT = 960.0, 64.0, 8.0
+HEIGHT, GAP, FOOT = 96.0, 26.0, 30.0
+TICKS = 6
+GROUPS = {
+    "started": "start",
+    "submitted": "start",
+    "ended": "end",
+    "requeued": "end",
+    "packed": "pack",
+    "unpacked": "pack",
+    "checkpoint": "save",
+    "checkpoint failed": "bad",
+    "alarm": "bad",
+    "verdict": "bad",
+}
+"""Which colour an event is drawn in; what is not named here is an action."""
+
+NEAR_S = 600.0
+"""Events so near to a measurement are drawn, and half the measured time away where that is more."""
+FROM_ZERO = frozenset({"step time", "throughput"})
+"""What is compared by its size: an axis that begins elsewhere makes a small change look large."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One curve, drawn: `path` in SVG's path language with a gap between attempts, and labels of its least and greatest value."""
+
+    title: str
+    top: float
+    path: str
+    low: str
+    high: str
+    dots: Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A vertical line of an event, and what it says when pointed at."""
+
+    x: float
+    group: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A moment below the plot."""
+
+    x: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Plot:
+    """All that the template draws, in the units of the view box, `width` by `height`."""
+
+    width: float
+    height: float
+    left: float
+    right: float
+    panels: Sequence[Panel]
+    lines: Sequence[Line]
+    ticks: Sequence[Tick]
+    legend: Sequence[str]
+
+
+def draw(known: Timeline) -> Plot | None:
+    """Return the plot of `known`, all curves on one axis of time; None where nothing was measured."""
+    if not known.curves:
+        return None
+    moments = [at for curve in known.curves for at, _, _ in curve.points]
+    near = max(NEAR_S, (max(moments) - min(moments)) / 2)
+    # A job may wait for days before it starts: what is far from all measurements would squeeze them. A hang that ends must be seen.
+    marks = [mark for mark in known.marks if min(moments) - near <= mark.at <= max(moments) + near]
+    moments += [mark.at for mark in marks]
+    axis = _Axis(min(moments), max(moments))
+    panels = [_panel(curve, place * (HEIGHT + GAP) + GAP, axis) for place, curve in enumerate(known.curves)]
+    foot = len(panels) * (HEIGHT + GAP)
+    lines = [Line(axis.x(mark.at), GROUPS.get(mark.kind, "act"), _said(mark)) for mark in marks]
+    legend = sorted({line.group for line in lines})
+    return Plot(WIDTH, foot + FOOT, LEFT, WIDTH - RIGHT, panels, lines, list(_ticks(axis)), legend)
+
+
+@dataclass(frozen=True)
+class _Axis:
+    since: float
+    until: float
+
+    def x(self, at: float) -> float:
+        share = (at - self.since) / (self.until - self.since) if self.until > self.since else 0.5
+        return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
+
+
+def _panel(curve: Curve, top: float, axis: _Axis) -> Panel:
+    values = [value for _, value, _ in curve.points]
+    low, high = min(values), max(values)
+    if curve.unit == "%":
+        low, high = 0.0, 100.0
+    elif curve.name in FROM_ZERO and low > 0:
+        low = 0.0
+    flat = high == low
+    places = [
+        (axis.x(at), round(top + HEIGHT * (0.5 if flat else 1 - (value - low) / (high - low)), 1))
+        for at, value, _ in curve.points
+    ]
+    attempts = [attempt for _, _, attempt in curve.points]
+    begins = [place == 0 or attempt != attempts[place - 1] for place, attempt in enumerate(attempts)]
+    path = "".join(f"{'M' if begin else 'L'}{x:g} {y:g}" for begin, (x, y) in zip(begins, places, strict=True))
+    title = f"{curve.name}{f', {curve.unit}' if curve.unit else ''}"
+    return Panel(title, top, path, "" if flat else number(low), number(high), places if len(places) <= 40 else ())
+
+
+def _ticks(axis: _Axis) -> Iterator[Tick]:
+    seconds = axis.until - axis.since
+    form = "%H:%M:%S" if seconds < 1800 else "%H:%M" if seconds < 86_400 else "%m-%d %H:%M"
+    for place in range(TICKS):
+        at = axis.since + seconds * place / (TICKS - 1)
+        yield Tick(axis.x(at), datetime.fromtimestamp(at, UTC).strftime(form))
+        if not seconds:
+            return
+
+
+def _said(mark: Mark) -> str:
+    when = datetime.fromtimestamp(mark.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return f"{mark.kind}{f': {mark.about}' if mark.about else ''} (attempt {mark.attempt}), {when}"
+
+
+def number(value: float | None) -> str:
+    """Return a measurement with three digits that count, without an exponent where a person reads it more easily so."""
+    if value is None or not math.isfinite(value):
+        return ""
+    if not value:
+        return "0"
+    if not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.3g}"
+    digits = 3 - math.floor(math.log10(abs(value))) - 1
+    return f"{round(value, max(digits, 0)):,.{max(digits, 0)}f}"
+
+
+def sparkline(values: Sequence[float | None], width: float = 90.0, height: float = 20.0) -> str:
+    """Return a small curve of `values`, oldest first, in SVG's path language; empty for fewer than two."""
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    if len(known) < 2:
+        return ""
+    low, high = min(known), max(known)
+    step = width / (len(known) - 1)
+    level = [height / 2 if high == low else 1 + (height - 2) * (1 - (value - low) / (high - low)) for value in known]
+    return "M" + "L".join(f"{place * step:.1f} {y:.1f}" for place, y in enumerate(level))

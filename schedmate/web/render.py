@@ -1,0 +1,76 @@
+"""Templates: everything is escaped, and what would act on or hide text is shown as an escape that can be seen."""
+
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from schedmate.terminal import printable
+from schedmate.times import ago, span
+
+from .plot import number, sparkline
+
+
+def render(request: Request, template: str, status: int = 200, **content: Any) -> HTMLResponse:
+    """Return the page that `template` makes of `content`."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    page = environment().get_template(template).render(path=request.url.path, query=query, **content)
+    return HTMLResponse(page, status)
+
+
+@cache
+def environment() -> Environment:
+    """Return what all templates share."""
+    made = Environment(
+        loader=PackageLoader("schedmate.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_seen,
+    )
+    made.filters |= {"ago": _ago, "number": number, "spark": sparkline, "took": _took, "cell": _cell, "moment": _moment}
+    made.globals["job_link"] = _job_link
+    return made
+
+
+def _seen(value: Any) -> Any:
+    """Return what stands on the page for `value`: nothing for null, and no invisible mark of a job's making."""
+    if value is None:
+        return ""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _ago(moment: datetime | None) -> Markup:
+    if moment is None:
+        return Markup()
+    exact = moment.isoformat(sep=" ", timespec="seconds")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(moment.isoformat(), exact, ago(moment))
+
+
+def _took(since: datetime | None, until: datetime | None) -> str:
+    if since is None:
+        return ""
+    return span(((until or datetime.now(since.tzinfo)) - since).total_seconds()) or "under a second"
+
+
+def _moment(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(" ", "milliseconds").removesuffix("+00:00")
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, datetime):
+        return _ago(value)
+    if isinstance(value, float):
+        return number(value)
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+
+def _job_link(job: str, attempt: int | None = None) -> str:
+    """Return the link to a job. A name stands in the query: it may hold slashes and dots, which paths do not keep."""
+    return "/job?" + urlencode({"id": job} | ({} if attempt is None else {"attempt": attempt}))

@@ -1,0 +1,41 @@
+"""Every view's twin for programs: the same content as JSON or CSV."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+_JSON: Final = msgspec.json.Encoder(enc_hook=str)
+
+
+def as_json(content: object) -> Response:
+    """Return `content` as JSON; what JSON has no form for is text, and numbers that are none are null."""
+    return Response(_JSON.encode(content), media_type="application/json")
+
+
+def as_csv(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Response:
+    """Return `rows` as a CSV file `name`, with a header, exactly as the values are: lists as JSON, times in ISO 8601, null as nothing."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_cell(value) for value in row])
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return Response(out.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def picked(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the `columns` of each row, in that order."""
+    return [{name: row[name] for name in columns} for row in rows]
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, list | tuple | dict):
+        return _JSON.encode(value).decode()
+    return "" if value is None else value

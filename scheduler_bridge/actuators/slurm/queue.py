@@ -1,0 +1,72 @@
+"""Slurm's queue as the bridge sees it: who waits for what, and who holds it."""
+
+import math
+from collections.abc import Iterable, Mapping
+
+from scheduler_bridge.actuators.base import SchedulerJobState
+from scheduler_bridge.actuators.queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
+from scheduler_clients.slurm import SlurmJob, SlurmNode
+from scheduler_clients.slurm.gres import counts, held_parts
+
+from .jobs import state_of, view
+from .nodes import node_view
+
+BLOCKED = "Resources"
+"""Slurm's word for the next job of a partition, which does not fit. What follows it waits for "Priority": room made for that would go to
+the job before it."""
+
+
+def queue_of(jobs: Iterable[SlurmJob], nodes: Mapping[str, SlurmNode]) -> Queue:
+    """Return the queue, of what Slurm lists."""
+    whole = max((node.shards_per_gpu for node in nodes.values()), default=0)
+    waiting: list[WaitingJob] = []
+    running: list[RunningJob] = []
+    for job in jobs:
+        state = state_of(job)
+        if state is SchedulerJobState.PENDING:
+            waiting.append(_waiting(job, whole))
+        elif job.nodes and state in (SchedulerJobState.RUNNING, SchedulerJobState.STOPPING):
+            running.append(_running(job, nodes, whole))
+    capacities = (Capacity(node_view(node), node.cpus, node.memory, node.gpus) for node in nodes.values())
+    return Queue(tuple(waiting), tuple(running), tuple(capacities))
+
+
+def _waiting(job: SlurmJob, whole: int) -> WaitingJob:
+    gpus = _gpus_per_node(job, whole)
+    need = Need(
+        nodes=max(job.node_count, len(job.required_nodes)),
+        cpus=math.ceil(job.cpus / job.node_count),
+        memory=job.memory,
+        gpus=gpus or 0.0,
+        required=job.required_nodes,
+        exclusive=job.exclusive,
+    )
+    since = job.eligible or job.submitted or math.inf
+    # A part of a heterogeneous job starts with the others alone.
+    blocked = job.reason == BLOCKED and gpus is not None and "+" not in job.job
+    return WaitingJob(view(job.job, job, whole, ()), since, need, blocked)
+
+
+def _running(job: SlurmJob, nodes: Mapping[str, SlurmNode], whole: int) -> RunningJob:
+    held = {
+        name: Share(
+            share.cpus,
+            share.memory,
+            held_parts(share.gres, nodes[name].shards_per_gpu if name in nodes else whole),
+        )
+        for name, share in job.shares.items()
+    }
+    requeueable = job.requeue and "+" not in job.job
+    return RunningJob(view(job.job, job, whole, ()), job.started or math.inf, held, requeueable)
+
+
+def _gpus_per_node(job: SlurmJob, whole: int) -> float | None:
+    """Return how many GPUs a job asks for on each node; None where shards are asked for and no node has any."""
+    per_node = {kind: float(number) for kind, number in counts(job.tres_per_node).items()}
+    for kind, number in counts(job.tres_per_job).items():
+        per_node[kind] = max(per_node.get(kind, 0.0), math.ceil(number / job.node_count))
+    for kind, number in counts(job.tres_per_task).items():
+        per_node[kind] = max(per_node.get(kind, 0.0), number * math.ceil(job.tasks / job.node_count))
+    if per_node.get("shard") and not whole:
+        return None
+    return per_node.get("gpu", 0.0) + (per_node.get("shard", 0.0) / whole if whole else 0.0)

@@ -1,0 +1,21 @@
+"""How a job that starts again learns where it saved last: a word in a comment of its own at the scheduler.
+
+The path is what the job printed. It is told to that job alone, and only where it is plainly a path: nothing that a shell, a
+scheduler's command or its output would read as anything else.
+"""
+
+import re
+
+WORD = "schedmate-checkpoint="
+_PATH = re.compile(r"[A-Za-z0-9_./@:+~%-][A-Za-z0-9_./@:+~%=-]{0,1023}", re.ASCII)
+_NOTE = re.compile(rf"(?:^|\s){WORD}\S*")
+
+
+def is_tellable(path: str) -> bool:
+    """True for a path that is told to its job."""
+    return bool(_PATH.fullmatch(path))
+
+
+def add_note(comment: str, path: str) -> str:
+    """Return a comment with the path of the newest checkpoint in the place of an older one. What the job's user wrote there stays."""
+    return f"{_NOTE.sub('', comment).strip()} {WORD}{path}".strip()

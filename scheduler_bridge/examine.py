@@ -1,0 +1,60 @@
+"""What the scheduler shows of a decision's job or node, and what of that stands against carrying it out."""
+
+from dataclasses import dataclass, replace
+
+from records import Action, Decision
+from scheduler_bridge.act_keys import act_key
+from scheduler_bridge.actuators import Actuator, JobView, NodeView
+from scheduler_bridge.guardrails import Objection, Wait, objection_of_node, objection_of_state
+from scheduler_bridge.journal import Journal
+
+NOTED_BEFORE = frozenset({Action.EVICT, Action.CANCEL, Action.CANCEL_PACKING})
+"""Actions whose key stands at the scheduler before they are carried out: they are seen by the attempt, so the key alone proves nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was seen.
+
+    Attributes:
+        verdict: What stands in the way, or is waited for; None for nothing.
+        seen: What the scheduler showed; None where it was not asked, or knows no such thing.
+        user: In whose favour the decision is.
+    """
+
+    verdict: Objection | Wait | None
+    seen: JobView | NodeView | None = None
+    user: str = ""
+
+
+def examine(
+    actuator: Actuator, journal: Journal, decision: Decision, *, confirmed: bool, again: bool = False
+) -> Examination:
+    """Ask the scheduler about a decision.
+
+    Args:
+        actuator: The scheduler.
+        journal: What is known of decisions.
+        decision: What should be done.
+        confirmed: Its verdict was repeated after the attempt had ended.
+        again: It was begun before, and cut off.
+
+    Raises:
+        ActuatorError: The scheduler cannot be asked, or does not tell.
+    """
+    if decision.action is Action.NOTIFY:
+        return Examination(None)
+    if decision.action.on_node:
+        nodes, now = actuator.nodes(), journal.clock()
+        users = journal.ledger.users_against(decision.node, now)
+        verdict = objection_of_node(decision, nodes, users, journal.settings, now)
+        return Examination(verdict, next((each for each in nodes if each.node == decision.node), None))
+    job = actuator.job(decision.job)
+    beneficiary = actuator.job(decision.beneficiary) if decision.beneficiary else None
+    # What a job prints leads to an action in its own favour, or in that of the job that was slowed or waits.
+    favoured = beneficiary or job
+    judged = job
+    if job and again and decision.action in NOTED_BEFORE:
+        judged = replace(job, acts=tuple(key for key in job.acts if key != act_key(decision)))
+    verdict = objection_of_state(decision, judged, beneficiary, confirmed)
+    return Examination(verdict, job, favoured.user if favoured else "")

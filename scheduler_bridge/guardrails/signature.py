@@ -1,0 +1,14 @@
+"""Where the operator gave keys, nothing is carried out that none of them signed."""
+
+from records import Decision
+
+from .base import Context, Objection
+
+
+def check(decision: Decision, context: Context) -> Objection | None:
+    """Object where the decision is not signed, or was changed since."""
+    keys = context.settings.signing
+    if keys is None or keys.verifies(decision):
+        return None
+    what = "its signature does not fit" if decision.signature else "it is not signed"
+    return Objection("signature", f"{what}: see bridge.signing_keys_file")

@@ -1,0 +1,36 @@
+"""A job that has hung for long, by its log and by its GPUs → it ends, and its GPUs are free."""
+
+from records import Action, Alarm, AlarmKind, Decision, decision_id
+from scheduler_bridge.settings import BridgeOptions
+
+POLICY = "cancel-hung-job"
+
+FRESH_S = 900.0
+"""Seconds in which the decision may be carried out: the alarm comes again while the hang lasts, and is over when it does not."""
+DETAIL = 1000
+"""Characters of the alarm's sentence that the decision repeats."""
+
+
+def decide(alarm: Alarm, settings: BridgeOptions) -> Decision | None:
+    """Return the end of a job whose hang two witnesses show for long enough, else None.
+
+    Its log alone never suffices: a job may print nothing and compute. `activity` says that no GPU of it does.
+    """
+    if alarm.kind is not AlarmKind.HANG or not alarm.raised or alarm.activity is None:
+        return None
+    if alarm.value is None or not alarm.value >= settings.cancel_hung:  # so written, a NaN decides nothing
+        return None
+    return Decision(
+        id=decision_id(Action.CANCEL, alarm.job, alarm.attempt, f"hang@{alarm.since:.3f}"),
+        action=Action.CANCEL,
+        job=alarm.job,
+        attempt=alarm.attempt,
+        time=alarm.time,
+        expires=alarm.time + min(FRESH_S, settings.ttl),
+        mode=settings.mode(Action.CANCEL),
+        policy=POLICY,
+        reason=f"The job hangs: {alarm.detail[:DETAIL].rstrip('. ')}. End it, so that others may have its GPUs.",
+        cause=f"hang, GPUs {alarm.activity}",
+        cause_id=alarm.id,
+        evidence=alarm.evidence,
+    )

@@ -1,0 +1,18 @@
+"""Evictions in favour of jobs that wait: the policy, what a job would lose, and the choice of whom it hits."""
+
+from .look import Preemption
+from .losses import Loss, loss_of
+from .policy import POLICY, PreemptionFacts, decide
+from .victims import Placement, VictimChoice, least_loss
+
+__all__ = [
+    "POLICY",
+    "Loss",
+    "Placement",
+    "Preemption",
+    "PreemptionFacts",
+    "VictimChoice",
+    "decide",
+    "least_loss",
+    "loss_of",
+]

@@ -1,0 +1,108 @@
+"""Looks at the queue now and then, and proposes the evictions that the policy wants."""
+
+import time
+from collections import Counter
+
+import structlog
+
+from records import Action, Decision, Outcome
+from resilience import Outage
+from scheduler_bridge.actuators import Actuator, ActuatorError, SchedulerAway
+from scheduler_bridge.guardrails import stopped
+from scheduler_bridge.journal import Journal
+from scheduler_bridge.ledger import LedgerEntry
+from scheduler_bridge.saves import Saves
+
+from .losses import DAY
+from .policy import POLICY, PreemptionFacts, decide
+from .victims import VictimChoice, least_loss
+
+log = structlog.get_logger(__name__)
+
+PAUSE = 1.0
+"""Seconds between two looks. The longer a look takes, the rarer they are: no more than a twentieth of the time goes there."""
+
+
+class Preemption:
+    """Evicts jobs for others that wait, where the operator named classes for that.
+
+    Args:
+        actuator: The scheduler.
+        journal: What is known of decisions.
+        saves: What jobs saved.
+        outage: Told whether the scheduler answers.
+        choose: Chooses the victims.
+    """
+
+    def __init__(
+        self, actuator: Actuator, journal: Journal, saves: Saves, outage: Outage, choose: VictimChoice = least_loss
+    ) -> None:
+        self._actuator, self._journal, self._saves = actuator, journal, saves
+        self._outage, self._choose = outage, choose
+        self._next = 0.0
+        self._works = bool(journal.settings.evict_for and journal.settings.evictable)
+
+    def look(self) -> float | None:
+        """Propose what follows from the queue, if it is time to look.
+
+        Returns:
+            Seconds until the next look; None where nobody is ever evicted for another.
+        """
+        if not self._works or not self._actuator.supports(Action.EVICT):
+            return None
+        if time.monotonic() >= self._next:
+            began = time.monotonic()
+            self._propose()
+            self._next = time.monotonic() + max(PAUSE, 19 * (time.monotonic() - began))
+        return max(0.0, self._next - time.monotonic())
+
+    def _propose(self) -> None:
+        if stopped(self._journal.context()):
+            return  # what nobody may carry out would expire
+        try:
+            queue = self._actuator.queue()
+        except SchedulerAway as error:
+            self._journal.metrics.scheduler_away.inc()
+            self._outage.failed(error)
+            return
+        except ActuatorError as error:
+            log.warning("queue_not_read", error=str(error))
+            return
+        self._outage.succeeded()
+        now = self._journal.clock()
+        for decision in decide(queue, self._facts(now), self._journal.settings, now, self._choose):
+            if not self._journal.ledger.knows(decision.id):
+                self._journal.propose(decision)
+
+    def _facts(self, now: float) -> PreemptionFacts:
+        ledger, settings = self._journal.ledger, self._journal.settings
+        newest = [entry for entry in ledger.evictions() if _time(entry) > now - max(DAY, settings.evict_cooldown)]
+        tried = [entry.tried for entry in newest if entry.tried]
+        lately = now - settings.evict_cooldown
+        cooling = {result.job for result in tried if result.time > lately}
+        cooling |= {decision.job for decision in ledger.pending() + ledger.unfinished()}
+        recent = ledger.recent(now)
+        left = settings.actions_per_cluster - len(recent)
+        by_user = Counter(result.user for result in recent)
+        return PreemptionFacts(
+            saves=self._saves,
+            evictions=Counter(result.job for result in tried if result.time > now - DAY),
+            cooling=cooling,
+            served={
+                entry.decision.cause_id
+                for entry in newest
+                if entry.decision and entry.policy == POLICY and _time(entry) > lately and not _came_to_nothing(entry)
+            },
+            room={user: min(left, settings.actions_per_user - count) for user, count in by_user.items()},
+            room_for_others=min(left, settings.actions_per_user),
+        )
+
+
+def _time(entry: LedgerEntry) -> float:
+    decision: Decision | None = entry.decision
+    return decision.time if decision else 0.0
+
+
+def _came_to_nothing(entry: LedgerEntry) -> bool:
+    """True where nothing was done: the job for which it was decided may ask again."""
+    return entry.result is not None and entry.result.outcome in (Outcome.REFUSED, Outcome.EXPIRED)

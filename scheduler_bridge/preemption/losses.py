@@ -1,0 +1,48 @@
+"""What a running job would lose if it were stopped now."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from records import Checkpoint
+from scheduler_bridge.actuators import RunningJob
+
+RESTART = 120.0
+"""Seconds that every stop costs besides the work that is not saved: to leave, to wait, to load. Two small jobs cost more than one."""
+
+SILENT = 7200.0
+"""Seconds that a job which reports no checkpoint counts at most. It would lose all since its start; but were that what counts, it would
+never be evicted, and those that report would be, again and again."""
+
+DAY = 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a job would lose.
+
+    Attributes:
+        unsaved_s: Seconds of work since its last durable checkpoint began; since its start where none is known.
+        checkpoint: That checkpoint; None where none is known.
+        weighed: GPU-seconds by which jobs are compared: with the cost of a restart and `SILENT`; each eviction within a day doubles them.
+    """
+
+    unsaved_s: float
+    checkpoint: Checkpoint | None
+    weighed: float
+
+
+def loss_of(job: RunningJob, saves: Mapping[str, Checkpoint], evictions: int, now: float) -> Loss:
+    """Return what a job would lose now.
+
+    Args:
+        job: The job.
+        saves: The newest durable checkpoint of each job.
+        evictions: How often it was evicted within a day.
+        now: Seconds since 1970.
+    """
+    saved = saves.get(job.view.job)
+    # A checkpoint of an earlier attempt: the job went on from it, as far as anyone knows.
+    since = max(saved.since, job.since) if saved else job.since
+    unsaved = max(0.0, now - since)
+    counted = unsaved if saved and saved.attempt == job.view.attempt else min(unsaved, SILENT)
+    return Loss(unsaved, saved, (counted + RESTART) * (job.gpus or 1.0) * 2**evictions)

@@ -1,0 +1,141 @@
+"""A job of a high class has waited for too long → jobs of an evictable class that hold what it needs go, those that lose least."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from records import Action, Checkpoint, Decision, decision_id
+from scheduler_bridge.actuators import Queue, RunningJob, SchedulerJobState, SchedulerNodeState, WaitingJob
+from scheduler_bridge.selectors import matches_any
+from scheduler_bridge.settings import BridgeOptions
+
+from .losses import Loss, loss_of
+from .victims import Placement, VictimChoice, least_loss
+
+POLICY = "evict-for-waiting-job"
+
+LIFETIME = 300.0
+"""Seconds in which the eviction may begin: what the queue looks like later is another question."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionFacts:
+    """What the bridge knows besides the queue.
+
+    Attributes:
+        saves: The newest durable checkpoint of each job.
+        evictions: How often each job was evicted within a day.
+        cooling: Jobs that were evicted a short while ago, or about which a decision is open: left alone, and nobody is evicted for them.
+        served: `served_id` of jobs for which others were evicted a short while ago, or shall be.
+        room: Evictions that hourly limits leave to each user; for users who are not named, `room_for_others`.
+        room_for_others: See `room`.
+    """
+
+    saves: Mapping[str, Checkpoint] = field(default_factory=dict)
+    evictions: Mapping[str, int] = field(default_factory=dict)
+    cooling: Collection[str] = ()
+    served: Collection[str] = ()
+    room: Mapping[str, int] = field(default_factory=dict)
+    room_for_others: int = 0
+
+
+def served_id(job: str, attempt: int) -> str:
+    """Return what names the wait of one attempt of a job; `Decision.cause_id` of the evictions that end it."""
+    return f"{job}/{attempt}"
+
+
+def decide(
+    queue: Queue, facts: PreemptionFacts, settings: BridgeOptions, now: float, choose: VictimChoice = least_loss
+) -> list[Decision]:
+    """Return the evictions that let jobs of a high class start; all that one of them needs, or none.
+
+    Args:
+        queue: What waits and runs now.
+        facts: What was done, and what jobs saved.
+        settings: The classes, and how long one may wait.
+        now: Seconds since 1970.
+        choose: Chooses the victims.
+    """
+    decisions: list[Decision] = []
+    for waiting in sorted(_waited_too_long(queue, facts, settings, now), key=_turn):
+        losses = {
+            job.view.job: loss_of(job, facts.saves, facts.evictions.get(job.view.job, 0), now)
+            for job in _evictable(queue, facts, settings)
+        }
+        weighed = {job: loss.weighed for job, loss in losses.items()}
+        placement = choose(waiting.need, queue, _allowed(waiting, queue), weighed)
+        if placement is None or not placement.victims:
+            continue  # it does not fit even so; or it fits, and the scheduler will start it
+        if len(placement.victims) > facts.room.get(waiting.view.user, facts.room_for_others):
+            continue  # half of them evicted would help nobody
+        evicted = [job for job in queue.running if job.view.job in placement.victims]
+        decisions += [_evict(job, losses[job.view.job], waiting, settings, now) for job in evicted]
+        queue = _afterwards(queue, placement)
+    return decisions
+
+
+def _waited_too_long(queue: Queue, facts: PreemptionFacts, settings: BridgeOptions, now: float) -> Iterator[WaitingJob]:
+    for waiting in queue.waiting:
+        view = waiting.view
+        known = view.job in facts.cooling or served_id(view.job, view.attempt) in facts.served
+        late = now - waiting.since >= settings.evict_wait
+        if waiting.blocked and late and not known and matches_any(settings.evict_for, view):
+            yield waiting
+
+
+def _turn(waiting: WaitingJob) -> tuple[float, float, str]:
+    return -(waiting.view.priority or 0), waiting.since, waiting.view.job
+
+
+def _evictable(queue: Queue, facts: PreemptionFacts, settings: BridgeOptions) -> Iterator[RunningJob]:
+    for job in queue.running:
+        view = job.view
+        free = view.state is SchedulerJobState.RUNNING and job.requeueable and view.job not in facts.cooling
+        if free and matches_any(settings.evictable, view) and not matches_any(settings.evict_for, view):
+            yield job
+
+
+def _allowed(waiting: WaitingJob, queue: Queue) -> list[str]:
+    """Return the nodes where the scheduler may start a job."""
+    pools = set(waiting.view.partition.split(",")) if waiting.view.partition else set()
+    return [
+        node.view.node
+        for node in queue.nodes
+        if node.view.state is SchedulerNodeState.UP
+        and node.view.node not in waiting.view.excluded
+        and (not pools or not node.view.pools or pools & set(node.view.pools))
+    ]
+
+
+def _evict(job: RunningJob, loss: Loss, waiting: WaitingJob, settings: BridgeOptions, now: float) -> Decision:
+    view, gains = job.view, waiting.view
+    saved = loss.checkpoint
+    since = "since its last durable checkpoint" if saved else "since its start; it reports no checkpoint"
+    return Decision(
+        id=decision_id(Action.EVICT, view.job, view.attempt, f"{gains.job}@{gains.attempt}"),
+        action=Action.EVICT,
+        job=view.job,
+        attempt=view.attempt,
+        time=now,
+        expires=now + min(LIFETIME, settings.ttl),
+        mode=settings.mode(Action.EVICT),
+        policy=POLICY,
+        reason=(
+            f"Job {gains.job} has waited for {now - waiting.since:.0f} s, and nothing but a place is missing. "
+            f"Job {view.job} loses least in that place: {loss.unsaved_s:.0f} s of work on {job.gpus:g} GPUs {since}."
+        ),
+        cause=gains.job,
+        cause_id=served_id(gains.job, gains.attempt),
+        grace_s=min(settings.evict_grace, settings.max_grace),
+        checkpoint=saved.path if saved else "",
+        beneficiary=gains.job,
+        evidence=saved.evidence if saved else [],
+    )
+
+
+def _afterwards(queue: Queue, placement: Placement) -> Queue:
+    """Return the queue once the victims are gone; nodes that were made room on are left to whom it was made for."""
+    return replace(
+        queue,
+        running=tuple(job for job in queue.running if job.view.job not in placement.victims),
+        nodes=tuple(node for node in queue.nodes if node.view.node not in placement.nodes),
+    )

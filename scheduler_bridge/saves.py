@@ -1,0 +1,42 @@
+"""The newest durable checkpoint of each job."""
+
+from collections.abc import Iterator, Mapping
+
+from records import Checkpoint, CheckpointState
+
+KEPT = 20_000
+"""Jobs whose checkpoint is known: those that saved last."""
+
+
+class Saves(Mapping[str, Checkpoint]):
+    """By job. Order and repeats do not matter."""
+
+    def __init__(self) -> None:
+        self._newest: dict[str, Checkpoint] = {}
+
+    def remember(self, checkpoint: Checkpoint) -> None:
+        """Take in one record; what is not durable, or older than what is known, changes nothing."""
+        if checkpoint.state is not CheckpointState.DURABLE:
+            return
+        known = self._newest.pop(checkpoint.job, None)
+        self._newest[checkpoint.job] = max(known, checkpoint, key=_age) if known else checkpoint
+        if len(self._newest) > KEPT:
+            del self._newest[next(iter(self._newest))]
+
+    def path(self, job: str, attempt: int) -> str:
+        """Return where a job saved last, in that attempt or before it; empty where nothing says."""
+        saved = self._newest.get(job)
+        return saved.path if saved and saved.attempt <= attempt else ""
+
+    def __getitem__(self, job: str) -> Checkpoint:
+        return self._newest[job]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._newest)
+
+    def __len__(self) -> int:
+        return len(self._newest)
+
+
+def _age(checkpoint: Checkpoint) -> tuple[int, float, float]:
+    return checkpoint.attempt, checkpoint.since, checkpoint.time

@@ -1,0 +1,72 @@
+"""How much two jobs that share GPUs slow each other down, as measured."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+from simulate.job import Workload
+from simulate.reading import Row, rows
+
+MEDIUM, JUMBO = 0.95, 0.85
+"""Mean speed beside others below which a workload counts as medium, as jumbo (Lucid's packing analyzer, section 3.3)."""
+
+
+class PackedSpeeds:
+    """Speeds of pairs of workloads on one GPU, 1 being alone.
+
+    Args:
+        pairs: For two workloads, the speed of each beside the other.
+    """
+
+    def __init__(self, pairs: Mapping[tuple[Workload, Workload], tuple[float, float]]) -> None:
+        self._pairs = pairs
+        beside: dict[Workload, list[float]] = defaultdict(list)
+        for (one, other), (speed, other_speed) in pairs.items():
+            beside[one].append(speed)
+            beside[other].append(other_speed)
+        self._mean = {workload: sum(speeds) / len(speeds) for workload, speeds in beside.items()}
+
+    @property
+    def workloads(self) -> list[Workload]:
+        """The workloads that were measured, in the order of the measurements."""
+        return list(self._mean)
+
+    def of(self, one: Workload | None, other: Workload | None) -> tuple[float, float]:
+        """Return the speeds of two workloads beside each other; those of pairs that nobody measured are 1, as in Lucid's simulator."""
+        if one is None or other is None:
+            return 1.0, 1.0
+        if (one, other) in self._pairs:
+            return self._pairs[one, other]
+        second, first = self._pairs.get((other, one), (1.0, 1.0))
+        return first, second
+
+    def sharing_score(self, workload: Workload | None) -> int:
+        """Return 0 for a workload that shares well, 1 for a medium one, 2 for a jumbo, and for one that was never measured."""
+        mean = self._mean.get(workload) if workload else None
+        if mean is None or mean < JUMBO:
+            return 2
+        return 1 if mean < MEDIUM else 0
+
+
+def read_packed_speeds(file: Path) -> PackedSpeeds:
+    """Read measured pairs in the columns of Lucid's `colocate_info.csv`.
+
+    Raises:
+        TraceError: A column is missing or a value is no number.
+    """
+    pairs: dict[tuple[Workload, Workload], tuple[float, float]] = {}
+    for row in rows(file):
+        one, other = _workload(row, "1"), _workload(row, "2")
+        speed, other_speed = row.number("speed1"), row.number("speed2")
+        if speed > 0 and other_speed > 0:
+            pairs.setdefault((one, other), (speed, other_speed))
+    return PackedSpeeds(pairs)
+
+
+def _workload(row: Row, which: str) -> Workload:
+    return Workload(
+        model=row.text("model" + which),
+        dataset=row.text("dataset" + which, ""),
+        batch_size=int(row.number("batchsize" + which, 0)),
+        amp=bool(row.number("amp" + which, 0)),
+    )

@@ -1,0 +1,146 @@
+"""What policies for spot jobs look at: who is on which node, what was evicted, what each organisation asked for."""
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+
+from simulate.cluster import Cluster
+from simulate.job import JobClass, Run, Slice
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+
+
+class NodeState:
+    """One node.
+
+    Attributes:
+        index: Its place in the cluster.
+        gpus: GPUs in it.
+        gpu_type: Their model.
+        hp_gpus: GPUs of high-priority jobs; of shared ones the share.
+        spot_gpus: GPUs of spot jobs.
+        spot: Spot jobs on it, by their order in the trace.
+        evicted_at: When spot jobs were evicted from it, for a day.
+    """
+
+    __slots__ = ("evicted_at", "gpu_type", "gpus", "hp_gpus", "index", "spot", "spot_gpus")
+
+    def __init__(self, index: int, gpus: int, gpu_type: str) -> None:
+        self.index = index
+        self.gpus = gpus
+        self.gpu_type = gpu_type
+        self.hp_gpus = 0.0
+        self.spot_gpus = 0.0
+        self.spot: dict[int, Run] = {}
+        self.evicted_at: deque[float] = deque()
+
+    def evictions(self, now: float, window_s: float) -> int:
+        """Return how many spot jobs were evicted from it in the last `window_s` seconds, at most a day."""
+        return sum(1 for at in self.evicted_at if at > now - window_s)
+
+
+class Demand:
+    """GPUs that an organisation's high-priority jobs have or wait for, at their most in each hour."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+        self._peaks: dict[int, float] = {}
+        self._hour = 0
+
+    def change(self, now: float, gpus: float) -> None:
+        """Note that so many more are asked for, or fewer."""
+        self._until(now)
+        self._now += gpus
+        self._peaks[self._hour] = max(self._peaks[self._hour], self._now)
+
+    def past(self, now: float, hours: int) -> list[float]:
+        """Return the peaks of the last whole hours before `now`, oldest first; 0 before anything was known."""
+        self._until(now)
+        return [self._peaks.get(hour, 0.0) for hour in range(self._hour - hours, self._hour)]
+
+    def _until(self, now: float) -> None:
+        hour = int(now // HOUR)
+        for passed in range((self._hour + 1) if self._peaks else hour, hour + 1):
+            self._peaks[passed] = self._now
+        self._hour = hour
+
+
+class SpotState:
+    """Counts that follow every start, end and eviction of one partition.
+
+    Attributes:
+        nodes: By index.
+        spot_gpus: GPUs of all spot jobs.
+        ended: Spot runs that came to their end (G of GFS, Eq. 18).
+        evicted: Spot runs that were evicted (F of Eq. 18).
+        demand: Of high-priority jobs, by organisation.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[NodeState] = []
+        self.spot_gpus = 0.0
+        self.ended = 0
+        self.evicted = 0
+        self.demand: dict[str, Demand] = defaultdict(Demand)
+        self._placed: dict[int, tuple[Slice, ...]] = {}
+        self._starts: deque[float] = deque()
+        self._evictions: deque[float] = deque()
+
+    def know(self, cluster: Cluster) -> None:
+        """Look at the cluster's nodes, once."""
+        if not self.nodes:
+            self.nodes = [NodeState(node.index, node.spec.gpus, node.spec.gpu_type) for node in cluster.nodes]
+
+    def note_start(self, run: Run, now: float) -> None:
+        """Note a start."""
+        spot = run.job.job_class is JobClass.SPOT
+        self._placed[run.order] = run.placement
+        for piece in run.placement:
+            node, gpus = self.nodes[piece.node], len(piece.gpus) * piece.share
+            if spot:
+                node.spot_gpus += gpus
+                node.spot[run.order] = run
+                self.spot_gpus += gpus
+            else:
+                node.hp_gpus += gpus
+        if spot:
+            self._starts.append(now)
+            _forget(self._starts, now)
+
+    def note_end(self, run: Run) -> None:
+        """Note that a job has no GPUs any more; no matter if that was noted before."""
+        spot = run.job.job_class is JobClass.SPOT
+        for piece in self._placed.pop(run.order, ()):
+            node, gpus = self.nodes[piece.node], len(piece.gpus) * piece.share
+            if spot:
+                node.spot_gpus -= gpus
+                node.spot.pop(run.order, None)
+                self.spot_gpus -= gpus
+            else:
+                node.hp_gpus -= gpus
+
+    def note_eviction(self, run: Run, now: float) -> None:
+        """Note that a spot job is evicted."""
+        self.evicted += 1
+        self._evictions.append(now)
+        _forget(self._evictions, now)
+        for index in {piece.node for piece in run.placement}:
+            node = self.nodes[index]
+            node.evicted_at.append(now)
+            _forget(node.evicted_at, now)
+        self.note_end(run)
+
+    def eviction_rate(self, now: float, window_s: float) -> float:
+        """Return evictions of each start in the last `window_s` seconds, at most a day; 0 where there was none."""
+        evictions = sum(1 for at in self._evictions if at > now - window_s)
+        return evictions / max(1, sum(1 for at in self._starts if at > now - window_s))
+
+
+def longest_wait(waiting: Sequence[Run], now: float) -> float:
+    """Return for how long the job that waits longest has waited this time, in seconds."""
+    return max((now - run.waiting_since for run in waiting), default=0.0)
+
+
+def _forget(times: deque[float], now: float) -> None:
+    while times and times[0] < now - DAY:
+        times.popleft()

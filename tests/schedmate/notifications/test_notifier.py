@@ -1,0 +1,257 @@
+"""Messages to a real HTTP server and a real SMTP server."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from email.message import EmailMessage
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.handlers import Message as MailHandler
+
+from records import (
+    Action,
+    Alarm,
+    AlarmKind,
+    Decision,
+    DecisionResult,
+    ErrorType,
+    EventKind,
+    Evidence,
+    JobEvent,
+    Mode,
+    Outcome,
+    Record,
+)
+from schedmate.notifications.channels import ChannelError, EmailChannel, SlackChannel, WebhookChannel
+from schedmate.notifications.message import Severity, describe
+from schedmate.notifications.notifier import Notifier
+from tests.metric_values import value
+from tests.scheduler_bridge.findings import NOW, failure
+from tests.servers import free_port
+
+DECISION = Decision(
+    id="restart/1/0/x",
+    action=Action.RESTART,
+    job="1",
+    time=NOW,
+    expires=NOW + 60,
+    mode=Mode.ACT,
+    policy="restart-on-infrastructure-failure",
+    reason="The GPU of n1 has fallen off the bus.",
+    evidence=[
+        Evidence(topic="job-logs", partition=0, offset=3, line=7, text="<!channel> Xid 79\r\nBcc: all@example.org")
+    ],
+)
+OWNER = JobEvent(id="e", job="1", kind=EventKind.STARTED, time=NOW, user="ada")
+
+
+def result(outcome: Outcome = Outcome.FAILED, **more: Any) -> DecisionResult:
+    fields: dict[str, Any] = {"job": "1", "time": NOW, "detail": "no right to do so", "actuator": "slurm", **more}
+    return DecisionResult(
+        id=f"{DECISION.id}/{outcome}", decision_id=DECISION.id, action=Action.RESTART, outcome=outcome, **fields
+    )
+
+
+class Web:
+    """A server that keeps what is posted, and refuses while `status` is no 200."""
+
+    def __init__(self, port: int = 0) -> None:
+        self.got: list[tuple[dict[str, str], Any]] = []
+        self.status, self.tries = 200, 0
+        web = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                web.tries += 1
+                if web.status == 200:
+                    web.got.append((dict(self.headers), body))
+                self.send_response(web.status)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                """Print nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/hook/secret"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    web = Web()
+    yield web
+    web.server.shutdown()
+    web.server.server_close()
+
+
+class Mails(MailHandler):
+    def __init__(self) -> None:
+        super().__init__(EmailMessage)
+        self.got: list[EmailMessage] = []
+
+    def handle_message(self, message: EmailMessage) -> None:
+        self.got.append(message)
+
+
+@pytest.fixture
+def mails() -> Iterator[tuple[Mails, str]]:
+    handler, port = Mails(), free_port()
+    controller = Controller(handler, hostname="127.0.0.1", port=port)
+    controller.start()
+    yield handler, f"127.0.0.1:{port}"
+    controller.stop()
+
+
+def until(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def told(notifier: Notifier, *records: Record) -> None:
+    for record in records:
+        notifier.take(record)
+
+
+def test_a_webhook_gets_the_whole_record_what_why_who_and_the_evidence(web: Web) -> None:
+    notifier = Notifier({WebhookChannel(web.url, "a-token"): Severity.INFO}, clock=lambda: NOW)
+    told(notifier, DECISION, OWNER, result())
+    notifier.close()
+    ((headers, body),) = web.got
+    assert headers["Authorization"] == "Bearer a-token"
+    assert (body["severity"], body["title"]) == ("critical", "restart job 1: failed")
+    assert DECISION.reason in body["text"]
+    assert "no right to do so" in body["text"]
+    assert body["labels"] | {"user": "ada", "actor": "slurm", "policy": DECISION.policy, "job": "1"} == body["labels"]
+    assert body["record"]["decision_id"] == DECISION.id
+    assert body["quotes"] == ["job-logs/0@3 line 7: <!channel> Xid 79\r\nBcc: all@example.org"]
+
+
+def test_slack_finds_no_mention_in_what_a_job_printed(web: Web) -> None:
+    notifier = Notifier({SlackChannel(web.url): Severity.INFO}, clock=lambda: NOW)
+    told(notifier, DECISION, result(Outcome.AWAITING_APPROVAL))
+    notifier.close()
+    text = web.got[0][1]["text"]
+    assert "&lt;!channel&gt; Xid 79" in text
+    assert "<!channel>" not in text
+    assert "schedmate decisions approve 'restart/1/0/x'" in text
+
+
+def test_mail_goes_to_operators_and_to_the_owner_of_the_job(mails: tuple[Mails, str]) -> None:
+    handler, server = mails
+    channel = EmailChannel(server, "schedmate@example.org", ("ops@example.org",), user_domain="example.org", tls=False)
+    notifier = Notifier({channel: Severity.WARNING}, clock=lambda: NOW)
+    told(notifier, DECISION, OWNER, result())
+    notifier.close()
+    (mail,) = handler.got
+    assert mail["To"] == "ops@example.org, ada@example.org"
+    assert mail["Subject"] == "[schedmate critical] restart job 1: failed"
+    assert mail["Bcc"] is None
+    text = mail.get_payload()
+    assert DECISION.reason in text
+    assert "> Bcc: all@example.org" in text
+
+
+def test_names_of_users_that_are_no_addresses_get_no_mail(mails: tuple[Mails, str]) -> None:
+    handler, server = mails
+    channel = EmailChannel(server, "schedmate@example.org", (), user_domain="example.org", tls=False)
+    message = describe(result())
+    assert message
+    for user in ("", "a b", "x@evil.example,", "ada\nBcc: all"):
+        channel.send(message, user)
+    assert handler.got == []
+    channel.send(message, "ada")
+    assert [mail["To"] for mail in handler.got] == ["ada@example.org"]
+
+
+def test_a_server_without_tls_gets_no_mail_where_it_must_have_it(mails: tuple[Mails, str]) -> None:
+    message = describe(result())
+    assert message
+    with pytest.raises(ChannelError, match=r"127\.0\.0\.1"):
+        EmailChannel(mails[1], "schedmate@example.org", ("ops@example.org",)).send(message, "")
+    assert mails[0].got == []
+
+
+def test_by_severity_and_each_once(web: Web) -> None:
+    now = NOW
+    notifier = Notifier({WebhookChannel(web.url): Severity.WARNING}, repeat_s=100.0, clock=lambda: now)
+    told(notifier, DECISION, result(Outcome.DONE), result(), result())
+    now += 101
+    told(notifier, result())
+    notifier.close()
+    assert [body["title"] for _, body in web.got] == ["restart job 1: failed"] * 2
+    assert value(notifier.metrics.repeats) == 1
+
+
+def test_one_channel_that_is_away_holds_up_nothing(web: Web) -> None:
+    away = Web()
+    away.status = 503
+    notifier = Notifier(
+        {WebhookChannel(away.url): Severity.INFO, SlackChannel(web.url): Severity.INFO}, clock=lambda: NOW
+    )
+    began = time.monotonic()
+    told(notifier, result())
+    assert time.monotonic() - began < 5
+    until(lambda: len(web.got) == 1 and away.tries >= 2)
+    assert notifier.problems() == ["webhook does not take messages"]
+    away.status = 200
+    until(lambda: len(away.got) == 1)
+    notifier.close()
+    assert notifier.problems() == []
+    away.server.shutdown()
+    away.server.server_close()
+
+
+def test_what_nobody_takes_in_time_is_dropped_and_counted() -> None:
+    notifier = Notifier(
+        {WebhookChannel(f"http://127.0.0.1:{free_port()}/"): Severity.INFO}, clock=lambda: NOW, give_up_s=0.3
+    )
+    told(notifier, result())
+    until(lambda: value(notifier.metrics.dropped, channel="webhook") == 1)
+    notifier.close()
+
+
+def test_yesterday_wakes_nobody_up(web: Web) -> None:
+    notifier = Notifier({WebhookChannel(web.url): Severity.INFO}, clock=lambda: NOW + 86400)
+    told(notifier, result())
+    notifier.close()
+    assert web.got == []
+
+
+@pytest.mark.parametrize(
+    ("record", "severity"),
+    [
+        (result(Outcome.STARTED), None),
+        (result(Outcome.SHADOWED), None),
+        (result(Outcome.DONE), Severity.INFO),
+        (result(Outcome.UNVERIFIED), Severity.CRITICAL),
+        (failure(final=True), Severity.WARNING),
+        (failure(final=True, error_type=ErrorType.USER_SCRIPT), Severity.INFO),
+        (failure(), None),
+        (failure(final=True, error_type=ErrorType.NONE), None),
+        (
+            Alarm(id="a", job="1", kind=AlarmKind.HANG, raised=True, time=NOW, since=NOW, detail="silent"),
+            Severity.WARNING,
+        ),
+        (Alarm(id="a", job="1", kind=AlarmKind.HANG, raised=False, time=NOW, since=NOW, detail="over"), None),
+        (DECISION, None),
+    ],
+)
+def test_what_is_worth_a_message(record: Record, severity: Severity | None) -> None:
+    message = describe(record)
+    assert (message.severity if message else None) == severity
+
+
+def test_an_error_does_not_tell_the_secret_part_of_an_address(web: Web) -> None:
+    web.status = 500
+    message = describe(result())
+    assert message
+    with pytest.raises(ChannelError) as caught:
+        SlackChannel(web.url).send(message, "")
+    assert "secret" not in str(caught.value)

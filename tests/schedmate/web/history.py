@@ -1,0 +1,113 @@
+"""A small history with a bit of everything, written as the sink writes it; its texts try what strangers try."""
+
+import time
+from typing import Any
+
+from records import (
+    Action,
+    Alarm,
+    Checkpoint,
+    Command,
+    Decision,
+    DecisionResult,
+    Evidence,
+    Failure,
+    GpuProcess,
+    GpuSample,
+    JobEvent,
+    JobMetric,
+    Mode,
+    OperatorCommand,
+    Outcome,
+    Position,
+    Record,
+)
+from sinks.clickhouse import ClickHouseWriter
+from tests.sinks.conftest import Embedded
+
+NOW = float(int(time.time()))
+HOSTILE = "<script>document.title='owned'</script>\"'{{7*7}}/../?a=b&c#d\u202e"
+"""A job's name: markup, a template, what means something in a link, and a mark that turns text round."""
+LINE = "CUDA error <img src=x onerror=\"document.title='owned'\"> \x1b[2J 'out of memory'"
+
+
+def event(job: str, kind: str, ago: float, attempt: int = 0, **fields: Any) -> JobEvent:
+    scheduler = {"nodes": ["n1"], "gpus": 2.0, "user": "alice", "scheduler": "slurm"}
+    return JobEvent(
+        id=f"{job}/{attempt}/{kind}", job=job, attempt=attempt, kind=kind, time=NOW - ago, **(scheduler | fields)
+    )
+
+
+def metrics(job: str, steps: int, ago: float, attempt: int = 0) -> list[JobMetric]:
+    return [
+        JobMetric(
+            id=f"{job}/{attempt}/{step}", job=job, attempt=attempt, time=NOW - ago + step * 10, step=step, step_time_s=0.5,
+            throughput=64.0, throughput_unit="samples/s", loss=2.0 / (step + 1), confidence=0.9, method="stated",
+        )
+        for step in range(steps)
+    ]  # fmt: skip
+
+
+def failure(job: str, attempt: int = 0, **fields: Any) -> Failure:
+    line = Evidence(topic="job-logs", partition=0, offset=7, line=3, text=LINE, rank=0)
+    known: dict[str, Any] = {
+        "error_type": "user_script", "faulty_component": "none", "signature": "cuda_out_of_memory", "source": "signature",
+        "message": LINE, "node": "n1", "rank": 0, "confidence": 0.9, "restartable": False, "root": line, "evidence": [line],
+    }  # fmt: skip
+    return Failure(id=f"{job}/{attempt}", job=job, attempt=attempt, revision=1, time=NOW - 300, **(known | fields))
+
+
+def decision(name: str, job: str, **fields: Any) -> Decision:
+    known: dict[str, Any] = {"action": Action.RESTART, "mode": Mode.APPROVE, "policy": "restart", "reason": LINE}
+    return Decision(id=name, job=job, time=NOW - 200, expires=NOW + 3600, **(known | fields))
+
+
+def result(name: str, job: str, outcome: Outcome) -> DecisionResult:
+    known = {"action": Action.RESTART, "time": NOW - 180, "outcome": outcome}
+    return DecisionResult(id=f"result/{name}", decision_id=name, job=job, **known)  # type: ignore[arg-type]
+
+
+def records() -> list[Record]:
+    """All of it. `steady` runs, `odd` runs with an alarm, `again` failed once and runs, HOSTILE failed, `later` waits, `well` ended."""
+    return [
+        event("steady", "started", 1000),
+        *metrics("steady", 60, 700),
+        event("odd", "started", 900),
+        *metrics("odd", 20, 400),
+        Alarm(id="odd/1", job="odd", kind="loss_spike", raised=True, time=NOW - 60, since=NOW - 70, detail=LINE),
+        event("again", "started", 2000),
+        event("again", "ended", 1500, exit_code=1, state="FAILED"),
+        event("again", "started", 1400, attempt=1),
+        *metrics("again", 20, 1900),
+        *metrics("again", 20, 1300, attempt=1),
+        failure("again", error_type="infrastructure", signature="xid_fallen_off_bus", message="the GPU is gone"),
+        Checkpoint(id="again/c", job="again", number=1, state="durable", time=NOW - 1790, since=NOW - 1800, step=10, path="/c/10"),
+        event(HOSTILE, "started", 800),
+        event(HOSTILE, "packed", 600, packed_with="steady"),
+        event(HOSTILE, "ended", 300, exit_code=1, state="FAILED"),
+        *metrics(HOSTILE, 40, 750),
+        failure(HOSTILE),
+        event("later", "submitted", 50),
+        event("well", "started", 500),
+        event("well", "ended", 100, exit_code=0, state="COMPLETED"),
+        *metrics("silent", 5, 100),
+        decision("restart/'; rm -rf ~", HOSTILE),
+        result("restart/'; rm -rf ~", HOSTILE, Outcome.AWAITING_APPROVAL),
+        decision("restart/again", "again", mode=Mode.ACT),
+        result("restart/again", "again", Outcome.DONE),
+        OperatorCommand(id="s1", command=Command.STOP, user="bob", time=NOW - 20, reason=LINE),
+        *(
+            GpuSample(
+                id=f"g{place}", node="n1", gpu=0, uuid="GPU-1", time=NOW - 700 + place * 10, utilisation=80,
+                processes=[GpuProcess(pid=1, job="steady")],
+            )
+            for place in range(70)
+        ),
+    ]  # fmt: skip
+
+
+def write(embedded: Embedded) -> None:
+    """Write it all to the database."""
+    writer = ClickHouseWriter(embedded.connect)
+    writer.write([(Position("made", 0, place), record) for place, record in enumerate(records())])
+    writer.close()

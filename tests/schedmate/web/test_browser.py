@@ -1,0 +1,94 @@
+"""Journeys through the page in Chromium."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.schedmate.web.history import HOSTILE, LINE
+
+playwright = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; apt-get install chromium"),
+]
+PATIENCE_MS = 30_000
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator["playwright.Browser"]:
+    with playwright.sync_playwright() as started:
+        # Inside a container Chromium has no sandbox of its own; it sees only this page.
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def tab(chromium: "playwright.Browser", page: str) -> Iterator["playwright.Page"]:
+    """A tab at the page; what the browser complains of fails the test."""
+    context = chromium.new_context(base_url=page)
+    opened, said = context.new_page(), []
+    opened.set_default_timeout(PATIENCE_MS)
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    yield opened
+    context.close()
+    assert said == []
+
+
+def test_from_the_start_page_to_the_line_that_explains_a_failure(tab: "playwright.Page") -> None:
+    tab.goto("/")
+    tab.get_by_role("link", name=re.compile(re.escape(HOSTILE[:20]))).first.click()
+    assert tab.get_by_role("heading", name="Verdict").is_visible()
+    shown = LINE.replace("\x1b", "\\x1b")
+    assert tab.locator("pre", has_text=shown).first.is_visible()
+    assert "owned" not in tab.title().split("·")[1]
+    assert tab.evaluate("document.images.length") == 0
+
+
+def test_a_search_narrows_the_list_and_its_link_can_be_shared(tab: "playwright.Page") -> None:
+    tab.goto("/jobs")
+    tab.keyboard.press("/")
+    tab.keyboard.type("steady")
+    tab.get_by_role("status").filter(has_text=re.compile(r"^1 job$")).wait_for()
+    tab.wait_for_url("**/jobs?q=steady*")
+    tab.reload()
+    assert tab.get_by_role("rowheader").all_inner_texts() == ["steady"]
+
+
+def test_filters_work_by_keyboard(tab: "playwright.Page") -> None:
+    tab.goto("/jobs")
+    tab.get_by_label("Show", exact=True).select_option("queued")
+    tab.get_by_role("status").filter(has_text=re.compile(r"^1 job$")).wait_for()
+    tab.get_by_role("link", name="later").focus()
+    tab.keyboard.press("Enter")
+    tab.get_by_role("heading", level=1, name="Job later").wait_for()
+
+
+def test_it_reads_without_javascript(chromium: "playwright.Browser", page: str) -> None:
+    context = chromium.new_context(base_url=page, java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto("/jobs")
+    tab.get_by_label("Search").fill("again")
+    tab.get_by_role("button", name="Show").click()
+    tab.get_by_role("link", name="again").click()
+    assert tab.locator("svg.plot path.curve").count() == 3
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "view", ["/", "/jobs", f"/job?{urlencode({'id': HOSTILE})}", "/decisions", "/questions/bridge"]
+)
+def test_nothing_is_wider_than_a_phone(chromium: "playwright.Browser", page: str, view: str, scheme: str) -> None:
+    context = chromium.new_context(base_url=page, viewport={"width": 360, "height": 740}, color_scheme=scheme)
+    tab = context.new_page()
+    tab.goto(view)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+    light = [int(part) for part in re.findall(r"\d+", tab.evaluate("getComputedStyle(document.body).backgroundColor"))]
+    assert (sum(light[:3]) > 380) == (scheme == "light")
+    context.close()

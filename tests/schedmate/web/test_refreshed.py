@@ -1,0 +1,63 @@
+"""Answers that are renewed in the background."""
+
+import threading
+from itertools import count
+
+import pytest
+
+from schedmate.web.refreshed import Refreshed
+from sinks import SinkUnavailable
+
+PATIENCE_S = 20.0
+
+
+def test_it_is_renewed_without_anybody_asking() -> None:
+    numbers, renewed = count(), threading.Event()
+
+    def make() -> int:
+        number = next(numbers)
+        if number == 2:
+            renewed.set()
+        return number
+
+    answer = Refreshed(make, least_s=0.001, share=1.0)
+    assert answer.get()[0] == 0
+    assert renewed.wait(PATIENCE_S)
+    answer.close()
+    held, age_s = answer.get()
+    assert held >= 2
+    assert age_s >= 0
+
+
+def test_after_a_failure_the_next_who_asks_hears_why_and_then_all_is_well() -> None:
+    failed = threading.Event()
+    answers = iter([1, SinkUnavailable("away"), SinkUnavailable("still away"), 4])
+
+    def make() -> int:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            failed.set()
+            raise answer
+        return answer
+
+    answer = Refreshed(make, least_s=0.001, share=1.0)
+    assert answer.get()[0] == 1
+    assert failed.wait(PATIENCE_S)
+    answer._thread.join(PATIENCE_S)  # type: ignore[union-attr]
+    with pytest.raises(SinkUnavailable, match="still away"):
+        answer.get()
+    answer._least_s = PATIENCE_S  # what is made now lasts
+    answer._pause_s = PATIENCE_S
+    assert answer.get()[0] == 4
+    answer.close()
+
+
+def test_the_first_who_asks_hears_why_there_is_no_answer() -> None:
+    def away() -> int:
+        raise SinkUnavailable("away")
+
+    answer = Refreshed(away)
+    for _ in range(2):
+        with pytest.raises(SinkUnavailable):
+            answer.get()
+    answer.close()

@@ -1,0 +1,144 @@
+"""The bridge evicts for jobs that wait, on real processes of the local scheduler."""
+
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from records import Action, Checkpoint, Mode, Outcome
+from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge.actuators import SchedulerJobState
+from scheduler_bridge.selectors import Selector
+from tests.metric_values import value
+from tests.scheduler_bridge.actuators.test_local import SLEEP, Cluster
+from tests.scheduler_bridge.findings import Written, checkpoint
+
+OPTIONS = BridgeOptions(
+    modes={Action.EVICT: Mode.ACT},
+    evict_for=(Selector.parse("partition=urgent"),),
+    evictable=(Selector.parse("partition=spot"),),
+    evict_wait=0.0,
+    evict_grace=0.0,
+)
+TELL = [
+    sys.executable,
+    "-c",
+    "import os, time; print(os.environ.get('SCHEDMATE_CHECKPOINT'), flush=True); time.sleep(60)",
+]
+
+
+class Stand:
+    def __init__(self) -> None:
+        self.cluster, self.written = Cluster(), Written()
+        self.bridge = self.new_bridge()
+
+    def new_bridge(self, options: BridgeOptions = OPTIONS) -> Bridge:
+        return Bridge(self.cluster.actuator, options, self.written)
+
+    def fill(self, command: list[str] = SLEEP) -> None:
+        """Start jobs that may be evicted on both slots."""
+        for job in ("a", "b"):
+            self.cluster.scheduler.submit(command, job=job, partition="spot")
+            self.cluster.wait(job, SchedulerJobState.RUNNING)
+
+    def urgent(self, job: str) -> None:
+        self.cluster.scheduler.submit(SLEEP, job=job, partition="urgent", priority=10)
+        self.cluster.wait(job, SchedulerJobState.PENDING)
+
+
+@pytest.fixture
+def stand() -> Iterator[Stand]:
+    stand = Stand()
+    yield stand
+    stand.cluster.scheduler.close()
+
+
+def test_who_saved_last_goes_and_learns_its_checkpoint(stand: Stand) -> None:
+    stand.fill(TELL)
+    stand.bridge.accept(replaced := _saved("b"))
+    stand.urgent("high")
+    assert stand.bridge.advance() is not None, "it looks at the queue again"
+    assert stand.cluster.wait("high", SchedulerJobState.RUNNING)
+    assert [(decision.job, decision.checkpoint) for decision in stand.written.decisions] == [("b", replaced.path)]
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+    assert stand.cluster.wait("b", SchedulerJobState.PENDING).attempt == 1
+    assert stand.cluster.scheduler.job("a").attempt == 0  # type: ignore[union-attr]
+    stand.cluster.scheduler.cancel("high")
+    stand.cluster.scheduler.cancel("a")
+    scheduled = stand.cluster.scheduler._jobs["b"]  # its delay is longer than a test
+    scheduled.not_before = 0.0
+    stand.cluster.wait("b", SchedulerJobState.RUNNING, attempt=1)
+    deadline = time.monotonic() + 10
+    while replaced.path.encode() not in stand.cluster.printed("b"):
+        assert time.monotonic() < deadline, stand.cluster.printed("b")
+        time.sleep(0.01)
+
+
+def test_one_round_for_one_job_and_none_for_who_was_evicted(stand: Stand) -> None:
+    stand.fill()
+    stand.urgent("high")
+    stand.bridge.advance()
+    stand.cluster.wait("high", SchedulerJobState.RUNNING)
+    evicted = stand.written.decisions[0].job
+    # Those who wait now: one that was evicted, and one for which the first was evicted and which has started.
+    for _ in range(3):
+        stand.bridge = _remembering(stand)
+        stand.bridge.advance()
+    assert [decision.job for decision in stand.written.decisions] == [evicted]
+    stand.urgent("second")
+    stand.bridge = _remembering(stand)
+    stand.bridge.advance()
+    assert {decision.job for decision in stand.written.decisions} == {"a", "b"}
+    assert stand.written.outcomes == 2 * [Outcome.STARTED, Outcome.DONE]
+
+
+def test_a_shadow_leaves_all_as_it_is_and_says_so_once(stand: Stand) -> None:
+    stand.fill()
+    stand.urgent("high")
+    for _ in range(3):
+        stand.bridge = _remembering(stand, replace(OPTIONS, modes={}))
+        stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.SHADOWED]
+    assert [stand.cluster.scheduler.job(job).attempt for job in ("a", "b")] == [0, 0]  # type: ignore[union-attr]
+
+
+def test_the_place_that_another_job_leaves_needs_no_eviction(stand: Stand) -> None:
+    stand.fill()
+    stand.urgent("high")
+    options = replace(OPTIONS, modes={Action.EVICT: Mode.APPROVE})
+    stand.bridge = stand.new_bridge(options)
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.AWAITING_APPROVAL]
+    spared = ({"a", "b"} - {stand.written.decisions[0].job}).pop()
+    stand.cluster.scheduler.cancel(spared)
+    stand.cluster.wait("high", SchedulerJobState.RUNNING)
+    stand.bridge = _remembering(stand, options)
+    stand.bridge.advance()
+    assert stand.written.outcomes[-1] is Outcome.REFUSED
+    assert "does not wait any more" in stand.written.results[-1].detail
+
+
+def _saved(job: str) -> Checkpoint:
+    return msgspec.structs.replace(checkpoint(job, time.time()), path="/scratch/run/step_500")
+
+
+def _remembering(stand: Stand, options: BridgeOptions = OPTIONS) -> Bridge:
+    """Return a new bridge that knows the history."""
+    bridge = stand.new_bridge(options)
+    for record in (*stand.written.decisions, *stand.written.results):
+        bridge.remember(record)
+    return bridge
+
+
+def test_a_class_of_jobs_that_a_person_must_approve(stand: Stand) -> None:
+    stand.fill()
+    stand.urgent("high")
+    held_back = ((Selector.parse("partition=spot"), {Action.EVICT: Mode.APPROVE}),)
+    stand.bridge = stand.new_bridge(replace(OPTIONS, modes_for=held_back))
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.AWAITING_APPROVAL]
+    assert value(stand.bridge.metrics.awaiting_approval) == 1
+    assert "spot" in {stand.cluster.scheduler.job(each.job).partition for each in stand.written.decisions}  # type: ignore[union-attr]

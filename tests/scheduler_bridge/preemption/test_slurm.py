@@ -1,0 +1,125 @@
+"""Evictions for jobs that wait, on a real Slurm."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from records import Action, Mode, Outcome
+from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge.actuators.slurm import SlurmActuator
+from scheduler_bridge.selectors import Selector
+from scheduler_clients.slurm import SlurmClient, SlurmCommands, json_list
+from tests.scheduler_bridge.findings import Written, checkpoint, failure
+from tests.servers.slurm import Slurm
+
+pytestmark = pytest.mark.slurm
+
+OPTIONS = BridgeOptions(
+    modes=dict.fromkeys(Action, Mode.ACT),
+    evict_for=(Selector.parse("partition=urgent"),),
+    evictable=(Selector.parse("partition=p"),),
+    evict_wait=0.0,
+    evict_grace=0.0,
+    evict_yield=5.0,
+)
+GPU = "--gres=shard:4"
+PATH = "/scratch/run 1/step_500"
+SAYS = 'squeue --noheader --jobs=$SLURM_JOB_ID --Format=comment:1100 | sed -n "s/.*schedmate-checkpoint=\\([^ ]*\\).*/\\1/p"'
+"""What docs/slurm.md shows."""
+
+
+@pytest.fixture
+def actuator(slurm: Slurm) -> SlurmActuator:
+    return SlurmActuator(SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)})))
+
+
+@pytest.fixture
+def full(slurm: Slurm) -> Iterator[list[str]]:
+    """A cluster whose six GPUs are taken."""
+    jobs = [slurm.submit("sleep 60", GPU) for _ in range(6)]
+    for job in jobs:
+        slurm.wait(job, "RUNNING")
+    yield jobs
+    slurm.run("scancel", *slurm.run("squeue", "-h", "-a", "-o", "%i").split())
+
+
+def step(bridge: Bridge, slurm: Slurm, job: str, state: str) -> None:
+    """Let the bridge work until a job is in a state."""
+    deadline = time.monotonic() + 20
+    while slurm.fields(job)["JobState"] != state:
+        assert time.monotonic() < deadline, (slurm.fields(job), slurm.log())
+        bridge.advance()
+        time.sleep(0.05)
+
+
+def test_one_that_waits_gets_the_place_of_who_loses_least(
+    slurm: Slurm, actuator: SlurmActuator, full: list[str]
+) -> None:
+    written = Written()
+    bridge = Bridge(actuator, OPTIONS, written)
+    bridge.accept(checkpoint(full[3], time.time()))
+    high = slurm.submit("sleep 60", GPU, "--partition=urgent")
+    step(bridge, slurm, high, "RUNNING")
+    assert [decision.job for decision in written.decisions] == [full[3]]
+    assert [slurm.fields(job)["Restarts"] for job in full] == ["0", "0", "0", "1", "0", "0"]
+    slurm.run("scancel", full[0])
+    step(bridge, slurm, full[3], "RUNNING")
+    assert written.outcomes == [Outcome.STARTED, Outcome.DONE]
+
+
+def test_several_nodes_at_once(slurm: Slurm, actuator: SlurmActuator, full: list[str]) -> None:
+    written = Written()
+    bridge = Bridge(actuator, OPTIONS, written)
+    places = {job: slurm.fields(job)["NodeList"] for job in full}
+    gang = slurm.submit("sleep 60", "--gres=shard:4", "--nodes=2", "--exclude=n2", "--partition=urgent")
+    step(bridge, slurm, gang, "RUNNING")
+    assert sorted(places[decision.job] for decision in written.decisions) == ["n1", "n3"]
+
+
+def test_who_must_not_be_requeued_or_waits_for_another_reason(
+    slurm: Slurm, actuator: SlurmActuator, full: list[str]
+) -> None:
+    slurm.run("scancel", full[5])
+    stubborn = slurm.submit("sleep 60", GPU, "--no-requeue")
+    slurm.wait(stubborn, "RUNNING")
+    slurm.submit("sleep 60", GPU, "--partition=urgent", f"--dependency=afterok:{full[0]}")
+    written = Written()
+    bridge = Bridge(actuator, OPTIONS, written)
+    bridge.advance()
+    assert not written.decisions
+    queue = actuator.queue()
+    assert {job.view.job for job in queue.running if not job.requeueable} == {stubborn}
+    assert [job.blocked for job in queue.waiting] == [False]
+
+
+def test_hidden_partitions_are_seen_and_text_and_json_agree(slurm: Slurm, full: list[str]) -> None:
+    hidden = slurm.submit("sleep 60", "--partition=hidden", "--account=lab", "--mem=100")
+    slurm.wait(hidden, "RUNNING")
+    commands = SlurmCommands({"SLURM_CONF": str(slurm.configuration)})
+    jobs = SlurmClient(commands).jobs()
+    listed = {job.job: job for job in json_list.parse(commands("squeue", "--json"))}
+    assert {*full, hidden} <= jobs.keys()
+    for job in (*full, hidden):
+        assert listed[job] == jobs[job]
+
+
+def test_a_job_that_starts_again_learns_its_checkpoint(slurm: Slurm, actuator: SlurmActuator) -> None:
+    told = slurm.submit(f'{SAYS}; test -n "$SLURM_RESTART_COUNT"', "--comment=theirs")
+    slurm.wait(told, "FAILED")
+    written = Written()
+    bridge = Bridge(actuator, replace(OPTIONS, evict_for=()), written)
+    strange, plain = (
+        msgspec.structs.replace(checkpoint(told, at), path=path) for at, path in ((1.0, PATH), (2.0, "/run/500"))
+    )
+    bridge.accept(strange)
+    bridge.accept(plain)
+    now = time.time()
+    bridge.accept(failure(job=told, time=now, node="n1"))
+    assert written.decisions[-1].checkpoint == "/run/500"
+    bridge.advance()
+    slurm.wait(told, "COMPLETED")
+    assert (slurm.directory / f"slurm-{told}.out").read_text().split() == ["/run/500"]
+    assert slurm.fields(told)["Comment"] == "theirs"

@@ -1,0 +1,31 @@
+"""GFS in the simulator: the live spot manager, asked by `Managed`."""
+
+from processors.spot.manager import Gfs
+from simulate.policies.spot.managed import Managed
+from tests.simulate.running import job, run, spot
+
+
+def test_it_evicts_the_spot_job_that_has_just_saved() -> None:
+    jobs = [
+        spot("unsaved", 0, 5000, 4, checkpoint_every_s=float("inf")),
+        spot("saved", 0, 5000, 4, checkpoint_every_s=100),
+        job("high", 250, 50, 4),
+    ]
+    runs = run(jobs, Managed(Gfs()), [8])
+    assert {name: each.evictions for name, each in runs.items()} == {"unsaved": 0, "saved": 1, "high": 0}
+    assert runs["saved"].lost == 50
+
+
+def test_high_priority_jobs_keep_together() -> None:
+    jobs = [job("first", 0, 900, 4), spot("low", 0, 900, 4), job("second", 10, 900, 4)]
+    runs = run(jobs, Managed(Gfs()), [8, 8])
+    nodes = {name: each.first_start for name, each in runs.items()}
+    assert nodes == {"first": 0, "low": 0, "second": 10}
+    assert not any(each.evictions for each in runs.values())
+
+
+def test_a_spot_job_beyond_what_is_left_waits() -> None:
+    jobs = [job("high", 0, 1000, 6), spot("small", 1, 100, 2), spot("wide", 1, 100, 4)]
+    runs = run(jobs, Managed(Gfs()), [8])
+    assert runs["small"].first_start == 1
+    assert runs["wide"].first_start == 1200  # after `high`, at the next update of the quota

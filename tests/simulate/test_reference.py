@@ -1,0 +1,49 @@
+"""Agreement, job by job, with a published simulator on Helios Venus, September 2020. The trace is not part of this project."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from simulate.outcomes import completion_times
+from simulate.policies.ordered import fifo, sjf
+from simulate.policies.srtf import Srtf
+from simulate.policies.tiresias import Tiresias
+from simulate.reading import rows
+from simulate.replay import Scenario, replay
+from simulate.simulation import Policy
+from simulate.traces import read_jobs, read_nodes
+
+VENUS = Path(__file__).resolve().parents[3] / "shared" / "traces" / "helios-venus"
+pytestmark = pytest.mark.skipif(not VENUS.exists(), reason="the trace is not here")
+
+
+Outcome = tuple[float | None, float, float]
+"""Start, completion time and wait, in seconds."""
+
+
+@pytest.fixture(scope="module")
+def scenario() -> Scenario:
+    return Scenario(jobs=read_jobs(VENUS / "venus_2020-09_all_vcs.csv.gz"), nodes=read_nodes(VENUS / "vc_config.csv"))
+
+
+@pytest.fixture(scope="module")
+def reference() -> dict[str, dict[str, Outcome]]:
+    found: dict[str, dict[str, Outcome]] = {}
+    for row in rows(VENUS / "venus_2020-09_reference_outcomes_fifo_sjf_srtf.csv.gz"):
+        outcome = row.number("start_s"), row.number("jct_s"), row.number("queue_s")
+        found.setdefault(row.text("scheduler"), {})[row.text("job_id")] = outcome
+    return found
+
+
+@pytest.mark.parametrize(("name", "make"), [("fifo", fifo), ("sjf", sjf), ("srtf", Srtf)])
+def test_every_start_and_end_agrees(
+    name: str, make: Callable[[], Policy], scenario: Scenario, reference: dict[str, dict[str, Outcome]]
+) -> None:
+    runs = replay(scenario, make).runs
+    ours = {run.job.job_id: (run.first_start, (run.ended or 0) - run.job.submit_s, run.queued) for run in runs}
+    assert ours == reference[name]
+
+
+def test_the_mean_of_tiresias_agrees(scenario: Scenario) -> None:
+    assert round(completion_times(replay(scenario, Tiresias).runs).mean()) == 14_700
