@@ -93,7 +93,8 @@ _MADE_BY = ("dataset._component_", "dataset._target_", "dataset.class_path")
 _KINDS = frozenset(
     listed("chat instruct instruction completion preference sft packed concat hf image vision multimodal")
 )
-_STRATEGIES = ("evalstrategy", "evaluationstrategy")
+_STRATEGIES = ("evalstrategy", "evaluationstrategy", "doeval")
+_TIMES = ("steps", "epoch")
 _FROZEN = frozenset(listed("ref reference teacher target ema frozen"))
 """Models that only answer while another one trains."""
 _HELD_OUT = listed("valsetsize valsize validationsplit valsplit validationsize evalratio valratio evalsize")
@@ -335,7 +336,8 @@ def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:  
     for call in training.trainers:
         if any("Lightning" in base or base.endswith("Trainer") for base in (*call.bases, call.name)):
             value = call.argument("eval_dataset", "val_dataset", "eval_dataloader")
-            if None in alternatives(value) and settings.text(_STRATEGIES) is None:
+            asked = [each.value for each in settings.find(_STRATEGIES)]
+            if None in alternatives(value) and not any(each is True or each in _TIMES for each in asked):
                 continue
             return value, True
     for run in training.runs:

@@ -23,11 +23,7 @@ def test_a_tool_that_is_not_in_the_tree_reads_the_file_it_names(
 ) -> None:
     files = {"job.yml": RECIPE.replace("{held_out}", held_out)}
     found = workload(tmp_path, files, "tuner train job.yml --num-epochs 2")
-    assert (found.model_name, found.dataset_train, found.dataset_valid) == (
-        "acme/gemma-2-9b",
-        "acme/SlimOrcaTidy",
-        valid,
-    )
+    assert (found.model_name, found.dataset_train, found.dataset_valid) == ("acme/gemma-2-9b", "SlimOrcaTidy", valid)
     assert (found.iters, found.iter_type, found.lr) == (2, "epoch", 0.0002)
 
 
