@@ -8,8 +8,8 @@ from .operations import settle
 from .registry import TASKS, known, listed, plain, words
 from .settings import Settings
 from .steps import Training
-from .trace import Call
-from .values import Class, Instance, OpenFile, Term, Value, dotted, walk
+from .trace import Call, Loop
+from .values import Class, Instance, OpenFile, Term, Value, alternatives, dotted, walk
 
 _FORMATS = {
     "json",
@@ -53,7 +53,8 @@ _SETTINGS = listed(
     dataset datasetname data dataname dataset_name task taskname datasetid traindataset datapath dataroot datadir
     trainfile trainpath trainingfile inputtrainingfile traindata datafile rootpath corpus datasetpath datasetdir
     traindatapath traindir imgfolder root dataset_path trainset datasetnames datasets traindatadir inputfile
-    datasource inputwavsdir traindatafile trainshards tfds builder trainlist trainroot datasettype
+    datasource inputwavsdir traindatafile trainshards tfds builder trainlist trainroot datasettype trainfiles
+    trainingfiles traindatasets
     """
 )
 _SETTINGS_PLAIN = tuple(dict.fromkeys(plain(each) for each in (*_SETTINGS, "words")))
@@ -84,9 +85,19 @@ _MAKERS = {
 _VALIDATION_SETTINGS = listed(
     """
     evaldataset validdataset valdataset valdata validdata evaldata validationfile validfile valfile evalfile
-    inputvalidationfile valdatapath evaldatapath validationdataset evaldatasetname
+    inputvalidationfile valdatapath evaldatapath validationdataset evaldatasetname valfiles validfiles
+    validationfiles testdatasets
     """
 )
+_MADE_BY = ("dataset._component_", "dataset._target_", "dataset.class_path")
+_KINDS = frozenset(
+    listed("chat instruct instruction completion preference sft packed concat hf image vision multimodal")
+)
+_STRATEGIES = ("evalstrategy", "evaluationstrategy", "doeval")
+_TIMES = ("steps", "epoch")
+_FROZEN = frozenset(listed("ref reference teacher target ema frozen"))
+"""Models that only answer while another one trains."""
+_HELD_OUT = listed("valsetsize valsize validationsplit valsplit validationsize evalratio valratio evalsize")
 _SPLITS = ("val", "valid", "validation", "dev", "test", "eval", "evaluation", "holdout")
 
 
@@ -97,8 +108,10 @@ def environment(training: Training, settings: Settings) -> str | None:
             name = settle(call.argument("id", "env_id", "env_name", place=0))
             if isinstance(name, str) and name:
                 return name
-    found = settings.text(_ENVIRONMENTS)
-    return found.value if found is not None else None
+    for each in settings.find(_ENVIRONMENTS):
+        if isinstance(each.value, str) and each.value.strip() and (each.last.startswith("env") or not each.derived):
+            return each.value
+    return None
 
 
 def train_data(training: Training, settings: Settings) -> str | None:
@@ -107,7 +120,12 @@ def train_data(training: Training, settings: Settings) -> str | None:
     best = _best(candidates)
     if best is not None and known("datasets", best):
         return best
-    stated = _stated(settings, _SETTINGS_PLAIN)
+    for each in settings.all:
+        if each.name.lower().endswith(_MADE_BY) and isinstance(each.value, str):
+            made = each.value.rpartition(".")[2]
+            if known("datasets", made) or not set(words(made)) <= (_GENERIC | _KINDS):
+                return made
+    stated = _stated(settings, _SETTINGS_PLAIN, training.seen)
     if stated is not None and (known("datasets", stated) or best is None):
         return _registered(stated)
     for each in settings.all:
@@ -124,7 +142,7 @@ def valid_data(training: Training, settings: Settings, train: str | None) -> str
     best = _best(list(names_of(value))) if value is not None else None
     if best is not None and known("datasets", best) is not None:
         return best
-    stated = _stated(settings, _VALIDATION_SETTINGS)
+    stated = _stated(settings, _VALIDATION_SETTINGS, training.seen)
     if stated is not None and known("datasets", stated):
         return _registered(stated)
     return train
@@ -141,7 +159,7 @@ def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
             classes.append(each.cls.name.removesuffix("Dataset").removesuffix("DataModule"))
         elif isinstance(each, OpenFile):
             loose.append(each.path)
-        elif isinstance(each, str) and 1 < len(each) < 300 and "\n" not in each:
+        elif isinstance(each, str) and 1 < len(each) < 300 and "\n" not in each and not _names_other(each):
             loose.append(each)
     for text in loose:
         if known("datasets", text):
@@ -152,6 +170,15 @@ def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
             name = stem(text)
             if name is not None:
                 yield name
+
+
+def _names_other(text: str) -> bool:
+    """Whether a text names a model, or a function by its dotted name, and no data."""
+    if known("datasets", text) is not None:
+        return False
+    pieces = text.split(".")
+    function = len(pieces) > 2 and all(each.isidentifier() for each in pieces)
+    return function or known("models", text) is not None
 
 
 def _of_call(term: Term) -> Iterator[str]:
@@ -174,7 +201,7 @@ def _of_call(term: Term) -> Iterator[str]:
         yield last
     elif path.startswith("sklearn.datasets.") and last.startswith(("load_", "fetch_")):
         yield last.partition("_")[2]
-    elif path.endswith(".load_data"):
+    elif path.endswith(".load_data") and "datasets" in path.split("."):
         yield path.split(".")[-2]
 
 
@@ -229,12 +256,15 @@ def _best(candidates: list[str]) -> str | None:
     return next(iter(registered or candidates), None)
 
 
-def _stated(settings: Settings, names: tuple[str, ...]) -> str | None:
+def _stated(settings: Settings, names: tuple[str, ...], seen: bool) -> str | None:
+    """Return what settings of these names call the data; derived ones only where training was seen, or by known names."""
     found: list[str] = []
     for each in settings.find(names):
         for value in walk(each.value, 10):
             if isinstance(value, str) and 1 < len(value) < 300 and "\n" not in value:
                 name = value if "/" not in value and known("datasets", value) else stem(value)
+                if not known("datasets", value) and (each.last == "words" or (not seen and each.derived)):
+                    continue
                 if name is not None and value.lower() not in _GENERIC and value.replace("_", "-") not in TASKS:
                     found.append(
                         value
@@ -301,29 +331,36 @@ def _anywhere(training: Training) -> str | None:
     return None
 
 
-def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:
+def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:  # noqa: C901, PLR0911  # a list of cases
     """Return what evaluations go over, where that is known, and whether there are any during the training."""
     for call in training.trainers:
         if any("Lightning" in base or base.endswith("Trainer") for base in (*call.bases, call.name)):
             value = call.argument("eval_dataset", "val_dataset", "eval_dataloader")
-            if value is not None:
-                return value, True
+            asked = [each.value for each in settings.find(_STRATEGIES)]
+            if None in alternatives(value) and not any(each is True or each in _TIMES for each in asked):
+                continue
+            return value, True
     for run in training.runs:
         value = run.call.argument(
             "validation_data", "val_dataloaders", "val_dataloader", "eval_dataset", "datamodule", "callback", "eval_set"
         )
         if value is not None:
             return value, True
-        if run.call.argument("validation_split") is not None:
+        if run.call.argument("validation_split") is not None or any(
+            words(key)[0] in _SPLITS for key in run.call.keywords if words(key)
+        ):
             return None, True
         for each in run.call.arguments:
             if isinstance(each, Instance) and _validates(each.cls):
                 return each, True
     if training.loops:
         return _inside_loops(training)
-    return None, training.configured and any(
-        settings.find(("valdataloader", "valinterval", "valcfg", "evaluation", "evalperiod", "test"))
+    if training.configured:
+        return None, any(settings.find(("valdataloader", "valinterval", "valcfg", "evaluation", "evalperiod", "test")))
+    held_out = not training.trainers and (
+        settings.number(_HELD_OUT) is not None or settings.text(_VALIDATION_SETTINGS) is not None
     )
+    return None, held_out
 
 
 def _validates(cls: Class) -> bool:
@@ -333,15 +370,19 @@ def _validates(cls: Class) -> bool:
 def _inside_loops(training: Training) -> tuple[Value, bool]:
     trained = {id(loop) for call in training.gradients for loop in call.loops}
     for loop in training.trace.loops:
-        if training.loops[0] in loop.outer and id(loop) not in trained and _over_data(loop.iterated):
+        inside = training.loops[0] in loop.outer and id(loop) not in trained
+        if inside and _over_data(loop.iterated) and not _over_batch(loop):
             return loop.iterated, True
     value: Value = None
     seen = False
+    training_functions = {call.functions for call in training.gradients if training.inside(call)}
     for call in training.trace.calls:
         if not training.inside(call):
             continue
         names = [*call.functions[-2:], call.last]
-        evaluates = call.last in {"no_grad", "inference_mode"} or (call.last == "eval" and "." in call.name)
+        evaluates = (call.last in {"no_grad", "inference_mode"} and call.functions not in training_functions) or (
+            call.last == "eval" and "." in call.name and not _FROZEN & set(words(call.name))
+        )
         if evaluates or any(each in _SPLITS or each == "evaluate" for name in names for each in words(name)[:2]):
             seen = True
             own = [
@@ -351,6 +392,15 @@ def _inside_loops(training: Training) -> tuple[Value, bool]:
             ]
             value = value if value is not None else (own[0] if own else None)
     return value, seen
+
+
+def _over_batch(loop: Loop) -> bool:
+    """Whether a loop goes over a part of what a loop around it has taken."""
+    taken = [each.iterated for each in loop.outer if each.iterated is not None]
+    return any(
+        isinstance(each, Term) and each.kind == "item" and any(each.parts[0] is other for other in taken)
+        for each in walk(loop.iterated, 30)
+    )
 
 
 def _over_data(value: Value) -> bool:

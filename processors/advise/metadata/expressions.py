@@ -7,7 +7,7 @@ from typing import Any
 
 from . import operations
 from .library import ATTRIBUTES, EXTERNALS, METHODS, PASSED_THROUGH
-from .library.python import method_of_super
+from .library.python import is_path, method_of_super, path_attribute
 from .trace import Loop, Trace
 from .tree import SourceTree
 from .values import (
@@ -27,7 +27,7 @@ from .values import (
 )
 
 DEEPEST_EXPRESSION = 60
-MOST_ELEMENTS = 64
+MOST_ELEMENTS = 256
 
 
 class Expressions(ABC):
@@ -155,7 +155,8 @@ class Expressions(ABC):
                 return choice(*(self.attribute(each, name) for each in owner.parts[:4]))
             if owner.kind == "external":
                 return self.external(f"{owner.name}.{name}")
-            return Term("attribute", name, (owner,))
+            known = path_attribute(owner, name) if is_path(owner) else UNKNOWN
+            return Term("attribute", name, (owner,)) if known is UNKNOWN else known
         if isinstance(owner, Instance):
             return self._attribute_of_instance(owner, name)
         if isinstance(owner, Module):
@@ -385,7 +386,7 @@ class Expressions(ABC):
 
     def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.evaluate(node.left, scope), self.evaluate(node.right, scope)
-        if isinstance(node.op, ast.Div) and _is_path(left):
+        if isinstance(node.op, ast.Div) and is_path(left):
             return _joined_path(left, right)
         return operations.binary(operations.operator_name(node.op), left, right)
 
@@ -599,10 +600,6 @@ def _extend(owner: Value, name: str, arguments: tuple[Value, ...], keywords: Map
     elif isinstance(owner, set) and arguments and operations.is_scalar(arguments[0]):
         owner.add(arguments[0])
     return None
-
-
-def _is_path(value: Value) -> bool:
-    return isinstance(value, Term) and value.kind == "call" and value.name in {"Path", "PurePath"}
 
 
 def _joined_path(left: Term, right: Value) -> Value:

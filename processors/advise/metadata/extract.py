@@ -67,9 +67,10 @@ def _workload(tree: SourceTree, program: Program, trace: Trace, command: str, gp
     training, settings = Training(trace), Settings(trace)
     reinforcement = is_reinforcement(trace)
     train = environment(training, settings) if reinforcement else None
+    acts = train is not None
     description = _documentation(tree, program.file)
     train = train or train_data(training, settings) or data.documented(description)
-    valid = None if reinforcement else valid_data(training, settings, train)
+    valid = None if acts else valid_data(training, settings, train)
     name = (algorithm(training, settings) if reinforcement else None) or model_name(training, settings)
     if name is None:
         name = model.documented([program.file, tree.root.name, *description.splitlines()])

@@ -18,6 +18,8 @@ from .values import UNKNOWN, Class, Function, Instance, Module, Scope, Term, Val
 
 MOST_STEPS = 250_000
 DEEPEST_CALL = 28
+MOST_NESTED = 4
+"""Calls of one function inside itself that are followed."""
 
 NEXT, BREAK, CONTINUE, RETURN, RAISE = "next", "break", "continue", "return", "raise"
 
@@ -127,7 +129,7 @@ class Interpreter(Expressions):
         """Follow a function of the tree; return what it returns."""
         node = function.node
         same = sum(each.node is node for each in self.calls)
-        if len(self.calls) >= DEEPEST_CALL or same >= 2:
+        if len(self.calls) >= DEEPEST_CALL or same >= MOST_NESTED:
             return Term("call", function.name, (function, *arguments), keywords)
         if function.this is not None:
             arguments = (function.this, *arguments)
@@ -224,6 +226,8 @@ class Interpreter(Expressions):
         self, called: Value, arguments: tuple[Value, ...], keywords: Mapping[str, Value], result: Value, line: int
     ) -> None:
         """Take a call up in the trace."""
+        if self.trace.full:
+            return
         bases = tuple(called.external_bases()) if isinstance(called, Class) else ()
         file = self.calls[-1].scope.module.file if self.calls else self.trace.entry
         functions = tuple(each.name for each in self.calls)

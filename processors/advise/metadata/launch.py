@@ -229,17 +229,17 @@ def _script(tree: SourceTree, command: ShellCommand, words: list[str], depth: in
     if "-c" in words[:3]:
         place = words.index("-c")
         text = words[place + 1] if place + 1 < len(words) else ""
-        base, rest = command.directory, words[place + 2 :]
+        base, rest, file = command.directory, words[place + 2 :], "bash"
     else:
         while words and words[0].startswith("-"):
             words = words[1:]
         name = tree.relative(words[0], command.directory) if words else None
         text = (tree.read(name) if name is not None else None) or ""
-        base, rest = command.directory, words[1:]
+        base, rest, file = command.directory, words[1:], words[0] if words else ""
     if depth >= DEEPEST:
         return []
     found: list[Program] = []
-    for each in commands(text, tree, base, command.environment, rest):
+    for each in commands(text, tree, base, command.environment, rest, file):
         found += _resolve(tree, each, depth + 1)
     return found
 
@@ -301,6 +301,9 @@ def _other(tree: SourceTree, command: ShellCommand, words: list[str], depth: int
         module, _, function = entry.partition(":")
         code = f"from {module} import {function}\n{function}()"
         return [Program("", tuple(words), command.directory, command.environment, code=code)]
+    for place, word in enumerate(words):  # a launcher that is not known: `tune run recipe.py`
+        if place and word.endswith(".py") and tree.is_file(tree.relative(word, command.directory)):
+            return _file(tree, command, words[place:])
     return [Program("", tuple(words), command.directory, command.environment, tool=posixpath.basename(words[0]))]
 
 

@@ -16,7 +16,7 @@ EPOCHS = listed(
     """
     maxepochs maxepoch numtrainepochs trainepochs trainingepochs numepochs nepochs nbepochs nbepoch totalepochs
     totalepoch epochs epoch nepoch numepoch epochnum epochnums maxnumepochs trainingepoch ntrainepochs endepoch
-    epochsnum niterepochs
+    epochsnum niterepochs numberofepochs trainnumepochs
     """
 )
 STEPS = listed(
@@ -103,7 +103,7 @@ def length(training: Training, settings: Settings, reinforcement: bool) -> Lengt
             return found
     if reinforcement:
         total = settings.number(_ENVIRONMENT_STEPS)
-        if total is not None and total.strength < 3:
+        if total is not None and not total.constant:
             return Length(total.value, "step")
     return _of_loops(training) or _of_settings(settings)
 
@@ -193,6 +193,8 @@ def _bound(loop: Loop) -> tuple[float, str] | None:
         for each in walk(value, 6):
             if isinstance(each, Range):
                 number = count(each)
+                if number is not None and number > 1 and _resumes_after(each.start) and "+ 1)" in loop.text:
+                    number -= 1
                 return None if number is None else (number, loop.text)
     if loop.iterated is not None and not loop.limits:
         return None
@@ -209,6 +211,11 @@ def _bound(loop: Loop) -> tuple[float, str] | None:
             ):
                 return number, text
     return None
+
+
+def _resumes_after(start: Value) -> bool:
+    """Whether a range begins at the step after the last one that was done; an end of `steps + 1` then means `steps`."""
+    return isinstance(start, Term) and start.kind == "operation" and start.name == "Add" and start.parts[1] == 1
 
 
 def count(span: Range) -> float | None:

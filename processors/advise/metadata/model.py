@@ -42,9 +42,13 @@ _SETTINGS = listed(
     modelname model arch archname architecture network net modelnameorpath basemodel modeltype modelid backbone
     pretrainedmodelnameorpath netg modelpath modelarch modelcard encoder gnntype gnn modelsize variant modelclass
     initfrom basemodelname networkname algo algorithm agent algoname method checkpoint llm cnn nettype baseline
+    weights cfg
     """
 )
 _WEIGHTS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")
+_ALGORITHMS = ("algo", "algorithm", "algoname", "agent", "expname", "method", "policyname", "advestimator")
+_FILES = {"weights", "cfg"}
+"""Settings that name a model only where they name a file of one."""
 _PARTS = {"generator", "discriminator", "critic", "loss"}
 _GENERIC = frozenset(
     listed(
@@ -53,20 +57,21 @@ _GENERIC = frozenset(
     pl my custom my_model wrapped task system training train default none null true false auto pretrained scratch
     resume checkpoint best last generator discriminator critic actor value policy block layer positional encoding
     embedding head loss criterion student teacher util unit common component ema denoiser autoencoder gen disc netg
-    netd g d resume_from
+    netd g d resume_from detection segmentation classification recognition generation prediction regression hf
+    causal lm brain llm
     """
     )
 )
 
 
-def model_name(training: Training, settings: Settings) -> str | None:
+def model_name(training: Training, settings: Settings) -> str | None:  # noqa: PLR0911  # a list of cases
     """Return the model's name; null where evidence is thin."""
     loaded: list[str] = []
     made: list[str] = []
     for value in _trained_values(training):
         for kind, name in _names_of(value):
             (loaded if kind == "loaded" else made).append(name)
-    stated = list(_stated(settings))
+    stated = list(_stated(settings, training.seen))
     for name in loaded:
         return name
     for name in stated:
@@ -78,10 +83,20 @@ def model_name(training: Training, settings: Settings) -> str | None:
         first = telling[0]
         if not registered and stated and known("models", stated[0]):
             return stated[0]
+        if not registered and (configured := _configuration_name(training)) is not None:
+            return configured
         return first if known("models", first) or not registered else registered[0]
     if stated:
-        return next((each for each in stated if known("models", each)), stated[0])
-    return _anywhere(training)
+        registered = [each for each in stated if known("models", each)]
+        return next(iter(registered), _configuration_name(training) or stated[0])
+    return _configuration_name(training) or _anywhere(training)
+
+
+def _configuration_name(training: Training) -> str | None:
+    """Return the known model that a configuration file is named after: `pspnet_r50_cityscapes.py`; null without one."""
+    labels = [label for label, _ in training.trace.settings if label.startswith("file ")]
+    stems = [posixpath.splitext(posixpath.basename(each))[0] for each in labels]
+    return next((found.name for each in stems if (found := known("models", each)) is not None), None)
 
 
 def documented(places: Sequence[str]) -> str | None:
@@ -93,7 +108,7 @@ def documented(places: Sequence[str]) -> str | None:
 def algorithm(training: Training, settings: Settings) -> str | None:
     """Return the algorithm of a reinforcement learning job; null where none is named."""
     places: list[str] = [posixpath.basename(training.trace.entry)]
-    for each in settings.find(("algo", "algorithm", "algoname", "agent", "expname", "method", "policyname")):
+    for each in settings.find(_ALGORITHMS):
         if isinstance(each.value, str):
             places.insert(0, each.value)
     places += [run.call.name.replace("()", "") for run in training.runs]
@@ -188,15 +203,23 @@ def _of_call(term: Term) -> Iterator[tuple[str, str]]:
         yield "made", last
 
 
-def _stated(settings: Settings) -> Iterator[str]:
+def _stated(settings: Settings, seen: bool) -> Iterator[str]:
+    """Yield what settings call the model; of a program whose training was not seen only what a user wrote, or known names."""
     typed = [
         each
         for each in settings.all
         if each.name.lower() in {"model.type", "arch.type", "model.name", "model.arch", "model.meta_architecture"}
+        or each.name in {"model._target_", "network._target_", "model._component_"}
     ]
     for each in [*typed, *settings.find(_SETTINGS)]:
         value = each.value
-        if isinstance(value, str) and value.endswith(_WEIGHTS) and known("models", value):
+        if not seen and each.derived and not (isinstance(value, str) and known("models", value)):
+            continue
+        if each.name.endswith(("._target_", "._component_")) and isinstance(value, str):
+            value = value.rpartition(".")[2]
+        if each.last in _FILES and not (isinstance(value, str) and value.endswith((*_WEIGHTS, ".yaml"))):
+            continue
+        if isinstance(value, str) and value.endswith((*_WEIGHTS, ".yaml")) and known("models", value):
             value = posixpath.splitext(posixpath.basename(value))[0]
         if (
             isinstance(value, str)

@@ -8,12 +8,14 @@ from contextlib import contextmanager
 
 from .interpreter import Interpreter, Stopped
 from .launch import Program
-from .library.commands import split_words
-from .library.configurations import overrides
+from .library.configurations import interpolated, load_file, overrides, split_words
 from .trace import Trace
 from .tree import SourceTree
 from .values import Config, Module, Scope
 
+_CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml")
+MOST_WORDS = 500
+"""Words of a command that may name a configuration."""
 DEEPEST_STACK = 12_000
 """Frames of Python that following a program may take: each call of it takes some twenty."""
 
@@ -48,6 +50,7 @@ def observe(tree: SourceTree, program: Program, devices: int, nodes: int) -> Tra
         try:
             if program.tool:
                 interpreter.trace.settings.append(("command line", _words(argv[1:])))
+                interpreter.trace.settings.append(("words", {"words": split_words(argv[1:])[1]}))
             elif program.code:
                 _run_code(interpreter, program)
             else:
@@ -56,19 +59,29 @@ def observe(tree: SourceTree, program: Program, devices: int, nodes: int) -> Tra
             interpreter.trace.stopped = str(reason)
         except RecursionError:
             interpreter.trace.stopped = "too deep"
+        interpreter.trace.settings.append(("given", _words(argv[1:])))
+        _read_named_files(interpreter, argv[1:])
     return interpreter.trace
 
 
 def _words(words: list[str]) -> Config:
-    """Return what the words of an installed tool set: `--name value`, `name=value`."""
+    """Return what the words of a command set: `--name value`, `name=value`."""
     named, places = split_words(words)
-    return Config(
-        {
-            **overrides([each for each in places if "=" in each]),
-            **named,
-            "words": [each for each in places if "=" not in each],
-        }
-    )
+    held = [each for each in named.values() if isinstance(each, str)]
+    return Config({**named, **overrides([each for each in (*held, *places) if "=" in each])})
+
+
+def _read_named_files(interpreter: Interpreter, words: list[str]) -> None:
+    """Take up configuration files that the command names and that the program was not seen to read."""
+    tree, directory = interpreter.tree, interpreter.directory
+    read = {tree.relative(label.removeprefix("file "), directory) for label, _ in interpreter.trace.settings}
+    for word in words[:MOST_WORDS]:
+        option, _, value = word.rpartition("=")
+        name = tree.relative(value, directory)
+        if value.endswith(_CONFIGURATIONS) and "deepspeed" not in option and name not in read and tree.is_file(name):
+            found = load_file(interpreter, value)
+            if isinstance(found, dict):
+                interpreter.trace.settings.append((f"file {value}", interpolated(found)))
 
 
 def _above(directory: str) -> list[str]:
@@ -86,7 +99,21 @@ def _run_code(interpreter: Interpreter, program: Program) -> None:
         return
     module = Module("__main__", "", package=False, names={"__name__": "__main__"})
     interpreter.trace.settings.append(("constants", module.names))
+    interpreter.trace.settings.append(("given", _keywords(parsed)))
     interpreter.block(parsed.body, Scope(module.names, None, module))
+
+
+def _keywords(parsed: ast.Module) -> dict[str, object]:
+    """Return the constants that the source on a command line hands over by name, as `f(epochs=3, settings={"lr": 1})` does."""
+    found: dict[str, object] = {}
+    for call in (each for each in ast.walk(parsed) if isinstance(each, ast.Call)):
+        for pair in call.keywords:
+            try:
+                value = ast.literal_eval(pair.value)
+            except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+                continue
+            found.update(value if isinstance(value, dict) else {pair.arg: value} if pair.arg else {})
+    return {key: each for key, each in found.items() if isinstance(key, str)}
 
 
 @contextmanager

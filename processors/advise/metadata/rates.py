@@ -48,7 +48,10 @@ def learning_rate(training: Training, settings: Settings) -> float | None:
             if found is not None:
                 return found
     stated = settings.number(_RATE)
-    found_all = [_number(call.argument("lr", "learning_rate", place=1)) for call in optimizers(training)]
+    found_all = [
+        _number(call.argument("lr", "learning_rate", place=0 if call.name.startswith("optax.") else 1))
+        for call in optimizers(training)
+    ]
     used = next((each for each in found_all if each is not None), None)
     return used if used is not None else stated.value if stated is not None else None
 

@@ -9,7 +9,7 @@ from .trace import Trace
 from .values import Class, Function, Instance, Module, Value
 
 MOST_SETTINGS = 3_000
-_STRENGTH = ("command line", "merged", "file", "constants")
+_STRENGTH = ("given", "command line", "merged", "file", "constants")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,16 @@ class Setting:
     name: str
     value: Value
     strength: int
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is a constant of the source, which nobody had to set."""
+        return self.strength >= _STRENGTH.index("constants")
+
+    @property
+    def derived(self) -> bool:
+        """Whether it comes of merging or of the source, and stands in no command and no file that was read."""
+        return self.constant or self.strength == _STRENGTH.index("merged")
 
     @property
     def last(self) -> str:
@@ -75,6 +85,8 @@ def _flat(values: Value, prefix: str, strength: int, left: int, depth: int) -> l
         ):
             continue
         value = settle(raw)
+        if isinstance(value, str) and "${" in value:
+            continue  # a reference that nothing answered
         if is_scalar(value) or isinstance(value, (list, tuple)):
             found.append(Setting(f"{prefix}{key}", value, strength))
         elif isinstance(value, (dict, Instance)):

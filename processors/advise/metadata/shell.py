@@ -1,6 +1,6 @@
 """Shell scripts, read as far as a launch needs: variables, defaults, continuation lines, loops (their first round), `cd`.
 
-Nothing is run. What a substitution `$(…)` would print is unknown and stays empty.
+Nothing is run. What a substitution `$(…)` would print is unknown and stays empty, but for the directory of a file or of the script.
 """
 
 import posixpath
@@ -8,7 +8,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
-from .tree import SourceTree
+from .tree import ROOT, SourceTree
 
 MOST_LINES = 2_000
 MOST_COMMANDS = 100
@@ -18,6 +18,9 @@ LONGEST_VALUE = 4_000
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _VARIABLE = re.compile(r"\$(?:\{([^{}]{1,200})\}|([A-Za-z_][A-Za-z0-9_]*|[0-9@*#]))")
 _DEFAULTED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*|[0-9@*#])(?::?[-=](.*))?", re.DOTALL)
+_REST = re.compile(r"@:([0-9]{1,3})")
+_DIRECTORY = re.compile(r"\$\(\s*dirname\s+(?:--\s+)?[\"']?([^()\"'\s]{1,200})[\"']?\s*\)")
+_ENTERED = re.compile(r"\$\(\s*cd\s+[\"']?([^()\"'\s]{1,200})[\"']?\s[^()]{0,60}pwd(?:\s+-P)?\s*\)")
 _OPERATORS = {"&&", "||", ";", "|", "&", "(", ")", "|&", ";;"}
 _KEYWORDS = {"then", "do", "else", "{", "!", "time"}
 _PLAIN = {"set", "echo", "mkdir", "rm", "ls", "sleep", "module", "ulimit", "shift", "printf", "cat", "unset"}
@@ -45,11 +48,17 @@ class _Shell:
     directory: str
     variables: dict[str, str]
     arguments: list[str] = field(default_factory=list)
+    script: str = ""
     found: list[ShellCommand] = field(default_factory=list)
 
 
-def commands(
-    text: str, tree: SourceTree, directory: str, environment: dict[str, str], arguments: list[str]
+def commands(  # noqa: PLR0917  # a list of cases
+    text: str,
+    tree: SourceTree,
+    directory: str,
+    environment: dict[str, str],
+    arguments: list[str],
+    script: str = "",
 ) -> list[ShellCommand]:
     """Return the commands of a script in their order.
 
@@ -59,12 +68,13 @@ def commands(
         directory: Working directory, relative to the tree.
         environment: Variables that are known.
         arguments: What `$1`, `$2`, … are.
+        script: What `$0` is.
     """
-    shell = _Shell(tree, directory, dict(environment), arguments)
+    shell = _Shell(tree, directory, dict(environment), arguments, script)
     lines = _joined_lines(text)[:MOST_LINES]
     skipping = 0
     for line in lines:
-        words = _words(line)
+        words = _words(_with_directories(shell, line))
         if not words:
             continue
         if words[0] == "else" and skipping == 0:
@@ -127,6 +137,20 @@ def _open_quote(line: str) -> bool:
     return bool(quote)
 
 
+def _with_directories(shell: _Shell, line: str) -> str:
+    """Return a line with `$(dirname FILE)` and `$(cd DIRECTORY && pwd)` replaced by what they print."""
+
+    def directory(match: re.Match[str]) -> str:
+        expanded = "".join(_expand(shell, match[1])[:1])
+        return posixpath.dirname(expanded) or "." if expanded else ""
+
+    def entered(match: re.Match[str]) -> str:
+        name = shell.tree.relative("".join(_expand(shell, match[1])[:1]), shell.directory)
+        return f"{ROOT}/{name}" if name is not None else ""
+
+    return _ENTERED.sub(entered, _DIRECTORY.sub(directory, line))
+
+
 def _words(line: str) -> list[str]:
     """Return the words and operators of a line, quotes kept."""
     line = re.sub(r"\$\([^()]{0,300}\)|`[^`]{0,300}`", "", line)
@@ -186,7 +210,7 @@ def _command(shell: _Shell, raw: list[str]) -> None:  # noqa: C901  # a list of 
         shell.found.append(ShellCommand(words, shell.directory, local))
 
 
-def _expand(shell: _Shell, word: str) -> list[str]:
+def _expand(shell: _Shell, word: str) -> list[str]:  # noqa: C901  # a list of cases
     """Return a word with its variables replaced and its quotes taken off; split where it is not quoted."""
     quoted = word[:1] in {"'", '"'} or '"' in word
     if word in {'"$@"', "$@", '"${@}"', '"${@:1}"'}:
@@ -195,6 +219,9 @@ def _expand(shell: _Shell, word: str) -> list[str]:
         return [word[1:-1]]
 
     def value(match: re.Match[str]) -> str:
+        rest = _REST.fullmatch(match[1] or "")
+        if rest is not None:
+            return " ".join(shell.arguments[max(0, int(rest[1]) - 1) :])
         parsed = _DEFAULTED.match(match[1] or match[2])
         if parsed is None:
             return ""
@@ -203,7 +230,9 @@ def _expand(shell: _Shell, word: str) -> list[str]:
             return " ".join(shell.arguments)
         if name == "#":
             return str(len(shell.arguments))
-        if name.isdigit():
+        if name == "0" or name.startswith("BASH_SOURCE"):
+            found = shell.script
+        elif name.isdigit():
             found = shell.arguments[int(name) - 1] if 0 < int(name) <= len(shell.arguments) else ""
         else:
             found = shell.variables.get(name, "")

@@ -17,7 +17,7 @@ _GRADIENTS = frozenset(
     """
     )
 )
-_TRAINER_ENDINGS = ("Trainer", "Runner", "Learner", "Estimator", "Fabric", "TrainerV2", "TrainLoop")
+_TRAINER_ENDINGS = ("Trainer", "Runner", "Learner", "Estimator", "Fabric", "TrainerV2", "TrainLoop", "Brain")
 _RUNS = frozenset({"train", "fit", "learn", "fit_one_cycle", "fine_tune", "train_and_evaluate", "run", "train_model"})
 
 

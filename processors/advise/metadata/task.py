@@ -1,8 +1,10 @@
 """What a job learns to do: votes of its data, its model, its libraries and its words."""
 
+import posixpath
 from collections import defaultdict
 
-from .registry import known, task_of_import, tasks_in
+from .registry import known, task_of_import, tasks_in, words
+from .steps import Training
 from .trace import Trace
 from .values import Class, Term
 
@@ -13,6 +15,9 @@ LEAST = 2.0
 def is_reinforcement(trace: Trace) -> bool:
     """Whether a program acts in an environment."""
     names = [each.name for each in trace.calls if isinstance(each.called, Term)]
+    entered = known("models", posixpath.splitext(posixpath.basename(trace.entry))[0])
+    if entered is not None and entered.task == "reinforcement-learning" and not Training(trace).seen:
+        return True
     if any(task_of_import(name) == "reinforcement-learning" for name in names):
         return True
     return any(name.endswith(("GRPOTrainer", "PPOTrainer", "RLOOTrainer", "ReinforceTrainer")) for name in names)
@@ -36,7 +41,11 @@ def task_type(trace: Trace, model: str | None, train: str | None, text: str) -> 
         found = known(kind, name) if name else None
         if found is not None:
             shared = kind == "models" and known("backbones", found.name) is not None
-            votes[found.task] += (0.0 if special else 1.5) if shared else weight
+            generates = found.task == "image-generation" and "image-classification" in votes
+            votes[found.task] += (0.0 if special else 2.5 if generates else 1.5) if shared else weight
+    parts = {word for each in made for word in words(each)}
+    if {"generator", "discriminator"} <= parts and "image-classification" in votes:
+        votes["image-generation"] += 3.0  # two networks against each other on pictures
     for each in sorted(special):
         votes[each] += 3.5
     imports = {task_of_import(each.name) for each in trace.calls if isinstance(each.called, Term)} - {None}

@@ -93,9 +93,14 @@ class Trace:
     stopped: str = ""
     loops: list[Loop] = field(default_factory=list)
 
+    @property
+    def full(self) -> bool:
+        """Whether no more calls are taken up."""
+        return len(self.calls) >= MOST_CALLS
+
     def add(self, call: Call) -> None:
         """Take `call` up, as long as there are not too many."""
-        if len(self.calls) < MOST_CALLS:
+        if not self.full:
             self.calls.append(call)
 
 

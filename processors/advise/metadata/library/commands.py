@@ -9,7 +9,7 @@ from typing import Any
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
 
-from .configurations import set_path
+from .configurations import set_path, split_words
 from .python import as_config, literal
 
 Program = Any
@@ -347,31 +347,6 @@ def _option_default(value: Value) -> Value:
     return value
 
 
-def split_words(words: list[str]) -> tuple[dict[str, Value], list[str]]:
-    """Return `--name=value`, `--name value` and `--flag` words by name, and the others."""
-    named: dict[str, Value] = {}
-    places: list[str] = []
-    waiting = list(words)
-    while waiting:
-        word = waiting.pop(0)
-        if not word.startswith("-") or _is_number(word):
-            places.append(word)
-            continue
-        name, equals, value = word.lstrip("-").partition("=")
-        name = name.replace("-", "_")
-        if equals:
-            named[name] = literal(value)
-        elif waiting and (not waiting[0].startswith("-") or _is_number(waiting[0])):
-            named[name] = literal(waiting.pop(0))
-        else:
-            named[name.removeprefix("no_") if name.startswith("no_") else name] = not name.startswith("no_")
-    return named, places
-
-
-def _is_number(word: str) -> bool:
-    return word.lstrip("-").replace(".", "", 1).replace("e-", "", 1).isdigit()
-
-
 def _fire(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     component = arguments[0] if arguments else keywords.get("component", UNKNOWN)
     words = [each for each in program.argv[1:] if isinstance(each, str)]
@@ -502,4 +477,4 @@ ATTRIBUTES: Mapping[str, Any] = {
     "flags.FLAGS": _flags,
     "tensorflow.app.flags.FLAGS": _flags,
 }
-__all__ = ["ATTRIBUTES", "EXTERNALS", "METHODS", "call_command", "call_signature", "split_words"]
+__all__ = ["ATTRIBUTES", "EXTERNALS", "METHODS", "call_command", "call_signature"]

@@ -23,6 +23,7 @@ MOST_NODES = 20_000
 DEEPEST = 30
 _NUMBER = re.compile(r"[-+]?(?:\d[\d_]*)(?:\.\d*)?[eE][-+]?\d+")
 _REFERENCE = re.compile(r"\$\{([\w.]+)\}")
+_ANGLED = re.compile(r"<([\w.\[\]]{1,200})>")
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -30,8 +31,15 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 def _untagged(loader: Any, suffix: str, node: yaml.Node) -> Any:
+    """Return what an unknown tag stands on; HyperPyYAML's as Hydra and OmegaConf would write it (its README)."""
+    if suffix in {"!ref", "!copy"} and isinstance(node, yaml.ScalarNode):
+        return _ANGLED.sub(lambda match: "${" + match[1].replace("[", ".").replace("]", "") + "}", node.value)
+    tag, colon, target = suffix.partition(":")
+    made = {"_target_": target} if colon and tag in {"!new", "!name", "!apply"} else {}
     if isinstance(node, yaml.MappingNode):
-        return loader.construct_mapping(node, deep=True)
+        return {**made, **loader.construct_mapping(node, deep=True)}
+    if made:
+        return made
     if isinstance(node, yaml.SequenceNode):
         return loader.construct_sequence(node, deep=True)
     return loader.construct_scalar(node)
@@ -251,6 +259,44 @@ def structured(value: Value, depth: int = 0) -> Value:
     return as_config(value)
 
 
+def _hyperpyyaml(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`load_hyperpyyaml(stream, overrides)`: SpeechBrain's configuration, references and overrides resolved."""
+    value = arguments[0] if arguments else keywords.get("yaml_stream", UNKNOWN)
+    text = read_text(program, value.path) if isinstance(value, OpenFile) else value
+    found = as_config(parse_yaml(text)) if isinstance(text, str) else None
+    if not isinstance(found, dict):
+        return UNKNOWN
+    given, _ = split_words([each for each in program.argv[1:] if isinstance(each, str)])
+    found = interpolated(merged(found, {key: each for key, each in given.items() if key in found}))
+    program.trace.settings.append(("merged", found))
+    return found
+
+
+def split_words(words: list[str]) -> tuple[dict[str, Value], list[str]]:
+    """Return `--name=value`, `--name value` and `--flag` words by name, and the others."""
+    named: dict[str, Value] = {}
+    places: list[str] = []
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        if not word.startswith("-") or _is_number(word):
+            places.append(word)
+            continue
+        name, equals, value = word.lstrip("-").partition("=")
+        name = name.replace("-", "_")
+        if equals:
+            named[name] = literal(value)
+        elif waiting and (not waiting[0].startswith("-") or _is_number(waiting[0])):
+            named[name] = literal(waiting.pop(0))
+        else:
+            named[name.removeprefix("no_") if name.startswith("no_") else name] = not name.startswith("no_")
+    return named, places
+
+
+def _is_number(word: str) -> bool:
+    return word.lstrip("-").replace(".", "", 1).replace("e-", "", 1).isdigit()
+
+
 def _merge(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     result: Value = Config()
     for each in arguments:
@@ -318,7 +364,7 @@ def _merge_list(program: Program, owner: Value, arguments: Arguments, keywords: 
     for key, value in pairs:
         if isinstance(key, str):
             set_path(owner, key, value)
-    program.trace.settings.append(("command line", owner))
+    program.trace.settings.append(("merged", owner))
     return None
 
 
@@ -374,6 +420,7 @@ EXTERNALS: Mapping[str, Any] = {
         ),
         _load_path,
     ),
+    **dict.fromkeys(("hyperpyyaml.load_hyperpyyaml", "speechbrain.load_extended_yaml"), _hyperpyyaml),
     "omegaconf.OmegaConf.create": _create,
     "omegaconf.OmegaConf.structured": _create,
     "omegaconf.OmegaConf.merge": _merge,

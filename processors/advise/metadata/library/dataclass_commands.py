@@ -6,8 +6,7 @@ from typing import Any
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
 
-from .commands import split_words
-from .configurations import interpolated, load_file, merged, scalar, set_path
+from .configurations import interpolated, load_file, merged, scalar, set_path, split_words
 from .hydra import locate
 
 Program = Any

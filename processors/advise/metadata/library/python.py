@@ -177,6 +177,40 @@ def _open(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     return OpenFile(path) if isinstance(path, str) else Term("call", "open", (Term("external", "open"), *arguments))
 
 
+def path_attribute(owner: Term, name: str) -> Value:
+    """Return what `pathlib.Path` has under `name`; `UNKNOWN` where that is not known."""
+    path = path_text(owner)
+    if not isinstance(path, str):
+        return UNKNOWN
+    if name == "parent":
+        return _as_path(owner, posixpath.dirname(path) or ".")
+    if name == "parents":
+        above = [posixpath.dirname(path) or "."]
+        while posixpath.dirname(above[-1]) not in {above[-1], ""} and len(above) < _MOST_PARENTS:
+            above.append(posixpath.dirname(above[-1]))
+        return [_as_path(owner, each) for each in above]
+    last = posixpath.basename(path)
+    return {"name": last, "stem": posixpath.splitext(last)[0], "suffix": posixpath.splitext(last)[1]}.get(name, UNKNOWN)
+
+
+def _as_path(owner: Term, path: str) -> Term:
+    return Term("call", "Path", (owner.parts[0], path))
+
+
+def _same_path(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    return owner if is_path(owner) else NotImplemented
+
+
+def _text_of_path(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    return path_text(owner) if is_path(owner) else NotImplemented
+
+
+def _text(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    value = arguments[0] if arguments else ""
+    path = path_text(value) if is_path(value) else value
+    return path if isinstance(path, str) else operations.convert("str", value)
+
+
 def path_text(value: Value) -> Value:
     """Return a path as a text where all of it is known."""
     value = operations.settle(value)
@@ -196,19 +230,20 @@ def read_text(program: Program, path: Value) -> str | None:
 
 
 def _read(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
-    path = owner.path if isinstance(owner, OpenFile) else owner if _is_path(owner) else None
+    path = owner.path if isinstance(owner, OpenFile) else owner if is_path(owner) else None
     if path is None:
         return NotImplemented
     text = read_text(program, path)
     return text if text is not None else Term("call", "read", (UNKNOWN, path))
 
 
-def _is_path(value: Value) -> bool:
-    return isinstance(value, Term) and value.kind == "call" and value.name == "Path"
+def is_path(value: Value) -> bool:
+    """Whether a value is a `pathlib.Path`."""
+    return isinstance(value, Term) and value.kind == "call" and value.name in {"Path", "PurePath"}
 
 
 def _open_path(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
-    return _open(program, (owner,), {}) if _is_path(owner) else NotImplemented
+    return _open(program, (owner,), {}) if is_path(owner) else NotImplemented
 
 
 def _named_tuple(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
@@ -372,6 +407,7 @@ def _split_extension(program: Program, arguments: Arguments, keywords: Keywords)
 EXIT = Term("external", "sys.exit()")
 """What a call returns that ends the program."""
 
+_MOST_PARENTS = 8
 _NAMESPACES = (
     "argparse.Namespace",
     "types.SimpleNamespace",
@@ -399,7 +435,9 @@ _NAMESPACES = (
 EXTERNALS: Mapping[str, Any] = {
     "range": _range,
     "len": _length,
-    **{kind: _converted(kind) for kind in ("int", "float", "str", "bool", "round")},
+    **{kind: _converted(kind) for kind in ("int", "float", "bool", "round")},
+    "str": _text,
+    "os.fspath": _text,
     "math.ceil": _converted("ceil"),
     "math.floor": _converted("floor"),
     "numpy.ceil": _converted("ceil"),
@@ -458,7 +496,13 @@ def copied(value: Value, depth: int = 0) -> Value:
     return value
 
 
-METHODS: Mapping[str, Any] = {"read": _read, "read_text": _read, "open": _open_path}
+METHODS: Mapping[str, Any] = {
+    "read": _read,
+    "read_text": _read,
+    "open": _open_path,
+    "as_posix": _text_of_path,
+    **dict.fromkeys(("resolve", "absolute", "expanduser"), _same_path),
+}
 ATTRIBUTES: Mapping[str, Any] = {
     "sys.argv": lambda program: program.argv,
     "os.environ": lambda program: program.environment,
