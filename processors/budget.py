@@ -7,12 +7,14 @@ job which prints free text for hours still gets its verdict.
 
 Programs print a few templates of each of many forms, and the same words again with other numbers. Data has one form, or a few, and other
 words in each line. So a template with new words costs the more the more was spent on its form, unless its chunk holds it twice. That leaves
-100 to 200 templates of most data, where a program may print thousands.
+some hundred templates of most data, where a program may print thousands. All lines behind one logger's prefix may be of one form: what a
+program says of its settings is read first, and progress has tokens of its own.
 
 All follows from the lines and from their arrival times, nothing from this process's clock or caches: a replay passes over the same lines.
 """
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -32,13 +34,15 @@ BEGINNING, SYMBOLS = 96, 12
 DENSE, LONG_WORD = 32, 20
 """Symbols of a beginning from which two more cost a token: numbers and punctuation cost most to read. So do as many letters in one word."""
 FORMS = 128
-"""Counters of tokens by form, a byte each; forms share them by their hash."""
-USUAL, DOUBLED = 64, 8
+"""Counters of tokens by form, two bytes each; forms share them by their hash."""
+USUAL, DOUBLED = 300, 16
 """Tokens spent on one form from which a template with new words costs twice as much, and twice again with each so many more."""
+MOST_SPENT = 65535
+"""Tokens at which a counter stops."""
 FEWEST = 3
 """Letters that tell the words of one statement from another's."""
 KEPT = 0.5
-"""Share of a purse that is kept for forms on which less than that was spent."""
+"""Share of the first purse that is kept for forms on which less than that was spent."""
 ATTEMPTS = 16
 """Templates of a chunk that a purse turns away; then it is closed until the next chunk."""
 NEWEST = 64
@@ -179,7 +183,7 @@ def _bought(state: BudgetState, number: int, wanted: Iterable[str], counts: Mapp
     purse, refused = PURSES[number], 0
     bought: list[str] = []
     said: dict[str, None] = {}
-    forms = bytearray(state.forms or bytes(FORMS))
+    forms = array("H", state.forms or bytes(2 * FORMS))
     for each in wanted:
         form, price = _form(each)
         words = _words_of(each)
@@ -187,7 +191,7 @@ def _bought(state: BudgetState, number: int, wanted: Iterable[str], counts: Mapp
         left = state.tokens[number]
         if new and counts[each] == 1 and forms[form] >= USUAL:
             price *= min(2 << (forms[form] - USUAL) // DOUBLED, purse.dearest)
-            left -= KEPT * purse.most
+            left -= 0 if purse.words else KEPT * purse.most
         if price > left:
             refused += 1
             if refused == ATTEMPTS:
@@ -195,11 +199,11 @@ def _bought(state: BudgetState, number: int, wanted: Iterable[str], counts: Mapp
             continue
         state.tokens[number] -= price
         if new:
-            forms[form] = min(forms[form] + price, 255)
+            forms[form] = min(forms[form] + price, MOST_SPENT)
             said[words] = None
         bought.append(each)
     if bought:
-        state.forms = bytes(forms)
+        state.forms = forms.tobytes()
         _remember(state, bought)
         _remember(state, said)
     return bought

@@ -189,7 +189,7 @@ def logs(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_no_option_tells_which_blind_log_fails(
     logs: Path, options: list[str], shown: set[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["score", *options])
+    monkeypatch.setattr(sys, "argv", ["score", "--shipped", *options])
     score.main()
     said = capsys.readouterr().out
     assert all(text in said for text in shown)

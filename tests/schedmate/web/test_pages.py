@@ -73,7 +73,7 @@ def test_each_job_is_in_its_condition(page: str) -> None:
         ({"q": "<script>"}, {HOSTILE}),
         ({"q": "n1", "show": "ended"}, {"well"}),
     ],
-    ids=str,
+    ids=lambda given: str(sorted(given.items()) if isinstance(given, dict) else sorted(given)),
 )
 def test_jobs_are_searched_and_filtered(page: str, wanted: dict[str, str], found: set[str]) -> None:
     assert set(jobs(page, **wanted)) == found
