@@ -28,8 +28,10 @@ grant() {
     grant watcher ${WATCHER:-User:schedmate-watcher}
     grant worker ${WORKER:-User:schedmate-worker}
     grant model-worker ${MODEL_WORKER:-User:schedmate-model-worker}
+    grant advisor ${ADVISOR:-User:schedmate-advisor}
     grant sink ${SINK:-User:schedmate-sink}
     grant bridge ${BRIDGE:-User:schedmate-bridge}
+    grant notifier ${NOTIFIER:-User:schedmate-notifier}
     grant subscriber ${SUBSCRIBER:-User:schedmate-subscriber}
     grant reader ${READER:-User:schedmate-reader}
     grant operator ${OPERATOR:-User:schedmate-operator}
