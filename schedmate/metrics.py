@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from processors.activity.stage import ActivityMetrics
+from processors.advise.remaining.stage import RemainingMetrics
 from processors.alarms.monitor import AlarmMetrics
 from processors.checkpoints import CheckpointMetrics
 from processors.classify.classifier import ClassifierMetrics
@@ -39,6 +40,7 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("worker", AlarmMetrics),
     ("worker", ActivityMetrics),
     ("worker", CheckpointMetrics),
+    ("worker", RemainingMetrics),
     ("worker", NodeMetrics),
     ("worker", NodeEvidenceMetrics),
     ("worker", ReviewMetrics),

