@@ -13,6 +13,8 @@ _LONGEST = 300
 _HEADING = re.compile(
     r"(?i)^\W*(?:(?:start|begin)\w{0,4}\W{1,4})?epoch\W{0,4}(\d{1,9})\b(?:\s?(?:/|of)\s?(\d{1,9}))?\W*$"
 )
+_HEADED = re.compile(r"(?i)epoch\W{0,4}\d{1,9}\b(?:\s?(?:/|of)\s?\d{1,9})?\W*$")
+"""What `_HEADING` asks for behind any prefix."""
 _EPOCHS = re.compile(
     r"(?i)(?:^|[^a-z])(?:(?:num|max|total|n|train|number of)[ _-](?:train[ _-])?epochs?|epochs)"
     r"[\"']?\s{0,3}[:=]\s{0,3}[\"']?(\d{1,9})[\"']?\s{0,3}(?:[,;)}\]]|$)"
@@ -34,8 +36,9 @@ def announced(chunk: ClassifiedChunk, progress: Progress) -> None:
 
 @lru_cache(maxsize=8192)
 def _may_announce(template: str) -> bool:
-    low = template.lower()
-    return any(word in low for word in ("epoch", "steps", "iter", "updates"))
+    """Return whether a line of `template` may say something. It differs from its line in the digits alone: one answer serves all."""
+    text = template.rstrip()
+    return any(each.search(text) is not None for each in (_HEADED, _EPOCHS, _STEPS))
 
 
 def _take(line: str, time: float, progress: Progress) -> None:
