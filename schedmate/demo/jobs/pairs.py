@@ -3,7 +3,7 @@
 from schedmate.demo.jobs.training import Training
 
 EVERY = 4
-EVALUATION = 112
+EVALUATION = 180
 
 
 def evaluate(losses: list[float]) -> float:
