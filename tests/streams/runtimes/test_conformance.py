@@ -224,7 +224,7 @@ def _rows(broker: Kafka, clickhouse: ClickHouseServer, wanted: int, log: Path) -
     """Return the ids of all rows, unmerged, once there are as many as `wanted` and the sink has written all that it was sent."""
     client = open_client(clickhouse.url)
     tables = " UNION ALL ".join(
-        f"SELECT id FROM {table}" for table in ("job_metrics", "failures", "slowdowns", "dead_letters")
+        f"SELECT id FROM {table}" for table in ("job_metrics", "failures", "slowdowns", "estimates", "dead_letters")
     )
     until(lambda: len(client.query(tables).result_rows) >= wanted and all_read(broker, "schedmate-sink"), log)
     rows = [str(row[0]) for row in client.query(tables).result_rows]
