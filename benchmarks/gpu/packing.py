@@ -62,7 +62,7 @@ class Pipeline:
         while self.worker.step():
             pass
 
-    def said(self, topic: str, kind: type[Any]) -> list[Any]:
+    def records(self, topic: str, kind: type[Any]) -> list[Any]:
         """Return all records of `topic`."""
         return [decode(kind, message.value) for partition in range(4) for message in self.broker.read(topic, partition)]
 
@@ -88,7 +88,7 @@ def main() -> None:
     until = time.monotonic() + given.seconds + 10
     while second.process.poll() is None and time.monotonic() < until:
         _ship(pipeline, first, 0.25)
-        if found_after is None and pipeline.said("slowdowns", Slowdown):
+        if found_after is None and pipeline.records("slowdowns", Slowdown):
             found_after = time.time() - packed
     second_said = second.wait()
     began, ended = second_said["times"][2][0], second_said["held"]
@@ -98,7 +98,7 @@ def main() -> None:
     alone = [each for at, each in said["times"][3:] if at < packed - 0.5 or at > ended + 1.0]
     beside = [each for at, each in said["times"] if began < at < ended - 0.5]
     truth = statistics.median(alone) / statistics.median(beside)
-    slowdowns = pipeline.said("slowdowns", Slowdown)
+    slowdowns = pipeline.records("slowdowns", Slowdown)
     alone_ms, beside_ms = statistics.median(alone) * 1000, statistics.median(beside) * 1000
     console.print(f"alone {alone_ms:.1f} ms a step, packed {beside_ms:.1f} ms: throughput {truth:.2f} of before")
     for each in slowdowns:
@@ -109,7 +109,7 @@ def main() -> None:
         console.print(f"asks for: {[one.action.value for one in propose(each, BridgeOptions())]}")
     if not slowdowns:
         console.print("no slow-down was found")
-    metrics = [each for each in pipeline.said("job-metrics", JobMetric) if each.job == "first" and each.step_time_s]
+    metrics = [each for each in pipeline.records("job-metrics", JobMetric) if each.job == "first" and each.step_time_s]
     console.print(
         f"{len(metrics)} measurements with a speed; the newest: {metrics[-1].step_time_s * 1000:.1f} ms a step"
     )

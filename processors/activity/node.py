@@ -73,13 +73,13 @@ def follow(
         if not job.told and span.state is GpuState.UNKNOWN:
             continue  # nothing to tell yet
         if job.told.get(gpu.gpu) is span.state:
-            if job.changed is not None and _told(_spans(state, placement.job, alone, sample.time)) == job.told:
+            if job.changed is not None and _reported(_spans(state, placement.job, alone, sample.time)) == job.told:
                 job.changed = None
         elif job.changed is None:
             job.changed = sample.time
         if _due(job, sample.time):
             spans = _spans(state, placement.job, alone, sample.time)
-            told = _told(spans)
+            told = _reported(spans)
             if told != job.told:
                 job.told, job.since = told, sample.time
             job.time, job.changed = sample.time, None
@@ -116,7 +116,7 @@ def _due(job: JobGpus, time: float) -> bool:
     return time - job.time >= min(max(job.time - job.since, FIRST_S), LAST_S)
 
 
-def _told(spans: list[GpuSpan]) -> dict[int, GpuState]:
+def _reported(spans: list[GpuSpan]) -> dict[int, GpuState]:
     return {each.gpu: each.state for each in spans}
 
 

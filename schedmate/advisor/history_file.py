@@ -54,8 +54,8 @@ class HistoryFile:
         (count,) = self._connection.execute("SELECT count(*) FROM past_jobs").fetchone()
         return int(count)
 
-    def told(self, event: str) -> Estimate | None:
-        """Return what was told at an event, so that a replay tells the same."""
+    def estimate_at(self, event: str) -> Estimate | None:
+        """Return the estimate that was made at an event, so that a replay makes the same."""
         row = self._connection.execute("SELECT estimate FROM told WHERE event = ?", (event,)).fetchone()
         return msgspec.json.decode(row[0], type=Estimate) if row else None
 

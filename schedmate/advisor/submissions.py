@@ -52,7 +52,7 @@ class SubmissionAdvisor:
         return []
 
     def _estimate(self, position: Position, event: JobEvent) -> Estimate:
-        known = self._store.told(event.id)
+        known = self._store.estimate_at(event.id)
         if known is not None:
             return known
         found = self._estimator.estimate(submitted_job(event))

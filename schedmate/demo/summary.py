@@ -100,11 +100,11 @@ def _verdicts(board: Board) -> Iterator[RenderableType]:
                 (kind(verdict), "red"),
                 f" · {_AGAIN[verdict.restartable]} · confidence {verdict.confidence:.2f}",
             )
-            yield _indented(_said(verdict))
+            yield _indented(_described(verdict))
             yield _quotes(verdict.evidence[:3] or ([verdict.root] if verdict.root else []))
 
 
-def _said(verdict: Failure) -> str:
+def _described(verdict: Failure) -> str:
     """Return who says it, and what, where no quoted line says the same."""
     source = f"by {verdict.source} {verdict.signature}".rstrip()
     quoted = verdict.root is not None and verdict.message in verdict.root.text

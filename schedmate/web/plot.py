@@ -85,7 +85,7 @@ def draw(known: Timeline) -> Plot | None:
     axis = _Axis(min(moments), max(moments))
     panels = [_panel(curve, place * (HEIGHT + GAP) + GAP, axis) for place, curve in enumerate(known.curves)]
     foot = len(panels) * (HEIGHT + GAP)
-    lines = [Line(axis.x(mark.at), GROUPS.get(mark.kind, "act"), _said(mark)) for mark in marks]
+    lines = [Line(axis.x(mark.at), GROUPS.get(mark.kind, "act"), _label(mark)) for mark in marks]
     legend = sorted({line.group for line in lines})
     return Plot(WIDTH, foot + FOOT, LEFT, WIDTH - RIGHT, panels, lines, list(_ticks(axis)), legend)
 
@@ -129,7 +129,7 @@ def _ticks(axis: _Axis) -> Iterator[Tick]:
             return
 
 
-def _said(mark: Mark) -> str:
+def _label(mark: Mark) -> str:
     when = datetime.fromtimestamp(mark.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     return f"{mark.kind}{f': {mark.about}' if mark.about else ''} (attempt {mark.attempt}), {when}"
 

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -44,7 +45,7 @@ class JobWatcherMetrics:
         )
 
 
-class JobWatcher(Generic[K]):
+class JobWatcher(ABC, Generic[K]):
     """Turns what changes in a scheduler's list of jobs into job events. A subclass says how to `look`.
 
     What was told is kept in a small file, written after the events are acknowledged. A watcher that starts again goes on from there;
@@ -90,6 +91,7 @@ class JobWatcher(Generic[K]):
         self._outage = Outage(scheduler, consequence="events are told once it answers")
         self._pause_s = 0.0
 
+    @abstractmethod
     def look(self, known: Mapping[str, K], now: float) -> tuple[list[JobEvent], dict[str, K], int]:
         """Return what happened since `known` was true, in order, what is known from now on, and the number of jobs there are.
 
@@ -97,7 +99,6 @@ class JobWatcher(Generic[K]):
             known: What was told so far.
             now: Seconds since 1970.
         """
-        raise NotImplementedError
 
     def poll(self) -> int:
         """Look once, and return the number of events that follow. Never raises for a scheduler that is away, or waits for a broker."""

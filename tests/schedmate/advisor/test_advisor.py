@@ -82,7 +82,7 @@ def test_what_was_not_acknowledged_is_not_kept(tmp_path: Path) -> None:
     with history_file(tmp_path / "h.db") as store, pytest.raises(ConnectionError):
         SubmissionAdvisor(store, away).handle([(position, event(EventKind.SUBMITTED, "1", 0.0))])
     with history_file(tmp_path / "h.db") as store:
-        assert store.told("slurm/1/0/submitted") is None
+        assert store.estimate_at("slurm/1/0/submitted") is None
 
 
 def test_what_a_pipe_says_is_no_submission_and_no_history(store: HistoryFile) -> None:
