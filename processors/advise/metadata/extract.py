@@ -12,7 +12,7 @@ from pathlib import Path
 from records import Workload
 
 from . import data, model
-from .data import environment, train_data, valid_data
+from .data import environment, train_data
 from .launch import Program, programs
 from .length import length
 from .model import algorithm, model_name
@@ -23,8 +23,11 @@ from .steps import Training
 from .task import is_reinforcement, task_type
 from .trace import Trace
 from .tree import SourceTree
+from .validation import valid_data
 
 MOST_PROGRAMS = 3
+_TASKS = ("task", "tasktype", "taskname")
+"""Settings that say what is learnt; often they name data instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,18 @@ def extract(job: Job) -> Workload:
     tree = SourceTree(job.tree)
     directory = tree.relative(str(job.directory)) or "."
     gpus = job.devices * job.nodes
-    started = programs(tree, directory, job.command, {})
+    started = programs(tree, directory, job.command, _allocation(job))
     traces = [observe(tree, each, job.devices, job.nodes) for each in started[:MOST_PROGRAMS]]
     chosen = next((place for place, each in enumerate(traces) if Training(each).seen), 0)
     if not traces:
         return Workload(gpus=gpus)
     return _workload(tree, started[chosen], traces[chosen], job.command, gpus)
+
+
+def _allocation(job: Job) -> dict[str, str]:
+    """Return what Slurm would tell a script of its allocation (sbatch's manual, "Output environment variables")."""
+    nodes = str(job.nodes)
+    return {"SLURM_NNODES": nodes, "SLURM_JOB_NUM_NODES": nodes, "SLURM_GPUS_ON_NODE": str(job.devices)}
 
 
 def _workload(tree: SourceTree, program: Program, trace: Trace, command: str, gpus: int) -> Workload:
@@ -76,9 +85,10 @@ def _workload(tree: SourceTree, program: Program, trace: Trace, command: str, gp
         name = model.documented([program.file, tree.root.name, *description.splitlines()])
     span = length(training, settings, reinforcement)
     words = "\n".join([tree.root.name, program.file, command, description])
+    stated = [each.value for each in settings.find(_TASKS) if isinstance(each.value, str) and not each.constant]
     return Workload(
         model_name=name,
-        task_type=task_type(trace, name, train, words),
+        task_type=task_type(trace, name, train, stated, words),
         dataset_train=train,
         dataset_valid=valid,
         iters=span.iters,

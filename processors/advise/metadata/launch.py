@@ -304,7 +304,29 @@ def _other(tree: SourceTree, command: ShellCommand, words: list[str], depth: int
     for place, word in enumerate(words):  # a launcher that is not known: `tune run recipe.py`
         if place and word.endswith(".py") and tree.is_file(tree.relative(word, command.directory)):
             return _file(tree, command, words[place:])
+    recipe = _named_recipe(tree, words)
+    if recipe is not None:
+        return [Program(recipe[0], recipe[1:], command.directory, command.environment)]
     return [Program("", tuple(words), command.directory, command.environment, tool=posixpath.basename(words[0]))]
+
+
+def _named_recipe(tree: SourceTree, words: list[str]) -> tuple[str, ...] | None:
+    """Return the file and words of a program that a command names without its directory and ending; null without one.
+
+    `tune run lora_single_device --config llama/8B` runs `recipes/lora_single_device.py` with `recipes/configs/llama/8B.yaml`.
+    """
+    files = tree.files()
+    for place, word in enumerate(words):
+        found = [each for each in files if posixpath.basename(each) == f"{word}.py"] if place else []
+        if len(found) == 1 and "__main__" in (tree.read(found[0]) or ""):
+            rest = words[place + 1 :]
+            named = [[each for each in files if each.endswith(f"/{part}.yaml")] if "/" in part else [] for part in rest]
+            return (
+                found[0],
+                found[0],
+                *(hit[0] if len(hit) == 1 else part for part, hit in zip(rest, named, strict=True)),
+            )
+    return None
 
 
 def _console_script(tree: SourceTree, name: str) -> str:

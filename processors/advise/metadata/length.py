@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .operations import settle
+from .operations import agreed_number, settle
 from .registry import listed, words
 from .settings import Settings, is_number
 from .steps import Training
@@ -70,6 +70,8 @@ _UNIT_WORDS = {
 }
 _REPEATS = {"run", "runs", "trial", "seed", "fold", "repeat", "exp", "experiment", "replicate", "split"}
 """Loops over whole trainings."""
+_LOOP_SETTINGS = ("train_cfg.", "runner.")
+"""Where a runner that is made from a whole configuration finds its length (MMEngine, and MMCV 1)."""
 _IDENTIFIER = re.compile(r"\w+")
 _ENVIRONMENT_STEPS = (
     "totaltimesteps",
@@ -105,7 +107,13 @@ def length(training: Training, settings: Settings, reinforcement: bool) -> Lengt
         total = settings.number(_ENVIRONMENT_STEPS)
         if total is not None and not total.constant:
             return Length(total.value, "step")
-    return _of_loops(training) or _of_settings(settings)
+    if training.configured:
+        for place in _LOOP_SETTINGS:
+            found = _of_settings(settings, place)
+            if found.iters is not None:
+                return found
+    found = _of_loops(training) or _of_settings(settings)
+    return found if found.unit is not None else Length(None, _unbounded_unit(training))
 
 
 def arguments_of(value: Value) -> dict[str, Value]:
@@ -118,8 +126,8 @@ def arguments_of(value: Value) -> dict[str, Value]:
 
 
 def _positive(value: Value) -> float | None:
-    value = settle(value)
-    return value if is_number(value) and value > 0 and not math.isinf(value) else None
+    number = agreed_number(value)
+    return number if number is not None and number > 0 and not math.isinf(number) else None
 
 
 def _of_runs(training: Training) -> Length | None:
@@ -187,6 +195,14 @@ def _of_loops(training: Training) -> Length | None:
     return best
 
 
+def _unbounded_unit(training: Training) -> str | None:
+    """Return what a training without a known bound counts: what its outermost `while` tells."""
+    outer = training.loops[0] if training.loops else None
+    if outer is None or outer.iterated is not None:
+        return None
+    return _unit(outer.text) or _by_structure(training.loops[1:])
+
+
 def _bound(loop: Loop) -> tuple[float, str] | None:
     """Return how often a loop goes round, and the source that says so."""
     for value in alternatives(loop.iterated):
@@ -220,13 +236,13 @@ def _resumes_after(start: Value) -> bool:
 
 def count(span: Range) -> float | None:
     """Return how often a range goes round; from a resumed position as from its beginning."""
-    start, end = span.start, settle(span.end)
+    start = span.start
     if isinstance(span.end, Term) and span.end.kind == "operation" and span.end.name == "Add":
         left, right = span.end.parts
         if left is start or right is start:
             other = settle(right if left is start else left)
             return _positive(other)
-    number = _positive(end)
+    number = _positive(span.end)
     if number is None:
         return None
     begin = settle(start)
@@ -256,12 +272,12 @@ def _by_structure(inner: Sequence[Loop]) -> str | None:
     return "epoch" if over_data else "step" if not inner else None
 
 
-def _of_settings(settings: Settings) -> Length:
+def _of_settings(settings: Settings, under: str = "") -> Length:
     """Return what settings are named for it; null where several units are set."""
     found: dict[str, float] = {}
     strengths: dict[str, int] = {}
     for unit, names in _UNITS.items():
-        each = settings.number(names)
+        each = settings.number(names, under)
         if each is not None:
             found[unit], strengths[unit] = each.value, each.strength
     for unit in ("step", "epoch", "episode", "token"):

@@ -42,14 +42,20 @@ _SETTINGS = listed(
     modelname model arch archname architecture network net modelnameorpath basemodel modeltype modelid backbone
     pretrainedmodelnameorpath netg modelpath modelarch modelcard encoder gnntype gnn modelsize variant modelclass
     initfrom basemodelname networkname algo algorithm agent algoname method checkpoint llm cnn nettype baseline
-    weights cfg
+    weights cfg checkpointdir encodertype
     """
 )
+_NAMES = ("modelname", "modelnameorpath", "model", "basemodel", "checkpointdir", "arch", "modelid")
+"""Settings that name the whole model, and no part of it."""
 _WEIGHTS = (".pt", ".pth", ".bin", ".ckpt", ".safetensors")
 _ALGORITHMS = ("algo", "algorithm", "algoname", "agent", "expname", "method", "policyname", "advestimator")
+_OF_PARTS = {"backbone", "encoder", "encodertype", "cnn", "variant"}
+"""Settings that name a part of a model."""
 _FILES = {"weights", "cfg"}
+_DIRECTORIES = {"checkpointdir"}
+"""Settings that name a model only where it is a known one."""
 """Settings that name a model only where they name a file of one."""
-_PARTS = {"generator", "discriminator", "critic", "loss"}
+_PARTS = {"generator", "discriminator", "critic", "loss", "losses"}
 _GENERIC = frozenset(
     listed(
         """
@@ -58,38 +64,70 @@ _GENERIC = frozenset(
     resume checkpoint best last generator discriminator critic actor value policy block layer positional encoding
     embedding head loss criterion student teacher util unit common component ema denoiser autoencoder gen disc netg
     netd g d resume_from detection segmentation classification recognition generation prediction regression hf
-    causal lm brain llm
+    causal lm brain llm nmt run core engine nets networks layers parallel data dp ddp fsdp distributed
     """
     )
 )
 
 
-def model_name(training: Training, settings: Settings) -> str | None:  # noqa: PLR0911  # a list of cases
+def model_name(training: Training, settings: Settings) -> str | None:  # a list of cases
     """Return the model's name; null where evidence is thin."""
     loaded: list[str] = []
     made: list[str] = []
+    outer = {each.last for each in training.trace.calls if _is_network(each)}
     for value in _trained_values(training):
         for kind, name in _names_of(value):
             (loaded if kind == "loaded" else made).append(name)
     stated = list(_stated(settings, training.seen))
     for name in loaded:
         return name
-    for name in stated:
+    telling = [each for each in made if not _is_generic(each)]
+    if telling and telling[0] in outer and _is_method(telling[0]) and (not stated or _is_backbone(stated[0])):
+        return telling[0]
+    whole = list(_stated(settings, training.seen, parts=False)) if outer else stated
+    for name in whole:
         if any(plain(name) in plain(each) or plain(each) in plain(name) for each in made):
             return name
-    telling = [each for each in made if not _is_generic(each)]
     if telling:
-        registered = [each for each in telling if known("models", each)]
-        first = telling[0]
-        if not registered and stated and known("models", stated[0]):
-            return stated[0]
-        if not registered and (configured := _configuration_name(training)) is not None:
-            return configured
-        return first if known("models", first) or not registered else registered[0]
+        return _written(settings, training.trace.words) or _of_made(training, telling, stated, outer)
     if stated:
         registered = [each for each in stated if known("models", each)]
         return next(iter(registered), _configuration_name(training) or stated[0])
     return _configuration_name(training) or _anywhere(training)
+
+
+def _of_made(training: Training, telling: list[str], stated: list[str], outer: set[str]) -> str:
+    """Return the name of what is trained: a known one, else what settings or a configuration's file call it.
+
+    Args:
+        training: The training.
+        telling: Names of what is trained, the outermost first.
+        stated: What settings call the model.
+        outer: Networks of the tree.
+    """
+    registered = [each for each in telling if known("models", each)]
+    if registered:
+        return telling[0] if telling[0] in outer else registered[0]
+    if stated and known("models", stated[0]):
+        return stated[0]
+    return _configuration_name(training) or telling[0]
+
+
+def _is_backbone(name: str) -> bool:
+    """Whether a name is of an architecture that others are built on."""
+    return known("backbones", name) is not None
+
+
+def _is_method(name: str) -> bool:
+    """Whether a name is of a model that is built on a backbone, such as a contrastive one."""
+    return known("models", name) is not None and not _is_backbone(name)
+
+
+def _is_network(call: Call) -> bool:
+    """Whether a call makes a network of the tree that is no wrapper of a training (Lightning's and transformers' are)."""
+    return isinstance(call.called, Class) and any(
+        base.endswith((".Module", ".Model", "nn.Module")) and "ightning" not in base for base in call.bases
+    )
 
 
 def _configuration_name(training: Training) -> str | None:
@@ -118,7 +156,10 @@ def algorithm(training: Training, settings: Settings) -> str | None:
         found = known("models", text)
         if found is not None and found.task == "reinforcement-learning":
             return found.name
-    return None
+    agents = [
+        each.last for each in training.trace.calls if isinstance(each.called, Class) and each.last.endswith("Agent")
+    ]
+    return next((each.removesuffix("Agent") for each in agents if not _is_generic(each)), None)
 
 
 def optimizers(training: Training) -> list[Call]:
@@ -203,7 +244,7 @@ def _of_call(term: Term) -> Iterator[tuple[str, str]]:
         yield "made", last
 
 
-def _stated(settings: Settings, seen: bool) -> Iterator[str]:
+def _stated(settings: Settings, seen: bool, parts: bool = True) -> Iterator[str]:
     """Yield what settings call the model; of a program whose training was not seen only what a user wrote, or known names."""
     typed = [
         each
@@ -211,12 +252,14 @@ def _stated(settings: Settings, seen: bool) -> Iterator[str]:
         if each.name.lower() in {"model.type", "arch.type", "model.name", "model.arch", "model.meta_architecture"}
         or each.name in {"model._target_", "network._target_", "model._component_"}
     ]
-    for each in [*typed, *settings.find(_SETTINGS)]:
+    for each in [*typed, *settings.find(_SETTINGS if parts else [each for each in _SETTINGS if each not in _OF_PARTS])]:
         value = each.value
         if not seen and each.derived and not (isinstance(value, str) and known("models", value)):
             continue
         if each.name.endswith(("._target_", "._component_")) and isinstance(value, str):
             value = value.rpartition(".")[2]
+        if each.last in _DIRECTORIES and not (isinstance(value, str) and known("models", value)):
+            continue
         if each.last in _FILES and not (isinstance(value, str) and value.endswith((*_WEIGHTS, ".yaml"))):
             continue
         if isinstance(value, str) and value.endswith((*_WEIGHTS, ".yaml")) and known("models", value):
@@ -230,6 +273,15 @@ def _stated(settings: Settings, seen: bool) -> Iterator[str]:
             if value.startswith((".", "/")) and not known("models", value):
                 continue
             yield posixpath.basename(value.rstrip("/")) if value.startswith((".", "/")) else value
+
+
+def _written(settings: Settings, given: Sequence[str]) -> str | None:
+    """Return the known model that the user wrote on the command line; null without one. It says more than a class's name."""
+    values = {each.partition("=")[2] if "=" in each else each for each in given}
+    for each in settings.find(_NAMES):
+        if isinstance(each.value, str) and each.value in values and known("models", each.value):
+            return each.value
+    return None
 
 
 def _is_generic(name: str) -> bool:

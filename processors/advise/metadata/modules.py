@@ -22,6 +22,11 @@ class Modules:
         self._by_file: dict[str, Module] = {}
         self._parsed: dict[str, ast.Module | None] = {}
 
+    @property
+    def loaded(self) -> list[Module]:
+        """Return the modules that were found so far."""
+        return list(self._by_file.values())
+
     def parse(self, file: str) -> ast.Module | None:
         """Return a file's syntax tree; null where it is not Python or cannot be read."""
         if file not in self._parsed:

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 
 from .interpreter import Interpreter, Stopped
 from .launch import Program
-from .library.configurations import interpolated, load_file, overrides, split_words
+from .library.configurations import load_file
+from .library.merging import interpolated, overrides
+from .library.parsing import split_words
 from .trace import Trace
 from .tree import SourceTree
 from .values import Config, Module, Scope
@@ -46,6 +48,7 @@ def observe(tree: SourceTree, program: Program, devices: int, nodes: int) -> Tra
     )
     argv = list(program.argv)
     interpreter = Interpreter(tree, program.directory, search, argv, environment, processes, max(1, devices))
+    interpreter.trace.words = argv[1:]
     with _stack():
         try:
             if program.tool:

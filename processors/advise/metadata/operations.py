@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .values import UNKNOWN, Range, Term, Value, alternatives, choice
+from .values import UNKNOWN, Range, Term, Value, alternatives, choice, walk
 
 LONGEST_TEXT = 100_000
 MOST_ITEMS = 10_000
@@ -168,24 +168,33 @@ def settle(value: Value) -> Value:
     return _settled(value, {}, 0)
 
 
-def _settled(value: Value, done: dict[int, Value], depth: int) -> Value:
+def agreed_number(value: Value) -> float | None:
+    """Return the number that `value` is; null where it is none, or its alternatives are different ones."""
+    found = _settled(value, {}, 0, differing=False)
+    return found if isinstance(found, (int, float)) and not isinstance(found, bool) else None
+
+
+def _settled(value: Value, done: dict[int, Value], depth: int, differing: bool = True) -> Value:
     if not isinstance(value, Term) or depth > 40:
         return value
     if id(value) not in done:
         done[id(value)] = value
-        done[id(value)] = _settled_term(value, done, depth + 1)
+        done[id(value)] = _settled_term(value, done, depth + 1, differing)
     return done[id(value)]
 
 
-def _settled_term(value: Term, done: dict[int, Value], depth: int) -> Value:
+def _settled_term(value: Term, done: dict[int, Value], depth: int, differing: bool) -> Value:
     if value.kind == "choice":
-        found = [_settled(each, done, depth) for each in value.parts]
+        found = [_settled(each, done, depth, differing) for each in value.parts]
+        numbers = {each for each in found if isinstance(each, (int, float)) and not isinstance(each, bool)}
+        if not differing and len(numbers) > 1:
+            return UNKNOWN
         return next((each for each in found if is_scalar(each) and each is not None), found[0])
     if value.kind == "operation" and len(value.parts) == 2 and value.name in _BINARY:
-        left, right = (_settled(each, done, depth) for each in value.parts)
+        left, right = (_settled(each, done, depth, differing) for each in value.parts)
         return binary(value.name, left, right) if is_scalar(left) and is_scalar(right) else value
     if value.kind == "call" and value.name in {"int", "float", "round", "ceil", "floor"} and len(value.parts) > 1:
-        inner = _settled(value.parts[1], done, depth)
+        inner = _settled(value.parts[1], done, depth, differing)
         return convert(value.name, inner) if isinstance(inner, (int, float, str)) else value
     return value
 
@@ -235,13 +244,16 @@ def method(value: Value, name: str, arguments: tuple[Value, ...], keywords: Mapp
     return list(found) if isinstance(value, dict) and name in {"keys", "values", "items"} else found
 
 
-def item(value: Value, key: Value) -> Value:
+def item(value: Value, key: Value) -> Value:  # noqa: PLR0911  # a list of cases
     """Return `value[key]`; a term where it is not known."""
     if isinstance(value, Term) and value.kind == "choice":
         return choice(*(item(each, key) for each in value.parts))
     if isinstance(key, Term) and isinstance(value, (dict, list, tuple)):
         if key.kind == "choice":
             return choice(*(item(value, each) for each in alternatives(key)))
+        meant = entry_within(value, key)
+        if meant is not None and isinstance(value, dict):
+            return value[meant]
         found = list(value.values()) if isinstance(value, dict) else list(value)
         return choice(*found[:8]) if found else UNKNOWN
     if isinstance(value, (str, list, tuple, dict)):
@@ -250,6 +262,14 @@ def item(value: Value, key: Value) -> Value:
         except (KeyError, IndexError, TypeError, ValueError):
             return UNKNOWN
     return Term("item", parts=(value, key))
+
+
+def entry_within(value: Value, key: Term) -> str | None:
+    """Return the one key of a dictionary that an unknown key is made from, as `Name("a").id` is of "a"; null without one."""
+    if not isinstance(value, dict) or key.kind == "unknown":
+        return None
+    inside = {each for each in walk(key, 20) if isinstance(each, str) and each in value}
+    return inside.pop() if len(inside) == 1 else None
 
 
 def _methods_of(value: Value) -> frozenset[str]:

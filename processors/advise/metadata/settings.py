@@ -1,14 +1,22 @@
 """All settings of a program under their names, the strongest first: where the flow of values leads nowhere."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .operations import is_scalar, settle
-from .registry import plain
+from .operations import agreed_number, is_scalar, settle
+from .registry import plain, words
 from .trace import Trace
 from .values import Class, Function, Instance, Module, Value
 
 MOST_SETTINGS = 3_000
+LEAST_ALTERNATIVES = 3
+"""Entries of one shape from which a dictionary counts as a table of presets."""
+LEAST_SHARED = 2
+"""Things that all of them set."""
+_PARTS = frozenset({"train", "val", "valid", "validation", "test", "dev", "eval"})
+"""Words of entries that a run uses side by side."""
+_KINDS = frozenset({"type", "name", "_target_", "class_path"})
 _STRENGTH = ("given", "command line", "merged", "file", "constants")
 
 
@@ -41,9 +49,11 @@ class Settings:
 
     def __init__(self, trace: Trace) -> None:
         self.all: list[Setting] = []
+        chosen = frozenset(_texts(trace))
         groups = sorted(enumerate(trace.settings), key=lambda each: (_strength(each[1][0]), -each[0]))
         for _, (label, values) in groups:
-            self.all += _flat(values, "", _strength(label), MOST_SETTINGS - len(self.all), 0)
+            self.all += _flat(values, "", _strength(label), MOST_SETTINGS - len(self.all), 0, chosen)
+        self.all.sort(key=lambda each: each.strength)
 
     def find(self, names: Sequence[str], under: str = "") -> Iterator[Setting]:
         """Yield settings whose last part is one of `names` (letters and digits), in the order of `names`, strongest first."""
@@ -52,9 +62,9 @@ class Settings:
                 if each.last == name and (not under or under in each.name.lower()):
                     yield each
 
-    def number(self, names: Sequence[str]) -> Setting | None:
+    def number(self, names: Sequence[str], under: str = "") -> Setting | None:
         """Return the first positive number of these names."""
-        return next((each for each in self.find(names) if is_number(each.value) and each.value > 0), None)
+        return next((each for each in self.find(names, under) if is_number(each.value) and each.value > 0), None)
 
     def text(self, names: Sequence[str]) -> Setting | None:
         """Return the first text of these names that is not empty."""
@@ -70,13 +80,35 @@ def _strength(label: str) -> int:
     return next((place for place, each in enumerate(_STRENGTH) if label.startswith(each)), len(_STRENGTH))
 
 
-def _flat(values: Value, prefix: str, strength: int, left: int, depth: int) -> list[Setting]:
+def _texts(trace: Trace) -> Iterator[str]:
+    """Yield the texts that the command line sets."""
+    for label, values in trace.settings:
+        if label in {"given", "command line"} and isinstance(values, dict):
+            yield from (each for each in values.values() if isinstance(each, str))
+
+
+def _is_table(values: dict[object, Value]) -> bool:
+    """Whether entries are alternatives, of which a run takes one: at least three, that all set the same things."""
+    inner = [set(each) for each in values.values() if isinstance(each, dict)]
+    parts = any(_PARTS & set(words(key)) for key in values if isinstance(key, str))
+    if len(inner) < LEAST_ALTERNATIVES or len(inner) < len(values) or parts:
+        return False
+    counted = Counter(key for each in inner for key in each if key not in _KINDS)
+    return sum(count >= 0.8 * len(inner) for count in counted.values()) >= LEAST_SHARED
+
+
+def _flat(  # noqa: PLR0917  # all of them by name or place
+    values: Value, prefix: str, strength: int, left: int, depth: int, chosen: frozenset[str]
+) -> list[Setting]:
     if isinstance(values, Instance):
         values = values.names
     if not isinstance(values, dict) or depth > 8 or left <= 0:
         return []
     found: list[Setting] = []
+    table = _is_table(values)
     for key, raw in list(values.items()):
+        if table and key not in chosen:
+            continue
         if (
             not isinstance(key, str)
             or key.startswith("__")
@@ -84,11 +116,14 @@ def _flat(values: Value, prefix: str, strength: int, left: int, depth: int) -> l
             or len(found) >= left
         ):
             continue
+        held = min(strength, _STRENGTH.index("command line")) if table else strength  # the user chose this entry
         value = settle(raw)
+        if is_number(value) and agreed_number(raw) is None:
+            continue  # one of several, and which one is not known
         if isinstance(value, str) and "${" in value:
             continue  # a reference that nothing answered
         if is_scalar(value) or isinstance(value, (list, tuple)):
-            found.append(Setting(f"{prefix}{key}", value, strength))
+            found.append(Setting(f"{prefix}{key}", value, held))
         elif isinstance(value, (dict, Instance)):
-            found += _flat(value, f"{prefix}{key}.", strength, left - len(found), depth + 1)
+            found += _flat(value, f"{prefix}{key}.", held, left - len(found), depth + 1, chosen)
     return found

@@ -73,8 +73,9 @@ class Training:
     def configured(self) -> bool:
         """Whether a runner is made from a whole configuration (MMEngine, detectron2)."""
         return any(
-            each.name.endswith(("Runner.from_cfg", "Runner", "DefaultTrainer", "build_runner", "train_detector"))
+            name.endswith(("Runner.from_cfg", "Runner", "DefaultTrainer", "build_runner", "train_detector"))
             for each in self.trace.calls
+            for name in (each.name, *each.bases)
         )
 
     @property

@@ -2,14 +2,18 @@
 
 import posixpath
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from .registry import known, task_of_import, tasks_in, words
 from .steps import Training
 from .trace import Trace
 from .values import Class, Term
 
+_LOADERS = {"from_pretrained", "from_config"}
 LEAST = 2.0
 """Votes that an answer needs."""
+LEAST_ALONE = 1.5
+"""Votes that it needs where nothing speaks for another."""
 
 
 def is_reinforcement(trace: Trace) -> bool:
@@ -23,38 +27,61 @@ def is_reinforcement(trace: Trace) -> bool:
     return any(name.endswith(("GRPOTrainer", "PPOTrainer", "RLOOTrainer", "ReinforceTrainer")) for name in names)
 
 
-def task_type(trace: Trace, model: str | None, train: str | None, text: str) -> str | None:
+def task_type(trace: Trace, model: str | None, train: str | None, stated: Sequence[str], text: str) -> str | None:
     """Return the task with most votes; null where they are few.
 
     Args:
         trace: What the program did.
         model: The model's name.
         train: The data set's name.
+        stated: What settings call the task.
         text: Further words: the tree's name, the command, the entry's documentation.
     """
     if is_reinforcement(trace):
         return "reinforcement-learning"
     votes: dict[str, float] = defaultdict(float)
+    for group in (_votes_of_names(trace, model, train), _votes_of_calls(trace), _votes_of_words(stated, text)):
+        for task, count in group:
+            votes[task] += count
+    best = max(votes, key=votes.__getitem__, default=None)
+    if best is None:
+        return None
+    alone = all(each == best or not count for each, count in votes.items())
+    return best if votes[best] >= (LEAST_ALONE if alone else LEAST) else None
+
+
+def _votes_of_names(trace: Trace, model: str | None, train: str | None) -> Iterator[tuple[str, float]]:
+    """Yield what the names of the data, the model and the networks of the tree speak for."""
     made = {each.last for each in trace.calls if isinstance(each.called, Class)} - {model}
     special = {found.task for each in made if (found := known("models", each)) and not known("backbones", found.name)}
-    for kind, name, weight in (("datasets", train, 2.0), ("models", model, 3.5)):
-        found = known(kind, name) if name else None
-        if found is not None:
-            shared = kind == "models" and known("backbones", found.name) is not None
-            generates = found.task == "image-generation" and "image-classification" in votes
-            votes[found.task] += (0.0 if special else 2.5 if generates else 1.5) if shared else weight
+    data = known("datasets", train) if train else None
+    pictures = data is not None and data.task == "image-classification"
+    if data is not None:
+        yield data.task, 2.0
+    named = known("models", model) if model else None
+    if named is not None and known("backbones", named.name) is None:
+        yield named.task, 3.5
+    elif named is not None:
+        yield named.task, 0.0 if special else 2.5 if named.task == "image-generation" and pictures else 1.5
     parts = {word for each in made for word in words(each)}
-    if {"generator", "discriminator"} <= parts and "image-classification" in votes:
-        votes["image-generation"] += 3.0  # two networks against each other on pictures
-    for each in sorted(special):
-        votes[each] += 3.5
-    imports = {task_of_import(each.name) for each in trace.calls if isinstance(each.called, Term)} - {None}
-    for each in sorted(filter(None, imports)):
-        votes[each] += 2.0
+    if {"generator", "discriminator"} <= parts and (pictures or (named and named.task == "image-classification")):
+        yield "image-generation", 3.0  # two networks against each other on pictures
+    yield from ((each, 3.5) for each in sorted(special))
+
+
+def _votes_of_calls(trace: Trace) -> Iterator[tuple[str, float]]:
+    """Yield what libraries, the packages of the tree, and the functions that are called speak for."""
+    own = {part for file in trace.files for part in file.split("/")[:-1]}
+    imports = {task_of_import(each.name) for each in trace.calls if isinstance(each.called, Term)}
+    imports |= {task_of_import(each) for each in own}
+    yield from ((each, 2.0) for each in sorted(filter(None, imports)))
+    loaded = [each.name.split(".")[-2] for each in trace.calls if each.last in _LOADERS and "." in each.name]
+    yield from ((task, 3.0) for task in tasks_in(loaded))
     names = list(dict.fromkeys(each.last for each in trace.calls if isinstance(each.called, (Term, Class))))
-    for task, count in tasks_in(names[:600]).items():
-        votes[task] += min(1.5 + 0.25 * count, 3.0)
-    for task, count in tasks_in(text.splitlines()[:60]).items():
-        votes[task] += min(0.5 * count, 2.0)
-    best = max(votes, key=votes.__getitem__, default=None)
-    return best if best is not None and votes[best] >= LEAST else None
+    yield from ((task, min(1.5 + 0.25 * count, 3.0)) for task, count in tasks_in(names[:600]).items())
+
+
+def _votes_of_words(stated: Sequence[str], text: str) -> Iterator[tuple[str, float]]:
+    """Yield what settings and descriptions speak for."""
+    yield from ((task, 3.0) for task in tasks_in(stated))
+    yield from ((task, min(0.5 * count, 2.0)) for task, count in tasks_in(text.splitlines()[:60]).items())

@@ -84,6 +84,7 @@ class Trace:
         files: Files that were read as modules.
         stopped: Why it ended early; empty where it did not.
         loops: All loops, in the order seen.
+        words: What the user wrote behind the program's name.
     """
 
     calls: list[Call] = field(default_factory=list)
@@ -92,6 +93,7 @@ class Trace:
     files: list[str] = field(default_factory=list)
     stopped: str = ""
     loops: list[Loop] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
 
     @property
     def full(self) -> bool:

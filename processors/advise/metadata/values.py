@@ -112,7 +112,8 @@ class Class:
 
     def external_bases(self) -> list[str]:
         """Return the dotted names of bases outside of the tree."""
-        return [base.name for each in self.ancestry() for base in each.bases if isinstance(base, Term) and base.name]
+        bases = [base for each in self.ancestry() for base in each.bases]
+        return [base.name for base in bases if isinstance(base, (Term, Model)) and base.name]
 
     def find(self, name: str) -> Value:
         """Return what `name` is in the class or its bases; `UNKNOWN` where it is not there."""

@@ -27,7 +27,7 @@ _STEPS = re.compile(
 
 def announced(chunk: ClassifiedChunk, progress: Progress) -> None:
     """Take in what the lines of `chunk` say of the length of the training."""
-    telling = {template for template in set(chunk.templates) if len(template) < _LONGEST and _may_announce(template)}
+    telling = {template for template in chunk.distinct if len(template) < _LONGEST and _may_announce(template)}
     if telling:
         for place, template in enumerate(chunk.templates):
             if template in telling:

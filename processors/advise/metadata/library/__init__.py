@@ -6,13 +6,27 @@ Each is modelled by what it returns for known arguments. What is not modelled st
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import commands, configurations, dataclass_commands, gin, hydra, python, training
+from . import (
+    argument_parsers,
+    configurations,
+    dataclass_commands,
+    flags,
+    function_commands,
+    gin,
+    hydra,
+    paths,
+    python,
+    training,
+)
 
 Handler = Callable[..., Any]
 
 EXTERNALS: Mapping[str, Handler] = {
     **python.EXTERNALS,
-    **commands.EXTERNALS,
+    **paths.EXTERNALS,
+    **argument_parsers.EXTERNALS,
+    **function_commands.EXTERNALS,
+    **flags.EXTERNALS,
     **dataclass_commands.EXTERNALS,
     **configurations.EXTERNALS,
     **hydra.EXTERNALS,
@@ -22,16 +36,16 @@ EXTERNALS: Mapping[str, Handler] = {
 """Functions by dotted name, called as `handler(program, arguments, keywords)`."""
 
 METHODS: Mapping[str, Handler] = {
-    **commands.METHODS,
+    **argument_parsers.METHODS,
     **dataclass_commands.METHODS,
     **configurations.METHODS,
     **hydra.METHODS,
     **training.METHODS,
-    **python.METHODS,
+    **paths.METHODS,
 }
 """Methods by name, called as `handler(program, owner, arguments, keywords)`; `NotImplemented` where the owner is another."""
 
-ATTRIBUTES: Mapping[str, Handler] = {**python.ATTRIBUTES, **commands.ATTRIBUTES}
+ATTRIBUTES: Mapping[str, Handler] = {**python.ATTRIBUTES, **flags.ATTRIBUTES}
 """Names that are values."""
 
 PASSED_THROUGH = training.PASSED_THROUGH

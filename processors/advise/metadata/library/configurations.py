@@ -1,179 +1,21 @@
 """Configuration files: YAML, JSON, TOML and Python, and the libraries that merge them (OmegaConf, yacs, MMEngine, ml_collections)."""
 
 import functools
-import json
 import posixpath
-import re
-import tomllib
 from collections.abc import Mapping
 from typing import Any
-
-import yaml
 
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Instance, OpenFile, Term, Value
 
-from .python import as_config, copied, literal, path_text, read_text
+from .merging import interpolated, merged, overrides, set_path
+from .parsing import DEEPEST, parse_configuration, parse_json, parse_yaml, scalar, split_words
+from .paths import path_text, read_text
+from .python import as_config, copied, literal
 
 Program = Any
 Arguments = tuple[Value, ...]
 Keywords = Mapping[str, Value]
-
-MOST_NODES = 20_000
-DEEPEST = 30
-_NUMBER = re.compile(r"[-+]?(?:\d[\d_]*)(?:\.\d*)?[eE][-+]?\d+")
-_REFERENCE = re.compile(r"\$\{([\w.]+)\}")
-_ANGLED = re.compile(r"<([\w.\[\]]{1,200})>")
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML without any object: unknown tags are what they stand on."""
-
-
-def _untagged(loader: Any, suffix: str, node: yaml.Node) -> Any:
-    """Return what an unknown tag stands on; HyperPyYAML's as Hydra and OmegaConf would write it (its README)."""
-    if suffix in {"!ref", "!copy"} and isinstance(node, yaml.ScalarNode):
-        return _ANGLED.sub(lambda match: "${" + match[1].replace("[", ".").replace("]", "") + "}", node.value)
-    tag, colon, target = suffix.partition(":")
-    made = {"_target_": target} if colon and tag in {"!new", "!name", "!apply"} else {}
-    if isinstance(node, yaml.MappingNode):
-        return {**made, **loader.construct_mapping(node, deep=True)}
-    if made:
-        return made
-    if isinstance(node, yaml.SequenceNode):
-        return loader.construct_sequence(node, deep=True)
-    return loader.construct_scalar(node)
-
-
-_Loader.add_multi_constructor("", _untagged)
-
-
-def parse_yaml(text: str) -> Value:
-    """Return a YAML document as plain values; null where it is not YAML or too large."""
-    try:
-        found = next(iter(yaml.load_all(text, Loader=_Loader)), None)  # a safe loader
-    except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError):
-        return None
-    return _counted(found)
-
-
-def parse_configuration(name: str, text: str) -> Value:
-    """Return a configuration file as plain values by its ending; null where it cannot be read."""
-    try:
-        if name.endswith(".toml"):
-            return tomllib.loads(text)
-        if name.endswith((".json", ".json5", ".jsonnet")):
-            return _counted(json.loads(text))
-    except (ValueError, RecursionError):
-        return parse_yaml(text)
-    return parse_yaml(text)
-
-
-def _counted(value: Value) -> Value:
-    """Return `value` with plain keys and numbers as written; null where there is too much (aliases may repeat without end)."""
-    left = [MOST_NODES]
-
-    def plain(each: Value, depth: int) -> Value:
-        left[0] -= 1
-        if left[0] < 0 or depth > DEEPEST:
-            raise RecursionError
-        if isinstance(each, dict):
-            return {key: plain(inner, depth + 1) for key, inner in each.items() if operations.is_scalar(key)}
-        if isinstance(each, (list, tuple, set)):
-            return [plain(inner, depth + 1) for inner in each]
-        if isinstance(each, str) and _NUMBER.fullmatch(each):
-            return float(each)
-        return each if operations.is_scalar(each) else str(each)[:100]
-
-    try:
-        return plain(value, 0)
-    except RecursionError:
-        return None
-
-
-def interpolated(root: Value) -> Value:
-    """Return a configuration with references such as `${data.size}` replaced by what they name."""
-
-    def found(path: str) -> Value:
-        value = root
-        for key in path.split("."):
-            value = value.get(key, UNKNOWN) if isinstance(value, dict) else UNKNOWN
-        return value
-
-    def replaced(value: Value, depth: int) -> Value:
-        if depth > DEEPEST:
-            return value
-        if isinstance(value, dict):
-            return type(value)({key: replaced(each, depth + 1) for key, each in value.items()})
-        if isinstance(value, list):
-            return [replaced(each, depth + 1) for each in value]
-        if not isinstance(value, str) or "${" not in value:
-            return value
-        whole = _REFERENCE.fullmatch(value)
-        if whole:
-            target = found(whole[1])
-            return replaced(target, depth + 8) if target is not UNKNOWN else value
-        return _REFERENCE.sub(lambda match: _as_text(replaced(found(match[1]), depth + 8), match[0]), value)[:2_000]
-
-    return replaced(root, 0)
-
-
-def _as_text(value: Value, otherwise: str) -> str:
-    return str(value) if operations.is_scalar(value) else otherwise
-
-
-def merged(under: Value, over: Value, depth: int = 0) -> Value:
-    """Return `under` with the entries of `over` in it, dictionary by dictionary."""
-    if isinstance(under, dict) and isinstance(over, dict) and depth < DEEPEST:
-        if over.get("_delete_") is True:
-            return as_config({key: each for key, each in over.items() if key != "_delete_"})
-        result = Config(under)
-        for key, value in over.items():
-            result[key] = merged(under[key], value, depth + 1) if key in under else copied(value)
-        return result
-    return over
-
-
-def set_path(root: Value, path: str, value: Value) -> None:
-    """Set the entry at a dotted path, making the dictionaries on the way."""
-    *way, last = path.split(".")
-    node = root
-    for key in way[:DEEPEST]:
-        if isinstance(node, list) and key.isdigit() and int(key) < len(node):
-            node = node[int(key)]
-            continue
-        if isinstance(node, Instance):
-            node = node.names.setdefault(key, Config())
-            continue
-        if not isinstance(node, dict):
-            return
-        if not isinstance(node.get(key), (dict, list, Instance)):
-            node[key] = Config()
-        node = node[key]
-    if isinstance(node, Instance):
-        node.names[last] = value
-    elif isinstance(node, dict):
-        node[last] = value
-    elif isinstance(node, list) and last.isdigit() and int(last) < len(node):
-        node[int(last)] = value
-
-
-def scalar(text: str) -> Value:
-    """Return the value of a word of a command line, as YAML and Python read it."""
-    found = parse_yaml(text)
-    if isinstance(found, str):
-        return literal(found)
-    return found if found is not None or text.lower() in {"null", "~"} else text
-
-
-def overrides(words: list[str]) -> Config:
-    """Return `a.b=c` words (also `--a.b=c`, `+a.b=c`) as a configuration."""
-    result = Config()
-    for word in words:
-        key, equals, value = word.partition("=")
-        if equals and key:
-            set_path(result, key.lstrip("-+~"), scalar(value))
-    return result
 
 
 def _load_text(parse: Any) -> Any:
@@ -191,13 +33,6 @@ def _load_text(parse: Any) -> Any:
         return found
 
     return call
-
-
-def _json(text: str) -> Value:
-    try:
-        return _counted(json.loads(text))
-    except (ValueError, RecursionError):
-        return None
 
 
 def _load_path(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
@@ -270,31 +105,6 @@ def _hyperpyyaml(program: Program, arguments: Arguments, keywords: Keywords) -> 
     found = interpolated(merged(found, {key: each for key, each in given.items() if key in found}))
     program.trace.settings.append(("merged", found))
     return found
-
-
-def split_words(words: list[str]) -> tuple[dict[str, Value], list[str]]:
-    """Return `--name=value`, `--name value` and `--flag` words by name, and the others."""
-    named: dict[str, Value] = {}
-    places: list[str] = []
-    waiting = list(words)
-    while waiting:
-        word = waiting.pop(0)
-        if not word.startswith("-") or _is_number(word):
-            places.append(word)
-            continue
-        name, equals, value = word.lstrip("-").partition("=")
-        name = name.replace("-", "_")
-        if equals:
-            named[name] = literal(value)
-        elif waiting and (not waiting[0].startswith("-") or _is_number(waiting[0])):
-            named[name] = literal(waiting.pop(0))
-        else:
-            named[name.removeprefix("no_") if name.startswith("no_") else name] = not name.startswith("no_")
-    return named, places
-
-
-def _is_number(word: str) -> bool:
-    return word.lstrip("-").replace(".", "", 1).replace("e-", "", 1).isdigit()
 
 
 def _merge(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
@@ -403,7 +213,7 @@ def _detectron(program: Program, arguments: Arguments, keywords: Keywords) -> Va
 
 EXTERNALS: Mapping[str, Any] = {
     "detectron2.config.get_cfg": _detectron,
-    **dict.fromkeys(("json.load", "json.loads", "orjson.loads"), _load_text(_json)),
+    **dict.fromkeys(("json.load", "json.loads", "orjson.loads"), _load_text(parse_json)),
     **dict.fromkeys(("yaml.load", "yaml.safe_load", "yaml.full_load", "yaml.unsafe_load"), _load_text(parse_yaml)),
     **dict.fromkeys(
         ("toml.load", "tomllib.load", "tomli.load", "tomllib.loads"),

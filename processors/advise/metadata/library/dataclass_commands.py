@@ -6,8 +6,10 @@ from typing import Any
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
 
-from .configurations import interpolated, load_file, merged, scalar, set_path, split_words
+from .configurations import load_file
 from .hydra import locate
+from .merging import interpolated, merged, set_path
+from .parsing import scalar, split_words
 
 Program = Any
 Arguments = tuple[Value, ...]
@@ -117,6 +119,9 @@ def _words(program: Program) -> dict[str, Value]:
 
 
 def _into_dataclasses(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    if isinstance(owner, Instance) and any(each.endswith("ArgumentParser") for each in owner.cls.external_bases()):
+        kinds = owner.arguments[0] if owner.arguments else owner.keywords.get("dataclass_types")
+        owner = _parser(program, (kinds,), {}) if kinds is not None else owner
     if not isinstance(owner, Model) or not isinstance(owner.call, _Fields):
         return NotImplemented
     given = _words(program)
@@ -138,10 +143,14 @@ def _cli(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     """`tyro.cli(Args)`, `draccus.parse`, `simple_parsing.parse`, `chz.entrypoint`: dotted options fill nested dataclasses."""
     kind = arguments[0] if arguments else keywords.get("f", keywords.get("config_class", UNKNOWN))
     named, _ = split_words([each for each in program.argv[1:] if isinstance(each, str)])
+    words = [each for each in program.argv[1:] if isinstance(each, str)]
+    chosen = next((place for place, each in enumerate(words) if isinstance(kind, dict) and each in kind), None)
+    if chosen is not None:
+        kind, words = kind[words[chosen]], words[chosen + 1 :]
     if isinstance(kind, Function):
-        from .commands import call_signature  # noqa: PLC0415
+        from .function_commands import call_signature  # noqa: PLC0415
 
-        return call_signature(program, kind, [each for each in program.argv[1:] if isinstance(each, str)])
+        return call_signature(program, kind, words)
     default = keywords.get("default")
     instance = default if isinstance(default, Instance) else program.call(kind, (), {}, None)
     path = named.pop("config_path", named.pop("config", None))
@@ -154,6 +163,24 @@ def _cli(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
             program.call_function(program.bind(post, instance, instance.cls), (), {})
         program.trace.settings.append(("command line", instance.names))
     return instance
+
+
+def _wrap(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`draccus.wrap()`, `pyrallis.wrap()`: the command line fills the dataclass of a function's first parameter."""
+
+    def decorated(program: Program, inner: Arguments, given: Keywords) -> Value:
+        function = inner[0] if inner else UNKNOWN
+        if not isinstance(function, Function) or not function.node.args.args:
+            return function
+        annotation = function.node.args.args[0].annotation
+        kind = program.evaluate(annotation, function.scope) if annotation is not None else UNKNOWN
+
+        def entered(program: Program, more: Arguments, rest: Keywords) -> Value:
+            return program.call_function(function, more or (_cli(program, (kind,), {}),), rest)
+
+        return Model(function.name, entered)
+
+    return Model("wrap", decorated)
 
 
 def _set_field(instance: Value, key: str, value: Value) -> None:
@@ -277,6 +304,7 @@ _LIGHTNING = (
 EXTERNALS: Mapping[str, Any] = {
     **dict.fromkeys(_HF, _parser),
     **dict.fromkeys(_TYRO, _cli),
+    **dict.fromkeys(("draccus.wrap", "pyrallis.wrap"), _wrap),
     **dict.fromkeys(_LIGHTNING, _lightning),
 }
 METHODS: Mapping[str, Any] = {
@@ -286,4 +314,6 @@ METHODS: Mapping[str, Any] = {
     "parse_yaml_file": _into_dataclasses,
     "parse": _into_dataclasses,
 }
-__all__ = ["EXTERNALS", "METHODS", "TRAINING_DEFAULTS", "fill", "is_training_arguments"]
+SUBCLASSED: Mapping[str, Any] = dict.fromkeys(_LIGHTNING, _lightning)
+"""Classes that do their work when they are made, also where a class of the tree extends them."""
+__all__ = ["EXTERNALS", "METHODS", "SUBCLASSED", "TRAINING_DEFAULTS", "fill", "is_training_arguments"]

@@ -7,9 +7,10 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata.values import Config, Function, Term, Value
+from processors.advise.metadata.values import Class, Config, Function, Term, Value
 
-from .python import literal, path_text, read_text
+from .paths import path_text, read_text
+from .python import literal
 
 Program = Any
 Arguments = tuple[Value, ...]
@@ -36,7 +37,8 @@ def _parse(program: Program, text: str, directory: str, depth: int) -> None:
     macros: dict[str, Value] = {}
     for line in _joined(text):
         if line.startswith("include ") and depth < DEEPEST:
-            path = posixpath.join(directory, line.removeprefix("include ").strip().strip("'\""))
+            named = line.removeprefix("include ").strip().strip("'\"")
+            path = next((each for each in (named, posixpath.join(directory, named)) if read_text(program, each)), named)
             inner = read_text(program, path)
             if inner is not None:
                 _parse(program, inner, directory, depth + 1)
@@ -51,7 +53,7 @@ def _parse(program: Program, text: str, directory: str, depth: int) -> None:
         else:
             target = owner.rpartition("/")[2].rpartition(".")[2]
             bindings.setdefault(target, Config())[parameter] = found
-    program.trace.settings.append(("file gin", bindings))
+    program.trace.settings.append(("merged", bindings))
 
 
 def _value(program: Program, text: str, macros: Mapping[str, Value]) -> Value:
@@ -59,9 +61,9 @@ def _value(program: Program, text: str, macros: Mapping[str, Value]) -> Value:
         return macros.get(text[1:], Term("unknown"))
     if text.startswith("@"):
         name = text[1:].removesuffix("()").rpartition("/")[2].rpartition(".")[2]
-        for _, group in program.trace.settings:
-            if isinstance(group, dict) and name in group:
-                return group[name]
+        for module in program.modules.loaded:
+            if isinstance(module.names.get(name), (Class, Function)):
+                return module.names[name]
         return Term("external", name)
     return literal(text)
 

@@ -10,7 +10,9 @@ from typing import Any
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Model, Module, Term, Value
 
-from .configurations import interpolated, merged, parse_yaml, scalar, set_path, structured
+from .configurations import structured
+from .merging import interpolated, merged, set_path
+from .parsing import parse_yaml, scalar
 from .python import as_config, copied
 
 Program = Any

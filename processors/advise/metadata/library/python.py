@@ -2,7 +2,6 @@
 
 import ast
 import itertools
-import posixpath
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +14,6 @@ from processors.advise.metadata.values import (
     Instance,
     Model,
     Module,
-    OpenFile,
     Range,
     Term,
     Value,
@@ -172,80 +170,6 @@ def _sum(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     return Term("call", "sum", (Term("external", "sum"), *arguments))
 
 
-def _open(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    path = path_text(arguments[0] if arguments else keywords.get("file", UNKNOWN))
-    return OpenFile(path) if isinstance(path, str) else Term("call", "open", (Term("external", "open"), *arguments))
-
-
-def path_attribute(owner: Term, name: str) -> Value:
-    """Return what `pathlib.Path` has under `name`; `UNKNOWN` where that is not known."""
-    path = path_text(owner)
-    if not isinstance(path, str):
-        return UNKNOWN
-    if name == "parent":
-        return _as_path(owner, posixpath.dirname(path) or ".")
-    if name == "parents":
-        above = [posixpath.dirname(path) or "."]
-        while posixpath.dirname(above[-1]) not in {above[-1], ""} and len(above) < _MOST_PARENTS:
-            above.append(posixpath.dirname(above[-1]))
-        return [_as_path(owner, each) for each in above]
-    last = posixpath.basename(path)
-    return {"name": last, "stem": posixpath.splitext(last)[0], "suffix": posixpath.splitext(last)[1]}.get(name, UNKNOWN)
-
-
-def _as_path(owner: Term, path: str) -> Term:
-    return Term("call", "Path", (owner.parts[0], path))
-
-
-def _same_path(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
-    return owner if is_path(owner) else NotImplemented
-
-
-def _text_of_path(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
-    return path_text(owner) if is_path(owner) else NotImplemented
-
-
-def _text(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    value = arguments[0] if arguments else ""
-    path = path_text(value) if is_path(value) else value
-    return path if isinstance(path, str) else operations.convert("str", value)
-
-
-def path_text(value: Value) -> Value:
-    """Return a path as a text where all of it is known."""
-    value = operations.settle(value)
-    if isinstance(value, Term) and value.kind == "call" and value.name in {"Path", "PurePath"}:
-        pieces = [path_text(each) for each in value.parts[1:]]
-        return posixpath.join(*pieces) if pieces and all(isinstance(each, str) for each in pieces) else value
-    return value
-
-
-def read_text(program: Program, path: Value) -> str | None:
-    """Return the text of a file of the tree that the program names; null where there is none."""
-    path = path_text(path)
-    if not isinstance(path, str):
-        return None
-    name = program.tree.relative(path, program.directory)
-    return program.tree.read(name) if name is not None else None
-
-
-def _read(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
-    path = owner.path if isinstance(owner, OpenFile) else owner if is_path(owner) else None
-    if path is None:
-        return NotImplemented
-    text = read_text(program, path)
-    return text if text is not None else Term("call", "read", (UNKNOWN, path))
-
-
-def is_path(value: Value) -> bool:
-    """Whether a value is a `pathlib.Path`."""
-    return isinstance(value, Term) and value.kind == "call" and value.name in {"Path", "PurePath"}
-
-
-def _open_path(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
-    return _open(program, (owner,), {}) if is_path(owner) else NotImplemented
-
-
 def _named_tuple(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     fields = arguments[1] if len(arguments) > 1 else ()
     names = fields.replace(",", " ").split() if isinstance(fields, str) else fields
@@ -282,38 +206,6 @@ def _method_of_super(program: Program, owner: Value, name: str, arguments: Argum
     if isinstance(this, Instance) and name == "__init__":
         this.keywords = {**this.keywords, **{key: each for key, each in keywords.items() if key not in this.keywords}}
     return result
-
-
-def _join_path(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    found = [path_text(each) for each in arguments]
-    if found and all(isinstance(each, str) for each in found):
-        return posixpath.join(*found)
-    return Term("operation", "join", tuple(found))
-
-
-def _path_function(name: str) -> Any:
-    def call(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-        path = path_text(arguments[0] if arguments else UNKNOWN)
-        if not isinstance(path, str):
-            return Term("operation", name, (path,))
-        if name == "abspath":
-            return (
-                path
-                if path.startswith("/")
-                else posixpath.normpath(posixpath.join(program.absolute(program.directory), path))
-            )
-        return getattr(posixpath, name)(path)
-
-    return call
-
-
-def _exists(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    path = path_text(arguments[0] if arguments else UNKNOWN)
-    if isinstance(path, str):
-        name = program.tree.relative(path, program.directory)
-        if name is not None and (program.tree.is_file(name) or program.tree.is_directory(name)):
-            return True
-    return Term("call", "exists", (Term("external", "os.path.exists"), path))
 
 
 def _environment(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
@@ -399,15 +291,9 @@ def _product(program: Program, arguments: Arguments, keywords: Keywords) -> Valu
     return UNKNOWN
 
 
-def _split_extension(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    path = path_text(arguments[0] if arguments else UNKNOWN)
-    return posixpath.splitext(path) if isinstance(path, str) else Term("operation", "splitext", (path,))
-
-
 EXIT = Term("external", "sys.exit()")
 """What a call returns that ends the program."""
 
-_MOST_PARENTS = 8
 _NAMESPACES = (
     "argparse.Namespace",
     "types.SimpleNamespace",
@@ -426,6 +312,7 @@ _NAMESPACES = (
     "fvcore.common.config.CfgNode",
     "collections.OrderedDict",
     "mmengine.ConfigDict",
+    "mmengine.config.ConfigDict",
     "ml_collections.FrozenConfigDict",
     "ml_collections.config_dict.placeholder",
     "mmcv.ConfigDict",
@@ -436,8 +323,6 @@ EXTERNALS: Mapping[str, Any] = {
     "range": _range,
     "len": _length,
     **{kind: _converted(kind) for kind in ("int", "float", "bool", "round")},
-    "str": _text,
-    "os.fspath": _text,
     "math.ceil": _converted("ceil"),
     "math.floor": _converted("floor"),
     "numpy.ceil": _converted("ceil"),
@@ -457,22 +342,12 @@ EXTERNALS: Mapping[str, Any] = {
     "sorted": _sorted,
     "sum": _sum,
     "type": _type,
-    "open": _open,
     "exit": _exit,
     "quit": _exit,
     "sys.exit": _exit,
     "os._exit": _exit,
-    "os.path.join": _join_path,
-    **{f"os.path.{name}": _path_function(name) for name in ("basename", "dirname", "abspath", "normpath")},
-    "os.path.expanduser": lambda program, arguments, keywords: arguments[0],
-    "os.path.realpath": _path_function("abspath"),
-    "os.path.splitext": _split_extension,
-    "os.path.exists": _exists,
-    "os.path.isfile": _exists,
-    "os.path.isdir": _exists,
     "os.getenv": _environment,
     "os.environ.get": _environment,
-    "os.getcwd": lambda program, arguments, keywords: program.absolute(program.directory),
     "functools.partial": _partial,
     "importlib.import_module": _import_module,
     "__import__": _import_module,
@@ -496,13 +371,6 @@ def copied(value: Value, depth: int = 0) -> Value:
     return value
 
 
-METHODS: Mapping[str, Any] = {
-    "read": _read,
-    "read_text": _read,
-    "open": _open_path,
-    "as_posix": _text_of_path,
-    **dict.fromkeys(("resolve", "absolute", "expanduser"), _same_path),
-}
 ATTRIBUTES: Mapping[str, Any] = {
     "sys.argv": lambda program: program.argv,
     "os.environ": lambda program: program.environment,

@@ -146,6 +146,20 @@ def _fit(program: Program, owner: Value, arguments: Arguments, keywords: Keyword
     return NotImplemented
 
 
+def _save_hyperparameters(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    """Lightning's `self.save_hyperparameters()`: the arguments of `__init__` become `self.hparams`."""
+    init = owner.cls.find("__init__") if isinstance(owner, Instance) else None
+    if not isinstance(owner, Instance) or not isinstance(init, Function):
+        return NotImplemented
+    given = program.parameters(init, (owner, *owner.arguments), owner.keywords)
+    inner = given.pop("kwargs", {})
+    first = init.node.args.args[0].arg if init.node.args.args else ""
+    own = {key: each for key, each in given.items() if key != first}
+    whole = next((each for each in arguments if isinstance(each, dict)), {})
+    owner.names["hparams"] = Config({**own, **(inner if isinstance(inner, dict) else {}), **whole})
+    return None
+
+
 def _launch(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     """`detectron2.engine.launch(main, devices, …, args=(…,))`."""
     given = keywords.get("args", ())
@@ -204,6 +218,7 @@ EXTERNALS: Mapping[str, Any] = {
 _HOOKS = ("setup", "configure_optimizers", "train_dataloader", "val_dataloader")
 METHODS: Mapping[str, Any] = {
     "fit": _fit,
+    "save_hyperparameters": _save_hyperparameters,
     "prepare": _prepare,
     **dict.fromkeys(
         ("to", "cuda", "cpu", "half", "bfloat16", "float", "double", "to_distributed", "requires_grad_"), _same

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from processors.advise.metadata import Job, extract
-from processors.advise.metadata.library.configurations import parse_yaml
+from processors.advise.metadata.library.parsing import parse_yaml
 from processors.advise.metadata.shell import commands
 from processors.advise.metadata.tree import SourceTree
 

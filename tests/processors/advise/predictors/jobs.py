@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from processors.advise.predictors.job import Completion, Submission
 
 
-def repeating(count: int, seed: int = 1, drift: float = 0.0) -> list[Completion]:
+def repeating(count: int, seed: int = 1, drift: float = 0.0, every_s: float = 600.0) -> list[Completion]:
     """Make jobs of eight users, each with a duration of their own; `drift` is added to ln(duration) over the whole time."""
     lot = np.random.default_rng(seed)
     found = []
     for number in range(count):
         user = int(lot.integers(8))
-        submitted = 1_600_000_000.0 + 600 * number
+        submitted = 1_600_000_000.0 + every_s * number
         seconds = float(np.exp(lot.normal(3 + 0.6 * user + drift * number / count, 0.15 if user < 6 else 1.5)))
         job = Submission(
             job_id=f"j{number}",

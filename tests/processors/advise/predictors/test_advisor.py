@@ -20,7 +20,8 @@ from processors.advise.predictors.train import TooFewJobs, Trained, publish, tra
 
 from .jobs import repeating
 
-JOBS = repeating(2000)
+JOBS = repeating(600, every_s=2000)
+"""Two weeks, half of the jobs in each: as few as let a model learn."""
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +109,7 @@ def test_an_old_model_stays_until_a_new_one_is_better(trained: Trained, tmp_path
     assert link.resolve().name == "v2"
 
 
+@pytest.mark.slow  # trains twice more
 def test_the_newest_week_decides(trained: Trained) -> None:
     poor = SavedModel(_without_knowledge(trained), AdaptiveMargins(), trained.new.encoders, 0.0, 0, "", {})
     again = train(JOBS, poor)

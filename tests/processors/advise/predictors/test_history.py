@@ -51,8 +51,13 @@ def test_made_up_names_cannot_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -
     for number in range(100):
         done = ended(number, 5, user=f"u{number}")
         past.complete(done, (f"k{number}",))
-        recent.submit(done.job)
         recent.complete(done)
-    assert len(past._pasts) == 10
-    assert len(recent._ended) == len(recent._running) == 10
+        recent.submit(ended(number + 1000, 5, user=f"u{number}").job)
+    assert [number for number in range(100) if told(past, key=f"k{number}")["count"]] == list(range(90, 100))
     assert told(past, key="k99")["count"] == math.log(2)
+    found = [recent.candidates(ended(2000, 5, user=f"u{number}").job) for number in range(100)]
+    assert [number for number, one in enumerate(found) if one.jobs] == list(range(90, 100))
+    recent.complete(Completion(job=Submission(job_id="any", submitted=0.0, queue="q"), ended=1.0, duration_s=1.0))
+    asked = [Submission(job_id="new", submitted=1e6, user=f"u{number}", queue="q") for number in range(100)]
+    running = [recent.candidates(one).x[0, similar.RELATIONS.index("running")] for one in asked]
+    assert running == 90 * [0] + 10 * [1]

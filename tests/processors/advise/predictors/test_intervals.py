@@ -1,8 +1,10 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from processors.advise.predictors import intervals
-from processors.advise.predictors.feedback import IntervalFeedback
+from processors.advise.predictors.feedback import SLACK, IntervalFeedback
 from processors.advise.predictors.intervals import AdaptiveMargins, groups_of
 from processors.advise.predictors.job import Completion, Submission
 from processors.advise.predictors.serving import hold
@@ -79,12 +81,17 @@ def test_a_job_past_its_bound_counts_at_once_and_once() -> None:
 
 
 def test_bounds_of_jobs_that_ended_are_let_go() -> None:
-    feedback = IntervalFeedback(_Recorded())
-    for number in range(5000):
-        feedback.issue(job(number, "a"), 1.0, 1e9)
-        feedback.start(str(number), 0.0)
-        feedback.complete(Completion(job=job(number, "a"), ended=5.0, duration_s=5.0))
-    assert len(feedback._overdue) <= 1_001
+    feedback, held = IntervalFeedback(AdaptiveMargins()), []
+    tracemalloc.start()
+    for number in range(4 * SLACK):
+        one = job(number, "a")
+        feedback.issue(one, 1.0, 1e9)
+        feedback.start(one.job_id, float(number))
+        feedback.complete(Completion(job=one, ended=5.0, duration_s=5.0))
+        if number % SLACK == SLACK - 1:
+            held.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert held[-1] < 1.2 * held[0]
 
 
 def test_bounds_hold_the_median() -> None:

@@ -9,10 +9,10 @@ from processors.advise.predictors.methods import PRELIMINARY, SIX
 
 from .jobs import repeating
 
-JOBS = repeating(1500)
-ENCODERS = Encoders.fit(JOBS[:1050])
+JOBS = repeating(700)
+ENCODERS = Encoders.fit(JOBS[:500])
 DATA = build(JOBS, ENCODERS)
-TRAIN, VALIDATION, TEST = (DATA.take(part) for part in (slice(0, 1050), slice(1050, 1275), slice(1275, None)))
+TRAIN, VALIDATION, TEST = (DATA.take(part) for part in (slice(0, 500), slice(500, 600), slice(600, None)))
 
 
 @pytest.mark.parametrize("name", [*SIX, *PRELIMINARY])

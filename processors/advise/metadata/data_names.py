@@ -1,0 +1,166 @@
+"""What data sets are called: by the calls that load them, by their paths, by the names that the field knows."""
+
+import posixpath
+from collections.abc import Iterator
+
+from .operations import settle
+from .registry import known, listed, plain, words
+from .values import Instance, OpenFile, Term, Value, dotted, walk
+
+_FORMATS = {
+    "json",
+    "csv",
+    "text",
+    "parquet",
+    "imagefolder",
+    "audiofolder",
+    "arrow",
+    "pandas",
+    "webdataset",
+    "jsonl",
+    "disk",
+}
+
+
+_COLLECTIONS = {"glue", "superglue", "wikitext", "uea", "xglue", "xtreme", "tudataset", "ogb", "wmt14", "wmt16", "opus"}
+
+
+_COLLECTION_CLASSES = frozenset(
+    listed(
+        """
+    Planetoid TUDataset Amazon Coauthor MoleculeNet GNNBenchmarkDataset WebKB WikipediaNetwork LRGBDataset
+    PygNodePropPredDataset PygGraphPropPredDataset PygLinkPropPredDataset NodePropPredDataset DglNodePropPredDataset
+    CitationFull Entities HeterophilousGraphDataset TSPDataset UCRUEADataset
+    """
+    )
+)
+
+
+_FOLDERS = {"ImageFolder", "DatasetFolder"}
+
+
+GENERIC = frozenset(
+    listed(
+        """
+    data dataset datasets train training valid validation val test dev eval input inputs raw processed path dir root
+    home mnt tmp users user work scratch storage share shared images image img imgs annotations labels label txt
+    json csv npy npz bin pt pth yaml yml tfrecord arrow parquet lmdb file files list split splits set all full small
+    large main tokenized cache out output outputs wavs wav clean default none null true false folder local opt srv
+    texts text audio video my your custom loader module config configs jpg png tar gz zip h5 hdf5 pkl features
+    samples sample ssd nvme disk datafolder masks mask source src content lmdbs shards shard tokens prepared
+    preprocessed rating ratings negative meta manifest series corpora
+    """
+    )
+)
+
+
+SPLITS = ("val", "valid", "validation", "dev", "test", "eval", "evaluation", "holdout")
+
+
+def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
+    """Yield names of data sets that a value is made from, the most telling first."""
+    loose: list[str] = []
+    classes: list[str] = []
+    for each in walk(value, 400):
+        if isinstance(each, Term) and each.kind == "call":
+            yield from _of_call(each)
+        elif isinstance(each, Instance) and "data" in each.cls.name.lower() and known("datasets", each.cls.name):
+            classes.append(each.cls.name.removesuffix("Dataset").removesuffix("DataModule"))
+        elif isinstance(each, OpenFile):
+            loose.append(each.path)
+        elif isinstance(each, str) and 1 < len(each) < 300 and "\n" not in each and not _names_other(each):
+            loose.append(each)
+    for text in loose:
+        if known("datasets", text):
+            yield registered(text)
+    yield from classes
+    for text in sorted(loose, key=lambda each: not posixpath.splitext(each)[1]):  # a file tells more than a directory
+        if "/" in text or "." in text:
+            name = stem(text)
+            if name is not None:
+                yield name
+
+
+def _names_other(text: str) -> bool:
+    """Whether a text names a model, or a function by its dotted name, and no data."""
+    if known("datasets", text) is not None:
+        return False
+    pieces = text.split(".")
+    function = len(pieces) > 2 and all(each.isidentifier() for each in pieces)
+    return function or known("models", text) is not None
+
+
+def _of_call(term: Term) -> Iterator[str]:
+    path = dotted(term.parts[0])
+    last = path.rpartition(".")[2]
+    arguments = [settle(each) for each in term.parts[1:]]
+    texts = [each for each in arguments if isinstance(each, str) and each]
+    keywords = {key: settle(each) for key, each in term.keywords.items()}
+    if last in {"load_dataset", "load_from_disk", "load_dataset_builder"} or (
+        path.startswith(("tfds.", "tensorflow_datasets.")) and last in {"load", "builder"}
+    ):
+        yield from _loaded(texts, keywords)
+    elif last in _FOLDERS:
+        yield from filter(None, (stem(each) for each in [*texts, keywords.get("root")] if isinstance(each, str)))
+    elif last in _COLLECTION_CLASSES:
+        name = keywords.get("name", texts[-1] if texts else None)
+        if isinstance(name, str) and "/" not in name:
+            yield name
+    elif ".datasets." in path and last[:1].isupper():
+        yield last
+    elif path.startswith("sklearn.datasets.") and last.startswith(("load_", "fetch_")):
+        yield last.partition("_")[2]
+    elif path.endswith(".load_data") and "datasets" in path.split("."):
+        yield path.split(".")[-2]
+
+
+def _loaded(texts: list[str], keywords: dict[str, Value]) -> Iterator[str]:
+    name = texts[0] if texts else keywords.get("path", keywords.get("name", keywords.get("dataset_path")))
+    if not isinstance(name, str):
+        return
+    config = texts[1] if len(texts) > 1 else keywords.get("name", keywords.get("data_dir"))
+    if name in _FORMATS:
+        files = keywords.get("data_files", keywords.get("data_dir"))
+        for each in walk(files, 20):
+            if isinstance(each, str):
+                yield from filter(None, [stem(each)])
+        return
+    if isinstance(config, str) and plain(name.rpartition("/")[2]) in _COLLECTIONS and config != name:
+        yield config if plain(name) in plain(config) else f"{name}/{config}"
+    else:
+        yield name if not name.startswith((".", "/")) else stem(name) or name
+
+
+def stem(path: str) -> str | None:
+    """Return the part of a path or name that tells which data it is; null where all are generic."""
+    pieces = [each for each in path.replace("\\", "/").split("/") if each not in {"", ".", ".."}]
+    split_only = True
+    for piece in reversed(pieces):
+        if path.startswith(("/", "~")) and piece is not pieces[-1] and not known("datasets", piece) and not split_only:
+            return None
+        split_only = (
+            split_only
+            and bool(words(piece))
+            and all(each in SPLITS or each in {"train", "training", "images"} for each in words(piece))
+        )
+        bare, ending = posixpath.splitext(piece)
+        name = bare if 1 < len(ending) <= 8 and not ending[1:].isdigit() else piece
+        telling = [each for each in words(name) if each not in GENERIC and not each.isdigit()]
+        if telling and any(len(each) > 1 for each in telling) and "{" not in name and "*" not in name:
+            return name
+    return None
+
+
+def registered(text: str) -> str:
+    """Return the piece of a path that holds a known name."""
+    for piece in reversed(text.replace("\\", "/").split("/")):
+        if known("datasets", piece):
+            bare, ending = posixpath.splitext(piece)
+            return bare if 1 < len(ending) <= 10 and ending[1:].isalpha() and known("datasets", bare) else piece
+    return text
+
+
+def best_name(candidates: list[str]) -> str | None:
+    """Return the first of some names that the field knows, else the first; null without any."""
+    registered = [each for each in candidates if known("datasets", each)]
+    return next(iter(registered or candidates), None)

@@ -1,0 +1,168 @@
+"""Functions whose parameters a command line fills: click, typer, fire."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Term, Value, dotted
+
+from .argument_parsers import Option, Parser
+from .merging import set_path
+from .parsing import split_words
+from .python import literal
+
+Program = Any
+Arguments = tuple[Value, ...]
+Keywords = Mapping[str, Value]
+
+
+def is_command(function: Function) -> bool:
+    """Whether click's or typer's decorators make a function a command, or a group of commands."""
+    names = [dotted(each.parts[0]) for each in function.decorators if isinstance(each, Term) and each.kind == "call"]
+    return any(name.endswith(_COMMANDS) for name in names)
+
+
+def _commands_of(program: Program, owner: Value) -> dict[str, Function]:
+    """Return the commands of a click group or a typer application, by the name that a user writes."""
+    found: dict[str, Function] = {}
+    for call in program.trace.calls:
+        maker = call.called.parts[0] if isinstance(call.called, Term) and call.called.kind == "call" else call.called
+        if not isinstance(maker, Term) or maker.kind != "attribute" or maker.name not in {"command", "add_command"}:
+            continue
+        inner = call.arguments[0] if call.arguments else None
+        if isinstance(inner, Function) and _same_group(maker.parts[0], owner):
+            named = call.called.parts[1:2] if call.called is not maker else ()
+            name = named[0] if named and isinstance(named[0], str) else inner.name.replace("_", "-")
+            found[name] = inner
+    return found
+
+
+def _same_group(left: Value, right: Value) -> bool:
+    if isinstance(left, Function) and isinstance(right, Function):
+        return left.node is right.node
+    return left is right
+
+
+def call_group(program: Program, owner: Value) -> Value:
+    """Call the command that the command line names, of a click group or a typer application."""
+    commands = _commands_of(program, owner)
+    words = [each for each in program.argv[1:] if isinstance(each, str)]
+    place = next((place for place, each in enumerate(words) if each in commands), None)
+    if place is None:
+        chosen, rest = (next(iter(commands.values())), words) if len(commands) == 1 else (None, words)
+    else:
+        chosen, rest = commands[words[place]], words[place + 1 :]
+    if chosen is None:
+        return UNKNOWN
+    before, program.argv = program.argv, [program.argv[0], *rest]
+    try:
+        return call_command(program, chosen, (), {})
+    finally:
+        program.argv = before
+
+
+def call_command(program: Program, function: Function, arguments: Arguments, keywords: Keywords) -> Value:
+    """Call a function that click's or typer's decorators make a command: its options come from the command line."""
+    commands = _commands_of(program, function)
+    if commands and not arguments:
+        return call_group(program, function)
+    if arguments or (keywords and set(keywords) - {"standalone_mode", "obj", "args"}):
+        return program.call_function(function, arguments, keywords)
+    parser = Parser(program)
+    for each in reversed(function.decorators):
+        if not isinstance(each, Term) or each.kind != "call":
+            continue
+        kind = dotted(each.parts[0]).rpartition(".")[2]
+        names = [part for part in each.parts[1:] if isinstance(part, str)]
+        if kind in {"option", "argument"} and names:
+            parser.options.append(_click_option(kind, names, each.keywords))
+    if not parser.options:
+        return call_signature(program, function, program.argv[1:])
+    found, _ = parser.read(program, [each for each in program.argv[1:] if isinstance(each, str)])
+    program.trace.settings.append(("command line", found))
+    return program.call_function(function, (), dict(found))
+
+
+def _click_option(kind: str, names: list[str], keywords: Keywords) -> Option:
+    given = {key: each for key, each in keywords.items() if key in {"default", "type", "nargs"}}
+    plain = [each for each in names if not each.startswith("-")]
+    options = [part for each in names if each.startswith("-") for part in each.split("/")[:1]]
+    if kind == "argument":
+        return Option([plain[0].replace("-", "_")], {**given, "dest": UNKNOWN})
+    if plain:
+        given["dest"] = plain[0]
+    if keywords.get("is_flag") is True or any("/" in each for each in names):
+        given.pop("type", None)
+        given["action"] = "store_true"
+    if (
+        "type" not in given
+        and isinstance(given.get("default"), (int, float))
+        and not isinstance(given.get("default"), bool)
+    ):
+        given["type"] = Term("external", type(given["default"]).__name__)
+    if keywords.get("multiple") is True:
+        given["action"] = "append"
+    return Option(options or [f"--{plain[0]}"], given)
+
+
+def call_signature(program: Program, function: Function, words: list[str]) -> Value:
+    """Call a function with the words of a command line as fire and typer do: by name, by place, as literals."""
+    spec = function.node.args
+    names = [each.arg for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+    if function.this is not None:
+        names = names[1:]
+    defaults = dict(
+        zip(names[len(names) - len(function.defaults) - len(spec.kwonlyargs) :], function.defaults, strict=False)
+    )
+    defaults.update(function.keyword_defaults)
+    given: dict[str, Value] = {name: _option_default(each) for name, each in defaults.items()}
+    named, places = split_words(words)
+    given.update({key: each for key, each in named.items() if key in names or spec.kwarg})
+    for key, each in named.items():
+        owner, dot, inner = key.partition(".")
+        if dot and isinstance(given.get(owner), (Instance, dict)):
+            set_path(given[owner], inner, each)
+    free = [name for name in names if name not in named]
+    given.update({name: literal(word) for name, word in zip(free, places, strict=False)})
+    program.trace.settings.append(("command line", Config(given)))
+    return program.call_function(function, (), given)
+
+
+def _option_default(value: Value) -> Value:
+    """Return the default of `typer.Option(default, …)`."""
+    if isinstance(value, Term) and value.kind == "call" and value.name in {"Option", "Argument"}:
+        return value.parts[1] if len(value.parts) > 1 else value.keywords.get("default", UNKNOWN)
+    return value
+
+
+def _fire(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    component = arguments[0] if arguments else keywords.get("component", UNKNOWN)
+    words = [each for each in program.argv[1:] if isinstance(each, str)]
+    if isinstance(component, dict) and words and words[0] in component:
+        component, words = component[words[0]], words[1:]
+    if isinstance(component, Class):
+        component = program.call(component, (), {}, None)
+    if isinstance(component, Instance) and words:
+        component, words = program.attribute(component, words[0].replace("-", "_")), words[1:]
+    if component in (UNKNOWN, None) and words:
+        module = program.trace.settings[0][1]
+        component, words = module.get(words[0], UNKNOWN), words[1:]
+    return call_signature(program, component, words) if isinstance(component, Function) else UNKNOWN
+
+
+def _typer_run(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    words = [each for each in program.argv[1:] if isinstance(each, str)]
+    return call_signature(program, arguments[0], words) if arguments and isinstance(arguments[0], Function) else UNKNOWN
+
+
+_COMMANDS = (
+    "click.command",
+    "click.option",
+    "click.argument",
+    "click.group",
+    "app.command",
+    "Typer().command",
+    ".command",
+    ".group",
+)
+EXTERNALS: Mapping[str, Any] = {"fire.Fire": _fire, "typer.run": _typer_run}
+__all__ = ["EXTERNALS", "call_command", "call_group", "call_signature", "is_command"]

@@ -1,0 +1,172 @@
+"""Paths and files: `os.path`, `pathlib`, `open`; files of the tree are read, others are not."""
+
+import posixpath
+from collections.abc import Mapping
+from typing import Any
+
+from processors.advise.metadata import operations
+from processors.advise.metadata.values import (
+    UNKNOWN,
+    OpenFile,
+    Term,
+    Value,
+)
+
+Program = Any
+Arguments = tuple[Value, ...]
+Keywords = Mapping[str, Value]
+
+
+def _open(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    path = path_text(arguments[0] if arguments else keywords.get("file", UNKNOWN))
+    return OpenFile(path) if isinstance(path, str) else Term("call", "open", (Term("external", "open"), *arguments))
+
+
+def path_attribute(owner: Term, name: str) -> Value:
+    """Return what `pathlib.Path` has under `name`; `UNKNOWN` where that is not known."""
+    path = path_text(owner)
+    if not isinstance(path, str):
+        return UNKNOWN
+    if name == "parent":
+        return _as_path(owner, posixpath.dirname(path) or ".")
+    if name == "parents":
+        above = [posixpath.dirname(path) or "."]
+        while posixpath.dirname(above[-1]) not in {above[-1], ""} and len(above) < _MOST_PARENTS:
+            above.append(posixpath.dirname(above[-1]))
+        return [_as_path(owner, each) for each in above]
+    last = posixpath.basename(path)
+    return {"name": last, "stem": posixpath.splitext(last)[0], "suffix": posixpath.splitext(last)[1]}.get(name, UNKNOWN)
+
+
+def _as_path(owner: Term, path: str) -> Term:
+    return Term("call", "Path", (owner.parts[0], path))
+
+
+def _same_path(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    return owner if is_path(owner) else NotImplemented
+
+
+def _text_of_path(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    return path_text(owner) if is_path(owner) else NotImplemented
+
+
+def _text(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    value = arguments[0] if arguments else ""
+    path = path_text(value) if is_path(value) else value
+    return path if isinstance(path, str) else operations.convert("str", value)
+
+
+def path_text(value: Value) -> Value:
+    """Return a path as a text where all of it is known."""
+    value = operations.settle(value)
+    if isinstance(value, Term) and value.kind == "call" and value.name in {"Path", "PurePath"}:
+        pieces = [path_text(each) for each in value.parts[1:]]
+        return posixpath.join(*pieces) if pieces and all(isinstance(each, str) for each in pieces) else value
+    return value
+
+
+def read_text(program: Program, path: Value) -> str | None:
+    """Return the text of a file of the tree that the program names; null where there is none."""
+    path = path_text(path)
+    if not isinstance(path, str):
+        return None
+    name = program.tree.relative(path, program.directory)
+    return program.tree.read(name) if name is not None else None
+
+
+def _read(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    path = owner.path if isinstance(owner, OpenFile) else owner if is_path(owner) else None
+    if path is None:
+        return NotImplemented
+    text = read_text(program, path)
+    return text if text is not None else Term("call", "read", (UNKNOWN, path))
+
+
+def is_path(value: Value) -> bool:
+    """Whether a value is a `pathlib.Path`."""
+    return isinstance(value, Term) and value.kind == "call" and value.name in {"Path", "PurePath"}
+
+
+def _path_exists(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    return _exists(program, (owner,), {}) if is_path(owner) else NotImplemented
+
+
+def _open_path(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    return _open(program, (owner,), {}) if is_path(owner) else NotImplemented
+
+
+def _join_path(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    found = [path_text(each) for each in arguments]
+    if found and all(isinstance(each, str) for each in found):
+        return posixpath.join(*found)
+    return Term("operation", "join", tuple(found))
+
+
+def _path_function(name: str) -> Any:
+    def call(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+        path = path_text(arguments[0] if arguments else UNKNOWN)
+        if not isinstance(path, str):
+            return Term("operation", name, (path,))
+        if name == "abspath":
+            return (
+                path
+                if path.startswith("/")
+                else posixpath.normpath(posixpath.join(program.absolute(program.directory), path))
+            )
+        return getattr(posixpath, name)(path)
+
+    return call
+
+
+def _exists(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    path = path_text(arguments[0] if arguments else UNKNOWN)
+    if isinstance(path, str):
+        name = program.tree.relative(path, program.directory)
+        if name is not None and (program.tree.is_file(name) or program.tree.is_directory(name)):
+            return True
+    return Term("call", "exists", (Term("external", "os.path.exists"), path))
+
+
+def _relative_path(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`os.path.relpath(path)`: another way to write the same path."""
+    return path_text(arguments[0]) if arguments else UNKNOWN
+
+
+def _working_directory(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    return Term("call", "Path", (Term("external", "pathlib.Path"), program.absolute(program.directory)))
+
+
+def _split_extension(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    path = path_text(arguments[0] if arguments else UNKNOWN)
+    return posixpath.splitext(path) if isinstance(path, str) else Term("operation", "splitext", (path,))
+
+
+_MOST_PARENTS = 8
+
+
+EXTERNALS: Mapping[str, Any] = {
+    "str": _text,
+    "os.fspath": _text,
+    "open": _open,
+    "os.path.join": _join_path,
+    **{f"os.path.{name}": _path_function(name) for name in ("basename", "dirname", "abspath", "normpath")},
+    "os.path.expanduser": lambda program, arguments, keywords: arguments[0],
+    "os.path.realpath": _path_function("abspath"),
+    "os.path.splitext": _split_extension,
+    "os.path.exists": _exists,
+    "os.path.isfile": _exists,
+    "os.path.isdir": _exists,
+    "os.path.relpath": _relative_path,
+    "pathlib.Path.cwd": _working_directory,
+    "os.getcwd": lambda program, arguments, keywords: program.absolute(program.directory),
+}
+METHODS: Mapping[str, Any] = {
+    "read": _read,
+    "read_text": _read,
+    "open": _open_path,
+    "as_posix": _text_of_path,
+    **dict.fromkeys(("resolve", "absolute", "expanduser"), _same_path),
+    **dict.fromkeys(("exists", "is_file", "is_dir"), _path_exists),
+}
+
+__all__ = ["EXTERNALS", "METHODS", "is_path", "path_attribute", "path_text", "read_text"]

@@ -1,0 +1,76 @@
+"""Jobs on source trees that were written for it, each in the style of one framework; their truth was written before they were read.
+
+A file of `workloads/` holds one tree: its files, each after a line `=== NAME`. An accepted name that begins with `~` matches within an
+answer; null is accepted where the source does not say.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from processors.advise.metadata import Job, extract
+from processors.advise.metadata.registry import plain
+
+from .trees import grown
+
+HERE = Path(__file__).parent / "workloads"
+JOBS = [json.loads(line) for line in (HERE / "jobs.jsonl").read_text(encoding="utf-8").splitlines()]
+MANDATORY = ("model_name", "task_type", "dataset_train", "dataset_valid", "iters", "iter_type")
+FIELDS = (*MANDATORY, "batch_size", "lr", "gpus")
+
+
+def _files(tree: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in (HERE / f"{tree}.txt").read_text(encoding="utf-8").split("=== ")[1:]:
+        name, _, text = part.partition("\n")
+        found[name] = text
+    return found
+
+
+def _matches(answer: Any, accepted: Any) -> bool:
+    if not isinstance(accepted, str) or not isinstance(answer, str):
+        return (
+            bool(answer == pytest.approx(accepted))
+            if isinstance(answer, (int, float)) and accepted
+            else answer == accepted
+        )
+    if accepted.startswith("~"):
+        return plain(accepted) in plain(answer)
+    return plain(answer.rpartition("/")[2]) == plain(accepted.rpartition("/")[2])
+
+
+def _judged(job: dict[str, Any], root: Path) -> dict[str, str]:
+    tree = grown(root, _files(job["tree"]))
+    answer = extract(Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]))
+    found: dict[str, str] = {}
+    for field in FIELDS:
+        value = getattr(answer, field)
+        right = any(_matches(value, each) for each in job["accepted"][field])
+        found[field] = "right" if right else "missing" if value is None else f"wrong: {value}"
+    return found
+
+
+def test_matches_tell_answers_apart() -> None:
+    assert _matches("org/Some-Model", "some model")
+    assert _matches("x_ffhq64", "~ffhq")
+    assert not _matches("resnet18", "resnet50")
+    assert not _matches(None, "x")
+    assert not _matches(12, 13)
+
+
+@pytest.mark.parametrize(
+    "place", range(len(JOBS)), ids=[f"{each['tree']}-{number}" for number, each in enumerate(JOBS)]
+)
+def test_no_answer_is_wrong(place: int, tmp_path: Path) -> None:
+    wrong = {field: each for field, each in _judged(JOBS[place], tmp_path).items() if each.startswith("wrong")}
+    assert wrong == {}
+
+
+def test_most_jobs_are_known_wholly(tmp_path: Path) -> None:
+    judged = [_judged(job, tmp_path / str(place)) for place, job in enumerate(JOBS)]
+    whole = sum(all(each[field] == "right" for field in MANDATORY) for each in judged)
+    assert whole / len(JOBS) >= 0.9
+    for field in FIELDS:
+        assert sum(each[field] == "right" for each in judged) / len(JOBS) >= 0.9, field
