@@ -14,9 +14,10 @@ from benchmarks.corpus import capture
 from benchmarks.corpus.label import load_rules, rule_of
 from benchmarks.corpus.plan import BLIND, load
 from benchmarks.formats.generate import GeneratedLog, generate
-from benchmarks.proposer.features import Floats, numeric
 from processors.grammar.extractor import LONGEST
 from processors.grammar.prefix import clean
+from processors.read.kept import KeptSeries, observe, series_of
+from processors.read.proposer.features import Floats, numeric
 from processors.read.roles import Phase, Role
 from processors.read.series import Column, SeriesReader, TemplateSeries
 
@@ -75,15 +76,15 @@ def lines_of(folder: Path) -> list[tuple[str, float]]:
 
 def _labelled(folder: Path, name: str, rules: list[tuple[str, re.Pattern[str]]]) -> LabelledLog:
     truth = json.loads((folder / "truth.json").read_text())
-    reader = SeriesReader()
+    reader, kept = SeriesReader(), KeptSeries()
     classes: dict[int, Counter[str]] = defaultdict(Counter)
     for place, (line, arrival) in enumerate(lines_of(folder), 1):
-        row = reader.read(line, place, arrival)
+        observe([(place, line, arrival)], reader, kept)
+        row = reader.read(line, place, arrival, kept.header)
         if row is not None:
-            reader.add(row)
             at = rule_of(line.rstrip("\r\n"), rules)
             classes[row.template.key][rules[at][0] if at is not None else ""] += 1
-    series = reader.series()
+    series = series_of(reader, kept)
     roles, weights, phases = [], [], []
     proved = [[_role(template, place, truth) for place in range(len(template.columns))] for template in series]
     alike = {
@@ -223,21 +224,24 @@ def _near(value: float, other: float, tolerance: float) -> bool:
 
 
 def generated(seeds: Sequence[int]) -> Iterator[LabelledLog]:
-    """Yield labelled logs of made-up formats."""
+    """Yield labelled logs of made-up formats: each as it ends, and as it stood at some time before."""
     for seed in seeds:
-        yield labelled(generate(seed))
+        log = generate(seed)
+        yield labelled(log)
+        if seed % 2:
+            yield labelled(log, share=0.1 + 0.08 * (seed % 9))
 
 
-def labelled(log: GeneratedLog) -> LabelledLog:
-    """Return the series of a made-up log with the roles of their columns, found by what each line is known to hold."""
-    reader = SeriesReader()
+def labelled(log: GeneratedLog, share: float = 1.0) -> LabelledLog:
+    """Return the series of the first `share` of a made-up log with the roles of their columns, found by what each line is known to hold."""
+    reader, kept = SeriesReader(), KeptSeries()
     votes: dict[int, list[Counter[Role]]] = {}
     phases: dict[int, Counter[Phase]] = defaultdict(Counter)
-    for place, line in enumerate(log.lines, 1):
-        row = reader.read(line.text, place, line.time)
+    for place, line in enumerate(log.lines[: max(4, round(share * len(log.lines)))], 1):
+        observe([(place, line.text, line.time)], reader, kept)
+        row = reader.read(line.text, place, line.time, kept.header)
         if row is None:
             continue
-        reader.add(row)
         phases[row.template.key][line.phase] += 1
         shown = clean(line.text)[:LONGEST]
         rest = list(line.numbers)
@@ -247,9 +251,9 @@ def labelled(log: GeneratedLog) -> LabelledLog:
             votes_of_column[rest[at].role if at is not None else Role.OTHER] += 1
             if at is not None:
                 del rest[: at + 1]
-    series = reader.series()
+    series = series_of(reader, kept)
     roles: list[list[Role | None]] = [
-        [votes_of.most_common(1)[0][0] for votes_of in votes[each.key]] for each in series
+        [of_column.most_common(1)[0][0] for of_column in votes[each.key][: len(each.columns)]] for each in series
     ]
     return LabelledLog(
         f"{GENERATED} {log.seed}",

@@ -1,6 +1,6 @@
 """Trains the proposer of roles and phases: `python -m benchmarks.proposer.train` (needs scikit-learn: the dependency group `train`).
 
-Writes `benchmarks/proposer/proposer.npz`, and prints how right it is on frameworks that it has not seen, and how calibrated.
+Writes `processors/read/proposer/proposer.npz`, and prints how right it is on frameworks that it has not seen, and how calibrated.
 """
 
 import argparse
@@ -17,22 +17,31 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
-import benchmarks.proposer as room
-from benchmarks.proposer.features import BUCKETS, NAMES, Floats, column_buckets, template_buckets
-from benchmarks.proposer.proposer import PHASES, ROLES, TEXT_LENGTH, WEIGHTS, LinearProposer, Softmax, binned, summary
+import processors.read.proposer as room
+from processors.read.proposer.features import BUCKETS, NAMES, Floats, column_buckets, template_buckets
+from processors.read.proposer.linear import (
+    PHASES,
+    ROLES,
+    TEXT_LENGTH,
+    WEIGHTS,
+    LinearProposer,
+    Softmax,
+    binned,
+    summary,
+)
 
 from .data import GENERATED, SURE, LabelledLog, corpus, generated
 
 FOLDS = 3
 """Models fitted to measure; each leaves whole frameworks out."""
-SEEDS = range(300)
+SEEDS = range(1000)
 """Made-up formats that are trained on."""
 UNSEEN_SEEDS = range(10_000, 10_150)
 """Made-up formats that are only measured."""
 EDGES = 3
 STRENGTH = 0.4
 """Inverse strength of the regularization."""
-ITERATIONS = 45
+ITERATIONS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +180,14 @@ def roles_of(model: Softmax, log: LabelledLog) -> list[Floats]:
 def left_out(logs: Sequence[LabelledLog], fold: int) -> LinearProposer:
     """Return a proposer that has seen no framework of `fold`."""
     return fitted([log for log in logs if fold_of(log.group) != fold])
+
+
+def write_left_out(paths: Sequence[Path]) -> None:
+    """Write a proposer for each fold, in the order of `paths`, that has seen none of its frameworks; as many as `FOLDS`."""
+    logs = [*corpus(), *generated(SEEDS)]
+    for fold, path in enumerate(paths):
+        with path.open("wb") as file:
+            left_out(logs, fold).save(file)
 
 
 @dataclass(frozen=True, slots=True)

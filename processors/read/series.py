@@ -7,17 +7,14 @@ a table take the names of its header.
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from processors.grammar import stamps, table
+from processors.grammar import stamps
 from processors.grammar.cache import GenerationCache
 from processors.grammar.extractor import DIGITS, LONGEST, dates
 from processors.grammar.numbers import NUMBER, is_duration, parse, with_point
 from processors.grammar.prefix import clean, strip_prefix
-
-ROWS = 256
-"""Newest rows of a template that are kept."""
 
 COLUMNS = 48
 """Numbers of a line that become columns."""
@@ -25,17 +22,16 @@ COLUMNS = 48
 FORMS = 4096
 """Forms of lines whose template is surely remembered."""
 
-TEMPLATES = 512
-"""Templates of a log that are kept; the least recently printed one goes."""
-
 BEFORE, AFTER = 48, 24
 """Characters that a column keeps of the text on its two sides, at most up to the neighbouring numbers."""
 
-SLOT = "{}"
+SLOT, BAR = "{}", "▉"
+"""What stands in a template for a number, and for what a bar is drawn with."""
 _BAR = re.compile(
     r"(?<=\|)[\u2500-\u259f#=>.\- ]{3,}(?=\|)|(?<=\[)[=>.#\- ]{3,}(?=\])|[\u2500-\u259f]+\s*|[#█=>.]{4,}+"
 )
 _BLANKS = re.compile(r"\s+")
+_LETTER = re.compile(r"[^\W\d_]")
 _SINCE_1970 = (1.0e9, 2.2e9)
 """2001 to 2039."""
 _OF_TIME = re.compile(r"(?i)time|stamp|\bts\b|date|clock|:::")
@@ -118,6 +114,8 @@ class LineTemplate:
         stamp: Begin and end of the printed time; None without one.
         since_1970: Number that is the time of the line; -1 without one.
         rank: Begin and end of the launcher's rank; None without one.
+        bare: It holds no word: a row of a table, if anything.
+        header: The names of its columns, where a header above tells them.
     """
 
     text: str
@@ -129,6 +127,8 @@ class LineTemplate:
     stamp: tuple[int, int] | None = None
     since_1970: int = -1
     rank: tuple[int, int] | None = None
+    bare: bool = False
+    header: tuple[str, ...] = ()
 
 
 def line_template(line: str, header: Sequence[str] = ()) -> LineTemplate | None:
@@ -151,10 +151,11 @@ def line_template(line: str, header: Sequence[str] = ()) -> LineTemplate | None:
     numbers = list(NUMBER.finditer(body))[:COLUMNS]
     if not numbers:
         return None
-    row = len(header) == len(numbers) and table.is_row(table.part(replace(prefixed, body=body)))
     edges = [0, *(number.end() for number in numbers)]
-    texts = [_BAR.sub("▉", body[edge : number.start()]) for edge, number in zip(edges, numbers, strict=False)]
-    texts.append(_BAR.sub("▉", body[edges[-1] :]))
+    texts = [_BAR.sub(BAR, body[edge : number.start()]) for edge, number in zip(edges, numbers, strict=False)]
+    texts.append(_BAR.sub(BAR, body[edges[-1] :]))
+    bare = len(numbers) > 1 and not any(map(_LETTER.search, texts))
+    row = bare and len(header) == len(numbers)
     if row:
         text = " ".join(f"{name}: {SLOT}" for name in header)
         around = tuple((f"{name}: ", "") for name in header)
@@ -173,6 +174,8 @@ def line_template(line: str, header: Sequence[str] = ()) -> LineTemplate | None:
         stamp,
         -1 if stamp else _clock(line, around, places),
         prefixed.rank,
+        bare,
+        tuple(header) if row else (),
     )
 
 
@@ -205,15 +208,10 @@ def number(text: str) -> float:
 
 
 class SeriesReader:
-    """Reads lines of one stream into rows, and rows into series.
-
-    Bounded in memory: `TEMPLATES` templates of `ROWS` rows of `COLUMNS` numbers. What is learned of a form of line is kept, so a known
-    form costs a look-up and the conversion of its numbers.
-    """
+    """Reads lines into rows. A form of line that is known costs a look-up and the conversion of its numbers."""
 
     def __init__(self) -> None:
         self._known: GenerationCache[LineTemplate | bool] = GenerationCache(FORMS)
-        self._rows: dict[int, _Rows] = {}
 
     def read(self, line: str, place: int, arrival: float, header: Sequence[str] = ()) -> Row | None:
         """Return what one line says; None where it holds no number. `header` names the columns of the table under way."""
@@ -221,10 +219,15 @@ class SeriesReader:
         form = line.translate(DIGITS)
         template = self._known.get(form)
         if template is None:
-            rowlike = bool(header) and table.is_row(strip_prefix(line).body)
-            template = line_template(line, header if rowlike else ()) or False
-            if not rowlike:  # what a row means depends on the header above it
-                self._known.put(form, template)
+            template = line_template(line) or False
+            self._known.put(form, template)
+        if header and isinstance(template, LineTemplate) and template.bare and len(header) == len(template.places):
+            form = "\0".join((form, *header))  # what a row means depends on the header above it
+            row = self._known.get(form)
+            if row is None:
+                row = line_template(line, header) or False
+                self._known.put(form, row)
+            template = row
         if not isinstance(template, LineTemplate):
             return None
         values = tuple(number(line[begin:end]) for begin, end in template.places)
@@ -233,68 +236,3 @@ class SeriesReader:
             stamp = since_1970(values[template.since_1970])
         rank = int(line[slice(*template.rank)]) if template.rank else None
         return Row(template, values, place, arrival, stamp, rank)
-
-    def add(self, row: Row) -> None:
-        """Take in a row."""
-        rows = self._rows.pop(row.template.key, None) or _Rows(row.template)
-        self._rows[row.template.key] = rows
-        rows.add(row)
-        if len(self._rows) > TEMPLATES:
-            del self._rows[next(iter(self._rows))]
-
-    def series(self) -> list[TemplateSeries]:
-        """Return the series of all templates, the most recently printed last."""
-        return [rows.series() for rows in self._rows.values()]
-
-
-@dataclass(slots=True)
-class _Rows:
-    template: LineTemplate
-    rows: list[Row] = field(default_factory=list)
-    count: int = 0
-
-    def add(self, row: Row) -> None:
-        if len(row.values) != len(self.template.places):
-            return
-        self.count += 1
-        self.rows.append(row)
-        if len(self.rows) >= 2 * ROWS:
-            del self.rows[:-ROWS]
-
-    def series(self) -> TemplateSeries:
-        rows = self.rows[-ROWS:]
-        columns = tuple(
-            Column(
-                index,
-                before,
-                after,
-                tuple(row.values[index] for row in rows),
-                max(row.template.decimals[index] for row in rows),
-                any(row.template.durations[index] for row in rows),
-            )
-            for index, (before, after) in enumerate(self.template.around)
-        )
-        return TemplateSeries(
-            self.template.key,
-            self.template.text,
-            columns,
-            tuple(row.line for row in rows),
-            tuple(row.arrival for row in rows),
-            tuple(row.stamp for row in rows),
-            tuple(row.rank for row in rows),
-            self.count,
-        )
-
-
-def read_series(lines: Iterable[tuple[str, float]]) -> Iterator[TemplateSeries]:
-    """Yield the series of a whole log; `lines` are its lines with the arrival of each, in seconds since 1970."""
-    reader = SeriesReader()
-    header: tuple[str, ...] = ()
-    for place, (line, arrival) in enumerate(lines, 1):
-        body = strip_prefix(line[:LONGEST]).body
-        if table.is_header(body):
-            header = tuple(table.cells(body))
-        row = reader.read(line, place, arrival, header)
-        if row is not None:
-            reader.add(row)
-    yield from reader.series()

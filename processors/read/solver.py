@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import msgspec
 
+from .counted_names import counted
 from .events import Event, EventState
-from .names_prior import counted
 from .robust import without_pauses
 from .roles import Role
 from .training_clock import training_clock

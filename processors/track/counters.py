@@ -89,7 +89,8 @@ def moving(window: Sequence[Report]) -> Sequence[Report]:
 def outermost(window: Sequence[Report]) -> Sequence[Report]:
     """Return `window` without the steps of loops inside a step: of micro-batches, while another line counts the steps."""
     outer = [report for report in window if report.total is None and report.step is not None]
-    inner = {report.line for report in window if any(inside_a_step(report, other) for other in outer)}
+    ended = [report for report in window if report.total is not None] if outer else []
+    inner = {report.line for report in ended if any(inside_a_step(report, other) for other in outer)}
     if not inner:
         return window
     return [

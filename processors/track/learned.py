@@ -13,12 +13,13 @@ from processors.classified_chunk import ClassifiedChunk
 from processors.read.solver import solve
 from records import Evidence, JobMetric, ModelAnswer, Position, derived_id
 
+from .of_events import is_open
 from .pace import paces
 from .reports import Report
 from .state import LINES, Followed, TrackState
 from .step_time_candidate import reference
 from .step_time_candidates import THRESHOLD, of_model
-from .summary import Summary, summarise
+from .summary import summarise
 from .template_reading.check import Confirmed, Template, confirmed
 from .template_reading.prompt import texts_of
 
@@ -110,11 +111,6 @@ def completed(metric: JobMetric | None, newest: Newest | None, state: TrackState
         method=METHOD,
         confidence=max(metric.confidence, round(_SURE * known.share, 3)),
     )
-
-
-def is_open(known: JobMetric | Summary) -> bool:
-    """Return whether no speed is known."""
-    return known.step_time_s is None and known.throughput is None
 
 
 def left_open(state: TrackState) -> bool:

@@ -7,8 +7,8 @@ from statistics import fmean
 import msgspec
 
 from processors.grammar.stamps import difference
-from processors.read.counter_search import CounterValue
-from processors.read.robust import median, spread, without_outliers
+from processors.read.column_search import CounterValue
+from processors.read.robust import median, spread, without_outliers, without_pauses
 
 from .reports import Report
 
@@ -35,8 +35,8 @@ _LONGEST = 30 * 86400.0
 
 _NEARLY, _FAR, _LONGEST_STEP = 0.05, 10, 600.0
 
-_LOOSE = 0.5
-"""Spread up to which the clock of a counter that no report names tells its speed."""
+_LOOSE, CLOSE_TO = 0.5, (0.75, 1.33)
+"""Share of its differences that the pace of a counter without reports must explain, and how nearly."""
 
 _STRAIGHT = 0.5
 """Share of its moves that a clock goes forward in all; it moves back where several ranks print theirs by turns."""
@@ -99,9 +99,24 @@ def paces(window: Sequence[Report]) -> list[ObservedStepTime]:
 
 
 def of_counter(values: Sequence[CounterValue]) -> ObservedStepTime | None:
-    """Return seconds per step of a bare counter by the first clock that is steady and rests on enough; None without one."""
+    """Return seconds per step of a bare counter by the first clock that most differences agree with; pauses only add. None without one."""
     window = [Report(each.line, 0, each.arrival, "", 0, step=each.step, stamp=each.stamp) for each in values]
-    return next((pace for pace in paces(window) if pace.count >= GROWING and pace.unsteady <= _LOOSE), None)
+    found = pairs(window)
+    stride = median([(later.step or 0) - (earlier.step or 0) for earlier, later in found]) if found else 0
+    clocks: list[tuple[Clock, str]] = [
+        (lambda report: report.stamp, "timestamps"),
+        (lambda report: report.time, "arrival"),
+    ]
+    for clock, method in clocks:
+        passed = _passed(found, clock, method, "", lambda earlier, later: (later.step or 0) - (earlier.step or 0))
+        tick = _tick([seconds for seconds, _ in passed]) if method != "arrival" else 0.0
+        each = [seconds / steps for seconds, steps in passed if seconds > _ENOUGH * tick]
+        usual = without_pauses(each)
+        if usual and sum(CLOSE_TO[0] <= one / usual <= CLOSE_TO[1] for one in each) >= max(
+            GROWING, _LOOSE * len(passed)
+        ):
+            return ObservedStepTime(usual, method, stride, len(each))
+    return None
 
 
 def clocked(

@@ -33,8 +33,10 @@ _SINCE_1970 = 1e9
 """A "time" above this is a date, not a duration."""
 
 
-class Report(msgspec.Struct, array_like=True):
+class Report(msgspec.Struct, array_like=True, gc=False):
     """One report. Its lines belong together: they name the same step, or go on where the first left off.
+
+    A worker holds twenty of each stream, and none refers to another: the garbage collector need not look at them.
 
     Attributes:
         line: Line number of its newest line.
@@ -330,9 +332,11 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
                 join(report, line)
                 return
     newest = window[-_LOOK_BACK:]
-    begun_anew = any(earlier.shape == line.shape and _falls_back(earlier, line) for earlier in newest)
-    if begun_anew and not any(inside_a_step(line, outer) for outer in newest):
-        window.clear()
+    for earlier in newest:
+        if earlier.shape == line.shape and _falls_back(earlier, line):
+            if not any(inside_a_step(line, outer) for outer in newest):
+                window.clear()
+            break
     window.append(line)
     if len(window) > limit:
         del window[: len(window) - limit]

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from processors.read.counter_search import SearchState
 from processors.read.events import EventState
+from processors.read.kept import KeptSeries
 
 from .nested_bars import Bar
 from .reports import Report
@@ -40,7 +40,7 @@ class TrackState(msgspec.Struct):
         loss: The newest loss; null where none was printed, or no number.
         loss_not_finite: The newest loss is no number.
         events: What events said, in a log that prints when training begins and ends.
-        search: Numbers that grow, as long as no report names its step.
+        kept: The newest numbers of its templates, as long as reports leave something open.
         followed: Lines of templates that a language model explained.
         reported_at: Arrival of the newest report that a metric with a speed was made of, in seconds since 1970; 0 where it had none.
     """
@@ -55,6 +55,6 @@ class TrackState(msgspec.Struct):
     loss: float | None = None
     loss_not_finite: bool = False
     events: EventState = msgspec.field(default_factory=EventState)
-    search: SearchState = msgspec.field(default_factory=SearchState)
+    kept: KeptSeries = msgspec.field(default_factory=KeptSeries)
     followed: list[Followed] = []
     reported_at: float = 0.0

@@ -60,7 +60,7 @@ def is_mixed(line: str) -> bool:
 
 def find_header(view: ClassifiedChunk, state: TrackState, headers: Headers) -> None:
     """Keep the names of columns: those that stand right above rows, or the last ones before where these do not fit."""
-    rows = {template for template in set(view.templates) if _may_be_row(template)}
+    rows = {template for template in view.distinct if _may_be_row(template)}
     if rows:
         marks = "".join(
             _ROW if letter == PROGRESS and template in rows else letter

@@ -11,14 +11,16 @@ from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from processors.grammar.cache import GenerationCache
 from processors.grammar.extractor import CACHE_SIZE, Extractor
 from processors.grammar.names import Meaning
+from processors.read.column_search import ColumnSearch
 from processors.read.events import EVENT, FIELD, observe
-from processors.read.series import SeriesReader
+from processors.read.roles import Proposer
 from records import Evidence, JobMetric, Position, derived_id
 
 from . import tables
 from .learned import completed, follow
 from .nested_bars import NestedBars
-from .of_series import of_counters, of_events
+from .of_columns import of_columns
+from .of_events import of_events
 from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
@@ -74,14 +76,17 @@ class MetricTracker:
     Args:
         reports: Newest reports that numbers rest on.
         extractor: Reads the fields of a line; one of the usual size where not given.
+        proposer: Says how likely each role of a number column is; the one that ships where not given.
     """
 
-    def __init__(self, reports: int = REPORTS, extractor: Extractor | None = None) -> None:
+    def __init__(
+        self, reports: int = REPORTS, extractor: Extractor | None = None, proposer: Proposer | None = None
+    ) -> None:
         if reports < 1:
             raise ValueError(f"expected at least 1 report to rest on, got {reports}")
         self._reports = reports
         self._extractor = extractor or Extractor()
-        self._series = SeriesReader()
+        self._columns = ColumnSearch(proposer)
         self._structured: GenerationCache[bool] = GenerationCache(CACHE_SIZE)
         self.metrics = TrackerMetrics()
         self._parsed = 0
@@ -129,21 +134,23 @@ class MetricTracker:
             view, state, headers, lambda place: headings.foreign(place) or nested_bars.second(place), may_wait=may_wait
         )
         made = of_events(view, state, told, reported) or reported
-        made = of_counters(view, state, self._series, made) or made
+        made = of_columns(view, state, self._columns, made) or made
         if reported is None and made is not None:
             self.metrics.records.inc()
         return made
 
     def _observe_events(self, view: ClassifiedChunk, state: TrackState) -> int | None:
         """Take in the events of a chunk; return the place of the newest, or None."""
-        try:
-            structured = list(map(self._structured.young.__getitem__, view.templates))
-        except KeyError:
-            structured = [self._is_structured(template) for template in view.templates]
-        if True not in structured:
+        young = self._structured.young
+        structured = {
+            template
+            for template in view.distinct
+            if (young[template] if template in young else self._is_structured(template))
+        }
+        if not structured:
             return None
-        found = [(place, line) for place, line in enumerate(view.lines) if structured[place]]
-        return observe(found, self._series, state.events)
+        found = [(place, line) for place, line in enumerate(view.lines) if view.templates[place] in structured]
+        return observe(found, self._columns.reader, state.events)
 
     def _is_structured(self, template: str) -> bool:
         """Return whether the lines of `template` may be events. It is remembered: a look-up costs less than a search in each line."""

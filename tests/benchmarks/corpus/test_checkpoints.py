@@ -1,5 +1,7 @@
 """What the corpus tells of checkpoints, against its labels."""
 
+import pytest
+
 from benchmarks.corpus.checkpoints import HALVES, KINDS, half, labels, score
 from benchmarks.corpus.plan import LOGS
 
@@ -11,6 +13,7 @@ def test_every_label_names_a_log() -> None:
     assert {half(log.split("/")[0]) for log in labels()} == set(HALVES)
 
 
+@pytest.mark.slow  # reads 200 logs
 def test_what_is_found_is_right() -> None:
     for name in HALVES:
         counts = score(name, verbose=False)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processors.read.series import COLUMNS, ROWS, TEMPLATES, SeriesReader, TemplateSeries, read_series
+from processors.read.series import TemplateSeries
+from tests.processors.read.whole_logs import read_series
 
 
 def series(*lines: str) -> list[TemplateSeries]:
@@ -65,24 +66,7 @@ def test_a_bar_that_grows_is_one_template() -> None:
     assert found.columns[-1].duration
 
 
-def test_memory_is_bounded() -> None:
-    reader = SeriesReader()
-    for place in range(3 * ROWS):
-        row = reader.read(f"step {place}", place, 0.0)
-        assert row is not None
-        reader.add(row)
-    for place in range(TEMPLATES + 50):
-        word = "".join(chr(97 + int(digit)) for digit in str(place))
-        row = reader.read(f"{word} " + "1 " * (2 * COLUMNS), place, 0.0)
-        assert row is not None
-        reader.add(row)
-    kept = reader.series()
-    assert len(kept) == TEMPLATES
-    assert max(len(each.places) for each in kept) <= ROWS
-    assert max(len(each.columns) for each in kept) == COLUMNS
-
-
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(
         st.text(alphabet=st.sampled_from("0123456789.,:-/|{}[]\"'= eEnaN\t\r\x1b[Kstepls"), max_size=80), max_size=12

@@ -148,7 +148,7 @@ def test_events_are_bounded() -> None:
     assert len(state.events) == ROWS
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -52,17 +52,28 @@ def same(plain: float | None, found: float | None) -> bool:
     return plain == found or (plain is not None and found is not None and abs(plain - found) <= 0.02 * abs(plain))
 
 
-@pytest.mark.parametrize("wrap", [ranked, docker, containerd])
-def test_every_real_log_says_the_same(wrap: Wrap) -> None:
-    other, compared = {}, 0
+Said = tuple[str, list[LogChunk], tuple[float | None, ...]]
+
+
+@pytest.fixture(scope="module")
+def logs() -> list[Said]:
+    """One log of each framework, and what it says as it is."""
+    found = []
     for framework in LOGS.iterdir():
         folder = min(framework.iterdir())
         chunks = list(stream_chunks(folder))
         if any(line.endswith("\r") for chunk in chunks for line in chunk.lines):
             continue  # a bar that is drawn again in one line has one prefix for all drawings
-        plain, found = numbers(chunks), numbers(wrapped(chunks, wrap))
-        compared += 1
+        found.append((str(folder.relative_to(LOGS)), chunks, numbers(chunks)))
+    return found
+
+
+@pytest.mark.parametrize("wrap", [ranked, docker, containerd])
+def test_every_real_log_says_the_same(logs: list[Said], wrap: Wrap) -> None:
+    other = {}
+    for name, chunks, plain in logs:
+        found = numbers(wrapped(chunks, wrap))
         if not all(same(*each) for each in zip(plain, found, strict=True)):
-            other[str(folder.relative_to(LOGS))] = plain, found
-    assert compared > 40
+            other[name] = plain, found
+    assert len(logs) > 40
     assert not other

@@ -59,6 +59,9 @@ _ALONE = [
     "counts_down",
     "is_gap",
     "gap_correlation",
+    "stride_twos",
+    "stride_tens",
+    "never_rises",
 ]
 _AMONG = [
     "bounded_by_next",
@@ -168,7 +171,18 @@ def _alone(column: Column, values: Floats, times: Floats, columns: int) -> list[
         float(len(finite) < len(values)),
         min(rough, 3.0),
         *_against_time(values, times),
+        _factors(usual, 2) / 5 if column.integer else 0.0,
+        _factors(usual, 10) / 2 if column.integer else 0.0,
+        float(not constant and not (steps > 0).any()),
     ]
+
+
+def _factors(stride: float, base: int) -> int:
+    """Return how often `base` divides the usual stride of a counter: batches are powers of two, intervals between reports round."""
+    count, rest = 0, int(min(stride, 1e15))
+    while rest and rest % base == 0 and count < 15:
+        count, rest = count + 1, rest // base
+    return count
 
 
 def _against_time(values: Floats, times: Floats) -> list[float]:
@@ -195,7 +209,8 @@ def _among(columns: Sequence[Column], values: Floats) -> Floats:
     found = np.zeros((len(columns), len(_AMONG)))
     few = min(len(columns), RELATED)
     fractional = [place for place in range(few) if not columns[place].integer and not columns[place].duration]
-    largest = max((float(np.nanmedian(np.abs(values[place]))) for place in fractional), default=0.0)
+    middles = [_middle(values[place]) for place in range(few)]
+    largest = max((middles[place] for place in fractional), default=0.0)
     for place in range(few):
         own, row = values[place], found[place]
         if place + 1 < few:
@@ -207,7 +222,7 @@ def _among(columns: Sequence[Column], values: Floats) -> Floats:
             row[1] = float((before <= own).all() and (own == own[-1]).mean() > 0.9)
             row[3] = float(_OF.fullmatch(columns[place].before) is not None)
         fraction = place in fractional
-        row[9] = float(fraction and float(np.nanmedian(np.abs(own))) >= largest)
+        row[9] = float(fraction and middles[place] >= largest)
         row[12] = len(fractional) / 8
         others = [other for other in range(few) if other != place]
         varied = own.std() > 0
@@ -235,6 +250,11 @@ def _among(columns: Sequence[Column], values: Floats) -> Floats:
                 or (len(rest) > 2 and np.allclose(sum(rest), own, rtol=0.02))
             )
     return found
+
+
+def _middle(values: Floats) -> float:
+    finite = values[np.isfinite(values)]
+    return float(np.median(np.abs(finite))) if len(finite) else 0.0
 
 
 def column_buckets(template: TemplateSeries, column: Column) -> list[int]:

@@ -1,25 +1,8 @@
-"""Runs that did not fail and look as if they had: every one ends with exit code 0, or is still running where its log stops."""
+"""Loops of one's own that say error, retry, or handle what went wrong."""
 
-from textwrap import dedent
+from .program import case
 
-from benchmarks.corpus.failures.case import Case
-
-
-def _case(
-    name: str,
-    program: str,
-    run: str = "python train.py",
-    *,
-    style: str = "plain",
-    environment: str = "plain",
-    seconds: float = 60,
-) -> Case:
-    return Case(
-        name, run, None, {"train.py": dedent(program).lstrip()}, style=style, environment=environment, seconds=seconds
-    )
-
-
-_RETRY = """
+RETRY = """
     import logging
     import time
 
@@ -46,7 +29,7 @@ _RETRY = """
     """
 
 CASES = [
-    _case(
+    case(
         "warnings_of_error",
         """
         import warnings
@@ -62,7 +45,7 @@ CASES = [
         """,
         "python -W always train.py",
     ),
-    _case(
+    case(
         "metrics_named_error",
         """
         from loop import train
@@ -74,16 +57,14 @@ CASES = [
         print("best validation error 0.000199")
         """,
     ),
-    _case(
-        "retried_with_warnings", _RETRY.replace("{how}", "warning"), "STYLE=logging python train.py", style="logging"
-    ),
-    _case(
+    case("retried_with_warnings", RETRY.replace("{how}", "warning"), "STYLE=logging python train.py", style="logging"),
+    case(
         "retried_with_tracebacks",
-        _RETRY.replace("{how}", "exception"),
+        RETRY.replace("{how}", "exception"),
         "STYLE=logging python train.py",
         style="logging",
     ),
-    _case(
+    case(
         "handled_traceback",
         """
         import traceback
@@ -100,7 +81,7 @@ CASES = [
         print("training complete, model saved")
         """,
     ),
-    _case(
+    case(
         "handled_at_the_end",
         """
         import traceback
@@ -118,7 +99,7 @@ CASES = [
         print("Job finished successfully.")
         """,
     ),
-    _case(
+    case(
         "teardown_noise",
         """
         from loop import train
@@ -135,7 +116,7 @@ CASES = [
         print("finished training, best loss 1.23", flush=True)
         """,
     ),
-    _case(
+    case(
         "optional_imports",
         """
         from loop import train
@@ -150,7 +131,7 @@ CASES = [
         print("finished")
         """,
     ),
-    _case(
+    case(
         "configuration_dump",
         """
         import json
@@ -170,7 +151,7 @@ CASES = [
         print("exit status 0")
         """,
     ),
-    _case(
+    case(
         "skipped_nan_steps",
         """
         from loop import train
@@ -183,7 +164,7 @@ CASES = [
         print("end of training")
         """,
     ),
-    _case(
+    case(
         "killed_helper",
         """
         import subprocess
@@ -198,7 +179,7 @@ CASES = [
         print("all epochs done")
         """,
     ),
-    _case(
+    case(
         "worker_restarted",
         """
         from concurrent.futures import ProcessPoolExecutor
@@ -228,7 +209,7 @@ CASES = [
             print("training finished")
         """,
     ),
-    _case(
+    case(
         "tolerated_step",
         """
         from loop import train
@@ -239,7 +220,7 @@ CASES = [
         """,
         "python -c 'import nonexistent_plotting_library' || echo 'plots are off'\npython train.py\n",
     ),
-    _case(
+    case(
         "retried_by_the_script",
         """
         import os
@@ -258,7 +239,7 @@ CASES = [
         'for attempt in 1 2 3; do python train.py && break; echo "attempt $attempt failed, starting again '
         'from the last checkpoint"; done',
     ),
-    _case(
+    case(
         "still_running",
         """
         from loop import train
@@ -269,7 +250,7 @@ CASES = [
         """,
         "python train.py > all.txt 2>&1\nhead -n 20 all.txt",
     ),
-    _case(
+    case(
         "handled_signal",
         """
         import os
@@ -284,7 +265,7 @@ CASES = [
         print("reached the last step")
         """,
     ),
-    _case(
+    case(
         "test_words",
         """
         from loop import train
@@ -296,140 +277,7 @@ CASES = [
         print("generated 6 samples, done")
         """,
     ),
-    _case(
-        "torchrun_restarted",
-        """
-        import os
-
-        from ddp import train
-
-        for job in train(60):
-            if job.step == 5008 and job.rank == 1 and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
-                raise RuntimeError("cannot read shard 17, try again")
-        if job.rank == 0:
-            print("finished 24 steps after restarts: " + os.environ["TORCHELASTIC_RESTART_COUNT"], flush=True)
-        """,
-        "torchrun --standalone --max-restarts 2 --nproc-per-node 2 train.py",
-        style="ddp",
-        environment="torch",
-        seconds=150,
-    ),
-    _case(
-        "torchrun_warnings",
-        """
-        import warnings
-
-        import torch
-        from ddp import train
-
-        for job in train():
-            if job.step == 5005:
-                warnings.warn("NCCL is not available: error handling of collectives falls back to Gloo")
-                torch.cuda.is_available()
-        """,
-        "torchrun --nproc-per-node 2 --master-port $((20000 + RANDOM % 9000)) train.py",
-        style="ddp",
-        environment="torch",
-        seconds=150,
-    ),
-    _case(
-        "torch_without_gpu",
-        """
-        import torch
-        from loop import train
-
-        print("CUDA available:", torch.cuda.is_available(), flush=True)
-        scaler = torch.amp.GradScaler("cuda")
-        with torch.autocast("cuda"):
-            pass
-        try:
-            torch.zeros(1, device="cuda")
-        except (RuntimeError, AssertionError) as error:
-            print(f"WARNING {type(error).__name__}: {str(error).splitlines()[0]} Using the CPU.", flush=True)
-        for step in train():
-            pass
-        print("finished on cpu")
-        """,
-        environment="torch",
-    ),
-    _case(
-        "jax_without_gpu",
-        """
-        import jax
-        import jax.numpy as jnp
-        from loop import train
-
-        try:
-            jax.devices("cuda")
-        except RuntimeError as error:
-            print(f"INFO Unable to initialize backend 'cuda': {error}; falling back to cpu", flush=True)
-        weights = jnp.ones(8)
-        for step in train():
-            weights = weights - 0.1 * jax.grad(lambda w: (w**2).sum())(weights)
-        print("final norm", float((weights**2).sum()), flush=True)
-        """,
-        environment="torch",
-        seconds=120,
-    ),
-    _case(
-        "ray_actor_restarted",
-        """
-        import os
-
-        import ray
-        from loop import train
-
-        ray.init(num_cpus=2, include_dashboard=False)
-
-
-        @ray.remote(max_restarts=2, max_task_retries=2)
-        class Shard:
-            def read(self, step):
-                if step == 5006 and not os.path.exists("tried"):
-                    open("tried", "w").close()
-                    os._exit(1)
-                return step
-
-
-        shard = Shard.remote()
-        for step in train():
-            ray.get(shard.read.remote(step))
-        print("finished, one actor was restarted", flush=True)
-        """,
-        environment="torch",
-        seconds=180,
-    ),
-    _case(
-        "hf_finished",
-        """
-        from hf import Tokens, tiny, trainer
-        from transformers import BertConfig, BertModel
-
-        BertModel(BertConfig(vocab_size=200, hidden_size=16, num_hidden_layers=1, num_attention_heads=2)).save_pretrained("base")
-        model = type(tiny()).from_pretrained("base", num_labels=2, ignore_mismatched_sizes=True)
-        trainer(Tokens(), model).train()
-        print("eval_error_rate = 0.31, saved", flush=True)
-        """,
-        style="hf",
-        environment="torch",
-        seconds=150,
-    ),
-    _case(
-        "keras_finished",
-        """
-        import keras
-        from fit import data, model
-
-        net = model()
-        net.compile("sgd", "mse", metrics=["mean_absolute_error", "mean_squared_logarithmic_error"])
-        net.fit(*data(), epochs=6, verbose=2)
-        """,
-        "KERAS_BACKEND=jax python train.py",
-        style="keras",
-        environment="torch",
-        seconds=150,
-    ),
-    _case(
+    case(
         "loader_with_bad_samples",
         """
         import torch
@@ -459,7 +307,7 @@ CASES = [
         environment="torch",
         seconds=120,
     ),
-    _case(
+    case(
         "nan_validation",
         """
         from loop import train
@@ -470,59 +318,7 @@ CASES = [
         print("done, best accuracy 0.84")
         """,
     ),
-    _case(
-        "lightning_finished",
-        """
-        import lightning
-        import torch
-        from torch.utils.data import DataLoader, TensorDataset
-
-
-        class Model(lightning.LightningModule):
-            def __init__(self):
-                super().__init__()
-                self.layer = torch.nn.Linear(8, 1)
-
-            def training_step(self, batch, index):
-                inputs, targets = batch
-                loss = (self.layer(inputs) - targets).pow(2).mean()
-                self.log("train_error", loss, prog_bar=True)
-                print(f"step {self.global_step} loss {loss.item():.4f}", flush=True)
-                return loss
-
-            def configure_optimizers(self):
-                return torch.optim.SGD(self.parameters(), 0.01)
-
-
-        data = DataLoader(TensorDataset(torch.randn(200, 8), torch.randn(200, 1)), batch_size=8)
-        lightning.Trainer(max_epochs=2, logger=False).fit(Model(), data)
-        """,
-        environment="torch",
-        seconds=150,
-    ),
-    _case(
-        "ray_finished",
-        """
-        import ray
-        from loop import train
-
-        ray.init(num_cpus=2, include_dashboard=False)
-
-
-        @ray.remote
-        def score(step):
-            print(f"WARNING score of step {step}: error bound not reached", flush=True)
-            return step
-
-
-        for step in train():
-            ray.get(score.remote(step))
-        print("all tasks done", flush=True)
-        """,
-        environment="torch",
-        seconds=150,
-    ),
-    _case(
+    case(
         "two_attempts_in_one_log",
         """
         import os

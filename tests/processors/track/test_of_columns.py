@@ -26,7 +26,7 @@ def test_a_counter_of_any_name_is_the_step(form: str, sizes: list[int]) -> None:
     assert metric.step == COUNT - 1
     assert metric.step_time_s == pytest.approx(0.5)
     assert metric.loss == pytest.approx(1 / (COUNT - 1), abs=1e-4)
-    assert len(state.search.templates) == 1
+    assert len(state.kept.templates) == 1
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,10 @@ def test_progress_of_other_work_is_no_step() -> None:
     assert metric is None
 
 
-def test_reports_that_name_their_step_end_the_search() -> None:
-    _, state = track([*(f"cycle {i} loss 0.5" for i in range(9)), *(f"step {i} loss 0.4" for i in range(9))])
-    assert not state.search.templates
+def test_reports_that_leave_no_doubt_end_the_search() -> None:
+    lines = [f"step {i} loss {1 / i:.4f} step_time 0.5 s" for i in range(1, COUNT)]
+    metric, state = track(lines, times=[1e9 + 0.5 * i for i in range(1, COUNT)])
+    assert metric is not None
+    assert metric.step == COUNT - 1
+    assert state.kept.settled
+    assert not state.kept.templates

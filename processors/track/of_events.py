@@ -1,21 +1,14 @@
-"""What number series tell where reports leave it open: the counters of events, and a counter that no report names."""
+"""What events tell where reports leave it open, and what reports told before."""
 
 import msgspec
 
 from processors.classified_chunk import ClassifiedChunk
 from processors.grammar.units import SAMPLES
-from processors.read import counter_search
-from processors.read.counter_search import CounterValue, SearchState
-from processors.read.series import SeriesReader
 from processors.read.solver import solve
 from records import JobMetric, derived_id
 
-from .pace import of_counter
 from .state import TrackState
-from .summary import summarise
-
-_OF_COUNTER = 0.5
-"""Confidence of the speed of a counter that no name tells."""
+from .summary import Summary, summarise
 
 
 def of_events(
@@ -36,7 +29,7 @@ def of_events(
     best, last = solution.best if solution is not None else None, state.events.last_step
     if best is None and last is None:
         return None
-    measured = reported or _measured(view, state, told or 0, best.points if best is not None else 0)
+    measured = reported or measured_before(view, state, told or 0, best.points if best is not None else 0)
     step = measured.step
     if step is None or (best is not None and best.step is not None and step == best.value):
         step = best.step if best is not None and best.step is not None else last  # its own counts samples or tokens
@@ -63,38 +56,14 @@ def _told_by_reports(state: TrackState) -> bool:
     return known is not None and (known.step_time_s is not None or known.throughput is not None)
 
 
-def of_counters(
-    view: ClassifiedChunk, state: TrackState, reader: SeriesReader, reported: JobMetric | None
-) -> JobMetric | None:
-    """Return the step of a training whose reports name none: that of the counter that agrees best.
-
-    None where they name one, and where no counter is likely enough.
-    """
-    counts = state.named or any(report.step is not None for report in state.window)
-    if counts or state.events.events:
-        state.search = SearchState()  # events have their own counters
-        return None
-    if not counter_search.observe(zip(view.numbers, view.lines, view.times, strict=True), reader, state.search):
-        return None
-    if not state.window and state.loss is None:
-        return None  # nothing says that this is a training
-    told = counter_search.search(reader, state.search)
-    return _counted(view, state, told, reported) if told else None
+def is_open(known: JobMetric | Summary) -> bool:
+    """Return whether no speed is known."""
+    return known.step_time_s is None and known.throughput is None
 
 
-def _counted(
-    view: ClassifiedChunk, state: TrackState, told: list[CounterValue], reported: JobMetric | None
-) -> JobMetric:
-    place = view.numbers.index(told[-1].line) if told[-1].line in view.numbers else len(view.lines) - 1
-    measured = reported or _measured(view, state, place, len(told))
-    measured = msgspec.structs.replace(measured, step=told[-1].step)
-    clock = of_counter(told) if measured.step_time_s is None else None
-    if clock is None:
-        return measured
-    return msgspec.structs.replace(measured, step_time_s=clock.seconds, method=clock.method, confidence=_OF_COUNTER)
-
-
-def _measured(view: ClassifiedChunk, state: TrackState, place: int, reports: int) -> JobMetric:
+def measured_before(view: ClassifiedChunk, state: TrackState, place: int, reports: int) -> JobMetric:
+    """Return what reports said before, for a chunk that holds none."""
+    known = summarise(state.window) if state.window else None
     return JobMetric(
         id=derived_id("metric", view.job, view.position, view.numbers[place]),
         job=view.job,
@@ -102,9 +71,15 @@ def _measured(view: ClassifiedChunk, state: TrackState, place: int, reports: int
         node=view.node,
         rank=view.rank,
         time=view.times[place],
+        step=known.step if known else None,
+        epoch=known.epoch if known else None,
+        step_time_s=known.step_time_s if known else None,
+        throughput=known.throughput if known else None,
+        throughput_unit=known.throughput_unit if known else None,
         loss=state.loss,
         loss_not_finite=state.loss_not_finite,
-        method="unknown",
+        confidence=known.confidence if known else 0.0,
+        method=known.method if known else "unknown",
         reports=reports,
         evidence=[view.evidence(place)],
     )

@@ -1,0 +1,104 @@
+"""The columns of the step and the loss of a stream, found among all numbers that its lines print, and what they say now."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+import msgspec
+
+from .assignment import Candidate, assign, decided
+from .kept import Chosen, KeptRow, KeptSeries, observe, series_of
+from .proposer.linear import LinearProposer
+from .roles import Proposer
+from .series import BAR, SeriesReader, TemplateSeries
+
+LEAST_STEP, LEAST_LOSS = 2.0, 1.5
+MARGIN_STEP, MARGIN_LOSS = 0.7, 1.5
+"""Log odds that the best columns have at least, and by which they lead what says otherwise, or null is given."""
+
+
+class CounterValue(msgspec.Struct, frozen=True):
+    """A value of the counter, where it was printed, when it arrived and the time printed beside it (null without one)."""
+
+    step: int
+    line: int
+    arrival: float
+    stamp: float | None
+
+
+class LossValue(msgspec.Struct, frozen=True):
+    """A value of the loss (null for one that is no number), and the line that printed it."""
+
+    loss: float | None
+    line: int
+
+
+class ColumnSearch:
+    """Looks for the columns of streams. What it found in one is in the stream's state.
+
+    Args:
+        proposer: Says how likely each role of a column is; the one that ships where not given.
+    """
+
+    def __init__(self, proposer: Proposer | None = None) -> None:
+        self._proposer = proposer
+        self.reader = SeriesReader()
+
+    def take(self, lines: Iterable[tuple[int, str, float]], state: KeptSeries) -> bool:
+        """Take in lines with their numbers and arrivals, and look for the columns again where that is due."""
+        return observe(lines, self.reader, state, self._solve)
+
+    def _solve(self, state: KeptSeries) -> None:
+        often = [each for each in series_of(self.reader, state) if len(each.places) > 1]
+        found = assign(often, self._proposer or shipped())
+        state.step = _chosen(often, found.steps, LEAST_STEP, MARGIN_STEP)
+        state.loss = _chosen(often, found.losses, LEAST_LOSS, MARGIN_LOSS)
+
+
+@cache
+def shipped() -> LinearProposer:
+    """Return the proposer that ships; read when it is needed first."""
+    return LinearProposer.load()
+
+
+def _chosen(
+    series: Sequence[TemplateSeries], candidates: Sequence[Candidate], least: float, margin: float
+) -> Chosen | None:
+    found = decided(candidates)
+    if found is None or found.best.score < least or found.margin < margin:
+        return None
+    best = found.best
+    bar = BAR in series[best.template].text
+    return Chosen(list(best.columns), best.end, round(best.score, 3), round(found.margin, 3), bar)
+
+
+def steps(state: KeptSeries) -> list[CounterValue]:
+    """Return the newest values of the step, oldest first; none where no counter is likely enough, or several are."""
+    told = [
+        CounterValue(int(value), row.line, row.arrival, row.stamp)
+        for row, value in _values(state, state.step)
+        if value is not None
+    ]
+    return sorted(told, key=lambda each: each.line)
+
+
+def losses(state: KeptSeries) -> list[LossValue]:
+    """Return the newest values of the loss, oldest first; none where no column is likely enough, or several are."""
+    told = [LossValue(value, row.line) for row, value in _values(state, state.loss)]
+    return sorted(told, key=lambda each: each.line)
+
+
+def _values(state: KeptSeries, chosen: Chosen | None) -> Iterator[tuple[KeptRow, float | None]]:
+    """Yield the rows of the chosen columns, with their values; of several ranks only those of the one that printed last."""
+    by_key = {kept.key: kept.rows for kept in state.templates}
+    places = [(by_key[key], column) for key, column in (chosen.columns if chosen else ()) if key in by_key]
+    newest = max((rows[-1] for rows, _ in places), key=lambda row: row.line, default=None)
+    for rows, column in places:
+        for row in rows:
+            if newest is not None and row.rank == newest.rank and chosen is not None and _ends(row, column, chosen.end):
+                yield row, row.values[column]
+
+
+def _ends(row: KeptRow, column: int, end: str) -> bool:
+    return not end or (
+        len(row.values) > column + 1 and row.values[column + 1] is not None and f"{row.values[column + 1]:g}" == end
+    )

@@ -1,0 +1,200 @@
+"""What number columns tell of step, loss and speed, where reports leave it open or read another column than the likeliest."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import inf
+
+import msgspec
+
+from processors.classified_chunk import ClassifiedChunk
+from processors.read.column_search import ColumnSearch, CounterValue, LossValue, losses, steps
+from processors.read.counted_names import counted as counted_by_name
+from processors.read.kept import Chosen, KeptSeries
+from processors.read.robust import median
+from processors.read.roles import Role
+from records import JobMetric
+
+from .of_events import is_open, measured_before
+from .pace import of_counter
+from .reports import Report
+from .state import TrackState
+from .summary import summarise
+
+OBJECTS_STEP, OBJECTS_NAMED, OBJECTS_LOSS, OBJECTS_PART = 3.0, 9.0, 3.5, 1.5
+"""Log odds from which columns are taken though reports were read otherwise; of steps that a good name counts, of a loss of a part."""
+LONE = 3.0
+"""Log odds from which one column alone says that this is a training."""
+_BORNE_OUT = 0.8
+"""Confidence of a stated time that agrees with a clock."""
+_PART_RANK = 3
+_COLUMN = "column"
+"""Name of a counter that columns told."""
+SETTLED = 200
+"""Rows after which columns that add nothing are no longer looked at."""
+_IDLE = 4000
+"""Lines that are passed over then at first, where reports leave something open."""
+_NEWEST = 6
+"""Reports whose numbers tell whether a column holds the same."""
+_OF_COUNTER = 0.5
+"""Confidence of the speed of a counter that no name tells."""
+
+
+def of_columns(
+    view: ClassifiedChunk, state: TrackState, columns: ColumnSearch, reported: JobMetric | None
+) -> JobMetric | None:
+    """Return what number columns tell of step, speed and loss, where reports leave it open or read another counter than the likeliest.
+
+    None where they add nothing.
+    """
+    if _passes_over(view, state, reported):
+        return None
+    kept = state.kept
+    if not columns.take(zip(view.numbers, view.lines, view.times, strict=True), kept):
+        return None
+    counted, lossy = steps(kept), losses(kept)
+    newest = max([*(each.line for each in counted[-1:]), *(each.line for each in lossy[-1:])], default=0)
+    if reported is None and (newest not in view.numbers or not _trains(state, counted, lossy)):
+        _rest(state)
+        return None
+    measured = reported or measured_before(view, state, view.numbers.index(newest), len(counted))
+    completed = _with_loss(_with_step(measured, counted, state), lossy, state)
+    if completed != measured:
+        return completed
+    _rest(state, settled=reported is not None and _told(reported))
+    return None
+
+
+def _passes_over(view: ClassifiedChunk, state: TrackState, reported: JobMetric | None) -> bool:
+    """Return whether the columns of a chunk are not looked at."""
+    if state.events.begun:
+        return True  # a log that says when runs begin has counters of its own
+    if state.kept.settled or _sure(reported, state.window):
+        if _told(reported):
+            state.kept = state.kept if state.kept.settled else KeptSeries(settled=True)
+            return True
+        state.kept = KeptSeries()
+    if state.kept.idle:
+        state.kept.idle = max(0, state.kept.idle - len(view.lines))
+        return True
+    return False
+
+
+def _rest(state: TrackState, *, settled: bool = False) -> None:
+    """Pass over the next lines where so many told nothing new; over more each time."""
+    if state.kept.seen >= SETTLED:
+        rounds = state.kept.rounds
+        state.kept = KeptSeries(
+            settled=settled, idle=0 if settled else _IDLE << (2 * min(rounds, 4)), rounds=rounds + 1
+        )
+
+
+def _sure(metric: JobMetric | None, window: Sequence[Report]) -> bool:
+    """Return whether reports tell all, by names that leave no doubt or with a stated time that the clock of their counter bears out."""
+    if metric is None or not window or not _told(metric) or window[-1].loss_rank >= _PART_RANK:
+        return False
+    borne_out = metric.method in ("stated", "rate") and metric.confidence >= _BORNE_OUT
+    return borne_out or counted_by_name(window[-1].step_name) is Role.STEP
+
+
+def _told(metric: JobMetric | None) -> bool:
+    """Return whether reports tell all that columns could; True without a report."""
+    return metric is None or (metric.step is not None and metric.loss is not None and not is_open(metric))
+
+
+def _trains(state: TrackState, counted: Sequence[CounterValue], lossy: Sequence[LossValue]) -> bool:
+    """Return whether columns alone say that this is a training: two kinds of numbers do, or one that is all but sure."""
+    if (counted and lossy) or state.window or state.loss is not None:
+        return True
+    bare = (
+        state.kept.step is not None and not state.kept.step.end
+    )  # of a bar, its own words say whether it is of a training
+    return any(
+        chosen is not None and chosen.score >= LONE for chosen in (state.kept.step if bare else None, state.kept.loss)
+    )
+
+
+def _with_step(metric: JobMetric, counted: Sequence[CounterValue], state: TrackState) -> JobMetric:
+    """Return `metric` with the step of the likeliest counter; what reports say of speed is read again with it."""
+    if not counted or state.kept.step is None:
+        return metric
+    if metric.step is None and state.kept.step.bar:
+        return metric  # what a bar counts its own words say, and they were read
+    epochs = [*(report.epoch for report in state.window), metric.epoch]
+    if _same(epochs, [each.step for each in counted]):
+        return metric  # a number has one role
+    same = _same([report.step for report in state.window], [each.step for each in counted])
+    if metric.step is not None and (same or not _objects(state.kept.step, counted, state.window)):
+        arrived = same and is_open(metric) and not state.kept.step.end  # printed times were weighed with the reports
+        return _with_clock(metric, counted, ("arrival",)) if arrived else metric
+    known = summarise(_counted(state.window, counted))
+    metric = msgspec.structs.replace(
+        metric,
+        step=counted[-1].step,
+        step_time_s=known.step_time_s,
+        throughput=known.throughput,
+        throughput_unit=known.throughput_unit,
+        method=known.method,
+        confidence=known.confidence,
+    )
+    return _with_clock(metric, counted) if is_open(metric) else metric
+
+
+def _with_clock(
+    metric: JobMetric, counted: Sequence[CounterValue], methods: Sequence[str] = ("timestamps", "arrival")
+) -> JobMetric:
+    """Return `metric` with the pace of the counter, where a clock tells it."""
+    clock = of_counter(counted)
+    if clock is None or clock.method not in methods:
+        return metric
+    return msgspec.structs.replace(metric, step_time_s=clock.seconds, method=clock.method, confidence=_OF_COUNTER)
+
+
+def _objects(chosen: Chosen, counted: Sequence[CounterValue], window: Sequence[Report]) -> bool:
+    """Return whether a counter is to be taken though reports name another one: a good name, or ends of both, speak for theirs."""
+    if not window or _stopped([each.line for each in counted], window) or (chosen.end and window[-1].total is not None):
+        return False
+    named = counted_by_name(window[-1].step_name) is Role.STEP
+    return chosen.score >= (OBJECTS_NAMED if named else OBJECTS_STEP)
+
+
+def _counted(window: Sequence[Report], counted: Sequence[CounterValue]) -> list[Report]:
+    """Return the reports with the steps that stand in them or before them; one of its own for a step without a report."""
+    found: list[Report] = []
+    for place, each in enumerate(counted):
+        until = counted[place + 1].line if place + 1 < len(counted) else inf
+        known = next((report for report in window if each.line <= report.line < until), None)
+        report = known or Report(each.line, 0, each.arrival, "", 0, stamp=each.stamp)
+        found.append(
+            msgspec.structs.replace(
+                report, step=each.step, step_name=_COLUMN, unnamed=False, total=None, epoch=None, rank=None
+            )
+        )
+    return found
+
+
+def _with_loss(metric: JobMetric, lossy: Sequence[LossValue], state: TrackState) -> JobMetric:
+    """Return `metric` with the loss of the likeliest column. What a name says is that of a part gives way sooner."""
+    if not lossy or not lossy[-1].loss or state.kept.loss is None or metric.loss_not_finite:
+        return metric  # a loss of 0 is that of a part that is not trained
+    same = _same([report.loss for report in state.window], [each.loss for each in lossy])
+    rank = min((report.loss_rank for report in state.window), default=0)
+    needed = OBJECTS_PART if rank >= _PART_RANK else OBJECTS_LOSS
+    weak = state.kept.loss.score < needed or _stopped([each.line for each in lossy], state.window)
+    if metric.loss is not None and (same or weak):
+        return metric
+    return msgspec.structs.replace(metric, loss=lossy[-1].loss)
+
+
+def _stopped(lines: Sequence[int], window: Sequence[Report]) -> bool:
+    """Return whether reports went on where a column did not: it lacks more than two of its usual gaps."""
+    gaps = [later - earlier for earlier, later in pairwise(lines)]
+    return bool(window) and window[-1].line - lines[-1] > 2 * median(gaps or [1]) + 2
+
+
+def _same(read: Sequence[float | None], found: Sequence[float | None]) -> bool:
+    """Return whether reports and a column tell the same numbers: of the newest of one, half are among the other's."""
+    for some, others in ((read, found), (found, read)):
+        newest = {value for value in some[-_NEWEST:] if value is not None}
+        if newest and 2 * len(newest.intersection(others)) >= len(newest):
+            return True
+    return False
