@@ -109,7 +109,7 @@ class Watch:
 
 @pytest.mark.parametrize("name", MAKERS)
 @given(jobs=jobs(), faulty=st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_gpus_are_given_once_gangs_whole_and_work_is_conserved(name: str, jobs: list[Job], faulty: bool) -> None:
     if name not in GANGS:  # these place a job as one pod of all its GPUs
         jobs = [Job(**{**_fields(each), "gpus": each.total_gpus, "pods": 1}) for each in jobs]

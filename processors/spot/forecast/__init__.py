@@ -3,6 +3,7 @@
 from processors.spot.forecast.calibrated import Calibrated
 from processors.spot.forecast.demand import DemandHistory, Windows
 from processors.spot.forecast.forecast import Forecast, Forecaster
-from processors.spot.forecast.org_linear import OrgLinear, OrgLinearSettings
+from processors.spot.forecast.network import OrgLinearSettings
+from processors.spot.forecast.org_linear import OrgLinear
 
 __all__ = ["Calibrated", "DemandHistory", "Forecast", "Forecaster", "OrgLinear", "OrgLinearSettings", "Windows"]

@@ -1,46 +1,14 @@
 """OrgLinear: linear heads over trend, cycle and context, with a deviation (GFS, section 3.2)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 import numpy as np
 
 from processors.spot.forecast.adam import Adam
-from processors.spot.forecast.attention import attend, attend_gradients
-from processors.spot.forecast.decomposition import decompose
-from processors.spot.forecast.demand import DemandHistory, Floats, Integers, Windows
+from processors.spot.forecast.demand import DemandHistory, Floats, Windows
 from processors.spot.forecast.forecast import Forecast
+from processors.spot.forecast.network import DEFAULTS, Inputs, Network, OrgLinearSettings, encode
 
-CALENDAR = (("hour", 24), ("weekday", 7), ("holiday", 2))
-SMALLEST_DEVIATION = 0.01
-"""In units of an organisation's scale: demand that stands still has none, and the likelihood no bound."""
 SMALLEST_SCALE = 0.5
 """GPUs."""
-
-
-@dataclass(frozen=True)
-class OrgLinearSettings:
-    """How OrgLinear looks and learns.
-
-    Attributes:
-        length: Hours looked back on (L).
-        kernel: Hours of the moving average; odd.
-        width: Numbers of an embedding.
-        epochs: Passes over the windows.
-        batch: Windows of a step.
-        rate: Adam's learning rate at first; it falls to 0 with a cosine.
-        decay: Pull of all weights to where they start.
-        seed: Of the shuffling and of the embeddings.
-    """
-
-    length: int = 72
-    kernel: int = 25
-    width: int = 4
-    epochs: int = 40
-    batch: int = 256
-    rate: float = 3e-3
-    decay: float = 1.0
-    seed: int = 0
 
 
 class OrgLinear:
@@ -56,11 +24,11 @@ class OrgLinear:
     Demand is standardised by organisation. Weights start at "as in the last hour", and what data does not move stays there.
     """
 
-    def __init__(self, settings: OrgLinearSettings = OrgLinearSettings()) -> None:
+    def __init__(self, settings: OrgLinearSettings = DEFAULTS) -> None:
         self.settings = settings
         self.length = settings.length
         self._scaling: tuple[Floats, Floats] = (np.zeros(0), np.ones(0))
-        self._network: _Network | None = None
+        self._network: Network | None = None
 
     def fit(self, history: DemandHistory, horizon: int) -> None:
         """Learn from a history.
@@ -86,17 +54,17 @@ class OrgLinear:
         if self._network is None:
             raise ValueError("expected a model that has learnt: call fit first")
         centre, scale = (each[windows.organisation][:, None] for each in self._scaling)
-        mean, deviation = self._network.outputs(_Inputs((windows.past - centre) / scale, windows, self.settings.kernel))
+        mean, deviation = self._network.outputs(Inputs((windows.past - centre) / scale, windows, self.settings.kernel))
         return Forecast(centre + scale * mean, scale * deviation)
 
     def _learn(self, history: DemandHistory, horizon: int) -> None:
         settings = self.settings
         generator = np.random.default_rng(settings.seed)
         self._scaling = history.demand.mean(axis=1), np.maximum(history.demand.std(axis=1), SMALLEST_SCALE)
-        self._network = _Network(settings, horizon, _encode(history.attributes), generator)
+        self._network = Network(settings, horizon, encode(history.attributes), generator)
         windows = history.windows(self.length, horizon, self.length, history.hours - horizon + 1)
         centre, scale = (each[windows.organisation][:, None] for each in self._scaling)
-        inputs = _Inputs((windows.past - centre) / scale, windows, settings.kernel)
+        inputs = Inputs((windows.past - centre) / scale, windows, settings.kernel)
         future = (windows.future - centre) / scale
         adam = Adam(self._network.weights, settings.decay)
         steps = settings.epochs * -(-len(windows) // settings.batch)
@@ -108,133 +76,3 @@ class OrgLinear:
                 _, gradients = self._network.loss(inputs.take(batch), future[batch])
                 adam.step(gradients, settings.rate * (1 + np.cos(np.pi * step / steps)) / 2)
                 step += 1
-
-
-class _Inputs:
-    """Standardised windows, decomposed."""
-
-    def __init__(self, past: Floats, windows: Windows, kernel: int) -> None:
-        self.trend, self.cycle = decompose(past, kernel)
-        self.past = past
-        self.organisation = windows.organisation
-        self.calendar = windows.calendar
-
-    def take(self, which: Integers) -> "_Inputs":
-        """Return some of the windows."""
-        some = object.__new__(_Inputs)
-        for name in ("trend", "cycle", "past", "organisation", "calendar"):
-            setattr(some, name, getattr(self, name)[which])
-        return some
-
-
-class _Network:
-    """Weights, outputs and hand-derived gradients.
-
-    Args:
-        settings: Shape and start.
-        horizon: Hours forecast.
-        attributes: Number of each attribute's value, organisations x attributes.
-        generator: Of the embeddings' start.
-    """
-
-    def __init__(
-        self, settings: OrgLinearSettings, horizon: int, attributes: Integers, generator: np.random.Generator
-    ) -> None:
-        width, length = settings.width, settings.length
-        self._attributes = attributes
-        self._length = length
-        inputs = length + (1 + len(CALENDAR)) * width
-        as_before = np.zeros((inputs, horizon))
-        as_before[length - 1] = 1.0
-        self.weights: dict[str, Floats] = {
-            **{name: generator.normal(0, 0.1, (size, width)) for name, size in CALENDAR},
-            **{
-                f"attribute{k}": generator.normal(0, 0.1, (max(column) + 1, width))
-                for k, column in enumerate(attributes.T)
-            },
-            **{name: generator.normal(0, width**-0.5, (width, width)) for name in ("query", "key", "value")},
-            "trend": as_before.copy(),
-            "cycle": as_before.copy(),
-            "deviation": np.zeros((inputs, horizon)),
-            "trend_bias": np.zeros(horizon),
-            "cycle_bias": np.zeros(horizon),
-            "deviation_bias": np.full(horizon, -1.0),
-        }
-
-    def outputs(self, inputs: _Inputs) -> tuple[Floats, Floats]:
-        """Return mean and deviation (Eq. 5 to 7), standardised, windows x horizon."""
-        return self._forward(inputs, self._context(inputs)[0])[:2]
-
-    def loss(self, inputs: _Inputs, future: Floats) -> tuple[float, Mapping[str, Floats]]:
-        """Return the mean negative log-likelihood of a normal distribution (Eq. 8 with -log sigma) and its gradients."""
-        context, tokens, mixing = self._context(inputs)
-        mean, deviation, slope = self._forward(inputs, context)
-        error = (future - mean) / deviation
-        loss = float((np.log(deviation) + error**2 / 2).mean())
-        by_mean = -error / deviation / error.size
-        by_head = {
-            "trend": (inputs.trend, by_mean),
-            "cycle": (inputs.cycle, by_mean),
-            "deviation": (inputs.past, (1 - error**2) / deviation / error.size * slope),
-        }
-        gradients: dict[str, Floats] = {}
-        by_context = np.zeros_like(context)
-        for head, (seen, outer) in by_head.items():
-            gradients[head] = np.concatenate([seen.T @ outer, context.T @ outer])
-            gradients[f"{head}_bias"] = outer.sum(axis=0)
-            by_context += outer @ self.weights[head][self._length :].T
-        self._context_gradients(inputs, by_context, tokens, mixing, gradients)
-        return loss, gradients
-
-    def _forward(self, inputs: _Inputs, context: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return mean, deviation and the softplus's slope."""
-        weights, length = self.weights, self._length
-        outputs = [
-            seen @ weights[head][:length] + context @ weights[head][length:] + weights[f"{head}_bias"]
-            for head, seen in (("trend", inputs.trend), ("cycle", inputs.cycle), ("deviation", inputs.past))
-        ]
-        raw = outputs[2]
-        return (
-            outputs[0] + outputs[1],
-            np.logaddexp(0, raw) + SMALLEST_DEVIATION,
-            1 / (1 + np.exp(-np.clip(raw, -60, 60))),
-        )
-
-    def _context(self, inputs: _Inputs) -> tuple[Floats, Floats, Floats]:
-        """Return the context of each window (Eq. 3 and 4), the attributes' tokens and the attention's weights."""
-        weights = self.weights
-        tokens = np.stack([weights[f"attribute{k}"][column] for k, column in enumerate(self._attributes.T)], axis=1)
-        organisations, mixing = attend(tokens, weights["query"], weights["key"], weights["value"])
-        calendar = [weights[name][inputs.calendar[:, k]] for k, (name, _) in enumerate(CALENDAR)]
-        return np.concatenate([organisations[inputs.organisation], *calendar], axis=1), tokens, mixing
-
-    def _context_gradients(
-        self, inputs: _Inputs, outer: Floats, tokens: Floats, mixing: Floats, gradients: dict[str, Floats]
-    ) -> None:
-        weights = self.weights
-        by_organisation, *by_calendar = np.split(outer, 1 + len(CALENDAR), axis=1)
-        for k, (name, _) in enumerate(CALENDAR):
-            gradients[name] = _sum_by(inputs.calendar[:, k], by_calendar[k], weights[name])
-        by_vector = _sum_by(
-            inputs.organisation, by_organisation, np.zeros((len(tokens), outer.shape[1] // (1 + len(CALENDAR))))
-        )
-        by_tokens, gradients["query"], gradients["key"], gradients["value"] = attend_gradients(
-            by_vector, tokens, query=weights["query"], key=weights["key"], value=weights["value"], weights=mixing
-        )
-        for k, column in enumerate(self._attributes.T):
-            gradients[f"attribute{k}"] = _sum_by(column, by_tokens[:, k], weights[f"attribute{k}"])
-
-
-def _sum_by(rows: Integers, values: Floats, like: Floats) -> Floats:
-    total = np.zeros_like(like)
-    np.add.at(total, rows, values)
-    return total
-
-
-def _encode(attributes: tuple[tuple[str, ...], ...]) -> Integers:
-    """Number each attribute's values."""
-    columns = []
-    for column in zip(*attributes, strict=True):
-        numbers = {value: number for number, value in enumerate(dict.fromkeys(column))}
-        columns.append([numbers[value] for value in column])
-    return np.array(columns, dtype=np.int64).T

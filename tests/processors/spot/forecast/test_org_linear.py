@@ -5,7 +5,6 @@ import pytest
 
 from processors.spot.forecast import DemandHistory, OrgLinear, OrgLinearSettings
 from processors.spot.forecast.baselines import Naive
-from processors.spot.forecast.org_linear import _encode, _Inputs, _Network
 
 START = datetime(2024, 1, 1)
 SMALL = OrgLinearSettings(length=30, kernel=7, width=3, epochs=8)
@@ -19,37 +18,6 @@ def daily(days: int = 20) -> DemandHistory:
     return DemandHistory(
         np.stack([40 + day, 40 - day]) + noise, START, (("a", "A100"), ("b", "A100")), frozenset({date(2024, 1, 6)})
     )
-
-
-def test_gradients_are_those_of_the_loss() -> None:
-    history = daily(4)
-    generator = np.random.default_rng(0)
-    network = _Network(SMALL, 2, _encode(history.attributes), generator)
-    for name in network.weights:
-        network.weights[name] += generator.normal(0, 0.2, network.weights[name].shape)
-    windows = history.windows(30, 2, 30, 90)
-    inputs, future = _Inputs(windows.past / 40 - 1, windows, SMALL.kernel), windows.future / 40 - 1
-    _, gradients = network.loss(inputs, future)
-    assert set(gradients) == set(network.weights)
-    for name, weights in network.weights.items():
-        for place in generator.integers(0, weights.size, 4):
-            kept, step = weights.flat[place], 1e-6
-            weights.flat[place] = kept + step
-            above, _ = network.loss(inputs, future)
-            weights.flat[place] = kept - step
-            below, _ = network.loss(inputs, future)
-            weights.flat[place] = kept
-            assert gradients[name].flat[place] == pytest.approx((above - below) / (2 * step), abs=1e-5), name
-
-
-def test_the_loss_is_a_normal_density() -> None:
-    history = daily(4)
-    network = _Network(SMALL, 1, _encode(history.attributes), np.random.default_rng(0))
-    windows = history.windows(30, 1, 30, 31)
-    inputs = _Inputs(windows.past, windows, SMALL.kernel)
-    mean, deviation = network.outputs(inputs)
-    loss, _ = network.loss(inputs, mean + 2 * deviation)
-    assert loss == pytest.approx(float(np.log(deviation).mean()) + 2)
 
 
 def test_it_starts_at_the_last_hour() -> None:
