@@ -8,22 +8,34 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .bridge import Bridge
+    from .delivery import DeadRecord, Delivery
     from .metrics import BridgeMetrics
-    from .settings import BridgeOptions
-    from .subscriber import DeadRecord, Delivery, Subscription, SubscriptionError, subscribe
+    from .settings import BridgeSettings
+    from .signing import SigningKeyError, SigningKeys
+    from .subscriber import Subscription, SubscriptionError, subscribe
 
 __all__ = [
     "Bridge",
     "BridgeMetrics",
-    "BridgeOptions",
+    "BridgeSettings",
     "DeadRecord",
     "Delivery",
+    "SigningKeyError",
+    "SigningKeys",
     "Subscription",
     "SubscriptionError",
     "subscribe",
 ]
 
-_MODULES = {"Bridge": "bridge", "BridgeMetrics": "metrics", "BridgeOptions": "settings"}
+_MODULES = {
+    "Bridge": "bridge",
+    "BridgeMetrics": "metrics",
+    "BridgeSettings": "settings",
+    "DeadRecord": "delivery",
+    "Delivery": "delivery",
+    "SigningKeyError": "signing",
+    "SigningKeys": "signing",
+}
 
 
 def __getattr__(name: str) -> Any:

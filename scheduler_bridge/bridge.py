@@ -15,6 +15,7 @@ from records import (
     Slowdown,
 )
 from scheduler_bridge.actuators import Actuator
+from scheduler_bridge.bundle import Bundles
 from scheduler_bridge.execution import Execution
 from scheduler_bridge.journal import Journal
 from scheduler_bridge.metrics import BridgeMetrics
@@ -22,7 +23,8 @@ from scheduler_bridge.preemption import Preemption
 from scheduler_bridge.proposals import Proposals
 from scheduler_bridge.review import Review
 from scheduler_bridge.saves import Saves
-from scheduler_bridge.settings import BridgeOptions
+from scheduler_bridge.settings import BridgeSettings
+from scheduler_bridge.signing import SigningKeys
 
 Remembered = Decision | DecisionResult | OperatorCommand | Checkpoint
 """What the bridge reads back when it starts, and right before an action."""
@@ -48,20 +50,25 @@ class Bridge:
         clock: Seconds since 1970.
         recall: Asked right before an action for what other bridges and people wrote meanwhile, should there be any: where two
             bridges divide the work, or one follows on another, a decision may have changed hands.
+        keys: Its own decisions are signed with the first of them, and what none of them signed is not carried out; None: nothing is signed.
+        bundles: Where it is kept what spoke against a node that is drained; None: nowhere.
     """
 
     def __init__(
         self,
         actuator: Actuator,
-        settings: BridgeOptions,
+        settings: BridgeSettings,
         publish: Callable[[Record], None],
         clock: Callable[[], float] = time.time,
         recall: Callable[[], Iterable[Remembered]] = tuple,
+        *,
+        keys: SigningKeys | None = None,
+        bundles: Bundles | None = None,
     ) -> None:
-        self._journal = Journal(actuator.name, settings, publish, clock)
+        self._journal = Journal(actuator.name, settings, publish, clock, keys)
         saves = Saves()
         self._proposals = Proposals(self._journal, saves)
-        self._execution = Execution(actuator, self._journal)
+        self._execution = Execution(actuator, self._journal, bundles)
         self._review = Review(self._journal, self._execution, lambda: self._recalled(recall()))
         self._preemption = Preemption(actuator, self._journal, saves, self._execution.outage)
 

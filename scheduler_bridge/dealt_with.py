@@ -5,7 +5,7 @@ from typing import Any
 
 import kafka
 
-from records import BY_RECORD, DecisionResult, InvalidRecord, Outcome, decode
+from records import BY_RECORD, DecisionResult, InvalidRecord, Outcome, decode_any_version
 
 TOPIC = BY_RECORD[DecisionResult].name
 BACK = 7 * 86400.0
@@ -58,7 +58,7 @@ class DealtWith:
 
     def _take(self, value: bytes) -> None:
         try:
-            result = decode(DecisionResult, value)
+            result = decode_any_version(DecisionResult, value)
         except InvalidRecord:
             return  # the bridge makes a dead letter of it
         if result.outcome in OPEN:

@@ -8,8 +8,8 @@ from scheduler_bridge.actuators import Actuator, JobView, NodeView
 from scheduler_bridge.guardrails import Objection, Wait, objection_of_node, objection_of_state
 from scheduler_bridge.journal import Journal
 
-NOTED_BEFORE = frozenset({Action.EVICT, Action.CANCEL, Action.CANCEL_PACKING})
-"""Actions whose key stands at the scheduler before they are carried out: they are seen by the attempt, so the key alone proves nothing."""
+NOTED_BEFORE = frozenset({Action.EVICT, Action.CANCEL, Action.CANCEL_PACKING, Action.HOLD, Action.RELEASE})
+"""Actions whose key stands at the scheduler before they are carried out: the key alone proves nothing."""
 
 
 @dataclass(frozen=True, slots=True)

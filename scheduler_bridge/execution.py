@@ -4,9 +4,11 @@ from records import Action, Decision, Outcome
 from resilience import Outage
 from scheduler_bridge import effects
 from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState
+from scheduler_bridge.bundle import Bundles
 from scheduler_bridge.examine import examine
 from scheduler_bridge.guardrails import AGAIN, Objection, Wait, first_objection, stopped
 from scheduler_bridge.journal import Journal
+from scheduler_bridge.node_check import NodeCheck
 
 
 class Execution:
@@ -15,16 +17,23 @@ class Execution:
     Args:
         actuator: The scheduler.
         journal: Where each step is written down before and after it is taken.
+        bundles: Where it is kept what spoke against a node; None: nowhere.
     """
 
-    def __init__(self, actuator: Actuator, journal: Journal) -> None:
+    def __init__(self, actuator: Actuator, journal: Journal, bundles: Bundles | None = None) -> None:
         self.actuator = actuator
         self.outage = Outage(actuator.name, consequence="decisions wait until it answers or they expire")
         self._journal = journal
+        self._bundles = bundles
 
     def start(self, decision: Decision) -> None:
         """Begin a decision that nothing was done about, and finish it unless it takes a while."""
-        self._journal.record(decision, Outcome.STARTED, self._approved(decision))
+        checked = self._check(decision) if decision.action is Action.DRAIN else None
+        if checked and checked.passed:
+            self._journal.conclude(decision, Objection("check", f"{decision.node} is well: {checked.detail}"))
+            return
+        notes = (self._approved(decision), checked.detail if checked else "")
+        self._journal.record(decision, Outcome.STARTED, "; ".join(note for note in notes if note))
         try:
             if decision.action is Action.EVICT and decision.grace_s:
                 self.actuator.signal(decision.job, self._journal.settings.checkpoint_signal)
@@ -79,9 +88,22 @@ class Execution:
         self._journal.metrics.scheduler_away.inc()
         self.outage.failed(error)
 
+    def _check(self, decision: Decision) -> NodeCheck | None:
+        """Check a node before it is drained, and keep what speaks against it before anything is touched."""
+        checked = self.actuator.check(decision.node)
+        if self._bundles:
+            try:
+                view = self.actuator.describe(decision.node)
+            except ActuatorError as error:
+                view = str(error)
+            self._bundles.keep(
+                decision, view, f"{checked.detail}\n\n{checked.output}" if checked else "no check is configured"
+            )
+        return checked
+
     def _carry_out(self, decision: Decision) -> None:
         try:
-            seen = effects.carry_out(self.actuator, decision, self._journal.settings.evict_yield)
+            seen = effects.carry_out(self.actuator, decision, self._journal.settings.evict_yield_seconds)
         except SchedulerAway as error:
             self.note_outage(error)
             self.settle(decision, may_act=False)

@@ -13,12 +13,15 @@ from scheduler_bridge.commands import Commands
 from scheduler_bridge.guardrails import Context, LimitReached, Objection, Wait, awaits_approval
 from scheduler_bridge.ledger import Ledger
 from scheduler_bridge.metrics import BridgeMetrics
-from scheduler_bridge.settings import BridgeOptions
+from scheduler_bridge.settings import BridgeSettings
+from scheduler_bridge.signing import SigningKeys
 
 log = structlog.get_logger(__name__)
 
 FORGET_INTERVAL = 600.0
 """Seconds between two looks for what the ledger may forget: it keeps everything for a day anyway."""
+FIRST_LOOK_S, LONGEST_LOOK_S = 0.25, 2.0
+"""Until a waiting decision is looked at again; doubled every time, up to the second. A job event makes the bridge look at once."""
 
 
 @dataclass(slots=True)
@@ -26,6 +29,7 @@ class Watch:
     """When to look at a waiting decision again, and what was learnt of it.
 
     Attributes:
+        since: When it was last looked at.
         due: When to look again.
         pause: How long to wait after that.
         confirmed: Its verdict was repeated after the attempt had ended.
@@ -37,6 +41,7 @@ class Watch:
 
     due: float
     pause: float
+    since: float = 0.0
     confirmed: bool = False
     why: str = ""
     user: str | None = None
@@ -52,14 +57,16 @@ class Journal:
         settings: What the operator allows.
         publish: Writes a record to its topic, and returns once it is acknowledged.
         clock: Seconds since 1970.
+        keys: What decisions are signed with; None: nothing is signed.
     """
 
     def __init__(
         self,
         scheduler: str,
-        settings: BridgeOptions,
+        settings: BridgeSettings,
         publish: Callable[[Record], None],
         clock: Callable[[], float] = time.time,
+        keys: SigningKeys | None = None,
     ) -> None:
         self.metrics = BridgeMetrics()
         self.settings = settings
@@ -67,6 +74,7 @@ class Journal:
         self.commands = Commands()
         self.clock = clock
         self._scheduler = scheduler
+        self._keys = keys
         self._publish = publish
         self._watches: dict[str, Watch] = {}
         self._forgot = clock()
@@ -80,12 +88,12 @@ class Journal:
 
     def context(self) -> Context:
         """Return what guardrails see, now."""
-        return Context(self.ledger, self.settings, self.clock(), self.commands)
+        return Context(self.ledger, self.settings, self.clock(), self.commands, self._keys)
 
     def propose(self, decision: Decision) -> None:
         """Publish a decision of the bridge's own, signed where it has keys."""
-        if self.settings.signing:
-            decision = self.settings.signing.sign(decision)
+        if self._keys:
+            decision = self._keys.sign(decision)
         self._publish(decision)
         self.ledger.remember(decision)
         self.metrics.proposed.inc()
@@ -132,14 +140,15 @@ class Journal:
         if watch.why != wait.reason:
             log.info("waiting", decision=decision.id, why=wait.reason)
         watch.why = wait.reason
-        watch.due = self.clock() + watch.pause
-        watch.pause = min(2 * watch.pause, self.settings.longest_look)
+        watch.since = self.clock()
+        watch.due = watch.since + watch.pause
+        watch.pause = min(2 * watch.pause, LONGEST_LOOK_S)
 
     def defer(self, decision: Decision, limit: LimitReached) -> None:
         """Let a decision wait for an hourly limit; written down the first time."""
         watch = self.watch(decision.id)
         watch.why = f"{limit.guardrail}: {limit.reason}"
-        watch.due = min(limit.until, decision.expires)
+        watch.since, watch.due = self.clock(), min(limit.until, decision.expires)
         if not self.ledger.result(decision.id, Outcome.DEFERRED):
             self.record(decision, Outcome.DEFERRED, watch.why)
             self.metrics.deferred.labels(limit.guardrail).inc()
@@ -156,12 +165,13 @@ class Journal:
         if decision_id not in self._watches:
             deferred = self.ledger.result(decision_id, Outcome.DEFERRED)
             user = deferred.user if deferred else None
-            self._watches[decision_id] = Watch(due=0.0, pause=self.settings.first_look, user=user)
+            self._watches[decision_id] = Watch(due=0.0, pause=FIRST_LOOK_S, user=user)
         return self._watches[decision_id]
 
     def is_due(self, decision: Decision) -> bool:
         """Is it time to look at a decision again?"""
-        return self.watch(decision.id).due <= self.clock()
+        watch, now = self.watch(decision.id), self.clock()
+        return not watch.since <= now < watch.due  # a clock that was set back must not make anything wait for longer
 
     def look_soon(self, job: str) -> None:
         """Look at once at the open decisions that move a job or favour it."""
@@ -171,7 +181,7 @@ class Journal:
     def look_at(self, decision_id: str) -> None:
         """Look at once at one decision."""
         watch = self.watch(decision_id)
-        watch.due, watch.pause = 0.0, self.settings.first_look
+        watch.due, watch.pause = 0.0, FIRST_LOOK_S
 
     def tidy(self) -> float | None:
         """Drop what is over, and bring the gauges up to date.

@@ -56,6 +56,7 @@ class Ledger:
         self._by_job: dict[str, set[str]] = {}
         self._drains: dict[str, dict[str, None]] = {}
         self._evictions: dict[str, None] = {}
+        self._continues: dict[str, str] = {}
 
     def remember(self, record: Decision | DecisionResult) -> None:
         """Take in one record of the history."""
@@ -74,6 +75,8 @@ class Ledger:
             entry.results.setdefault(record.outcome, record)
             key = record.decision_id
             self._note_tried(key, entry.tried)
+            if (successor := record.seen.get("successor", "")) and successor != record.job:
+                self._continues[successor] = record.job
         if entry.result is None:
             self._open[key] = None
         else:
@@ -101,6 +104,14 @@ class Ledger:
         """Return the record that the decision is being carried out; None where nobody began to."""
         entry = self._entries.get(decision_id)
         return entry.results.get(Outcome.STARTED) if entry else None
+
+    def lineage(self, job: str) -> str:
+        """Return the first of the jobs that a job continues: where the scheduler takes no old job back, the bridge submits new ones."""
+        seen = {job}
+        while (before := self._continues.get(job)) and before not in seen:
+            seen.add(before)
+            job = before
+        return job
 
     def users_against(self, node: str, now: float) -> frozenset[str]:
         """Return the users whose jobs were restarted away from a node within an hour: the scheduler showed that each had failed."""

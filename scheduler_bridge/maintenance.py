@@ -69,5 +69,8 @@ class Window:
             return self._is_on(at) and self.begin <= minute < self.end
         return (self._is_on(at) and minute >= self.begin) or (self._is_on(at - _DAY) and minute < self.end)
 
+    def __str__(self) -> str:
+        return self.text
+
     def _is_on(self, at: datetime) -> bool:
         return self.day is None or at.weekday() == self.day

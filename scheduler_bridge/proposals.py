@@ -87,7 +87,7 @@ class Proposals:
         if proposal.action is not Action.DRAIN:
             return False
         earlier = self._journal.ledger.drain_proposed(
-            proposal.node, proposal.time - self._journal.settings.node_cooldown
+            proposal.node, proposal.time - self._journal.settings.node_cooldown_seconds
         )
         return earlier not in ("", proposal.id)
 

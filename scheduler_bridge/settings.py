@@ -1,13 +1,11 @@
 """What an operator sets: the mode of each action, and how far the bridge may go."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     Field,
@@ -22,96 +20,11 @@ from records import Action, Mode
 from scheduler_bridge.actuators import JobView, NodeView
 from scheduler_bridge.maintenance import Window, WindowError
 from scheduler_bridge.selectors import Selector, SelectorError
-from scheduler_bridge.signing import SigningKeys
 
 FURTHEST = (Mode.SHADOW, Mode.APPROVE, Mode.ACT)
 """How far a decision may go, the least first."""
-
-
-@dataclass(frozen=True, slots=True)
-class BridgeOptions:
-    """Limits of policies and guardrails. The defaults do nothing but publish decisions.
-
-    Attributes:
-        modes: The mode of each action; `shadow` for those that it leaves out.
-        modes_for: Modes of classes of jobs and nodes, which hold back further: the first class that matches and names the action counts.
-        maintenance: When nothing is carried out.
-        min_confidence: Least confidence of a verdict that leads to a restart, 0 to 1.
-        ttl: Seconds after its cause in which a decision may be carried out.
-        actions_per_cause: Actions for one job and one root cause, ever.
-        actions_per_job: Actions for one job, ever.
-        actions_per_node: Actions held against one node within an hour.
-        actions_per_cluster: Actions of all kinds within an hour.
-        user_share: Share of `actions_per_cluster` that the jobs of one user may take, 0 to 1; it is one action at least.
-        max_excluded_nodes: Nodes that one decision may exclude.
-        users_against_node: Users whose jobs must have failed on a node within an hour before it is drained without evidence of its own.
-        witness_age: Seconds after which what speaks against a node drains it no more.
-        max_drained_share: Share of the nodes of the cluster, and of each pool, that the bridge drains, 0 to 1; one node at least.
-        min_nodes_left: Nodes that stay in service in the cluster, and in each pool, when the bridge drains one.
-        cancel_hung: Seconds of a hang, confirmed by the GPUs, after which the job is cancelled.
-        node_cooldown: Seconds between two actions of one kind on one node.
-        max_grace: Seconds that a job may be given to save a checkpoint before it is evicted.
-        checkpoint_signal: The signal that tells a job to save a checkpoint (`USR1`).
-        signing: Keys one of which must have signed what is carried out; None: nothing is signed.
-        evict_for: Classes of jobs for which others may be evicted; none: nobody is.
-        evictable: Classes of jobs that may be evicted for them. A job of both is not.
-        evict_wait: Seconds that a job of such a class waits before others are evicted for it.
-        evict_grace: Seconds that a job has to save a checkpoint before it is evicted for another.
-        evict_cooldown: Seconds between two evictions of one job, and between two rounds of evictions for one job.
-        evict_yield: Seconds that an evicted job stays in the queue at least, so that the other one gets its place.
-        max_lifetime: Seconds between the cause of a decision and its expiry.
-        first_look: Seconds until a waiting decision is looked at again; doubled every time.
-        longest_look: The most that it grows to. A job event makes the bridge look at once.
-    """
-
-    modes: Mapping[Action, Mode] = field(default_factory=dict)
-    modes_for: Sequence[tuple[Selector, Mapping[Action, Mode]]] = ()
-    maintenance: Sequence[Window] = ()
-    min_confidence: float = 0.8
-    ttl: float = 7200.0
-    actions_per_cause: int = 2
-    actions_per_job: int = 4
-    actions_per_node: int = 4
-    actions_per_cluster: int = 20
-    user_share: float = 0.25
-    max_excluded_nodes: int = 4
-    users_against_node: int = 3
-    witness_age: float = 900.0
-    max_drained_share: float = 0.1
-    min_nodes_left: int = 2
-    cancel_hung: float = 1800.0
-    node_cooldown: float = 3600.0
-    max_grace: float = 900.0
-    checkpoint_signal: str = "USR1"
-    signing: SigningKeys | None = None
-    evict_for: Sequence[Selector] = ()
-    evictable: Sequence[Selector] = ()
-    evict_wait: float = 300.0
-    evict_grace: float = 120.0
-    evict_cooldown: float = 3600.0
-    evict_yield: float = 30.0
-    max_lifetime: float = 86400.0
-    first_look: float = 0.25
-    longest_look: float = 2.0
-
-    def mode(self, action: Action) -> Mode:
-        """Return how far decisions of this action may go."""
-        return self.modes.get(action, Mode.SHADOW)
-
-    def mode_of(self, action: Action, seen: JobView | NodeView | None) -> Mode:
-        """Return how far an action on a job or a node may go; never further than `mode`."""
-        for selector, modes in self.modes_for:
-            matches = (
-                selector.covers(seen) if isinstance(seen, NodeView) else seen is not None and selector.matches(seen)
-            )
-            if matches and action in modes:
-                return min(modes[action], self.mode(action), key=FURTHEST.index)
-        return self.mode(action)
-
-    @property
-    def actions_per_user(self) -> int:
-        """Actions in favour of one user within an hour."""
-        return min(self.actions_per_cluster, max(1, int(self.actions_per_cluster * self.user_share)))
+NODE_EVIDENCE_S = 900.0
+"""Seconds after which what speaks against a node drains it no more: it may be in order again."""
 
 
 def _pairs(value: Any) -> Any:
@@ -128,36 +41,41 @@ def _listed(value: Any) -> Any:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
+def _words(value: Any) -> Any:
+    """Split what the environment or a flag gives as text, as a shell would."""
+    return shlex.split(value) if isinstance(value, str) else value
+
+
 def _object(value: Any) -> Any:
     """Read what the environment or a flag gives as JSON."""
     return json.loads(value) if isinstance(value, str) else value
 
 
-def _is_class(text: str) -> str:
+def _selector(value: Any) -> Any:
     try:
-        Selector.parse(text)
+        return Selector.parse(value) if isinstance(value, str) else value
     except SelectorError as error:
         raise ValueError(str(error)) from None
-    return text
 
 
-def _is_window(text: str) -> str:
+def _window(value: Any) -> Any:
     try:
-        Window.parse(text)
+        return Window.parse(value) if isinstance(value, str) else value
     except WindowError as error:
         raise ValueError(str(error)) from None
-    return text
 
 
-JobClass = Annotated[str, AfterValidator(_is_class)]
+JobClass = Annotated[Selector, BeforeValidator(_selector)]
 JobClasses = Annotated[tuple[JobClass, ...], NoDecode, BeforeValidator(_listed)]
-Windows = Annotated[tuple[Annotated[str, AfterValidator(_is_window)], ...], NoDecode, BeforeValidator(_listed)]
+Windows = Annotated[tuple[Annotated[Window, BeforeValidator(_window)], ...], NoDecode, BeforeValidator(_listed)]
 
 
 class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     """What may act on the cluster. Nothing may, until `modes` names it."""
 
-    scheduler: Literal["slurm", "kubernetes"] = Field("slurm", description="Which scheduler carries decisions out.")
+    scheduler: Literal["slurm", "kubernetes", "ray"] = Field(
+        "slurm", description="Which scheduler carries decisions out."
+    )
     modes: Annotated[dict[Action, Mode], NoDecode, BeforeValidator(_pairs)] = Field(
         {},
         description="How far each action may go, such as restart=act,cancel_packing=approve: shadow publishes decisions only, "
@@ -223,37 +141,52 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     evict_grace_seconds: NonNegativeFloat = Field(
         120.0, description="Time that a job gets to save a checkpoint before it is evicted for another; 0: none."
     )
-    evict_cooldown_seconds: NonNegativeFloat = Field(3600.0, description="Time between two evictions of one job.")
+    evict_cooldown_seconds: NonNegativeFloat = Field(
+        3600.0, description="Time between two evictions of one job, and between two rounds of evictions for one job."
+    )
+    evict_yield_seconds: NonNegativeFloat = Field(
+        30.0, description="How long an evicted job stays in the queue at least, so that the other one gets its place."
+    )
+    kept_jobs_directory: Path | None = Field(
+        None,
+        description="Where `watch-scheduler slurm` keeps scripts and options of jobs, for seven days and in 256 MB at most, and the bridge "
+        "finds them to submit jobs again that Slurm cannot start again. None: neither.",
+    )
+    node_check: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = Field(
+        (),
+        description="Command that Slurm runs on a node before it is drained, and before it returns to service. Exit code 0 says that the "
+        "node is well. None: no node is checked.",
+    )
+    node_check_options: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = Field(
+        (), description="Options of srun for it, such as --partition=maintenance --gres=gpu:8."
+    )
+    node_check_seconds: PositiveFloat = Field(
+        60.0, description="Time that it may take; the bridge does nothing else meanwhile."
+    )
+    bundle_directory: Path | None = Field(
+        None,
+        description="Where what spoke against a node is kept before it is drained: decision, logs, the scheduler's view, the check. "
+        "None: nowhere.",
+    )
     max_lifetime_seconds: PositiveFloat = Field(
         86400.0, description="Longest time from a decision's cause to its expiry."
     )
 
-    def options(self) -> BridgeOptions:
-        """Return them as policies and guardrails take them."""
-        return BridgeOptions(
-            modes=self.modes,
-            modes_for=tuple((Selector.parse(name), modes) for name, modes in self.modes_for.items()),
-            maintenance=tuple(map(Window.parse, self.maintenance)),
-            min_confidence=self.min_confidence,
-            ttl=self.ttl_seconds,
-            actions_per_cause=self.restarts_per_cause,
-            actions_per_job=self.actions_per_job,
-            actions_per_node=self.actions_per_node_hour,
-            actions_per_cluster=self.actions_per_hour,
-            user_share=self.user_share,
-            max_excluded_nodes=self.max_excluded_nodes,
-            users_against_node=self.users_against_node,
-            max_drained_share=self.max_drained_share,
-            min_nodes_left=self.min_nodes_left,
-            cancel_hung=self.cancel_hung_seconds,
-            node_cooldown=self.node_cooldown_seconds,
-            max_grace=self.max_grace_seconds,
-            checkpoint_signal=self.checkpoint_signal,
-            signing=SigningKeys.read(self.signing_keys_file) if self.signing_keys_file else None,
-            evict_for=tuple(map(Selector.parse, self.evict_for)),
-            evictable=tuple(map(Selector.parse, self.evictable)),
-            evict_wait=self.evict_wait_seconds,
-            evict_grace=self.evict_grace_seconds,
-            evict_cooldown=self.evict_cooldown_seconds,
-            max_lifetime=self.max_lifetime_seconds,
-        )
+    def mode(self, action: Action) -> Mode:
+        """Return how far decisions of this action may go."""
+        return self.modes.get(action, Mode.SHADOW)
+
+    def mode_of(self, action: Action, seen: JobView | NodeView | None) -> Mode:
+        """Return how far an action on a job or a node may go; never further than `mode`."""
+        for selector, modes in self.modes_for.items():
+            matches = (
+                selector.covers(seen) if isinstance(seen, NodeView) else seen is not None and selector.matches(seen)
+            )
+            if matches and action in modes:
+                return min(modes[action], self.mode(action), key=FURTHEST.index)
+        return self.mode(action)
+
+    @property
+    def actions_per_user_hour(self) -> int:
+        """Actions in favour of one user within an hour."""
+        return min(self.actions_per_hour, max(1, int(self.actions_per_hour * self.user_share)))

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -25,11 +25,13 @@ from kafka.errors import (
     UnknownMemberIdError,
 )
 
-from records import BY_RECORD, Action, Decision, InvalidRecord, Mode, Position, UserError, decode
+from records import BY_RECORD, Action, Decision, InvalidRecord, Mode, Position, UserError, decode_any_version
 from resilience import Outage
 
 from . import dealt_with
+from .delivery import DeadRecord, Delivery, SubscriberCounters
 from .offsets import Offsets
+from .signing import SigningKeys
 
 log = structlog.get_logger(__name__)
 
@@ -48,57 +50,6 @@ class SubscriptionError(UserError):
     """The decisions cannot be read; the message says what was expected, what came, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeadRecord:
-    """A message that is no decision: where it stands, what it holds, and why it could not be read."""
-
-    position: Position
-    value: bytes
-    reason: str
-
-
-@dataclass(slots=True)
-class SubscriberCounters:
-    """What a subscription did since it started."""
-
-    delivered: int = 0
-    """Decisions handed out."""
-    acknowledged: int = 0
-    """Decisions acknowledged."""
-    skipped: int = 0
-    """Decisions left out because of their action or mode."""
-    over: int = 0
-    """Decisions left out because their time was over, or because they were dealt with."""
-    expired: int = 0
-    """Decisions handed out after their time."""
-    dead: int = 0
-    """Messages that were no decisions."""
-
-
-class Delivery:
-    """One decision. It comes again, to this group, until it is acknowledged.
-
-    Attributes:
-        decision: The decision.
-        position: Where it stands.
-        expired: True where its time was over when it was handed out.
-    """
-
-    def __init__(self, decision: Decision, position: Position, expired: bool, ack: Callable[[Position], None]) -> None:
-        self.decision = decision
-        self.position = position
-        self.expired = expired
-        self._ack = ack
-
-    def ack(self) -> None:
-        """Say that the decision is dealt with, whether carried out or not. May be called from any thread, and twice.
-
-        Called from the thread that iterates, it returns once the broker knows; from another thread, the broker learns of it when
-        the iteration goes on. What came before in the same partition and is not acknowledged is not passed over.
-        """
-        self._ack(self.position)
-
-
 class Subscription:
     """An endless iterator of deliveries. Use it as a context manager, in one thread. See `subscribe`."""
 
@@ -107,6 +58,8 @@ class Subscription:
         consumer: Any,
         *,
         dealt: dealt_with.DealtWith | None,
+        keys: SigningKeys | None,
+        since: float | None,
         actions: Collection[Action] | None,
         modes: Collection[Mode] | None,
         timeout: float | None,
@@ -116,6 +69,9 @@ class Subscription:
         self.counters = SubscriberCounters()
         self._consumer = consumer
         self._dealt = dealt
+        self._keys = keys
+        self._since = since
+        self._sought: set[int] = set()
         self._actions = actions
         self._modes = modes
         self._timeout = timeout
@@ -148,6 +104,22 @@ class Subscription:
             if deadline is not None and time.monotonic() > deadline:
                 raise StopIteration
             self._poll()
+
+    def lag(self) -> int:
+        """Return the number of messages of the topic, in the partitions of this member, that were not handed out yet.
+
+        Raises:
+            SubscriptionError: The broker does not answer, or refuses.
+        """
+        waiting = len(self._waiting)
+        try:
+            parts = list(self._consumer.assignment())
+            ends = self._consumer.end_offsets(parts)
+            return waiting + sum(max(0, int(ends[part]) - int(self._consumer.position(part))) for part in parts)
+        except KafkaError as error:
+            raise SubscriptionError(
+                f"expected the ends of {TOPIC}, got {error!r}: see the broker and its rights"
+            ) from error
 
     def close(self) -> None:
         """Commit what is acknowledged, and leave the group."""
@@ -188,6 +160,7 @@ class Subscription:
     def _poll(self) -> None:
         try:
             batches = self._consumer.poll(timeout_ms=POLL_MS)
+            moved = self._replay()
         except RetriableError as error:  # it is away; while it is looked for, kafka-python raises instead of waiting
             time.sleep(self._reading.failed(repr(error)))
             return
@@ -198,17 +171,31 @@ class Subscription:
         if batches:  # no messages may mean no broker
             self._reading.succeeded()
         self._drop_lost()
-        for records in batches.values():
+        for part, records in batches.items():
+            if part in moved:
+                continue  # fetched from where the group stood
             for record in records:
                 with self._lock:
                     self._offsets.take(record.partition, record.offset)
                 self._waiting.append(record)
 
+    def _replay(self) -> set[Any]:
+        """Go back, or on, to `since` in every partition that this member gets for the first time, and return those."""
+        new = {part for part in self._consumer.assignment() if part.partition not in self._sought}
+        if self._since is None or not new:
+            return set()
+        found = self._consumer.offsets_for_times(dict.fromkeys(new, int(self._since * 1000)))
+        ends = self._consumer.end_offsets(list(new))
+        for part in new:
+            self._consumer.seek(part, found[part].offset if found.get(part) else ends[part])
+        self._sought |= {part.partition for part in new}
+        return new
+
     def _delivery(self, record: Any) -> Delivery | None:
         """Return a record's decision; None where it is none, is not asked for, or is over. Such a record counts as acknowledged."""
         position = Position(record.topic, record.partition, record.offset)
         try:
-            decision = decode(Decision, record.value or b"")
+            decision = decode_any_version(Decision, record.value or b"")
         except InvalidRecord as error:
             self.counters.dead += 1
             log.warning("dead_record", topic=position.topic, partition=position.partition, offset=position.offset)
@@ -221,6 +208,13 @@ class Subscription:
             self.counters.skipped += 1
             self._settle(position)
             return None
+        signed = self._keys.verifies(decision) if self._keys else None
+        if signed is False:
+            self.counters.unsigned += 1
+            log.warning("decision_not_signed", decision=decision.id, key=decision.signature.partition(":")[0])
+            if self._dealt:
+                self._settle(position)
+                return None
         expired = self._clock() > min(decision.expires, decision.time + dealt_with.BACK)
         if self._dealt and (expired or self._dealt.knows(decision.id)):
             self.counters.over += 1
@@ -228,7 +222,7 @@ class Subscription:
             return None
         self.counters.delivered += 1
         self.counters.expired += expired
-        return Delivery(decision, position, expired, self._acknowledge)
+        return Delivery(decision, position, self._acknowledge, expired=expired, signed=signed)
 
     def _acknowledge(self, position: Position) -> None:
         self.counters.acknowledged += self._settle(position)
@@ -283,6 +277,8 @@ def subscribe(
     actions: Collection[Action] | None = None,
     modes: Collection[Mode] = (Mode.ACT,),
     everything: bool = False,
+    keys: SigningKeys | Path | None = None,
+    since: float | None = None,
     timeout: float | None = None,
     on_dead: Callable[[DeadRecord], None] | None = None,
     clock: Callable[[], float] = time.time,
@@ -303,6 +299,10 @@ def subscribe(
         modes: Only these. Decisions stand in shadow mode where the bridge's own actions are not turned on.
         everything: Deliver decisions of all modes, those that are over too. Then look at `mode` and `Delivery.expired`, and carry
             nothing out.
+        keys: Keys one of which must have signed a decision, or a file of them (`bridge.signing_keys_file`). One that none of them signed
+            is counted, logged, and left out; with `everything` it is delivered, with `Delivery.signed` False.
+        since: Begin with what Kafka took in at this time, in seconds since 1970, wherever the group stood: what it acknowledged since
+            then is read again. None: go on where the group stands.
         timeout: End the iteration after so many seconds without a decision; None waits for ever.
         on_dead: Called with every message that is no decision, before it is skipped.
         clock: Seconds since 1970.
@@ -311,7 +311,9 @@ def subscribe(
 
     Raises:
         SubscriptionError: No broker answers, or a topic is not there.
+        SigningKeyError: The file of keys cannot be used.
     """
+    keys = SigningKeys.read(keys) if isinstance(keys, Path) else keys
     listed = brokers.split(",") if isinstance(brokers, str) else list(brokers)
     fixed = {"enable_auto_commit": False, "auto_offset_reset": "earliest", "allow_auto_create_topics": False}
     try:
@@ -330,6 +332,8 @@ def subscribe(
     return Subscription(
         consumer,
         dealt=None if everything else dealt_with.DealtWith(kafka.KafkaConsumer(**alone)),
+        keys=keys,
+        since=since,
         actions=actions,
         modes=None if everything else modes,
         timeout=timeout,

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from records import Action, UserError
+from scheduler_bridge.node_check import NodeCheck
 
 if TYPE_CHECKING:
     from .queue import Queue
@@ -48,8 +49,11 @@ class JobView:
         account: Whose budget it draws on; empty where the scheduler does not say.
         qos: Its quality of service, or priority class; empty for none.
         priority: The scheduler's number, the larger the sooner; None where there is none.
+        limit_s: The scheduler ends it after so many seconds of running; None for no limit, or where not known.
         interrupted: It is held because an act of the bridge was cut off between stopping it and letting it go.
         queued: Since when it is in the queue, or was last put there, in seconds since 1970; None where not known.
+        opted_out: Its user wants it not to be restarted.
+        successor: The id of the job that was submitted in its place, and that the rest is about; empty where it is the job itself.
     """
 
     job: str
@@ -65,8 +69,11 @@ class JobView:
     account: str = ""
     qos: str = ""
     priority: int | None = None
+    limit_s: float | None = None
     interrupted: bool = False
     queued: float | None = None
+    opted_out: bool = False
+    successor: str = ""
 
     def seen(self) -> dict[str, str]:
         """Return the view as `DecisionResult.seen` holds it."""
@@ -76,7 +83,7 @@ class JobView:
             "nodes": ",".join(self.nodes),
             "excluded": ",".join(self.excluded),
             "alone": "yes" if self.alone else "no",
-        }
+        } | ({"successor": self.successor} if self.successor else {})
 
 
 class SchedulerNodeState(StrEnum):
@@ -202,8 +209,16 @@ class Actuator(Protocol):
         _refuse(self, Action.DRAIN, node)
 
     def undrain(self, node: str, key: str) -> NodeView:
-        """Return a node to service that `drain` drained."""
+        """Return a node to service that `drain` drained. Where a check is configured, the node must pass it first."""
         _refuse(self, Action.UNDRAIN, node)
+
+    def check(self, node: str) -> NodeCheck | None:
+        """Run the operator's check on a node; None where none is configured. Raises nothing: what cannot be checked is not known."""
+        return None
+
+    def describe(self, node: str) -> str:
+        """Return what the scheduler shows of a node and its jobs, for people."""
+        return ""
 
 
 def _refuse(actuator: Actuator, action: Action, target: str) -> NoReturn:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from records import Decision, Outcome
 from scheduler_bridge.commands import Commands
 from scheduler_bridge.ledger import Ledger
-from scheduler_bridge.settings import BridgeOptions
+from scheduler_bridge.settings import BridgeSettings
+from scheduler_bridge.signing import SigningKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,13 @@ class LimitReached:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What was done so far, what the operator allows, the time in seconds since 1970, and what people said."""
+    """What was done so far, what the operator allows, the time in seconds since 1970, what people said, and the keys that sign."""
 
     ledger: Ledger
-    settings: BridgeOptions
+    settings: BridgeSettings
     now: float
     commands: Commands = field(default_factory=Commands)
+    keys: SigningKeys | None = None
 
 
 Guardrail = Callable[[Decision, Context], Objection | None]

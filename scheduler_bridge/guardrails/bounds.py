@@ -32,12 +32,14 @@ def _objects(decision: Decision, context: Context) -> Objection | None:
 
 def _times(decision: Decision, context: Context) -> Objection | None:
     settings = context.settings
-    if not 0 <= decision.grace_s <= settings.max_grace:
-        return Objection(NAME, f"expected {settings.max_grace:g} s of grace at most, got {decision.grace_s:g} s")
-    lifetime = decision.expires - decision.time
-    if not 0 <= lifetime <= settings.max_lifetime:
+    if not 0 <= decision.grace_s <= settings.max_grace_seconds:
         return Objection(
-            NAME, f"expected it to expire within {settings.max_lifetime:g} s of its time, got {lifetime:g} s"
+            NAME, f"expected {settings.max_grace_seconds:g} s of grace at most, got {decision.grace_s:g} s"
+        )
+    lifetime = decision.expires - decision.time
+    if not 0 <= lifetime <= settings.max_lifetime_seconds:
+        return Objection(
+            NAME, f"expected it to expire within {settings.max_lifetime_seconds:g} s of its time, got {lifetime:g} s"
         )
     ahead = decision.time - context.now
     if ahead > AHEAD:

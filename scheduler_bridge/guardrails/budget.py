@@ -10,12 +10,14 @@ def check(decision: Decision, context: Context) -> Objection | None:
     if _is_free(decision.action):
         return None
     settings = context.settings
-    mine = [tried for tried in context.ledger.tried() if tried.job == decision.job and not _is_free(tried.action)]
+    lineage = context.ledger.lineage
+    whose = lineage(decision.job)
+    mine = [tried for tried in context.ledger.tried() if lineage(tried.job) == whose and not _is_free(tried.action)]
     # A place that was lost spends nothing of what cures may cost, nor the other way round.
     evicts = decision.action is Action.EVICT
     mine = [tried for tried in mine if (tried.action is Action.EVICT) is evicts]
     same_cause = [tried for tried in mine if tried.cause == decision.cause]
-    if len(same_cause) >= settings.actions_per_cause:
+    if len(same_cause) >= settings.restarts_per_cause:
         return Objection(
             "budget", f"{len(same_cause)} actions on job {decision.job} for {decision.cause or 'this cause'}"
         )

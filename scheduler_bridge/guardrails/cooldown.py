@@ -13,7 +13,7 @@ def check(decision: Decision, context: Context) -> Objection | None:
     if decision.action is not Action.EVICT and not decision.action.on_node:
         return None
     settings, on_node = context.settings, decision.action.on_node
-    since = context.now - (settings.node_cooldown if on_node else settings.evict_cooldown)
+    since = context.now - (settings.node_cooldown_seconds if on_node else settings.evict_cooldown_seconds)
     for tried in context.ledger.tried():
         same = tried.node == decision.node if on_node else tried.job == decision.job
         if same and tried.action is decision.action and tried.time > since:

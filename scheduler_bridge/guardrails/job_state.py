@@ -59,8 +59,8 @@ def _moved_on(decision: Decision, job: JobView) -> Objection | None:
 
 def _restart(decision: Decision, job: JobView, confirmed: bool) -> Objection | Wait | None:
     word = job.word or job.state.value
-    if moved_on := _moved_on(decision, job):
-        return moved_on
+    if forbidden := _moved_on(decision, job) or _opted_out(job):
+        return forbidden
     if job.state is SchedulerJobState.FAILED:
         return None
     if job.state is SchedulerJobState.CANCELLED:
@@ -76,6 +76,10 @@ def _restart(decision: Decision, job: JobView, confirmed: bool) -> Objection | W
         )
     # A job is never stopped because one of its lines looked bad.
     return Wait(f"job {job.job} has not stopped ({word})")
+
+
+def _opted_out(job: JobView) -> Objection | None:
+    return Objection(NAME, f"the user of job {job.job} wants no restarts") if job.opted_out else None
 
 
 def _hold(decision: Decision, job: JobView) -> Objection | None:

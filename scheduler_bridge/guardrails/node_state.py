@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from records import Action, Decision
 from scheduler_bridge.act_keys import act_key
 from scheduler_bridge.actuators import NodeView, SchedulerNodeState
-from scheduler_bridge.settings import BridgeOptions
+from scheduler_bridge.settings import NODE_EVIDENCE_S, BridgeSettings
 
 from .base import Objection, Wait
 
@@ -16,7 +16,7 @@ def objection_of_node(
     decision: Decision,
     nodes: Sequence[NodeView],
     users_against: Collection[str],
-    settings: BridgeOptions,
+    settings: BridgeSettings,
     now: float,
 ) -> Objection | Wait | None:
     """Return why the action on a node is forbidden, or what to wait for; None where it may go ahead.
@@ -44,10 +44,10 @@ def objection_of_node(
 
 
 def _witness(
-    decision: Decision, node: NodeView, users_against: Collection[str], settings: BridgeOptions, now: float
+    decision: Decision, node: NodeView, users_against: Collection[str], settings: BridgeSettings, now: float
 ) -> Objection | Wait | None:
     """Ask for a witness that no single job can forge, and that speaks of the node as it is now."""
-    if now - decision.time > settings.witness_age:
+    if now - decision.time > NODE_EVIDENCE_S:
         return Objection("witness", f"what speaks against {node.node} is {now - decision.time:.0f} s old")
     if node.booted is not None and node.booted > decision.time:
         return Objection("witness", f"{node.node} has booted since")
@@ -57,7 +57,7 @@ def _witness(
     return Wait(f"{reason}; {settings.users_against_node} are needed, or its own log or GPUs")
 
 
-def _room(node: NodeView, nodes: Sequence[NodeView], settings: BridgeOptions) -> Wait | None:
+def _room(node: NodeView, nodes: Sequence[NodeView], settings: BridgeSettings) -> Wait | None:
     """Ask for room in the cluster and in every pool that the node belongs to, so that small pools keep some nodes, too."""
     for pool in (None, *node.pools):
         members = [each for each in nodes if pool is None or pool in each.pools]

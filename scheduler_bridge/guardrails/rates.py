@@ -24,17 +24,17 @@ def limit_reached(decision: Decision, context: Context, user: str) -> LimitReach
     settings = context.settings
     recent = context.ledger.recent(context.now)
     mine = [tried for tried in recent if tried.user == user]
-    if not decision.action.on_node and len(mine) >= settings.actions_per_user:
+    if not decision.action.on_node and len(mine) >= settings.actions_per_user_hour:
         what = f"{len(mine)} actions for jobs of {user or 'users unknown'} within an hour, a user's share"
-        return LimitReached("user-limit", what, _free(mine, settings.actions_per_user))
-    if len(recent) >= settings.actions_per_cluster:
+        return LimitReached("user-limit", what, _free(mine, settings.actions_per_user_hour))
+    if len(recent) >= settings.actions_per_hour:
         what = f"{len(recent)} actions on this cluster within an hour: look for a common cause"
-        return LimitReached("cluster-limit", what, _free(recent, settings.actions_per_cluster))
+        return LimitReached("cluster-limit", what, _free(recent, settings.actions_per_hour))
     for node in decision.exclude_nodes if decision.node_evidence else ():
         against = [tried for tried in recent if tried.node == node]
-        if len(against) >= settings.actions_per_node:
+        if len(against) >= settings.actions_per_node_hour:
             what = f"{len(against)} actions against {node} within an hour: drain it"
-            return LimitReached("node-limit", what, _free(against, settings.actions_per_node))
+            return LimitReached("node-limit", what, _free(against, settings.actions_per_node_hour))
     return None
 
 

@@ -7,8 +7,7 @@ from .base import Context, Objection
 
 def check(decision: Decision, context: Context) -> Objection | None:
     """Object where the decision is not signed, or was changed since."""
-    keys = context.settings.signing
-    if keys is None or keys.verifies(decision):
+    if context.keys is None or context.keys.verifies(decision):
         return None
     what = "its signature does not fit" if decision.signature else "it is not signed"
     return Objection("signature", f"{what}: see bridge.signing_keys_file")

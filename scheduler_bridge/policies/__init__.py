@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from records import Alarm, Decision, Failure, Slowdown
-from scheduler_bridge.settings import BridgeOptions
+from scheduler_bridge.settings import BridgeSettings
 
 from . import cancel_hung, cancel_packing, drain, restart
 
@@ -15,7 +15,7 @@ OF_FAILURES = frozenset({restart.POLICY, drain.POLICY})
 
 def propose(
     finding: Failure | Slowdown | Alarm,
-    settings: BridgeOptions,
+    settings: BridgeSettings,
     users_against: Collection[str] = (),
     checkpoint: str = "",
 ) -> list[Decision]:

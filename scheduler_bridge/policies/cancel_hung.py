@@ -1,7 +1,7 @@
 """A job that has hung for long, by its log and by its GPUs → it ends, and its GPUs are free."""
 
 from records import Action, Alarm, AlarmKind, Decision, decision_id
-from scheduler_bridge.settings import BridgeOptions
+from scheduler_bridge.settings import BridgeSettings
 
 POLICY = "cancel-hung-job"
 
@@ -11,14 +11,14 @@ DETAIL = 1000
 """Characters of the alarm's sentence that the decision repeats."""
 
 
-def decide(alarm: Alarm, settings: BridgeOptions) -> Decision | None:
+def decide(alarm: Alarm, settings: BridgeSettings) -> Decision | None:
     """Return the end of a job whose hang two witnesses show for long enough, else None.
 
     Its log alone never suffices: a job may print nothing and compute. `activity` says that no GPU of it does.
     """
     if alarm.kind is not AlarmKind.HANG or not alarm.raised or alarm.activity is None:
         return None
-    if alarm.value is None or not alarm.value >= settings.cancel_hung:  # so written, a NaN decides nothing
+    if alarm.value is None or not alarm.value >= settings.cancel_hung_seconds:  # so written, a NaN decides nothing
         return None
     return Decision(
         id=decision_id(Action.CANCEL, alarm.job, alarm.attempt, f"hang@{alarm.since:.3f}"),
@@ -26,7 +26,7 @@ def decide(alarm: Alarm, settings: BridgeOptions) -> Decision | None:
         job=alarm.job,
         attempt=alarm.attempt,
         time=alarm.time,
-        expires=alarm.time + min(FRESH_S, settings.ttl),
+        expires=alarm.time + min(FRESH_S, settings.ttl_seconds),
         mode=settings.mode(Action.CANCEL),
         policy=POLICY,
         reason=f"The job hangs: {alarm.detail[:DETAIL].rstrip('. ')}. End it, so that others may have its GPUs.",

@@ -1,12 +1,12 @@
 """A job that another one slows too much → the newcomer goes back to the queue, never to be packed again (SchedMate §4.1)."""
 
 from records import Action, Decision, Slowdown, decision_id
-from scheduler_bridge.settings import BridgeOptions
+from scheduler_bridge.settings import BridgeSettings
 
 POLICY = "cancel-packing-on-slowdown"
 
 
-def decide(slowdown: Slowdown, settings: BridgeOptions) -> Decision | None:
+def decide(slowdown: Slowdown, settings: BridgeSettings) -> Decision | None:
     """Return the end of a packing whose victim runs below the threshold, else None.
 
     `attempt` is the victim's (the beneficiary's): the decision is about this packing, and one of them restarted ends it.
@@ -19,7 +19,7 @@ def decide(slowdown: Slowdown, settings: BridgeOptions) -> Decision | None:
         job=slowdown.packed_job,
         attempt=slowdown.attempt,
         time=slowdown.time,
-        expires=slowdown.time + settings.ttl,
+        expires=slowdown.time + settings.ttl_seconds,
         mode=settings.mode(Action.CANCEL_PACKING),
         policy=POLICY,
         reason=(

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from records import Action, Component, Decision, ErrorType, Failure, decision_id
-from scheduler_bridge.settings import BridgeOptions
+from scheduler_bridge.settings import NODE_EVIDENCE_S, BridgeSettings
 
 from .restart import CAUSE, MESSAGE
 
@@ -16,7 +16,7 @@ CERTAIN = 0.9
 """Least confidence, whatever the operator set for restarts: a drain costs jobs that were never ill."""
 
 
-def decide(failure: Failure, settings: BridgeOptions, users_against: Collection[str]) -> Decision | None:
+def decide(failure: Failure, settings: BridgeSettings, users_against: Collection[str]) -> Decision | None:
     """Return the drain of the node that a verdict blames, else None.
 
     What a job prints never suffices. Either the node's own log or its GPUs agree, or jobs of so many other users failed there within the
@@ -42,7 +42,7 @@ def decide(failure: Failure, settings: BridgeOptions, users_against: Collection[
         node=failure.node,
         attempt=failure.attempt,
         time=failure.time,
-        expires=failure.time + min(settings.witness_age, settings.ttl),
+        expires=failure.time + min(NODE_EVIDENCE_S, settings.ttl_seconds),
         mode=settings.mode(Action.DRAIN),
         policy=POLICY,
         reason=(

@@ -1,7 +1,7 @@
 """An infrastructure failure that a restart would cure → start the job again, away from the suspect node (SchedMate §3.3)."""
 
 from records import Action, Component, Decision, ErrorType, Failure, decision_id
-from scheduler_bridge.settings import BridgeOptions
+from scheduler_bridge.settings import BridgeSettings
 
 POLICY = "restart-on-infrastructure-failure"
 
@@ -12,7 +12,7 @@ MESSAGE, CAUSE = 1000, 200
 """Characters of what a job printed that a decision repeats: a line, and a name of a cause. The whole stands in the verdict."""
 
 
-def decide(failure: Failure, settings: BridgeOptions, checkpoint: str = "") -> Decision | None:
+def decide(failure: Failure, settings: BridgeSettings, checkpoint: str = "") -> Decision | None:
     """Return a restart for a verdict that is sure enough of an infrastructure fault, else None.
 
     The id follows from the root line, its signature and the suspect: revisions that keep to them make the same decision.
@@ -42,7 +42,7 @@ def decide(failure: Failure, settings: BridgeOptions, checkpoint: str = "") -> D
         job=failure.job,
         attempt=failure.attempt,
         time=failure.time,
-        expires=failure.time + settings.ttl,
+        expires=failure.time + settings.ttl_seconds,
         mode=settings.mode(Action.RESTART),
         policy=POLICY,
         reason=f"Infrastructure failure ({failure.faulty_component}): {message}. Start it again{away}.{witness}",

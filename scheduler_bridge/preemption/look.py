@@ -76,13 +76,15 @@ class Preemption:
 
     def _facts(self, now: float) -> PreemptionFacts:
         ledger, settings = self._journal.ledger, self._journal.settings
-        newest = [entry for entry in ledger.evictions() if _time(entry) > now - max(DAY, settings.evict_cooldown)]
+        newest = [
+            entry for entry in ledger.evictions() if _time(entry) > now - max(DAY, settings.evict_cooldown_seconds)
+        ]
         tried = [entry.tried for entry in newest if entry.tried]
-        lately = now - settings.evict_cooldown
+        lately = now - settings.evict_cooldown_seconds
         cooling = {result.job for result in tried if result.time > lately}
         cooling |= {decision.job for decision in ledger.pending() + ledger.unfinished()}
         recent = ledger.recent(now)
-        left = settings.actions_per_cluster - len(recent)
+        left = settings.actions_per_hour - len(recent)
         by_user = Counter(result.user for result in recent)
         return PreemptionFacts(
             saves=self._saves,
@@ -93,8 +95,8 @@ class Preemption:
                 for entry in newest
                 if entry.decision and entry.policy == POLICY and _time(entry) > lately and not _came_to_nothing(entry)
             },
-            room={user: min(left, settings.actions_per_user - count) for user, count in by_user.items()},
-            room_for_others=min(left, settings.actions_per_user),
+            room={user: min(left, settings.actions_per_user_hour - count) for user, count in by_user.items()},
+            room_for_others=min(left, settings.actions_per_user_hour),
         )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from records import Action, Checkpoint, Decision, decision_id
 from scheduler_bridge.actuators import Queue, RunningJob, SchedulerJobState, SchedulerNodeState, WaitingJob
 from scheduler_bridge.selectors import matches_any
-from scheduler_bridge.settings import BridgeOptions
+from scheduler_bridge.settings import BridgeSettings
 
 from .losses import Loss, loss_of
 from .victims import Placement, VictimChoice, least_loss
@@ -44,7 +44,7 @@ def served_id(job: str, attempt: int) -> str:
 
 
 def decide(
-    queue: Queue, facts: PreemptionFacts, settings: BridgeOptions, now: float, choose: VictimChoice = least_loss
+    queue: Queue, facts: PreemptionFacts, settings: BridgeSettings, now: float, choose: VictimChoice = least_loss
 ) -> list[Decision]:
     """Return the evictions that let jobs of a high class start; all that one of them needs, or none.
 
@@ -73,11 +73,13 @@ def decide(
     return decisions
 
 
-def _waited_too_long(queue: Queue, facts: PreemptionFacts, settings: BridgeOptions, now: float) -> Iterator[WaitingJob]:
+def _waited_too_long(
+    queue: Queue, facts: PreemptionFacts, settings: BridgeSettings, now: float
+) -> Iterator[WaitingJob]:
     for waiting in queue.waiting:
         view = waiting.view
         known = view.job in facts.cooling or served_id(view.job, view.attempt) in facts.served
-        late = now - waiting.since >= settings.evict_wait
+        late = now - waiting.since >= settings.evict_wait_seconds
         if waiting.blocked and late and not known and matches_any(settings.evict_for, view):
             yield waiting
 
@@ -86,7 +88,7 @@ def _turn(waiting: WaitingJob) -> tuple[float, float, str]:
     return -(waiting.view.priority or 0), waiting.since, waiting.view.job
 
 
-def _evictable(queue: Queue, facts: PreemptionFacts, settings: BridgeOptions) -> Iterator[RunningJob]:
+def _evictable(queue: Queue, facts: PreemptionFacts, settings: BridgeSettings) -> Iterator[RunningJob]:
     for job in queue.running:
         view = job.view
         free = view.state is SchedulerJobState.RUNNING and job.requeueable and view.job not in facts.cooling
@@ -106,26 +108,27 @@ def _allowed(waiting: WaitingJob, queue: Queue) -> list[str]:
     ]
 
 
-def _evict(job: RunningJob, loss: Loss, waiting: WaitingJob, settings: BridgeOptions, now: float) -> Decision:
+def _evict(job: RunningJob, loss: Loss, waiting: WaitingJob, settings: BridgeSettings, now: float) -> Decision:
     view, gains = job.view, waiting.view
     saved = loss.checkpoint
     since = "since its last durable checkpoint" if saved else "since its start; it reports no checkpoint"
+    gpus = f"{job.gpus:g} GPU" if job.gpus == 1 else f"{job.gpus:g} GPUs"
     return Decision(
         id=decision_id(Action.EVICT, view.job, view.attempt, f"{gains.job}@{gains.attempt}"),
         action=Action.EVICT,
         job=view.job,
         attempt=view.attempt,
         time=now,
-        expires=now + min(LIFETIME, settings.ttl),
+        expires=now + min(LIFETIME, settings.ttl_seconds),
         mode=settings.mode(Action.EVICT),
         policy=POLICY,
         reason=(
             f"Job {gains.job} has waited for {now - waiting.since:.0f} s, and nothing but a place is missing. "
-            f"Job {view.job} loses least in that place: {loss.unsaved_s:.0f} s of work on {job.gpus:g} GPUs {since}."
+            f"Job {view.job} loses least in that place: {loss.unsaved_s:.0f} s of work on {gpus} {since}."
         ),
         cause=gains.job,
         cause_id=served_id(gains.job, gains.attempt),
-        grace_s=min(settings.evict_grace, settings.max_grace),
+        grace_s=min(settings.evict_grace_seconds, settings.max_grace_seconds),
         checkpoint=saved.path if saved else "",
         beneficiary=gains.job,
         evidence=saved.evidence if saved else [],

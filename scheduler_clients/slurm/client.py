@@ -1,12 +1,17 @@
 """What is asked of Slurm."""
 
+import contextlib
+import os
+import pwd
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 
 import structlog
 
-from . import json_list, node, text
+from . import het_job, json_list, node, submission, text
 from .commands import Run, SlurmCommands
 from .errors import SlurmError, SlurmRefused, UnknownSlurmJob
 from .gres import shards_per_gpu
@@ -16,13 +21,16 @@ from .node import SlurmNode
 log = structlog.get_logger(__name__)
 
 _JOB_ID = re.compile(r"[1-9][0-9]{0,17}(?:_[0-9]{1,18})?", re.ASCII)
-"""A job, or one task of an array, as Slurm prints it. Nothing else reaches a command line."""
+"""A job, or one task of an array, as Slurm prints it. Nothing else reaches a command line but their parts' numbers."""
 _PRINTED_ID = re.compile(rf"{_JOB_ID.pattern}|[1-9][0-9]{{0,17}}\+[0-9]{{1,18}}", re.ASCII)
-"""The same, or a part of a heterogeneous job."""
+"""The same, or a part of a heterogeneous job, which stands for the whole."""
 _NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", re.ASCII)
 _SIGNAL = re.compile(r"[A-Z][A-Z0-9]{1,9}", re.ASCII)
 _COMMENT_LENGTH = 4000
 """Characters of a comment that are read; `squeue` fills what is shorter with blanks."""
+_ID_LENGTH = 40
+_ROW = re.compile(r"^([0-9]+(?:_[0-9]+|\+([0-9]+))?) +", re.ASCII | re.MULTILINE)
+"""How a row begins: a job, a task, or a part of a job and its number."""
 _SINGLE_LIMIT = 20
 """Jobs in doubt that are asked for one by one in one look, 4 ms each: a user can put any number of them in doubt."""
 
@@ -47,7 +55,9 @@ class SlurmClient:
         self.unreadable = 0
 
     def jobs(self) -> dict[str, SlurmJob]:
-        """Return all jobs that Slurm knows, by the id that it prints. Arrays that wait as a whole are left out.
+        """Return all jobs that Slurm knows, by the id that it prints; the parts of a heterogeneous job as one.
+
+        Arrays that wait as a whole are left out.
 
         `unreadable` then says how many have a record that cannot be told from a text of their user.
 
@@ -61,18 +71,33 @@ class SlurmClient:
         jobs = {job.number: job for job in read if job and job.number in real and numbers[job.number] == 1}
         jobs |= self._resolve(real - jobs.keys())
         self.unreadable = len(real - jobs.keys())
-        return {job.job: job for job in jobs.values() if not job.is_array}
+        return {job.job: job for job in het_job.merge_all(jobs) if not job.is_array}
 
     def job(self, name: str) -> SlurmJob:
-        """Return one job, or one task of an array.
+        """Return one job, or one task of an array. A part of a heterogeneous job (`4711+1`) stands for the whole.
 
         Raises:
             UnknownSlurmJob: Slurm does not know it, or forgot it (MinJobAge).
             SlurmRefused: It is no id, an array as a whole, or its record cannot be told from a text of its user.
             SlurmUnavailable: Slurm does not answer.
         """
-        # What follows a newline is a user's text, or another task of the array.
-        line = self._run("scontrol", "show", "job", "-d", "-o", _job_id(name)).split("\n", 1)[0]
+        seen = self._record(_job_id(name))
+        if not seen.het_numbers:
+            return seen
+        if seen.number != seen.het_numbers[0]:
+            raise SlurmRefused("the number of a whole job", f"{name}, a part of {seen.job}", "name the whole job")
+        return het_job.merge([seen, *self._parts(seen)])
+
+    def _parts(self, first: SlurmJob) -> Iterable[SlurmJob]:
+        for number in first.het_numbers[1:]:
+            with contextlib.suppress(UnknownSlurmJob):  # forgotten right now: so are the others, soon
+                part = self._record(number)
+                if part.het_numbers == first.het_numbers:
+                    yield part
+
+    def _record(self, name: str) -> SlurmJob:
+        # What follows a newline is a user's text, another task of the array, or another part of the job.
+        line = self._run("scontrol", "show", "job", "-d", "-o", name).split("\n", 1)[0]
         if (job := text.parse(line)) and job.is_called(name):
             return job
         if job := next((each for each in self._listed_as_json() if each.is_called(name)), None):
@@ -132,6 +157,27 @@ class SlurmClient:
         changed = (f"{key}={value}" for key, value in changes.items())
         self._run("scontrol", "update", f"NodeName={_node_name(name)}", *changed)
 
+    def describe_node(self, name: str) -> str:
+        """Return what Slurm shows of a node and of the jobs there, as people read it."""
+        jobs = ("--noheader", "--states=all", f"--nodelist={_node_name(name)}", "--format=%i %u %T %S %N")
+        return f"{self._run('scontrol', 'show', 'node', name)}\n{self._run('squeue', *jobs)}"
+
+    def reserve_node(self, name: str) -> None:
+        """Keep everybody but the user of this process from starting jobs on a node, until `unreserve_node`."""
+        fields = {
+            "ReservationName": reservation_name(name),
+            "Flags": "MAINT,IGNORE_JOBS",
+            "Nodes": _node_name(name),
+            "Users": pwd.getpwuid(os.geteuid()).pw_name,
+            "StartTime": "now",
+            "Duration": "UNLIMITED",
+        }
+        self._run("scontrol", "create", "reservation", *(f"{key}={value}" for key, value in fields.items()))
+
+    def unreserve_node(self, name: str) -> None:
+        """Undo `reserve_node`."""
+        self._run("scontrol", "delete", f"ReservationName={reservation_name(name)}")
+
     def admin_comment(self, name: str) -> str:
         """Return a job's AdminComment, which its user cannot write; empty for none.
 
@@ -144,9 +190,33 @@ class SlurmClient:
         return " ".join(self._field(name, "comment").split())
 
     def _field(self, name: str, field: str) -> str:
-        asked = ("--noheader", "--states=all", f"--jobs={_job_id(name)}", f"--Format={field}:{_COMMENT_LENGTH}")
-        found = self._run("squeue", *asked).strip()
+        # Without --array, tasks that wait are listed as one; the parts of a heterogeneous job are listed all, in any order.
+        columns = f"--Format=jobarrayid:{_ID_LENGTH},{field}:{_COMMENT_LENGTH}"
+        listed = self._run("squeue", "--noheader", "--states=all", "--array", f"--jobs={_job_id(name)}", columns)
+        rows = _ROW.split(listed)
+        found = next(
+            (text for part, text in zip(rows[2::3], rows[3::3], strict=True) if part in (None, "0")), ""
+        ).strip()
         return "" if found in NONE else found
+
+    def comments_of(self, user: str) -> dict[str, str]:
+        """Return the comments of a user's jobs, by id. The user may write rows of their own making into it."""
+        columns = f"--Format=jobarrayid:{_ID_LENGTH},comment:{_COMMENT_LENGTH}"
+        rows = _ROW.split(self._run("squeue", "--noheader", "--states=all", "--array", f"--user={user}", columns))
+        return dict(zip(rows[1::3], rows[3::3], strict=True))
+
+    def columns(self, name: str) -> dict[str, str]:
+        """Return what a job was submitted with (see `submission.COLUMNS`)."""
+        wanted = ",".join(f"{column}:{width}" for column, width in submission.COLUMNS.items())
+        asked = ("--noheader", "--states=all", "--array", f"--jobs={_job_id(name)}", f"--Format={wanted}")
+        return submission.read_columns(self._run("squeue", *asked))
+
+    def batch_script(self, name: str) -> bytes:
+        """Return the script of a batch job. Raises `SlurmRefused` where there is none, or this user may not read it."""
+        with tempfile.TemporaryDirectory(prefix="schedmate-") as directory:
+            file = Path(directory) / "script"
+            self._run("scontrol", "write", "batch_script", _job_id(name), str(file))
+            return file.read_bytes()
 
     def hold(self, name: str) -> None:
         """Keep a waiting job from starting; its user cannot release it."""
@@ -220,11 +290,16 @@ class SlurmClient:
         return self._confirmed
 
 
+def reservation_name(node: str) -> str:
+    """Return how `SlurmClient.reserve_node` calls its reservation of a node."""
+    return f"schedmate-check-{node}"
+
+
 def _job_id(name: str) -> str:
-    """Return `name` if it is one job's id."""
-    if not _JOB_ID.fullmatch(name):
+    """Return `name` if it is one job's id; of a part of a heterogeneous job, the id of the whole."""
+    if not _PRINTED_ID.fullmatch(name):
         raise SlurmRefused("a Slurm job id such as 4711 or 4711_3", repr(name[:40]), "give the id as squeue prints it")
-    return name
+    return name.partition("+")[0]
 
 
 def _node_name(name: str) -> str:

@@ -41,7 +41,8 @@ class SlurmJob:
 
     Attributes:
         number: Slurm's own number of the job, for commands.
-        job: The id that Slurm prints: `4711`, `4711_3` for a task of an array, `4711+1` for a part of a heterogeneous job.
+        job: The id that Slurm prints: `4711`, `4711_3` for a task of an array, `4711+1` for a part of a heterogeneous job, `4711` for the
+            whole of one.
         state: Slurm's word.
         restarts: Restart count.
         nodes: Where it runs, or ran last; empty while it waits.
@@ -68,6 +69,7 @@ class SlurmJob:
         account: Its account; empty for none.
         qos: Its quality of service; empty for none.
         priority: Slurm's number; 0 where it is held.
+        limit_s: Slurm ends it after so many seconds; null for no limit.
         eligible: Since when nothing but a place is missing, in seconds since 1970.
         node_count: Nodes that it holds, or asks for at least.
         cpus: CPUs that it holds or asks for.
@@ -75,6 +77,8 @@ class SlurmJob:
         memory: MB on each node that it asks for.
         exclusive: It shares its nodes with no other job.
         shares: What it holds, by node.
+        het_numbers: Of a part of a heterogeneous job, and of the whole: the numbers of all parts, the first one first.
+        parts: Of a heterogeneous job as a whole: its parts.
     """
 
     number: str
@@ -105,6 +109,7 @@ class SlurmJob:
     account: str = ""
     qos: str = ""
     priority: int | None = None
+    limit_s: float | None = None
     eligible: float | None = None
     node_count: int = 1
     cpus: int = 0
@@ -112,6 +117,8 @@ class SlurmJob:
     memory: float = 0.0
     exclusive: bool = False
     shares: Mapping[str, SlurmShare] = field(default_factory=dict)
+    het_numbers: tuple[str, ...] = ()
+    parts: tuple["SlurmJob", ...] = ()
 
     @property
     def shards_per_node(self) -> int:

@@ -67,12 +67,14 @@ def _job(fields: Mapping[str, Any]) -> SlurmJob | None:
             account=str(fields.get("account", "")),
             qos=str(fields.get("qos", "")),
             priority=_number(fields["priority"]),
+            limit_s=_minutes(fields.get("time_limit")),
             eligible=_time(fields.get("eligible_time")),
             node_count=_number(fields.get("node_count")) or 1,
             cpus=_number(fields.get("cpus")) or 0,
             tasks=_number(fields.get("tasks")) or 1,
             memory=float(_number(fields.get("memory_per_node")) or 0),
             shares=_shares(nodes, gres, _number(fields.get("cpus")) or 0),
+            het_numbers=expand(f"[{fields['het_job_id_set']}]") if _number(fields["het_job_id"]) else (),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
@@ -116,3 +118,8 @@ def _number(value: int | Mapping[str, Any] | None) -> int | None:
 
 def _time(value: int | Mapping[str, Any] | None) -> float | None:
     return float(seconds) if (seconds := _number(value)) else None
+
+
+def _minutes(value: int | Mapping[str, Any] | None) -> float | None:
+    """Return seconds of what Slurm gives in minutes."""
+    return None if (minutes := _number(value)) is None else 60.0 * minutes

@@ -21,6 +21,7 @@ _FIELD = re.compile(r" ([A-Z][A-Za-z]*)=(\S*)")
 _DETAIL = re.compile(r" Nodes=(\S+) CPU_IDs=(\S*) Mem=(\S*) GRES=(\S*)")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([KMGT]?)", re.ASCII)
 _MB = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0 * 1024}
+_LIMIT = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{2}):([0-9]{2}):([0-9]{2})", re.ASCII)
 _TRES = re.compile(r" (TresPerJob|TresPerNode|TresPerTask)=(\S*)")
 _DIRECTORY_END = re.compile(r" (?:AdminComment|SystemComment|Comment|StdErr)=")
 
@@ -78,6 +79,7 @@ def parse(line: str) -> SlurmJob | None:
         account=_word(fields.get("Account")),
         qos=_word(fields.get("QOS")),
         priority=_count(fields.get("Priority")),
+        limit_s=_limit(fields.get("TimeLimit", "")),
         eligible=_time(fields.get("EligibleTime")),
         node_count=_count(fields.get("NumNodes")) or 1,
         cpus=cpus,
@@ -85,6 +87,7 @@ def parse(line: str) -> SlurmJob | None:
         memory=_memory(fields, cpus),
         exclusive=fields.get("OverSubscribe") == "NO",
         shares=shares,
+        het_numbers=_het_numbers(found),
     )
 
 
@@ -124,6 +127,11 @@ def _hosts(host_list: str) -> tuple[str, ...]:
     return () if host_list in NONE else expand(host_list)
 
 
+def _het_numbers(found: re.Match[str]) -> tuple[str, ...]:
+    """Return the numbers of the parts. Slurm writes them behind the name, so the last ones are its own."""
+    return expand(f"[{found['name'].rpartition(' HetJobIdSet=')[2]}]") if found["het"] else ()
+
+
 def _name(text: str) -> str:
     """Return a job's name without what Slurm writes behind it for parts of a heterogeneous job."""
     return text.partition(" HetJobIdSet=")[0]
@@ -133,6 +141,15 @@ def _printed(found: re.Match[str]) -> str:
     if found["array"]:
         return f"{found['array']}_{found['task']}"
     return f"{found['het']}+{found['offset']}" if found["het"] else found["number"]
+
+
+def _limit(text: str) -> float | None:
+    """Return the seconds of `1-02:03:04`; None for UNLIMITED, and for what is no time."""
+    found = _LIMIT.fullmatch(text)
+    if not found:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
 def _time(text: str | None) -> float | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .chunker import ChunkLimits
 from .file_trust import FileTrust
-from .shipper import SpoolSettings
+from .spool import SpoolSettings
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass
@@ -24,3 +25,10 @@ class ShippingCounters:
     """Sends, and attempts to connect, that failed."""
     broker_up: bool = False
     """1 now where the broker acknowledges what is sent (a gauge)."""
+
+
+class Unsent(NamedTuple):
+    """What `Shipper.close` could not send: lines kept on disk, lines given up for good."""
+
+    kept: int
+    lost: int

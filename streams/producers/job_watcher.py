@@ -115,7 +115,7 @@ class JobWatcher(ABC, Generic[K]):
             self._pause_s = self._outage.failed(error)
             return 0
         self._outage.succeeded()
-        self.last_look = now
+        self.last_look = time.monotonic()
         self.metrics.last_look.set(now)
         self.metrics.jobs.set(jobs)
         self._unsent += events

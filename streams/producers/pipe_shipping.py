@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .chunker import SHIPPED, Chunker, Ready
+from .counters import Unsent
 from .frames import Block, End, FrameReader, Gap
 from .life import Life
 from .pieces import Pieces, PieceSplitter
 from .pipe_records import log_chunk
-from .shipper import Envelope, Shipper, Source, SpoolSettings, Unsent
+from .shipper import Envelope, Shipper, Source
 from .shipping_process import ShippingReport
+from .spool import SpoolSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,22 +16,24 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from streams.producer import Refused
 
-from .counters import ShippingCounters
+from .adopted_spools import AdoptedSpools
+from .counters import ShippingCounters, Unsent
 from .envelope import Envelope, InvalidEntry, Source, loss, pack, unpack
 from .send_queue import SendQueue
-from .spool import Spool, SpoolBusy, SpoolFull, orphans
+from .spool import Spool, SpoolBusy, SpoolFull
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from streams.producer import Producer
 
-__all__ = ["Envelope", "Shipper", "Source", "SpoolSettings", "Unsent"]
+    from .spool import SpoolSettings
+
+__all__ = ["Envelope", "Shipper", "Source"]
 
 log = logging.getLogger(__name__)
 
@@ -41,22 +43,8 @@ SLOW_SECONDS = 2.0
 """A message unacknowledged for longer makes the broker count as away: what is in memory goes to disk too."""
 
 
-class Unsent(NamedTuple):
-    """What `Shipper.close` could not send: lines kept on disk, lines given up for good."""
-
-    kept: int
-    lost: int
-
-
 class SendFailed(Exception):
     """A message was not acknowledged: the connection is given up, and another one made."""
-
-
-class SpoolSettings(NamedTuple):
-    """Where spools stand: each producer has a directory of its own under `root`; `budget` is in bytes."""
-
-    root: Path
-    budget: int = 1 << 30
 
 
 class Shipper:
@@ -99,11 +87,10 @@ class Shipper:
         self._name = name
         self._settings = spool
         self._perishable = perishable
-        self._adopt = adopt
+        self._adopted = AdoptedSpools(adopt, adopt_every)
         self._memory = memory
         self._clock = clock
         self._backoff = backoff
-        self._adopt_every = adopt_every
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._stop = threading.Event()
@@ -112,7 +99,6 @@ class Shipper:
         self._epoch = 0
         self._failure: str | None = None
         self._spool: Spool | None = None
-        self._adopted: list[Spool] = []
         self._kept = 0
         self._away_now = False
         self._lost: dict[Source, int] = {}
@@ -208,10 +194,11 @@ class Shipper:
             if not self._note_losses():
                 for source, count in self._lost.items():
                     self._to_disk(loss(source, count, self._clock()), read=False, beyond_budget=True)
-            for spool in [*self._adopted, *([self._spool] if self._spool else [])]:
+            self._adopted.close()
+            if self._spool is not None:
                 with suppress(OSError):
-                    spool.close()
-            self._adopted, self._spool, self._settings = [], None, None
+                    self._spool.close()
+            self._spool, self._settings = None, None
         return Unsent(self._kept, lost)
 
     # --- queues; the lock is held -------------------------------------------------------------------------------------
@@ -281,7 +268,7 @@ class Shipper:
 
     def _refill(self) -> None:
         """Load from disk what memory has room for: one's own first."""
-        for spool in [*([self._spool] if self._spool else []), *self._adopted]:
+        for spool in [*([self._spool] if self._spool else []), *self._adopted.spools]:
             while self._queue.size < self._memory // 2 and (entry := spool.read()) is not None:
                 try:
                     envelope = unpack(entry.payload)
@@ -291,9 +278,7 @@ class Shipper:
                     continue
                 envelope.spool, envelope.entry = spool, entry
                 self._keep(envelope)
-        for spool in [each for each in self._adopted if each.empty]:  # nothing in it could be read
-            self._adopted.remove(spool)
-            spool.close()
+        self._adopted.let_go_of_empty()  # nothing in them could be read
 
     def _tell_losses(self) -> None:
         lost, self._lost = self._lost, {}
@@ -330,13 +315,10 @@ class Shipper:
             epoch = self._epoch
             self._queue.take_again()
             self._failure = None
-        adopted = float("-inf")
         while not self._stop.is_set():
             with self._changed:
                 now = time.monotonic()
-                if now - adopted >= self._adopt_every:
-                    adopted = now
-                    self._adopt_orphans()
+                self._adopted.look(now)
                 self._refill()
                 if self._lost and self.counters.broker_up and (self._closing or now - self._lost_told >= 1):
                     self._lost_told = int(now)
@@ -391,12 +373,11 @@ class Shipper:
             self._note_losses()
         if envelope.entry is not None and envelope.spool is not None:
             envelope.spool.acknowledge(envelope.entry)
-            if envelope.spool in self._adopted and envelope.spool.empty:
-                self._adopted.remove(envelope.spool)
-                envelope.spool.close()
-            elif envelope.spool is self._spool:
+            if envelope.spool is self._spool:
                 self._kept -= envelope.lines
                 self.counters.spooled_bytes = self._spool.size
+            else:
+                self._adopted.let_go_of_empty()
 
     def _answers(self) -> None:
         self._away_now = False
@@ -414,10 +395,3 @@ class Shipper:
             self.counters.broker_up, self._away_now = False, True
             self._spill()
             self._changed.notify_all()
-
-    def _adopt_orphans(self) -> None:
-        if self._adopt is None or self._adopted:
-            return
-        self._adopted = list(orphans(self._adopt.root, self._adopt.budget))
-        if self._adopted:
-            log.info("spools_adopted", extra={"spools": len(self._adopted)})

@@ -45,6 +45,13 @@ class SpoolFull(OSError):
     """The budget of the spool does not allow another entry."""
 
 
+class SpoolSettings(NamedTuple):
+    """Where spools stand: each producer has a directory of its own under `root`; `budget` is in bytes."""
+
+    root: Path
+    budget: int = 1 << 30
+
+
 class _Segment:
     __slots__ = ("path", "read", "size", "unacknowledged")
 

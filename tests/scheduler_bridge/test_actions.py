@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from records import Action, Decision, DecisionResult, Mode, Outcome, Record
-from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import NodeView, SchedulerJobState, SchedulerNodeState
 from tests.scheduler_bridge.actuators.test_local import SLEEP
 from tests.scheduler_bridge.findings import NOW, checkpoint, failure
 from tests.scheduler_bridge.test_bridge import FAIL, Stand
 
-SETTINGS = BridgeOptions(modes=dict.fromkeys(Action, Mode.ACT), min_nodes_left=1, max_drained_share=0.5)
+SETTINGS = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), min_nodes_left=1, max_drained_share=0.5)
 SAVES = [
     sys.executable,
     "-c",

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import pytest
 
 from records import Action, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
-from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import SchedulerJobState
+from scheduler_bridge.journal import FIRST_LOOK_S
 from tests.metric_values import value
 from tests.scheduler_bridge.actuators.test_local import SLEEP, Cluster
 from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
 
-ON = BridgeOptions(modes=dict.fromkeys(Action, Mode.ACT))
+ON = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT))
 FAIL = [sys.executable, "-c", "import os, sys; sys.exit(os.environ['LOCAL_RESTART_COUNT'] == '0')"]
 
 
@@ -27,7 +28,7 @@ class Clock:
 class Stand:
     """A bridge, its scheduler, and what it published."""
 
-    def __init__(self, settings: BridgeOptions = ON) -> None:
+    def __init__(self, settings: BridgeSettings = ON) -> None:
         self.cluster = Cluster()
         self.written = Written()
         self.clock = Clock()
@@ -67,7 +68,7 @@ def test_a_failed_job_is_restarted_elsewhere_and_the_effect_is_written_down(stan
 
 
 def test_shadow_by_default() -> None:
-    stand = Stand(BridgeOptions())
+    stand = Stand(BridgeSettings())
     job = stand.failed_job()
     stand.bridge.accept(failure(job=job))
     stand.bridge.advance()
@@ -81,10 +82,21 @@ def test_a_running_job_is_waited_for_and_never_stopped(stand: Stand) -> None:
     job = stand.cluster.scheduler.submit([sys.executable, "-c", "import sys, time; time.sleep(1); sys.exit(1)"])
     stand.cluster.wait(job, SchedulerJobState.RUNNING)
     stand.bridge.accept(failure(job=job))
-    assert stand.bridge.advance() == pytest.approx(ON.first_look)
+    assert stand.bridge.advance() == pytest.approx(FIRST_LOOK_S)
     assert stand.written.results == []
     stand.cluster.wait(job, SchedulerJobState.FAILED)
     stand.bridge.accept(stand.cluster.event(job, EventKind.ENDED))
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+
+
+def test_a_clock_that_is_set_back_makes_no_decision_wait(stand: Stand) -> None:
+    job = stand.cluster.scheduler.submit([sys.executable, "-c", "import sys, time; time.sleep(1); sys.exit(1)"])
+    stand.cluster.wait(job, SchedulerJobState.RUNNING)
+    stand.bridge.accept(failure(job=job))
+    assert stand.bridge.advance() == pytest.approx(FIRST_LOOK_S)
+    stand.cluster.wait(job, SchedulerJobState.FAILED)
+    stand.clock.now -= 60
     stand.bridge.advance()
     assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
 
@@ -94,7 +106,7 @@ def test_a_job_that_goes_on_lets_the_decision_expire(stand: Stand) -> None:
     stand.cluster.wait(job, SchedulerJobState.RUNNING)
     stand.bridge.accept(failure(job=job))
     stand.bridge.advance()
-    stand.clock.now += ON.ttl + 1
+    stand.clock.now += ON.ttl_seconds + 1
     assert stand.bridge.advance() is None
     assert stand.written.outcomes == [Outcome.EXPIRED]
     assert "has not stopped" in stand.written.results[0].detail

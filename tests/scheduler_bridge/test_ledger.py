@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from records import Action, Decision, DecisionResult, Failure, Mode, Outcome, Record
-from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import ActuatorError, JobView, SchedulerAway, SchedulerJobState
 from scheduler_bridge.ledger import Ledger
 from tests.scheduler_bridge.findings import NOW, failure
@@ -65,7 +65,9 @@ class Topic:
             raise Died
 
 
-SETTINGS = BridgeOptions(modes=dict.fromkeys(Action, Mode.ACT), min_confidence=0.5, ttl=1000, actions_per_job=2)
+SETTINGS = BridgeSettings(
+    modes=dict.fromkeys(Action, Mode.ACT), min_confidence=0.5, ttl_seconds=1000, actions_per_job=2
+)
 FAILURES = st.builds(
     lambda attempt, revision, sure, final: failure(
         job="1", attempt=attempt, revision=revision, confidence=0.9 if sure else 0.1, final=final, node=""
@@ -78,7 +80,7 @@ FAILURES = st.builds(
 STEPS = st.lists(st.one_of(FAILURES, st.sampled_from(["advance", "kill", "replay"])), max_size=25)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     STEPS,
     st.lists(st.sampled_from(["", "", "away", "refuse", "die before", "die after", "lost answer"]), max_size=12),

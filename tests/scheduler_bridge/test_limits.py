@@ -5,7 +5,7 @@ import time
 import pytest
 
 from records import Action, Component, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
-from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import JobView, SchedulerJobState
 from tests.metric_values import by_label, value
 from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
@@ -13,8 +13,8 @@ from tests.scheduler_bridge.no_scheduler import NoScheduler
 
 HOUR = 3600.0
 ON_JOBS = {action: Mode.ACT for action in Action if not action.on_node}
-SETTINGS = BridgeOptions(modes=ON_JOBS)
-SHARE = SETTINGS.actions_per_user
+SETTINGS = BridgeSettings(modes=ON_JOBS)
+SHARE = SETTINGS.actions_per_user_hour
 
 
 class Cluster(NoScheduler):
@@ -46,7 +46,7 @@ class Cluster(NoScheduler):
 class Stand:
     """A bridge on that cluster, with a clock that the test sets."""
 
-    def __init__(self, settings: BridgeOptions = SETTINGS) -> None:
+    def __init__(self, settings: BridgeSettings = SETTINGS) -> None:
         self.now, self.settings = NOW, settings
         self.cluster, self.written = Cluster(), Written()
         self.bridge = self.new_bridge(remember=True)
@@ -112,7 +112,7 @@ def test_what_is_over_a_limit_waits_is_written_down_once_and_carried_out_later()
 
 
 def test_what_waits_too_long_expires_and_says_what_it_waited_for() -> None:
-    stand = Stand(BridgeOptions(modes=ON_JOBS, ttl=600))
+    stand = Stand(BridgeSettings(modes=ON_JOBS, ttl_seconds=600))
     stand.fail(*jobs("mallory", SHARE + 1))
     assert stand.bridge.advance() == 600
     stand.now += 601
@@ -137,7 +137,7 @@ def test_the_cluster_has_a_limit_of_its_own() -> None:
     stand = Stand()
     for number in range(6):
         stand.fail(*jobs(f"user{number}", 4))
-    assert len(stand.cluster.attempts) == SETTINGS.actions_per_cluster
+    assert len(stand.cluster.attempts) == SETTINGS.actions_per_hour
     assert by_label(stand.bridge.metrics.deferred) == {"cluster-limit": 4}
     assert value(stand.bridge.metrics.waiting) == 4
 
@@ -165,7 +165,7 @@ def test_a_budget_for_ever_is_final() -> None:
 
 
 def test_a_node_is_blamed_before_others_only_by_its_own_evidence() -> None:
-    stand = Stand(BridgeOptions(modes=ON_JOBS, actions_per_node=2))
+    stand = Stand(BridgeSettings(modes=ON_JOBS, actions_per_node_hour=2))
     stand.fail("a/0", "b/0", "c/0")
     assert [stand.outcomes(job) for job in ("a/0", "b/0", "c/0")] == [DONE] * 3
     stand.fail("d/0", "e/0", "f/0", node_evidence=True)
@@ -174,21 +174,21 @@ def test_a_node_is_blamed_before_others_only_by_its_own_evidence() -> None:
     assert stand.outcomes("g/0") == DONE
 
 
-def test_ten_thousand_failures_at_once_are_dealt_with_in_time() -> None:
+def test_thousands_of_failures_at_once_are_dealt_with_in_time() -> None:
     """An array whose tasks all fail. What each costs must not grow with how many wait."""
 
     def seconds(count: int) -> float:
         stand = Stand()
         began = time.process_time()
         stand.fail(*jobs("mallory", count))
-        for job in jobs("mallory", 500):
+        for job in jobs("mallory", 250):
             stand.bridge.accept(JobEvent(id=job, job=job, kind=EventKind.ENDED, time=NOW))
         stand.bridge.advance()
         assert value(stand.bridge.metrics.waiting) == count - SHARE
         return time.process_time() - began
 
-    seconds(1_000)
-    assert seconds(8_000) < 24 * seconds(1_000)
+    seconds(500)
+    assert seconds(4_000) < 24 * seconds(500)
 
 
 def test_work_that_takes_long_is_left_for_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +211,7 @@ def test_a_job_whose_name_fits_no_decision_leads_to_none() -> None:
 
 def test_a_thousand_old_decisions_replayed_after_all_is_forgotten_do_nothing() -> None:
     """The topic of results is lost, or older than what it keeps: only the decisions come again."""
-    stand = Stand(BridgeOptions(modes=ON_JOBS, actions_per_cluster=10_000, user_share=1.0))
+    stand = Stand(BridgeSettings(modes=ON_JOBS, actions_per_hour=10_000, user_share=1.0))
     for number in range(250):
         stand.fail(f"user{number}/0")
     honest = [decision for decision in stand.written.decisions if not decision.action.on_node]

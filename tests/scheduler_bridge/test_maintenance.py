@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from records import Action, Mode, Outcome
-from scheduler_bridge import BridgeOptions
+from scheduler_bridge import BridgeSettings
 from scheduler_bridge.guardrails import Context, stopped
 from scheduler_bridge.ledger import Ledger
 from scheduler_bridge.maintenance import Window, WindowError
@@ -51,8 +51,8 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 def test_nothing_is_carried_out_in_a_window() -> None:
-    options = BridgeOptions(modes={Action.RESTART: Mode.ACT}, maintenance=(Window.parse("daily 01:00-02:00"),))
-    waits = stopped(Context(Ledger(), options, at(f"{SUNDAY}T01:30")))
+    settings = BridgeSettings(modes={Action.RESTART: Mode.ACT}, maintenance=(Window.parse("daily 01:00-02:00"),))
+    waits = stopped(Context(Ledger(), settings, at(f"{SUNDAY}T01:30")))
     assert waits
     assert (waits.outcome, waits.reason) == (Outcome.STOPPED, "maintenance window: daily 01:00-02:00")
-    assert stopped(Context(Ledger(), options, at(f"{SUNDAY}T02:30"))) is None
+    assert stopped(Context(Ledger(), settings, at(f"{SUNDAY}T02:30"))) is None

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from records import Action, Mode
-from scheduler_bridge import BridgeOptions
+from scheduler_bridge import BridgeSettings
 from scheduler_bridge.actuators import JobView, NodeView, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.selectors import Selector, SelectorError
 
@@ -61,8 +61,8 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_classes_hold_back_and_the_first_counts(job: JobView | None, node: NodeView | None, mode: Mode) -> None:
     action = Action.DRAIN if node else Action.RESTART
     classes = (("partition=debug", Mode.ACT), ("account=lab", Mode.APPROVE), ("*", Mode.SHADOW))
-    options = BridgeOptions(
-        modes=dict.fromkeys(Action, Mode.ACT), modes_for=[(Selector.parse(text), {action: to}) for text, to in classes]
+    settings = BridgeSettings(
+        modes=dict.fromkeys(Action, Mode.ACT), modes_for={text: {action: to} for text, to in classes}
     )
-    assert options.mode_of(action, job or node) is mode
-    assert BridgeOptions(modes_for=options.modes_for).mode_of(action, job or node) is Mode.SHADOW
+    assert settings.mode_of(action, job or node) is mode
+    assert BridgeSettings(modes_for=settings.modes_for).mode_of(action, job or node) is Mode.SHADOW

@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -10,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records import Action, Decision, Mode, Outcome
-from scheduler_bridge import Bridge, BridgeOptions
+from records import Action, Decision, Mode, Outcome, decode
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import JobView, SchedulerJobState
 from scheduler_bridge.signing import SigningKeyError, SigningKeys, signed_bytes
+from tests.docs.pages import ROOT
 from tests.scheduler_bridge.findings import NOW, Written, failure
 from tests.scheduler_bridge.no_scheduler import NoScheduler
 
@@ -47,6 +47,14 @@ def test_what_is_signed_can_be_built_in_any_language() -> None:
     signed += b"1:2,2:n1,2:n2,1:0,1:0,0:,0:,"
     assert signed_bytes(DECISION) == signed
     assert KEYS.sign(DECISION).signature == "new:" + hmac.new(b"n" * 32, signed, hashlib.sha256).hexdigest()
+
+
+def test_the_example_of_the_docs_holds() -> None:
+    page = (ROOT / "docs" / "decisions.md").read_text().partition("### Verifying a signature")[2]
+    example = "{" + page.partition("    {")[2].partition("}")[0] + "}"
+    signature = page.partition("has the signature `")[2].partition("`")[0]
+    keys = SigningKeys({"ops": b"0123456789abcdef0123456789abcdef"})
+    assert keys.verifies(msgspec.structs.replace(decode(Decision, example.encode()), signature=signature))
 
 
 def test_any_key_verifies_and_a_stranger_does_not() -> None:
@@ -84,20 +92,20 @@ def test_names_that_are_cut_elsewhere_are_other_names() -> None:
 )
 def test_what_no_key_signed_is_never_carried_out(decision: Decision, outcomes: list[Outcome]) -> None:
     written = Written()
-    options = BridgeOptions(modes={Action.EVICT: Mode.ACT}, signing=KEYS)
-    bridge = Bridge(Evicts(), options, written, clock=lambda: NOW)
+    settings = BridgeSettings(modes={Action.EVICT: Mode.ACT})
+    bridge = Bridge(Evicts(), settings, written, clock=lambda: NOW, keys=KEYS)
     bridge.accept(decision)
     bridge.advance()
     assert written.outcomes == outcomes
     if outcomes == [Outcome.REFUSED]:
         assert written.results[0].detail.startswith("signature: ")
-    Bridge(Evicts(), replace(options, signing=None), again := Written(), clock=lambda: NOW).accept(decision)
+    Bridge(Evicts(), settings, again := Written(), clock=lambda: NOW).accept(decision)
     assert again.records == []
 
 
 def test_a_bridge_signs_what_it_decides() -> None:
     written = Written()
-    Bridge(Evicts(), BridgeOptions(signing=KEYS), written, clock=lambda: NOW).accept(failure())
+    Bridge(Evicts(), BridgeSettings(), written, clock=lambda: NOW, keys=KEYS).accept(failure())
     assert written.decisions
     assert all(KEYS.verifies(decision) for decision in written.decisions)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from records import Action
 from scheduler_bridge.act_keys import read_keys
 from scheduler_bridge.actuators.base import JobView, SchedulerJobState
+from scheduler_bridge.opt_out import ANNOTATION
 from scheduler_clients.kubernetes import ACTS, Job, Pod, attempt_of, excluded_nodes
 
 DISRUPTED = "DisruptionTarget"
@@ -58,6 +59,7 @@ def view(name: str, job: Job, pods: Sequence[Pod]) -> JobView:
         word=f"{state.value} ({why.reason})" if why else state.value,
         user=job.metadata.namespace,
         acts=acts_of(job),
+        opted_out=job.metadata.annotations.get(ANNOTATION) == "no",
     )
 
 

@@ -4,7 +4,7 @@ import signal as signals
 from collections.abc import Callable
 
 from records import Action
-from scheduler_bridge.actuators.base import ActuatorError, JobView, NodeView, SchedulerJobState
+from scheduler_bridge.actuators.base import Actuator, ActuatorError, JobView, NodeView, SchedulerJobState
 from scheduler_bridge.actuators.queue import Queue
 from scheduler_bridge.checkpoint_note import is_tellable
 
@@ -14,7 +14,7 @@ CHECKPOINT = "SCHEDMATE_CHECKPOINT"
 """Where a job that starts again finds the path of its last durable checkpoint."""
 
 
-class LocalActuator:
+class LocalActuator(Actuator):
     """The local scheduler as an `Actuator`. `patience` limits the wait for a job's processes to end, in seconds."""
 
     name = "local"

@@ -1,5 +1,6 @@
 """The jobs of the local scheduler."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -87,6 +88,18 @@ class LocalJob:
     def node(self) -> str:
         """The name of its slot."""
         return "" if self.slot is None else slot_name(self.slot)
+
+    def environment_of(self, rank: int) -> dict[str, str]:
+        """Return what a process of it finds in its environment."""
+        own = {
+            "RANK": str(rank),
+            "LOCAL_RANK": str(rank),
+            "WORLD_SIZE": str(self.ranks),
+            "LOCAL_JOB_ID": self.job,
+            "LOCAL_RESTART_COUNT": str(self.attempt),
+            "LOCAL_NODE": self.node,
+        }
+        return {**os.environ, **self.environment, **own}
 
     def view(self) -> JobView:
         """Return the job as the bridge sees it."""

@@ -1,25 +1,26 @@
 """The local scheduler: a queue, some slots, and one thread that starts, reads and ends processes."""
 
 import os
-import selectors
 import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import structlog
 
 from records import EventKind, JobEvent
 from scheduler_bridge.actuators.base import ActuatorError, JobView, NodeView, SchedulerJobState
-from scheduler_bridge.actuators.queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
+from scheduler_bridge.actuators.queue import Queue
 
+from .events import event_of
 from .jobs import LocalJob, Output, slot_name
 from .nodes import LocalNodes
+from .outputs import Outputs
 from .process import Task
+from .queue import queue_of
 
 log = structlog.get_logger(__name__)
 
@@ -57,7 +58,7 @@ class LocalScheduler:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._emit = emit
-        self._output = output
+        self._outputs = Outputs(output, clock)
         self._slots = slots
         self._nodes = LocalNodes(slots)
         self._grace = grace
@@ -67,7 +68,6 @@ class LocalScheduler:
         self._kill_at: dict[str, float] = {}
         self._events: deque[JobEvent] = deque()
         self._changed = threading.Condition()
-        self._selector = selectors.DefaultSelector()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="local-scheduler", daemon=True)
         self._thread.start()
@@ -125,20 +125,7 @@ class LocalScheduler:
     def queue(self) -> Queue:
         """Return what waits and what runs; a slot counts as a node with one GPU, which a job takes whole."""
         with self._changed:
-            waiting = [
-                job for job in self._jobs.values() if job.state is SchedulerJobState.PENDING and not job.pack_with
-            ]
-            first = max(waiting, key=lambda job: job.priority, default=None)
-            running = [job for job in self._jobs.values() if job.tasks]
-            return Queue(
-                tuple(WaitingJob(job.view(), job.queued, Need(gpus=1.0), blocked=job is first) for job in waiting),
-                tuple(RunningJob(job.view(), job.started, {job.node: Share(gpus={0: 1.0})}) for job in running),
-                # A job of any partition may start on any slot.
-                tuple(
-                    Capacity(replace(view, pools=()), gpus=1)
-                    for view in self._nodes.views({job.node for job in running})
-                ),
-            )
+            return queue_of(self._jobs.values(), self._nodes)
 
     def set_environment(self, job: str, name: str, value: str) -> None:
         """Change what a job finds in its environment from its next start on."""
@@ -278,7 +265,7 @@ class LocalScheduler:
             for job in self._jobs.values():
                 for task in job.tasks:
                     task.close()
-            self._selector.close()
+            self._outputs.close()
 
     def _step(self) -> bool:
         """Do what there is to do within one tick. True once all is over."""
@@ -287,7 +274,7 @@ class LocalScheduler:
                 self._start_what_fits()
             self._changed.notify_all()
             over = self._closing and not any(job.tasks for job in self._jobs.values())
-        self._read()
+        self._outputs.read(TICK)
         self._reap()
         while self._events:
             self._emit(self._events.popleft())
@@ -318,10 +305,11 @@ class LocalScheduler:
         there = [other for other in self._jobs.values() if other is not job and other.tasks and other.slot == slot]
         try:
             for rank in range(job.ranks):
-                task = Task(job.command, rank, self._environment(job, rank), job.directory, self._core(slot))
+                task = Task(
+                    job.command, rank, job.environment_of(rank), job.directory, self._cores[slot % len(self._cores)]
+                )
                 job.tasks.append(task)
-                for stream, pipe in task.streams.items():
-                    self._selector.register(pipe, selectors.EVENT_READ, (job, task, stream))
+                self._outputs.follow(job, task)
         except OSError as error:
             log.warning("job_not_started", job=job.job, error=str(error))
             job.exit_code = 127  # as a shell says "command not found"
@@ -334,43 +322,8 @@ class LocalScheduler:
         for other in there:
             job.beside.add(other.job)
             other.beside.add(job.job)
-            self._tell(other, EventKind.PACKED, packed_with=job.job)
-            self._tell(job, EventKind.PACKED, packed_with=other.job, newcomer=True)
-
-    def _core(self, slot: int) -> int:
-        return self._cores[slot % len(self._cores)]
-
-    def _environment(self, job: LocalJob, rank: int) -> dict[str, str]:
-        own = {
-            "RANK": str(rank),
-            "LOCAL_RANK": str(rank),
-            "WORLD_SIZE": str(job.ranks),
-            "LOCAL_JOB_ID": job.job,
-            "LOCAL_RESTART_COUNT": str(job.attempt),
-            "LOCAL_NODE": job.node,
-        }
-        return {**os.environ, **job.environment, **own}
-
-    def _read(self) -> None:
-        """Hand on what was printed. Waits up to one tick."""
-        if not self._selector.get_map():
-            time.sleep(TICK)
-            return
-        for key, _ in self._selector.select(TICK):
-            job, task, stream = key.data
-            self._hand_on(job, task, stream)
-
-    def _hand_on(self, job: LocalJob, task: Task, stream: str) -> bool:
-        """Hand on one read's worth of a stream. False where there is nothing more for now."""
-        data = task.read(stream)
-        if data is None:
-            return False
-        self._output(Output(job.job, job.attempt, job.node, task.rank, stream, data, self._clock()))
-        if not data:
-            pipe = task.streams.pop(stream)
-            self._selector.unregister(pipe)
-            pipe.close()
-        return bool(data)
+            self._tell(other, EventKind.PACKED, partner=job)
+            self._tell(job, EventKind.PACKED, partner=other, newcomer=True)
 
     def _reap(self) -> None:
         """See which processes have ended, and end those that must not go on."""
@@ -387,19 +340,9 @@ class LocalScheduler:
                         task.signal(signal.SIGKILL)
             if None not in exits:
                 for task in job.tasks:
-                    self._drain(job, task)
+                    self._outputs.finish(job, task)
                 with self._changed:
                     self._end(job)
-
-    def _drain(self, job: LocalJob, task: Task) -> None:
-        """Hand on all that an ended process printed, then the end of its streams."""
-        for stream in list(task.streams):
-            while self._hand_on(job, task, stream):
-                pass
-            if stream in task.streams:  # a child of it still holds the pipe
-                self._selector.unregister(task.streams[stream])
-                self._output(Output(job.job, job.attempt, job.node, task.rank, stream, b"", self._clock()))
-        task.close()
 
     def _stop(self, job: LocalJob, then: SchedulerJobState) -> None:
         job.state, job.next = SchedulerJobState.STOPPING, then
@@ -417,8 +360,8 @@ class LocalScheduler:
         for name in sorted(job.beside):
             other = self._jobs[name]
             other.beside.discard(job.job)
-            self._tell(other, EventKind.UNPACKED, packed_with=job.job)
-            self._tell(job, EventKind.UNPACKED, packed_with=name)
+            self._tell(other, EventKind.UNPACKED, partner=job)
+            self._tell(job, EventKind.UNPACKED, partner=other)
         job.beside = set()
         if job.next is SchedulerJobState.PENDING:
             self._requeue(job)
@@ -442,34 +385,5 @@ class LocalScheduler:
             raise ActuatorError(f"a job that is {wanted}", f"{job} is {found.state.value}", "nothing was done")
         return found
 
-    def _tell(
-        self,
-        job: LocalJob,
-        kind: EventKind,
-        *,
-        packed_with: str = "",
-        newcomer: bool = False,
-        exit_code: int | None = None,
-        signal: int | None = None,
-        state: str = "",
-    ) -> None:
-        waits = kind in (EventKind.SUBMITTED, EventKind.REQUEUED)
-        partner = f"/{packed_with}/{self._jobs[packed_with].attempt}" if packed_with else ""
-        self._events.append(
-            JobEvent(
-                id=f"local/{job.job}/{job.attempt}/{kind}{partner}",
-                job=job.job,
-                attempt=job.attempt,
-                kind=kind,
-                time=self._clock(),
-                scheduler="local",
-                nodes=[] if waits or not job.node else [job.node],
-                command=" ".join(job.command),
-                directory=job.directory or os.getcwd(),  # noqa: PTH109 - a string is wanted
-                exit_code=exit_code,
-                signal=signal,
-                state=state,
-                packed_with=packed_with,
-                newcomer=newcomer,
-            )
-        )
+    def _tell(self, job: LocalJob, kind: EventKind, **more: Any) -> None:
+        self._events.append(event_of(job, kind, self._clock(), **more))

@@ -1,6 +1,8 @@
 """Slurm as an actuator of the bridge."""
 
 from .actuator import SlurmActuator
+from .checks import NodeChecks
+from .resubmission import Resubmission
 from .settings import SlurmSettings
 
-__all__ = ["SlurmActuator", "SlurmSettings"]
+__all__ = ["NodeChecks", "Resubmission", "SlurmActuator", "SlurmSettings"]

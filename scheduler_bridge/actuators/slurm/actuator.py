@@ -25,16 +25,18 @@ from scheduler_bridge.actuators.base import (
 )
 from scheduler_bridge.actuators.queue import Queue
 from scheduler_bridge.checkpoint_note import add_note, is_tellable
+from scheduler_bridge.node_check import NodeCheck
+from scheduler_bridge.opt_out import opts_out
 from scheduler_clients.slurm import SlurmClient, SlurmError, SlurmJob, SlurmRefused, SlurmUnavailable, UnknownSlurmJob
 
-from .jobs import state_of, view
+from .checks import NodeChecks
+from .jobs import STOPPED, state_of, view
 from .nodes import node_view
 from .queue import queue_of
+from .resubmission import Resubmission
 from .settings import SlurmSettings
 
 log = structlog.get_logger(__name__)
-
-_STOPPED = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED)
 
 
 class SlurmActuator:
@@ -45,6 +47,8 @@ class SlurmActuator:
     Args:
         client: Slurm.
         settings: Time limits.
+        resubmission: Submits jobs again that Slurm cannot start again; None: they are refused.
+        checks: Checks nodes before they are drained or return to service; None: nobody does.
         clock: Seconds that only grow.
         sleep: Waits for so many seconds.
     """
@@ -55,11 +59,16 @@ class SlurmActuator:
         self,
         client: SlurmClient | None = None,
         settings: SlurmSettings | None = None,
+        *,
+        resubmission: Resubmission | None = None,
+        checks: NodeChecks | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._client = client or SlurmClient()
         self._settings = settings or SlurmSettings()
+        self._resubmission = resubmission
+        self._checks = checks
         self._clock = clock
         self._sleep = sleep
 
@@ -71,9 +80,12 @@ class SlurmActuator:
         """Return what Slurm says of a job; None where it does not know it, or forgot it (MinJobAge)."""
         with _translated():
             try:
-                return self._view(job, self._client.job(job))
+                seen = self._client.job(job)
             except UnknownSlurmJob:
-                return None
+                return self._resubmission.view(job) if self._resubmission else None
+            if self._resubmission and not _is_requeueable(seen) and self._resubmission.is_continued(job):
+                return self._resubmission.view(job)
+            return self._view(job, seen)
 
     def nodes(self) -> list[NodeView]:
         """Return what Slurm says of all nodes that it shows to this user."""
@@ -87,23 +99,30 @@ class SlurmActuator:
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Requeue a stopped job, its suspect nodes excluded besides those that it excludes already."""
-        before = self._look(job)
-        if state_of(before) not in _STOPPED and not before.is_marked:
+        with _translated():
+            try:
+                before = self._client.job(job)
+            except UnknownSlurmJob:
+                if self._resubmission is None:
+                    raise
+                return self._resubmission.submit(job, exclude_nodes, key, checkpoint)
+        if state_of(before) not in STOPPED and not before.is_marked:
             raise ActuatorError("a job that has stopped", f"{job} is {before.state}", "nothing was done")
-        if not before.requeue:  # Slurm changes Requeue only while a job is not finished
-            raise ActuatorError("a job that may be requeued", f"{job} has Requeue=0", "submit it again, with --requeue")
+        if not _is_requeueable(before):
+            if self._resubmission is None:
+                came = f"{job} has Requeue=0"
+                raise ActuatorError("a job that may be requeued", came, "submit it again, with --requeue")
+            with _translated():
+                return self._resubmission.submit(job, exclude_nodes, key, checkpoint)
         for node in exclude_nodes:
             with _translated():
                 self._client.check_node(node)
         if wanted := set(exclude_nodes) & set(before.required_nodes):
             came = f"{job} asks for {','.join(before.required_nodes)} by name, and {sorted(wanted)} is suspect"
             raise ActuatorError("a job that can run elsewhere", came, "nothing was done; submit it again without")
-        excluded = ",".join((*before.excluded_nodes, *exclude_nodes))
         gone = bool(before.nodes) and set(before.nodes) <= set(exclude_nodes)
-        changes = {"ExcNodeList": excluded} if exclude_nodes else {}
-        seen = self._requeue(
-            before, changes, key, job=job, rest=0 if gone else self._settings.rest, checkpoint=checkpoint
-        )
+        rest = 0 if gone else self._settings.rest
+        seen = self._requeue(before, {}, key, job=job, rest=rest, checkpoint=checkpoint, exclude=exclude_nodes)
         missing = set(exclude_nodes) - set(seen.excluded)
         if missing:
             raise ActuatorError(f"{job} kept away from {sorted(missing)}", f"excluded: {seen.excluded}", _look_at(job))
@@ -141,8 +160,8 @@ class SlurmActuator:
             self._add_key(job, key)
             self._client.cancel(job)
         limit = self._settings.stop_timeout
-        seen = self._watch(job, lambda seen: state_of(seen) in _STOPPED, limit)
-        if state_of(seen) not in _STOPPED:
+        seen = self._watch(job, lambda seen: state_of(seen) in STOPPED, limit)
+        if state_of(seen) not in STOPPED:
             raise ActuatorError(f"{job} over within {limit:g} s", seen.state, f"see `scontrol show job {job}`")
         return self._view(job, seen)
 
@@ -184,14 +203,18 @@ class SlurmActuator:
         return seen
 
     def undrain(self, node: str, key: str) -> NodeView:
-        """Resume a node that `drain` drained."""
+        """Resume a node that `drain` drained, once it has passed its check."""
         before = self._node(node)
         if not before.drained_by:
             came = f"{node} is {before.word} ({before.reason})"
             raise ActuatorError("a node that the bridge drained", came, "nothing was done; resume it by hand")
         with _translated():
-            comment = self._client.nodes()[node].comment
-            self._client.update_node(node, {"State": "RESUME", "Comment": add_key(comment, key)})
+            if self._checks:
+                self._checks.check_in_reservation(node, before.reason)
+            changes = {"State": "RESUME"} if self._node(node).drained_by else {}
+            self._client.update_node(node, {**changes, "Comment": add_key(self._client.nodes()[node].comment, key)})
+            if self._checks:
+                self._client.unreserve_node(node)
         seen = self._node(node)
         if seen.state in (SchedulerNodeState.DRAINING, SchedulerNodeState.DRAINED):
             raise ActuatorError(
@@ -199,8 +222,25 @@ class SlurmActuator:
             )
         return seen
 
+    def check(self, node: str) -> NodeCheck | None:
+        """Run the operator's check as a job on a node."""
+        return self._checks.check(node) if self._checks else None
+
+    def describe(self, node: str) -> str:
+        """Return what `scontrol` and `squeue` show of a node."""
+        with _translated():
+            return self._client.describe_node(node)
+
     def _requeue(
-        self, before: SlurmJob, changes: Mapping[str, str], key: str, *, job: str, rest: int, checkpoint: str = ""
+        self,
+        before: SlurmJob,
+        changes: Mapping[str, str],
+        key: str,
+        *,
+        job: str,
+        rest: int,
+        checkpoint: str = "",
+        exclude: tuple[str, ...] = (),
     ) -> JobView:
         """Requeue in hold, change, release, and return what Slurm then shows. It starts `rest` seconds later at the earliest."""
         # What an earlier call stopped already has its restart counted.
@@ -212,6 +252,7 @@ class SlurmActuator:
                 changes = {**changes, "Comment": add_note(self._client.comment(job), checkpoint)}
             # Requeueing sets a start time some two minutes ahead; the update must come after the job is at rest.
             self._client.update_job(job, {"StartTime": f"now+{rest}", **changes})
+            self._exclude(job, before, exclude)
             try:
                 self._add_key(job, key)
             except SlurmRefused as error:  # not worth a job that stays held: the restart count tells a repeat, too
@@ -227,6 +268,13 @@ class SlurmActuator:
             raise ActuatorError(f"{job} in the queue once more", came, _look_at(job))
         return self._view(job, after)
 
+    def _exclude(self, job: str, before: SlurmJob, nodes: tuple[str, ...]) -> None:
+        """Keep a job away from nodes besides those that it, or each part of it, excludes already."""
+        # What the first part of a heterogeneous job gets, Slurm gives to all parts; so it comes first.
+        named = {part.number: part for part in before.parts} or {job: before}
+        for name, part in named.items() if nodes else ():
+            self._client.update_job(name, {"ExcNodeList": ",".join((*part.excluded_nodes, *nodes))})
+
     def _stop_in_hold(self, job: str, before: SlurmJob, key: str) -> None:
         """Requeue a job in hold, and wait until it is at rest."""
         limit = self._settings.stop_timeout
@@ -238,9 +286,9 @@ class SlurmActuator:
             self._add_key(job, key)
         if not stopping:
             self._client.requeue_hold(job, running=running)
-        rests = (SchedulerJobState.HELD, *_STOPPED) if running else (SchedulerJobState.HELD,)
+        rests = (SchedulerJobState.HELD, *STOPPED) if running else (SchedulerJobState.HELD,)
         held = self._watch(job, lambda seen: state_of(seen) in rests, limit)
-        if state_of(held) in _STOPPED:
+        if state_of(held) in STOPPED:
             raise ActuatorError(f"{job} still running", held.state, "it ended meanwhile; nothing was done")
         if state_of(held) is not SchedulerJobState.HELD:
             raise ActuatorError(f"{job} queued and held within {limit:g} s", held.state, _look_at(job))
@@ -272,7 +320,8 @@ class SlurmActuator:
         return seen
 
     def _view(self, job: str, seen: SlurmJob) -> JobView:
-        return view(job, seen, self._shards_of_a_gpu(), read_keys(self._client.admin_comment(job)))
+        acts, comment = read_keys(self._client.admin_comment(job)), self._client.comment(job)
+        return view(job, seen, self._shards_of_a_gpu(), acts, opted_out=opts_out(comment))
 
     def _add_key(self, job: str, key: str) -> None:
         """Write down at Slurm what is about to be done. Slurm takes no note of a job that is over."""
@@ -299,6 +348,11 @@ def _translated() -> Iterator[None]:
         raise SchedulerAway(error.expected, error.came, error.remedy) from error
     except SlurmError as error:
         raise ActuatorError(error.expected, error.came, error.remedy) from error
+
+
+def _is_requeueable(seen: SlurmJob) -> bool:
+    """False for a job that is over and has Requeue=0: Slurm changes that only while a job is not finished."""
+    return seen.requeue or state_of(seen) not in STOPPED
 
 
 def _has_settled(seen: SlurmJob) -> bool:

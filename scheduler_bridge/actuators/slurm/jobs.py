@@ -20,13 +20,15 @@ _STATES = {
     "TIMEOUT": SchedulerJobState.FAILED,
 }
 
+STOPPED = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED)
+
 
 def state_of(job: SlurmJob) -> SchedulerJobState:
     """Return the state of a job."""
     return SchedulerJobState.HELD if job.held else _STATES.get(job.state, SchedulerJobState.OTHER)
 
 
-def view(name: str, job: SlurmJob, shards_per_gpu: int, acts: tuple[str, ...]) -> JobView:
+def view(name: str, job: SlurmJob, shards_per_gpu: int, acts: tuple[str, ...], *, opted_out: bool = False) -> JobView:
     """Return a job as the bridge sees it, under the name by which the bridge asked for it.
 
     Args:
@@ -34,6 +36,7 @@ def view(name: str, job: SlurmJob, shards_per_gpu: int, acts: tuple[str, ...]) -
         job: What Slurm says.
         shards_per_gpu: The shards of a whole GPU; 0 where there are none.
         acts: Keys of what the bridge did to it.
+        opted_out: Its user wants it not to be restarted.
     """
     return JobView(
         job=name,
@@ -49,6 +52,8 @@ def view(name: str, job: SlurmJob, shards_per_gpu: int, acts: tuple[str, ...]) -
         account=job.account,
         qos=job.qos,
         priority=job.priority,
+        limit_s=job.limit_s,
         interrupted=job.is_marked,
         queued=job.submitted,
+        opted_out=opted_out,
     )

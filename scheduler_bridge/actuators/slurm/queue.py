@@ -32,18 +32,20 @@ def queue_of(jobs: Iterable[SlurmJob], nodes: Mapping[str, SlurmNode]) -> Queue:
 
 
 def _waiting(job: SlurmJob, whole: int) -> WaitingJob:
-    gpus = _gpus_per_node(job, whole)
+    # Of a heterogeneous job: as if each of its nodes had to have the most that any of them must have.
+    parts = job.parts or (job,)
+    gpus = [_gpus_per_node(part, whole) for part in parts]
     need = Need(
-        nodes=max(job.node_count, len(job.required_nodes)),
-        cpus=math.ceil(job.cpus / job.node_count),
+        nodes=sum(max(part.node_count, len(part.required_nodes)) for part in parts),
+        cpus=max(math.ceil(part.cpus / part.node_count) for part in parts),
         memory=job.memory,
-        gpus=gpus or 0.0,
+        gpus=max(each or 0.0 for each in gpus),
         required=job.required_nodes,
         exclusive=job.exclusive,
     )
     since = job.eligible or job.submitted or math.inf
-    # A part of a heterogeneous job starts with the others alone.
-    blocked = job.reason == BLOCKED and gpus is not None and "+" not in job.job
+    # That is too much to evict others for.
+    blocked = job.reason == BLOCKED and None not in gpus and not job.parts
     return WaitingJob(view(job.job, job, whole, ()), since, need, blocked)
 
 
@@ -56,8 +58,7 @@ def _running(job: SlurmJob, nodes: Mapping[str, SlurmNode], whole: int) -> Runni
         )
         for name, share in job.shares.items()
     }
-    requeueable = job.requeue and "+" not in job.job
-    return RunningJob(view(job.job, job, whole, ()), job.started or math.inf, held, requeueable)
+    return RunningJob(view(job.job, job, whole, ()), job.started or math.inf, held, job.requeue)
 
 
 def _gpus_per_node(job: SlurmJob, whole: int) -> float | None:

@@ -65,7 +65,7 @@ class GpuAgent:
 
     Attributes:
         shipper: Holds what is not sent yet, and counts what became of it.
-        last_round: When a round last succeeded, in seconds since 1970; 0 before the first.
+        last_round: When a round last succeeded, by the monotonic clock; 0 before the first.
     """
 
     def __init__(
@@ -129,8 +129,8 @@ class GpuAgent:
         if samples:  # a recording is silent between its samples
             self.metrics.gpus.set(len({(sample.node, sample.gpu) for sample in samples}))
             self.metrics.gpus_failing.set(len({(sample.node, sample.gpu) for sample in samples if sample.error}))
-        self.last_round = self._clock()
-        self.metrics.last_round.set(self.last_round)
+        self.last_round = time.monotonic()
+        self.metrics.last_round.set(self._clock())
         self._record(samples)
         self.take(samples)
         return samples

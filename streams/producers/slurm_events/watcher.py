@@ -8,10 +8,12 @@ from prometheus_client import Gauge
 
 from records import JobEvent
 from scheduler_clients.slurm import SlurmClient, SlurmError
+from scheduler_clients.slurm.kept_jobs import KeptJobs
 from streams.producers.job_watcher import JobWatcher, JobWatcherMetrics
 from streams.transport import Producer
 
 from .changes import Known, changes
+from .keeper import Keeper
 
 
 class SlurmWatcherMetrics(JobWatcherMetrics):
@@ -37,6 +39,7 @@ class SlurmWatcher(JobWatcher[Known]):
         client: Slurm.
         clock: Seconds since 1970.
         memory: Bytes of events that may wait.
+        kept: Where scripts of jobs are kept; None: nowhere.
     """
 
     metrics: SlurmWatcherMetrics
@@ -48,6 +51,8 @@ class SlurmWatcher(JobWatcher[Known]):
         client: SlurmClient | None = None,
         clock: Callable[[], float] = time.time,
         memory: int = 8 << 20,
+        *,
+        kept: KeptJobs | None = None,
     ) -> None:
         super().__init__(
             connect,
@@ -60,10 +65,13 @@ class SlurmWatcher(JobWatcher[Known]):
             memory=memory,
         )
         self._client = client or SlurmClient()
+        self._keeper = Keeper(self._client, kept) if kept else None
 
     def look(self, known: Mapping[str, Known], now: float) -> tuple[list[JobEvent], dict[str, Known], int]:
         """Compare Slurm's list with what was told."""
         jobs = self._client.jobs()
         events, after = changes(known, jobs, now, self._client.gpus)
         self.metrics.unreadable.set(self._client.unreadable)
+        if self._keeper:
+            self._keeper.look(jobs)
         return events, after, len(jobs)

@@ -55,6 +55,11 @@ def test_a_namespace_is_the_user_and_nodes_are_those_of_its_present_pods() -> No
     assert (seen.user, seen.nodes, seen.attempt) == ("a", ("n2",), 2)
 
 
+@pytest.mark.parametrize(("said", "expected"), [("no", True), ("yes", False)])
+def test_an_annotation_keeps_a_job_from_being_restarted(said: str, expected: bool) -> None:
+    assert view("a/train", job(annotations={"schedmate.io/restart": said}), []).opted_out is expected
+
+
 @pytest.mark.parametrize(
     ("spec", "failed", "outlives"),
     [

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from records import Action, EventKind, JobEvent, Mode, Outcome
-from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import ActuatorError, SchedulerAway, SchedulerJobState
 from scheduler_bridge.actuators.slurm import SlurmActuator
 from scheduler_bridge.actuators.slurm.jobs import view
@@ -145,7 +145,7 @@ class TestActuator:
 class TestBridge:
     def stand(self, slurm: Slurm, actuator: SlurmActuator) -> tuple[Bridge, Written]:
         written = Written()
-        return Bridge(actuator, BridgeOptions(modes=dict.fromkeys(Action, Mode.ACT)), written), written
+        return Bridge(actuator, BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT)), written), written
 
     def test_waits_for_the_job_to_stop_and_restarts_it_elsewhere(self, slurm: Slurm, actuator: SlurmActuator) -> None:
         bridge, written = self.stand(slurm, actuator)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from records import Action, Decision, Mode, Outcome
-from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.act_keys import act_key
 from scheduler_bridge.actuators import ActuatorError, NodeView, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.actuators.slurm import SlurmActuator
@@ -20,12 +20,12 @@ from tests.servers.slurm import NODES, Slurm
 
 pytestmark = pytest.mark.slurm
 
-SETTINGS = BridgeOptions(
+SETTINGS = BridgeSettings(
     modes=dict.fromkeys(Action, Mode.ACT),
     max_drained_share=0.5,
     min_nodes_left=1,
-    node_cooldown=0,
-    actions_per_cluster=1000,
+    node_cooldown_seconds=0,
+    actions_per_hour=1000,
     user_share=1.0,
 )
 TRAINING = "trap 'echo saved > $SLURM_JOB_ID.saved' USR1; touch $SLURM_JOB_ID.ready; while true; do sleep 0.1; done"
@@ -80,7 +80,7 @@ def decision(action: Action, **changes: Any) -> Decision:
 class Stand:
     """A bridge on the real Slurm, whose memory may be lost."""
 
-    def __init__(self, actuator: SlurmActuator, settings: BridgeOptions = SETTINGS) -> None:
+    def __init__(self, actuator: SlurmActuator, settings: BridgeSettings = SETTINGS) -> None:
         self.actuator, self.settings = actuator, settings
         self.forget()
 
@@ -174,7 +174,7 @@ class TestNodes:
 
     def test_small_pools_keep_nodes(self, slurm: Slurm, actuator: SlurmActuator) -> None:
         stand = Stand(
-            actuator, BridgeOptions(modes=dict.fromkeys(Action, Mode.ACT), max_drained_share=0.1, min_nodes_left=2)
+            actuator, BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), max_drained_share=0.1, min_nodes_left=2)
         )
         first, second = (decision(Action.DRAIN, node=node, node_evidence=True) for node in ("n1", "n2"))
         assert stand.carry_out(first, second) == [Outcome.STARTED, Outcome.DONE]

@@ -1,17 +1,18 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from records import Action, Decision, DecisionResult, InvalidRecord, Mode, Outcome, decode, encode
-from scheduler_bridge import BridgeOptions
+from scheduler_bridge import BridgeSettings
 from scheduler_bridge.actuators import JobView, SchedulerJobState
 from scheduler_bridge.guardrails import Context, Objection, Wait, first_objection, limit_reached, objection_of_state
 from scheduler_bridge.ledger import Ledger
 from tests.scheduler_bridge.findings import NOW
 
 ALL = dict.fromkeys(Action, Mode.ACT)
-SETTINGS = BridgeOptions(
-    modes=ALL, actions_per_cause=2, actions_per_job=3, actions_per_node=4, actions_per_cluster=6, user_share=0.5
+SETTINGS = BridgeSettings(
+    modes=ALL, restarts_per_cause=2, actions_per_job=3, actions_per_node_hour=4, actions_per_hour=6, user_share=0.5
 )
 
 
@@ -44,7 +45,7 @@ def tried(number: int, outcome: Outcome = Outcome.DONE, **changes: Any) -> Decis
     return DecisionResult(**fields | changes)
 
 
-def objection(about: Decision, *history: DecisionResult, settings: BridgeOptions = SETTINGS, now: float = NOW) -> str:
+def objection(about: Decision, *history: DecisionResult, settings: BridgeSettings = SETTINGS, now: float = NOW) -> str:
     ledger = Ledger()
     for result in history:
         ledger.remember(result)
@@ -58,8 +59,8 @@ def test_nothing_stands_in_the_way_of_a_first_decision() -> None:
 
 def test_shadow_unless_turned_on_by_name() -> None:
     assert objection(decision(mode=Mode.SHADOW)) == "mode shadowed"
-    assert objection(decision(), settings=BridgeOptions()) == "mode shadowed"
-    assert objection(decision(), settings=BridgeOptions(modes={Action.EVICT: Mode.ACT})) == "mode shadowed"
+    assert objection(decision(), settings=BridgeSettings()) == "mode shadowed"
+    assert objection(decision(), settings=BridgeSettings(modes={Action.EVICT: Mode.ACT})) == "mode shadowed"
 
 
 def test_too_late_is_too_late() -> None:
@@ -87,7 +88,7 @@ def test_a_failed_action_uses_up_the_budget_too() -> None:
 
 
 def limit(
-    about: Decision, *history: DecisionResult, user: str = "ada", settings: BridgeOptions = SETTINGS
+    about: Decision, *history: DecisionResult, user: str = "ada", settings: BridgeSettings = SETTINGS
 ) -> tuple[str, float]:
     """Return the limit that is reached, and the seconds until it is so no longer."""
     ledger = Ledger()
@@ -125,11 +126,11 @@ def test_a_user_gets_a_share_of_the_cluster_and_no_more() -> None:
     ("cluster", "share", "expected"), [(20, 0.25, 5), (3, 0.25, 1), (20, 1.0, 20), (0, 0.25, 0), (1, 0.01, 1)]
 )
 def test_the_share_of_a_user_follows_the_limit_of_the_cluster(cluster: int, share: float, expected: int) -> None:
-    assert BridgeOptions(actions_per_cluster=cluster, user_share=share).actions_per_user == expected
+    assert BridgeSettings(actions_per_hour=cluster, user_share=share).actions_per_user_hour == expected
 
 
 def test_a_limit_of_none_is_never_free() -> None:
-    assert limit(decision(), settings=BridgeOptions(actions_per_cluster=0)) == ("user-limit", float("inf"))
+    assert limit(decision(), settings=BridgeSettings(actions_per_hour=0)) == ("user-limit", float("inf"))
 
 
 def test_bounds_of_what_may_be_asked() -> None:
@@ -174,6 +175,7 @@ def seen(state: SchedulerJobState, **changes: Any) -> JobView:
         (seen(SchedulerJobState.COMPLETED), True, None),
         (seen(SchedulerJobState.CANCELLED), True, Objection),
         (seen(SchedulerJobState.HELD), False, Objection),
+        (replace(seen(SchedulerJobState.FAILED), opted_out=True), True, Objection),
         (seen(SchedulerJobState.OTHER), False, Wait),
         (seen(SchedulerJobState.FAILED, attempt=1), False, Objection),
         (None, False, Objection),

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from records import Action, Decision, Mode
-from scheduler_bridge import BridgeOptions
+from scheduler_bridge import BridgeSettings
 from scheduler_bridge.act_keys import act_key, add_key, read_keys
 from scheduler_bridge.actuators import NodeView, SchedulerNodeState
 from scheduler_bridge.guardrails import Objection, Wait, objection_of_node
 from tests.scheduler_bridge.findings import NOW
 from tests.scheduler_bridge.guardrails.test_guardrails import decision, objection, tried
 
-SETTINGS = BridgeOptions(modes=dict.fromkeys(Action, Mode.ACT))
+SETTINGS = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT))
 KEY = "drain/0123456789abcdef"
 
 

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from records import Action, Alarm, AlarmKind, Decision, DecisionResult, GpuState, Mode, Outcome, decode, encode
-from scheduler_bridge import BridgeOptions
+from scheduler_bridge import BridgeSettings
 from scheduler_bridge.actuators import SchedulerJobState
 from scheduler_bridge.policies import propose
 from tests.scheduler_bridge.actuators.test_local import SLEEP
 from tests.scheduler_bridge.findings import NOW
 from tests.scheduler_bridge.test_bridge import Stand
 
-SETTINGS = BridgeOptions()
+SETTINGS = BridgeSettings()
 
 
 def hang(job: str = "1", **changes: Any) -> Alarm:
@@ -52,7 +52,7 @@ def test_anything_else_leads_to_nothing(changes: dict[str, Any]) -> None:
 
 @pytest.fixture(params=[Mode.ACT, Mode.APPROVE])
 def stand(request: pytest.FixtureRequest) -> Iterator[Stand]:
-    stand = Stand(BridgeOptions(modes={Action.CANCEL: request.param}))
+    stand = Stand(BridgeSettings(modes={Action.CANCEL: request.param}))
     yield stand
     stand.cluster.scheduler.close()
 

@@ -4,11 +4,11 @@ import pytest
 
 from records import Action, Component, ErrorType, Mode, decode, encode
 from records.decision import Decision
-from scheduler_bridge import BridgeOptions
+from scheduler_bridge import BridgeSettings
 from scheduler_bridge.policies import propose
 from tests.scheduler_bridge.findings import NOW, failure
 
-SETTINGS = BridgeOptions()
+SETTINGS = BridgeSettings()
 
 
 def drains(users: int = 0, **changes: Any) -> list[Decision]:

@@ -3,13 +3,13 @@ from typing import Any
 import pytest
 
 from records import Action, Component, Decision, ErrorType, Failure, Mode, Slowdown, decode, encode
-from scheduler_bridge import BridgeOptions, policies
+from scheduler_bridge import BridgeSettings, policies
 from tests.scheduler_bridge.findings import NOW, evidence, failure, slowdown
 
-SETTINGS = BridgeOptions(ttl=600)
+SETTINGS = BridgeSettings(ttl_seconds=600)
 
 
-def propose(finding: Failure | Slowdown, settings: BridgeOptions) -> Decision | None:
+def propose(finding: Failure | Slowdown, settings: BridgeSettings) -> Decision | None:
     """Return what is proposed for the job."""
     return next((each for each in policies.propose(finding, settings) if not each.action.on_node), None)
 
@@ -96,7 +96,7 @@ def test_revisions_with_the_same_root_make_the_same_decision() -> None:
 
 
 def test_an_action_turned_on_is_published_to_be_carried_out() -> None:
-    settings = BridgeOptions(modes={Action.RESTART: Mode.ACT})
+    settings = BridgeSettings(modes={Action.RESTART: Mode.ACT})
     assert propose(failure(), settings).mode is Mode.ACT  # type: ignore[union-attr]
     assert propose(slowdown(), settings).mode is Mode.SHADOW  # type: ignore[union-attr]
 

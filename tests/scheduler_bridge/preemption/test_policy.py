@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 
 from records import Action, Checkpoint, Mode
-from scheduler_bridge import BridgeOptions
+from scheduler_bridge import BridgeSettings
 from scheduler_bridge.actuators import Queue, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.preemption import PreemptionFacts, decide, loss_of
 from scheduler_bridge.selectors import Selector
 from tests.scheduler_bridge.findings import NOW, checkpoint
 from tests.scheduler_bridge.preemption.queues import node, running, waiting
 
-SETTINGS = BridgeOptions(
+SETTINGS = BridgeSettings(
     modes={Action.EVICT: Mode.ACT},
     evict_for=(Selector.parse("partition=urgent"),),
     evictable=(Selector.parse("partition=spot"),),
-    evict_grace=30.0,
+    evict_grace_seconds=30.0,
 )
 YOUNG, OLD = running("young", {"n1": [0, 1]}, age=60), running("old", {"n1": [2, 3]}, age=5000)
 QUEUE = Queue((waiting(gpus=2),), (YOUNG, OLD), (node("n1"),))
@@ -25,7 +25,10 @@ FACTS = PreemptionFacts(room_for_others=5)
 
 
 def victims(queue: Queue = QUEUE, facts: PreemptionFacts = FACTS, **changes: Any) -> list[str]:
-    return [decision.job for decision in decide(queue, facts, replace(SETTINGS, **changes), NOW)]
+    return [
+        decision.job
+        for decision in decide(queue, facts, BridgeSettings.model_validate({**dict(SETTINGS), **changes}), NOW)
+    ]
 
 
 def saved(job: str, ago: float) -> dict[str, Checkpoint]:
@@ -61,7 +64,7 @@ def test_who_was_evicted_of_late_weighs_more_and_silence_does_not_protect_for_ev
     [
         {"evict_for": ()},
         {"evictable": ()},
-        {"evict_wait": 500.0},
+        {"evict_wait_seconds": 500.0},
         {"evictable": (Selector.parse("partition=urgent"),)},
         {"evict_for": (Selector.parse("partition=urgent"), Selector.parse("partition=spot"))},
     ],

@@ -2,13 +2,12 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 
 import msgspec
 import pytest
 
 from records import Action, Mode, Outcome
-from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators.slurm import SlurmActuator
 from scheduler_bridge.selectors import Selector
 from scheduler_clients.slurm import SlurmClient, SlurmCommands, json_list
@@ -17,13 +16,13 @@ from tests.servers.slurm import Slurm
 
 pytestmark = pytest.mark.slurm
 
-OPTIONS = BridgeOptions(
+SETTINGS = BridgeSettings(
     modes=dict.fromkeys(Action, Mode.ACT),
     evict_for=(Selector.parse("partition=urgent"),),
     evictable=(Selector.parse("partition=p"),),
-    evict_wait=0.0,
-    evict_grace=0.0,
-    evict_yield=5.0,
+    evict_wait_seconds=0.0,
+    evict_grace_seconds=0.0,
+    evict_yield_seconds=5.0,
 )
 GPU = "--gres=shard:4"
 PATH = "/scratch/run 1/step_500"
@@ -59,7 +58,7 @@ def test_one_that_waits_gets_the_place_of_who_loses_least(
     slurm: Slurm, actuator: SlurmActuator, full: list[str]
 ) -> None:
     written = Written()
-    bridge = Bridge(actuator, OPTIONS, written)
+    bridge = Bridge(actuator, SETTINGS, written)
     bridge.accept(checkpoint(full[3], time.time()))
     high = slurm.submit("sleep 60", GPU, "--partition=urgent")
     step(bridge, slurm, high, "RUNNING")
@@ -72,7 +71,7 @@ def test_one_that_waits_gets_the_place_of_who_loses_least(
 
 def test_several_nodes_at_once(slurm: Slurm, actuator: SlurmActuator, full: list[str]) -> None:
     written = Written()
-    bridge = Bridge(actuator, OPTIONS, written)
+    bridge = Bridge(actuator, SETTINGS, written)
     places = {job: slurm.fields(job)["NodeList"] for job in full}
     gang = slurm.submit("sleep 60", "--gres=shard:4", "--nodes=2", "--exclude=n2", "--partition=urgent")
     step(bridge, slurm, gang, "RUNNING")
@@ -87,7 +86,7 @@ def test_who_must_not_be_requeued_or_waits_for_another_reason(
     slurm.wait(stubborn, "RUNNING")
     slurm.submit("sleep 60", GPU, "--partition=urgent", f"--dependency=afterok:{full[0]}")
     written = Written()
-    bridge = Bridge(actuator, OPTIONS, written)
+    bridge = Bridge(actuator, SETTINGS, written)
     bridge.advance()
     assert not written.decisions
     queue = actuator.queue()
@@ -110,7 +109,7 @@ def test_a_job_that_starts_again_learns_its_checkpoint(slurm: Slurm, actuator: S
     told = slurm.submit(f'{SAYS}; test -n "$SLURM_RESTART_COUNT"', "--comment=theirs")
     slurm.wait(told, "FAILED")
     written = Written()
-    bridge = Bridge(actuator, replace(OPTIONS, evict_for=()), written)
+    bridge = Bridge(actuator, BridgeSettings.model_validate({**dict(SETTINGS), "evict_for": ()}), written)
     strange, plain = (
         msgspec.structs.replace(checkpoint(told, at), path=path) for at, path in ((1.0, PATH), (2.0, "/run/500"))
     )

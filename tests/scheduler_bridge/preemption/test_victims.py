@@ -87,7 +87,7 @@ def clusters(draw: st.DrawFn) -> tuple[Need, Queue, dict[str, float]]:
     return need, Queue(running=tuple(jobs), nodes=tuple(map(node, NAMES))), losses
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(clusters())
 def test_enough_no_more_than_needed_and_the_best_on_one_node(made: tuple[Need, Queue, dict[str, float]]) -> None:
     need, queue, losses = made

@@ -49,20 +49,34 @@ def test_a_watch_goes_on_from_its_bookmark_and_an_expired_one_lists_again() -> N
     assert store.lists == 2
 
 
+class Changing:
+    """A cluster of no objects at first, whose watch ends after some changes."""
+
+    def __init__(self) -> None:
+        self.stop = threading.Event()
+
+    def list_all(self, kind: type[Pod], namespace: str) -> tuple[list[Pod], str]:
+        return [], "0"
+
+    def watch(self, kind: type[Pod], version: str, namespace: str) -> Iterator[bytes]:
+        yield document("ADDED", "a", "1")
+        yield document("MODIFIED", "a", "2", status={"phase": "Running"})
+        yield document("ADDED", "b", "3")
+        yield document("BOOKMARK", version="9")
+        yield document("DELETED", "b", "10")
+        yield b""
+        self.stop.set()
+
+
 def test_changes_are_taken_in() -> None:
     changed: list[int] = []
-    store = Store(cast(KubernetesClient, None), Pod, lambda: changed.append(1))
-    store._listed.set()
-    store.apply(document("ADDED", "a", "1"))
-    store.apply(document("MODIFIED", "a", "2", status={"phase": "Running"}))
-    store.apply(document("ADDED", "b", "3"))
-    store.apply(document("BOOKMARK", version="9"))
-    store.apply(document("DELETED", "b", "10"))
-    store.apply(b"")
+    cluster = Changing()
+    store = Store(cast(KubernetesClient, cluster), Pod, lambda: changed.append(1))
+    store.run(cluster.stop)
     objects = store.objects()
     assert objects
     assert [(one.metadata.uid, one.status.phase) for one in objects] == [("a", "Running")]
-    assert len(changed) == 4
+    assert len(changed) == 5, "the list, and four changes"
     with pytest.raises(ResourceVersionExpired):
         store.apply(b'{"type": "ERROR", "object": {"code": 410}}')
 

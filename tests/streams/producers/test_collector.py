@@ -4,101 +4,24 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
 
 from records import LogChunk, NodeLogChunk, decode
 from streams.producers.checkpoint import CollectorCheckpoint, InvalidCheckpoint
-from streams.producers.collector import Collector
-from streams.producers.collector_settings import CollectorSettings
 from streams.producers.envelope import Envelope, Source
-from streams.producers.file_trust import FileTrust
 from streams.producers.paths import InvalidPattern, JobPattern
-from streams.producers.shipper import Shipper, SpoolSettings
+from streams.producers.shipper import Shipper
+from streams.producers.spool import SpoolSettings
+from streams.producers.tail import READ, Tail
 from streams.transport import outgoing
 from tests.metric_values import value
 
+from .collector_site import PATTERN, Site, site
 from .switchable import Switchable, wait_for
 
-PATTERN = r"(?P<job>\d+)(_(?P<rank>\d+))?\.(?P<stream>out|err)"
-
-
-class Site:
-    """A directory of logs, a broker, and collectors on a clock of their own."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.broker = Switchable()
-        self.now = 0.0
-        self.running: list[Collector] = []
-
-    def start(self, **settings: object) -> Collector:
-        chosen: dict[str, object] = {
-            "globs": [str(self.directory / "logs" / "*")],
-            "pattern": PATTERN,
-            "node": "n1",
-            "checkpoint": self.directory / "state" / "checkpoint",
-        }
-        collector = Collector(
-            CollectorSettings(**{**chosen, **settings}),  # type: ignore[arg-type]
-            self.broker.connect,
-            clock=lambda: 1000.0 + self.now,
-            monotonic=lambda: self.now,
-        )
-        self.running.append(collector)
-        return collector
-
-    def stop(self, collector: Collector) -> None:
-        collector.close()
-        self.running.remove(collector)
-
-    def settle(self, collector: Collector, seconds: float = 6.0) -> None:
-        """Let time go by until all that stands in the files was offered and acknowledged."""
-        end = self.now + seconds
-        while self.now < end:
-            self.now += 0.25
-            while collector.step():
-                pass
-        wait_for(lambda: collector.shipper.idle)
-        self.now += 1.0
-        collector.step()
-
-    def write(self, name: str, data: bytes) -> Path:
-        path = self.directory / "logs" / name
-        path.parent.mkdir(exist_ok=True)
-        with path.open("ab") as out:
-            out.write(data)
-        return path
-
-    def numbered(self) -> list[tuple[str, int, int, str]]:
-        """Every piece that arrived: producer, line number (where no piece is redrawn), piece number, text."""
-        return [
-            (chunk.producer, chunk.first_line + i, chunk.first_piece + i, line)
-            for chunk in self.broker.chunks
-            for i, line in enumerate(chunk.lines)
-        ]
-
-    def once(self) -> list[str]:
-        """The lines as a reader sees them, who drops what repeats a number under one producer."""
-        last: dict[str, int] = {}
-        lines = []
-        for producer, _, piece, line in self.numbered():
-            if piece > last.get(producer, 0):
-                last[producer] = piece
-                lines.append(line)
-        return lines
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    site = Site(tmp_path)
-    (tmp_path / "logs").mkdir()
-    yield site
-    for collector in site.running:
-        collector.close()
+__all__ = ["site"]
 
 
 def test_files_are_followed_and_the_path_says_whose_they_are(site: Site) -> None:
@@ -195,7 +118,7 @@ def test_a_collector_killed_at_any_moment_loses_and_doubles_nothing(site: Site) 
                     wait_for(lambda: last in out.read_text())  # noqa: B023
             finally:
                 process.kill()
-    from .test_pipe import Site as Written
+    from .pipe_site import Site as Written
 
     chunks = Written(site.directory).chunks()
     seen = 0
@@ -304,18 +227,22 @@ def test_bars_and_broken_bytes_go_through_restarts(site: Site) -> None:
 
 def test_while_the_broker_is_away_the_files_wait(site: Site) -> None:
     site.broker.state = "away"
+    lines = [f"line {i}" for i in range(40_000)]
+    written = 5 * len("\n".join(lines))
     for job in range(5):
-        site.write(f"{job}.out", b"".join(b"line %d\n" % i for i in range(20_000)))
+        site.write(f"{job}.out", "\n".join([*lines, ""]).encode())
     collector = site.start(memory=300_000)
+    read = 0
     for _ in range(40):
         site.now += 0.25
-        collector.step()
-    assert collector.shipper._queue.size <= 300_000
+        read += collector.step()
+    assert read <= 300_000 + 5 * READ < written, (
+        "memory, and what was read of each file before it turned out to be full"
+    )
     site.broker.state = "up"
-    wait_for(lambda: collector.step() is not None and len(site.broker.lines) == 100_000, 60)
+    wait_for(lambda: collector.step() is not None and len(site.broker.lines) == 5 * len(lines), 60)
     for job in range(5):
-        lines = [line for c in site.broker.chunks if c.job == str(job) for line in c.lines]
-        assert lines == [f"line {i}" for i in range(20_000)]
+        assert [line for c in site.broker.chunks if c.job == str(job) for line in c.lines] == lines
     assert collector.shipper.counters.lost == 0
 
 
@@ -364,142 +291,7 @@ def test_what_pipes_left_is_sent(site: Site) -> None:
     wait_for(lambda: not list(spool.root.iterdir()))
 
 
-ADA, MALLORY = 4001, 4002
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
-
-
-def in_home(site: Site, user: int, name: str, data: bytes) -> Path:
-    """Write a file of `user` in the user's own directory."""
-    home = site.directory / "home" / str(user)
-    home.mkdir(parents=True, exist_ok=True)
-    os.chown(home, user, user)
-    (home / name).write_bytes(data)
-    os.chown(home / name, user, user)
-    return home / name
-
-
-@needs_root
-def test_a_file_speaks_only_for_a_job_of_its_owner(site: Site) -> None:
-    in_home(site, ADA, "4711.out", b"ada's\n")
-    forged = in_home(site, MALLORY, "4711.err", b"Xid 79\n")
-    jobs = {"4711": ADA, "4712": MALLORY}
-    globs = [f"{site.directory}/home/*/*"]
-    with capture_logs() as said:
-        collector = site.start(globs=globs, trust=FileTrust(owner_of=jobs.get))
-        site.settle(collector)
-    assert site.broker.lines == ["ada's"]
-    assert value(collector.metrics.files_untrusted) == value(collector.metrics.files_refused) == 1
-    (refusal,) = [each for each in said if each["event"] == "file is left out"]
-    assert refusal["path"] == str(forged)
-    assert refusal["reason"] == f"expected a file of user {ADA}, the owner of job 4711, got one of user {MALLORY}"
-    in_home(site, MALLORY, "4712.out", b"mallory's\n")
-    site.settle(collector)
-    assert site.broker.lines == ["ada's", "mallory's"]
-
-
-@needs_root
-def test_a_file_waits_for_the_schedulers_word_and_holds_up_no_other(site: Site) -> None:
-    in_home(site, ADA, "1.out", b"first\n")
-    in_home(site, ADA, "2.out", b"second\n")
-    jobs = {"2": ADA}
-    collector = site.start(globs=[f"{site.directory}/home/*/*"], trust=FileTrust(owner_of=jobs.get))
-    site.settle(collector)
-    assert site.broker.lines == ["second"]
-    assert value(collector.metrics.files_refused) == 0
-    jobs["1"] = ADA
-    site.settle(collector)
-    assert site.broker.lines == ["second", "first"]
-
-
-@needs_root
-def test_a_job_that_the_scheduler_forgot_goes_on_where_it_was_believed(site: Site) -> None:
-    path = in_home(site, ADA, "1.out", b"before\n")
-    globs = [f"{site.directory}/home/*/*"]
-    first = site.start(globs=globs, trust=FileTrust(owner_of={"1": ADA}.get))
-    site.settle(first)
-    site.stop(first)
-    with path.open("ab") as out:
-        out.write(b"after\n")
-    in_home(site, ADA, "2.out", b"nobody knows whose\n")
-    second = site.start(globs=globs, trust=FileTrust(owner_of=lambda job: f"the scheduler knows no job {job}"))
-    site.settle(second)
-    assert site.broker.lines == ["before", "after"]
-    assert value(second.metrics.files_untrusted) == 1
-    # Whoever takes the file's place is asked about again.
-    path.unlink()
-    path.write_bytes(b"another's\n")
-    os.chown(path, MALLORY, MALLORY)
-    site.settle(second, 20)
-    assert site.broker.lines == ["before", "after"]
-
-
-@needs_root
-def test_without_a_scheduler_the_operator_says_whom_to_believe(site: Site) -> None:
-    in_home(site, ADA, "1.out", b"ada's\n")
-    in_home(site, MALLORY, "1.err", b"mallory's\n")
-    globs = [f"{site.directory}/home/*/*"]
-    nobody = site.start(globs=globs, checkpoint=site.directory / "a")
-    site.settle(nobody)
-    assert site.broker.lines == []
-    assert value(nobody.metrics.files_untrusted) == 2
-    site.settle(site.start(globs=globs, checkpoint=site.directory / "b", trust=FileTrust(users=frozenset({ADA}))))
-    assert site.broker.lines == ["ada's"]
-    site.settle(site.start(globs=globs, checkpoint=site.directory / "c", trust=FileTrust(anybody=True)))
-    assert sorted(site.broker.lines) == ["ada's", "ada's", "mallory's"]
-
-
-@needs_root
-def test_no_link_of_a_user_is_followed(site: Site) -> None:
-    shadow = site.directory / "shadow"
-    shadow.write_text("root:secret\n")
-    home = in_home(site, MALLORY, "1.out", b"mine\n").parent
-    for name, target in (("2.out", shadow), ("3.out", home / "1.out"), ("logs", site.directory)):
-        (home / name).symlink_to(target)
-        os.chown(home / name, MALLORY, MALLORY, follow_symlinks=False)
-    globs = [f"{site.directory}/home/**/*.out", f"{site.directory}/home/*/logs/shadow"]
-    collector = site.start(globs=globs, pattern=r"(?P<job>\d+|shadow)", trust=FileTrust(anybody=True))
-    site.settle(collector)
-    assert site.broker.lines == ["mine"]
-    # The link to a file that is followed already is the same file; it is not opened a second time.
-    assert value(collector.metrics.files_untrusted) == 2
-
-
-@needs_root
-def test_rotated_files_of_others_are_not_taken_for_the_jobs_own(site: Site) -> None:
-    path = site.write("1.out", b"one\n")
-    os.chown(path, ADA, ADA)
-    trust = FileTrust(owner_of={"1": ADA}.get)
-    first = site.start(trust=trust)
-    site.settle(first)
-    site.stop(first)
-    path.rename(path.with_name("1.out.1"))
-    secret = site.directory / "secret"
-    secret.write_text("secret\n")
-    path.with_name("1.out.2").symlink_to(secret)
-    stranger = site.write("1.out.3", b"stranger\n")
-    os.chown(stranger, MALLORY, MALLORY)
-    os.chown(site.write("1.out", b"two\n"), ADA, ADA)
-    second = site.start(globs=[str(path)], trust=trust)
-    site.settle(second, 20)
-    assert site.once() == ["one", "two"]
-
-
-def test_the_checkpoint_is_its_owners_alone(site: Site) -> None:
-    site.write("1.out", b"x\n")
-    checkpoint = site.directory / "state" / "checkpoint"
-    checkpoint.parent.mkdir()
-    checkpoint.write_text('{"version": 1, "logs": {}, "finished": []}')
-    checkpoint.chmod(0o666)
-    (site.directory / "state" / "checkpoint.new").write_text("left by a crash")
-    collector = site.start()
-    assert checkpoint.stat().st_mode & 0o777 == 0o600
-    site.settle(collector)
-    site.stop(collector)
-    assert checkpoint.stat().st_mode & 0o777 == 0o600
-    assert "1.out" in checkpoint.read_text()
-
-
-def test_a_thousand_idle_files_cost_little(site: Site) -> None:
+def test_a_thousand_idle_files_cost_little(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     for job in range(1000):
         site.write(f"{job}.out", b"x\n")
     collector = site.start()
@@ -507,8 +299,7 @@ def test_a_thousand_idle_files_cost_little(site: Site) -> None:
     assert len(site.broker.lines) == 1000
     looked = threading.local()
     looked.count = 0
-    for tail in collector._tails.values():
-        tail.read = lambda *_: setattr(looked, "count", looked.count + 1) or 0  # type: ignore[method-assign,assignment,func-returns-value]
+    monkeypatch.setattr(Tail, "read", lambda *_: setattr(looked, "count", looked.count + 1) or 0)
     for _ in range(4):
         site.now += 0.2
         collector.step()

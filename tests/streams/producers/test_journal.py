@@ -1,10 +1,12 @@
 """systemd's journal. No journal runs where tests do: a program that writes what `journalctl` writes stands for it."""
 
 import json
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,15 +79,21 @@ def test_entries_become_numbered_lines_with_their_own_times(follow: Follow) -> N
     ]
 
 
-def test_a_program_that_ends_is_started_again_but_not_at_once(follow: Follow) -> None:
-    now = 0.0
+def test_a_program_that_ends_is_started_again_but_not_at_once(follow: Follow, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, started, start = 0.0, [], subprocess.Popen
+
+    def noted(*arguments: Any, **named: Any) -> subprocess.Popen[bytes]:
+        started.append(start(*arguments, **named))
+        return started[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
     log = follow(entry("one"), lasts=0.0, monotonic=lambda: now)
     assert len(read(log, 1)) == 1
     deadline = time.monotonic() + 20
-    while log._process is not None and time.monotonic() < deadline:
+    while not started[0].stdout.closed and time.monotonic() < deadline:
         log.read()
     assert log.read() == 0
-    assert log._process is None
+    assert len(started) == 1
     now = journal.AGAIN_S + 1
     assert read(log, 1) == [(2, 9500.0, "kernel: one")], "numbers go on"
 

@@ -1,87 +1,20 @@
-import fcntl
-import json
 import os
-import pty
 import pwd
-import random
 import shlex
 import signal
 import subprocess
-import sys
-import termios
 import time
 from pathlib import Path
 
 import pytest
 
-from records import EventKind, JobEvent, LogChunk, decode
+from records import EventKind
 from streams.producers.spool import Spool, SpoolBusy, orphans
 
-from .switchable import segments, wait_for
+from .pipe_site import ENV, MODES, NOISE, Site, call, python, shipping_process, site
+from .switchable import wait_for
 
-DRIVER = [sys.executable, str(Path(__file__).with_name("pipe_driver.py"))]
-ENV = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])}
-NOISE = random.Random(1).randbytes(3_000_000)
-MODES = ["up", "away", "crash", "bug", "hang"]
-
-
-class Site:
-    """A directory that serves as broker and spool."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-
-    def switch(self, on: bool = True) -> None:
-        (self.directory / "up").touch() if on else (self.directory / "up").unlink()
-
-    def command(self, *command: str, mode: str = "up") -> list[str]:
-        if mode == "up":
-            self.switch()
-        return [*DRIVER, str(self.directory), mode, *(["--", *command] if command else [])]
-
-    def messages(self, topic: str = "job-logs") -> list[bytes]:
-        path = self.directory / "written"
-        rows = [json.loads(row) for row in path.read_text().split("\n") if row.endswith("]")] if path.exists() else []
-        return [value.encode() for name, value in rows if name == topic]
-
-    def chunks(self, stream: str = "stdout") -> list[LogChunk]:
-        return [chunk for value in self.messages() if (chunk := decode(LogChunk, value)).stream == stream]
-
-    def lines(self, stream: str = "stdout") -> list[str]:
-        return [line for chunk in self.chunks(stream) for line in chunk.lines]
-
-    def events(self) -> list[JobEvent]:
-        return [decode(JobEvent, value) for value in self.messages("pipe-events")]
-
-    def lost(self) -> int:
-        return sum(event.lines for event in self.events())
-
-    def spools(self) -> list[Path]:
-        return segments(self.directory / "spool")
-
-    def send_orphans(self, data: bytes = b"") -> None:
-        """Run another pipe until it has sent what earlier ones left. It looks for that at its start, so they must have let go of it."""
-        wait_for(lambda: not self.spools() or [spool.close() for spool in orphans(self.directory / "spool", 1 << 30)])
-        with subprocess.Popen(self.command(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=ENV) as process:
-            assert process.stdin
-            process.stdin.write(data)
-            process.stdin.flush()
-            wait_for(lambda: not self.spools())
-            process.stdin.close()
-            assert process.wait(20) == 0
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return Site(tmp_path)
-
-
-def python(code: str) -> list[str]:
-    return [sys.executable, "-c", code]
-
-
-def call(command: list[str], data: bytes = b"", **env: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(command, input=data, capture_output=True, env={**ENV, **env}, timeout=60, check=False)
+__all__ = ["site"]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -94,14 +27,6 @@ def test_the_filter_passes_every_byte_whatever_becomes_of_the_shipping(site: Sit
     assert result.returncode == 0
     if mode == "up":
         assert result.stderr == b""
-
-
-def shipping_process(pipe: int) -> int:
-    """Return the process id of the shipping process of a pipe, which is no other child's."""
-    for child in Path(f"/proc/{pipe}/task/{pipe}/children").read_text().split():
-        if b"pipe_driver" in Path(f"/proc/{child}/cmdline").read_bytes():
-            return int(child)
-    raise AssertionError("no shipping process")
 
 
 @pytest.mark.parametrize("mode", ["hang", "away"])
@@ -206,22 +131,6 @@ def test_streams_stay_apart_and_so_do_their_numbers(site: Site) -> None:
     assert site.chunks("stderr")[0].producer != site.chunks("stdout")[0].producer
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_the_exit_code_and_all_bytes_are_kept(site: Site, mode: str) -> None:
-    code = f"import os, random\nos.write(1, random.Random(1).randbytes({len(NOISE)}))\nos._exit(37)"
-    result = call(site.command(*python(code), mode=mode), CLOSE="0.3")
-    assert result.returncode == 37
-    assert result.stdout == NOISE
-
-
-def test_the_environment_of_the_command_is_left_alone(site: Site) -> None:
-    show = python("import os; print('PYTHONUNBUFFERED' in os.environ)")
-    env = {name: value for name, value in ENV.items() if name != "PYTHONUNBUFFERED"}
-    result = subprocess.run(site.command(*show), capture_output=True, env=env, timeout=60, check=False)
-    assert result.stdout == b"False\n"
-    assert call(site.command(*show), PYTHONUNBUFFERED="1").stdout == b"True\n"
-
-
 @pytest.mark.parametrize(
     ("code", "how"),
     [
@@ -291,137 +200,6 @@ def test_the_end_is_kept_while_the_broker_is_away(site: Site) -> None:
     call(site.command("false", mode="away"), WHOLE="1", CLOSE="0.1", HOLD="30")
     site.send_orphans()
     assert [(event.kind, event.exit_code) for event in site.events()] == [("started", None), ("ended", 1)]
-
-
-def test_standard_input_goes_to_the_command(site: Site) -> None:
-    assert call(site.command("cat"), NOISE).stdout == NOISE
-
-
-@pytest.mark.parametrize(("command", "code"), [("/nowhere/at/all", 127), ("/etc/passwd", 126)])
-def test_a_command_that_cannot_run(site: Site, command: str, code: int) -> None:
-    result = call(site.command(command))
-    assert result.returncode == code
-    assert command.encode() in result.stderr
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM, signal.SIGINT])
-def test_a_command_killed_by_a_signal_ends_us_the_same_way(site: Site, number: signal.Signals) -> None:
-    reset = "" if number == signal.SIGKILL else f"signal.signal({number}, signal.SIG_DFL); "
-    code = f"import os, signal; print('last', flush=True); {reset}os.kill(os.getpid(), {number})"
-    result = call(site.command(*python(code)))
-    assert result.returncode == -number
-    assert site.lines() == ["last"]
-
-
-@pytest.mark.parametrize(
-    "number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT]
-)
-def test_signals_reach_the_command(site: Site, number: signal.Signals) -> None:
-    code = (
-        "import os, signal, sys, time\n"
-        f"signal.signal({number}, lambda *_: (os.write(1, b'saved\\n'), sys.exit(3)))\n"
-        "os.write(1, b'ready\\n')\nwhile True: time.sleep(0.1)"
-    )
-    with subprocess.Popen(site.command(*python(code)), stdout=subprocess.PIPE, env=ENV) as process:
-        assert process.stdout
-        assert process.stdout.readline() == b"ready\n"
-        process.send_signal(number)
-        assert process.stdout.readline() == b"saved\n"
-        assert process.wait(20) == 3
-    assert site.lines() == ["ready", "saved"]
-
-
-def test_an_interrupt_from_the_terminal_reaches_the_command_once(site: Site) -> None:
-    code = (
-        "import signal, time\nseen = []\nsignal.signal(signal.SIGINT, lambda *_: seen.append(1))\n"
-        "print('ready', flush=True)\n"
-        "while not seen: time.sleep(0.01)\ntime.sleep(0.5)\nprint('interrupts:', len(seen), flush=True)"
-    )
-    terminal, ours = pty.openpty()
-    with subprocess.Popen(
-        site.command(*python(code)),
-        stdin=ours,
-        stdout=subprocess.PIPE,
-        env=ENV,
-        start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509  (one thread)
-    ) as process:
-        assert process.stdout
-        assert process.stdout.readline() == b"ready\n"
-        os.write(terminal, b"\x03")
-        assert process.stdout.read() == b"interrupts: 1\n"
-    os.close(terminal)
-    os.close(ours)
-    assert process.returncode == 0
-
-
-def test_the_filter_outlives_the_signal_that_ends_its_job(site: Site) -> None:
-    with subprocess.Popen(site.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENV) as process:
-        assert process.stdin
-        assert process.stdout
-        process.stdin.write(b"running\n")
-        process.stdin.flush()
-        assert process.stdout.readline() == b"running\n"
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            process.send_signal(number)
-        process.stdin.write(b"KeyboardInterrupt\n")
-        process.stdin.close()
-        assert process.stdout.read() == b"KeyboardInterrupt\n"
-        assert process.wait(20) == 0
-    assert site.lines() == ["running", "KeyboardInterrupt"]
-
-
-def test_a_closed_output_ends_the_filter_as_it_ends_cat(site: Site) -> None:
-    script = f"yes | ( {' '.join(site.command())}; echo $? >&2 ) | head -c 100000 | wc -c"
-    result = subprocess.run(["bash", "-c", script], capture_output=True, env=ENV, timeout=60, check=False)
-    assert result.stdout.strip() == b"100000"
-    assert result.stderr.splitlines()[-1] == b"141"
-
-
-def test_a_closed_output_ends_the_command_as_without_us(site: Site) -> None:
-    script = f"( {' '.join(site.command('yes'))}; echo $? >&2 ) | head -c 100000 | wc -c"
-    result = subprocess.run(["bash", "-c", script], capture_output=True, env=ENV, timeout=60, check=False)
-    assert result.stdout.strip() == b"100000"
-    assert result.stderr.splitlines()[-1] == b"141"
-
-
-def test_a_full_output_device_does_not_end_the_job(site: Site) -> None:
-    with Path("/dev/full").open("wb") as full:
-        result = subprocess.run(
-            site.command(*python("for i in range(3): print(i)\nraise SystemExit(5)")),
-            stdout=full,
-            stderr=subprocess.PIPE,
-            env=ENV,
-            timeout=60,
-            check=False,
-        )
-    assert result.returncode == 5
-    assert site.lines() == ["0", "1", "2"]
-
-
-def test_a_slow_reader_gets_everything_before_we_end(site: Site) -> None:
-    size = 1_000_000  # fits into the command's pipe: it ends long before its reader has read
-    code = f"import os, random\nos.write(1, random.Random(1).randbytes({size}))\nos._exit(3)"
-    with subprocess.Popen(site.command(*python(code)), stdout=subprocess.PIPE, env=ENV) as process:
-        assert process.stdout
-        time.sleep(1.5)  # longer than the command needs to fill every pipe
-        assert process.poll() is None
-        assert process.stdout.read() == random.Random(1).randbytes(size)
-        assert process.wait(20) == 3
-
-
-def test_a_daemon_left_behind_is_read_on_in_the_background(site: Site, tmp_path: Path) -> None:
-    script = (
-        f"echo first; (while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; echo late; touch {tmp_path}/done) & exit 4"
-    )
-    out = tmp_path / "out"
-    with out.open("wb") as stdout:
-        result = subprocess.run(site.command("bash", "-c", script), stdout=stdout, env=ENV, timeout=30, check=False)
-    assert result.returncode == 4
-    assert out.read_bytes() == b"first\n"
-    (tmp_path / "go").touch()
-    wait_for(lambda: out.read_bytes() == b"first\nlate\n")
-    wait_for(lambda: site.lines() == ["first", "late"])
 
 
 def test_lines_of_a_job_that_ended_while_the_broker_was_away_are_sent_by_the_next(site: Site) -> None:

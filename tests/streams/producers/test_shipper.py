@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from records import LogChunk, NodeLogChunk
+from streams.producers.counters import Unsent
 from streams.producers.envelope import Envelope, Source, pack
-from streams.producers.shipper import Shipper, SpoolSettings, Unsent
-from streams.producers.spool import LOSSES, Spool, orphans
+from streams.producers.shipper import Shipper
+from streams.producers.spool import LOSSES, Spool, SpoolSettings, orphans
 from streams.transport import Outgoing, outgoing
 
 from .switchable import Switchable, segments, wait_for

@@ -17,7 +17,8 @@ from streams.producers.build_pyz import NotStandalone, build, modules
 from streams.producers.envelope import TOPICS
 from streams.producers.file_trust import FileTrust
 from streams.producers.pipe_intake import PipeIntake
-from streams.producers.shipper import Shipper, SpoolSettings
+from streams.producers.shipper import Shipper
+from streams.producers.spool import SpoolSettings
 from streams.rights import ROLES
 from tests.metric_values import value
 

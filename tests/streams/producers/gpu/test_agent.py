@@ -1,3 +1,4 @@
+import resource
 import threading
 import time
 from collections.abc import Callable
@@ -137,12 +138,16 @@ def test_an_interval_of_nothing_is_refused() -> None:
 def test_a_full_disk_ends_the_recording_and_not_the_agent(tmp_path: Path) -> None:
     recorder = RecordingWriter(tmp_path / "r.jsonl", "a test")
     broker = MemoryBroker()
-    with Path("/dev/full").open("wb") as full:
-        recorder._file = full
-        agent = GpuAgent(Source([[sample(0)], [sample(1)]]), broker.producer, interval=0.001, recorder=recorder)
+    many = [sample(gpu) for gpu in range(1000)]
+    agent = GpuAgent(Source([many, [sample(1)]]), broker.producer, interval=0.001, recorder=recorder)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))  # as a full disk does: a file takes no more bytes
+    try:
         agent.run()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert value(agent.metrics.recording_failed) == 1
-    assert len(gpus_in(broker)) == 2
+    assert len(gpus_in(broker)) == 1001
 
 
 def test_a_broker_that_goes_away_and_comes_back_gets_every_gpu_in_order() -> None:

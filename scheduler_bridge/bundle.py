@@ -1,0 +1,69 @@
+"""What is kept of a node before it is drained: the decision, the scheduler's view, the check, and what jobs and kernel printed.
+
+One directory a decision, which nobody else may read; it is bounded, and so is their number. Nothing of the configuration is written.
+"""
+
+import hashlib
+import re
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+import structlog
+
+from records import Decision
+
+log = structlog.get_logger(__name__)
+
+Windows = Callable[[Decision], Mapping[str, str]]
+"""Returns parts of logs around what a decision rests on, by file name."""
+
+MAX_FILE = 1 << 20
+MAX_FILES = 64
+MAX_BUNDLES = 500
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
+
+
+class Bundles:
+    """A directory of bundles.
+
+    Args:
+        directory: Made where it is not there.
+        windows: Where parts of logs come from.
+    """
+
+    def __init__(self, directory: Path, windows: Windows = lambda _: {}) -> None:
+        self._directory = directory
+        self._windows = windows
+
+    def keep(self, decision: Decision, view: str, check: str) -> Path | None:
+        """Write the bundle of a decision, and return where it is. None where it cannot be written: a full disk stops no drain.
+
+        Args:
+            decision: What is about to be done.
+            view: What the scheduler shows of the node.
+            check: What the check of the node said.
+        """
+        digest = hashlib.blake2b(decision.id.encode(), digest_size=8).hexdigest()
+        path = self._directory / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime(decision.time))}-{digest}"
+        about = msgspec.json.format(msgspec.json.encode(msgspec.structs.replace(decision, signature="")))
+        parts = {"decision.json": about.decode(), "scheduler.txt": view, "check.txt": check, **self._windows(decision)}
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for name, text in list(parts.items())[:MAX_FILES]:
+                file = path / _UNSAFE.sub("_", name)[:128]
+                file.touch(mode=0o600)
+                file.write_bytes(text.encode(errors="replace")[-MAX_FILE:])
+            self._tidy()
+        except OSError as error:
+            log.warning("bundle_not_kept", decision=decision.id, error=str(error))
+            return None
+        return path
+
+    def _tidy(self) -> None:
+        """Remove the oldest bundles where there are too many."""
+        bundles = sorted(each for each in self._directory.iterdir() if each.is_dir())
+        for each in bundles[:-MAX_BUNDLES]:
+            shutil.rmtree(each, ignore_errors=True)

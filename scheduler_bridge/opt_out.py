@@ -1,0 +1,14 @@
+"""How a job's user says that nobody shall start it again: a word in the job's comment (Slurm), an annotation of it (Kubernetes)."""
+
+import re
+
+WORD = "schedmate-restart=no"
+"""In a comment, among other words."""
+ANNOTATION = "schedmate.io/restart"
+"""With the value `no`."""
+_WORD = re.compile(rf"(?:^|\s){re.escape(WORD)}(?:\s|$)")
+
+
+def opts_out(comment: str) -> bool:
+    """True where a comment holds the word."""
+    return bool(_WORD.search(comment))

@@ -1,0 +1,141 @@
+"""How a job is submitted again: the options with which it was submitted, as far as Slurm tells, and `sbatch` run as its user.
+
+What the script itself asks for (`#SBATCH`) sbatch reads again; the options say what counted in the end. The environment from which the
+job was submitted is not known: it gets its user's login environment (`--export=NONE`).
+"""
+
+import os
+import pwd
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from .errors import SlurmRefused, SlurmUnavailable
+from .job import NONE, SlurmJob
+
+COLUMNS = {
+    "name": 1024,
+    "timelimit": 40,
+    "feature": 1024,
+    "licenses": 1024,
+    "reservation": 256,
+    "cpus-per-task": 40,
+    "cpus-per-tres": 256,
+    "tres-per-socket": 256,
+    "stdout": 4096,
+    "stderr": 4096,
+    "stdin": 4096,
+    "workdir": 4096,
+    "comment": 4096,
+}
+"""What `squeue --Format` is asked for, and how wide each column is, in bytes."""
+_OPTIONS = {
+    "name": "job-name",
+    "timelimit": "time",
+    "feature": "constraint",
+    "licenses": "licenses",
+    "reservation": "reservation",
+    "cpus-per-task": "cpus-per-task",
+    "stdout": "output",
+    "stderr": "error",
+    "stdin": "input",
+    "workdir": "chdir",
+}
+_TIMEOUT_S = 10.0
+
+
+def read_columns(listed: str) -> dict[str, str]:
+    """Return the columns of one job by name; those that are not set are left out.
+
+    Columns are cut by their width, so that no text of the user is taken for another column.
+    """
+    row, found, begin = listed.encode(errors="surrogateescape"), {}, 0
+    for name, width in COLUMNS.items():
+        text = row[begin : begin + width].decode(errors="replace").strip()
+        begin += width
+        if text not in NONE:
+            found[name] = text
+    return found
+
+
+def options(job: SlurmJob, columns: Mapping[str, str]) -> list[str]:
+    """Return the options of `sbatch` that ask for the same again. Each is one word of a command line, `--name=value`."""
+    asked = {option: columns[name] for name, option in _OPTIONS.items() if name in columns}
+    asked |= {
+        "partition": job.partition,
+        "account": job.account,
+        "qos": job.qos,
+        "nodes": str(job.node_count),
+        "ntasks": str(job.tasks),
+        "mem": f"{job.memory:.0f}M" if job.memory else "",
+        "nodelist": ",".join(job.required_nodes),
+        "array": job.job.partition("_")[2],
+        "gres": _gres(job.tres_per_node),
+        "gpus": _gpus(job.tres_per_job),
+        "gpus-per-task": _gpus(job.tres_per_task),
+        "gpus-per-socket": _gpus(columns.get("tres-per-socket", "")),
+        "cpus-per-gpu": _gpus(columns.get("cpus-per-tres", "")),
+    }
+    words = [f"--{name}={value}" for name, value in asked.items() if value and "\0" not in value]
+    return [*words, "--requeue", *(["--exclusive"] if job.exclusive else [])]
+
+
+def submit(script: bytes, words: Sequence[str], user: str, environment: Mapping[str, str] | None = None) -> str:
+    """Submit a script for a user and return the new job's number.
+
+    `sbatch` runs as that user, with nothing of this process's environment but where Slurm is: what the script makes sbatch read, its user
+    may read, and no secret of ours reaches the job.
+
+    Raises:
+        SlurmRefused: Only root and the user may submit for the user, or Slurm refused.
+        SlurmUnavailable: Slurm does not answer. The job may have been submitted all the same.
+    """
+    try:
+        account = pwd.getpwnam(user)
+    except KeyError as error:
+        raise SlurmRefused("a user of this host", repr(user[:40]), "submit the job again by hand") from error
+    if os.geteuid() not in (0, account.pw_uid):
+        came = f"this process runs as user {os.geteuid()}"
+        raise SlurmRefused(f"root, who may submit for {user}, or {user}", came, "submit the job again by hand")
+    inherited = {**os.environ, **(environment or {})}
+    clean = {"LC_ALL": "C", "HOME": account.pw_dir, "USER": user, "LOGNAME": user}
+    clean |= {name: value for name, value in inherited.items() if name in ("PATH", "SLURM_CONF")}
+    other = os.geteuid() != account.pw_uid
+    try:
+        done = subprocess.run(
+            ["sbatch", "--parsable", "--export=NONE", *words],
+            input=script,
+            env=clean,
+            cwd="/",
+            capture_output=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+            user=account.pw_uid if other else None,
+            group=account.pw_gid if other else None,
+            extra_groups=os.getgrouplist(user, account.pw_gid) if other else None,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise SlurmUnavailable(f"sbatch to end within {_TIMEOUT_S:g} s", "no answer", "see scontrol ping") from error
+    except OSError as error:
+        raise SlurmUnavailable("the command sbatch", str(error), "install Slurm's client commands") from error
+    number = done.stdout.decode(errors="replace").strip().partition(";")[0]
+    if done.returncode != 0 or not number.isdecimal():
+        complaint = " ".join(done.stderr.decode(errors="replace").split())[:500] or f"exit code {done.returncode}"
+        away = any(sign in complaint for sign in ("Unable to contact", "Socket timed out", "Connection refused"))
+        kind = SlurmUnavailable if away else SlurmRefused
+        raise kind("sbatch to take the job", complaint, "submit it again by hand")
+    return number
+
+
+def _gres(tres: str) -> str:
+    """Return `shard:2` for Slurm's `gres:shard:2`."""
+    return ",".join(part.removeprefix("gres:").removeprefix("gres/") for part in _tres(tres))
+
+
+def _gpus(tres: str) -> str:
+    """Return `2` or `a100:2` for Slurm's `gres:gpu:a100:2`."""
+    prefixes = ("gres:gpu:", "gres/gpu:")
+    return next((part[len(prefixes[0]) :] for part in _tres(tres) if part.startswith(prefixes)), "")
+
+
+def _tres(tres: str) -> list[str]:
+    return [part.replace("=", ":") for part in tres.split(",") if part and tres not in NONE]
