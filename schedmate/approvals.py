@@ -75,23 +75,31 @@ def person() -> str:
         return f"uid {os.getuid()}"
 
 
-def write(settings: Settings, command: Command, about: str, reason: str, decision: Decision | None = None) -> None:
-    """Write one command in the name of the person who runs this, and return once Kafka has it. A stop is named `about`.
+def write(
+    settings: Settings,
+    command: Command,
+    about: str,
+    reason: str,
+    *,
+    user: str,
+    job: str = "",
+    expires: float | None = None,
+) -> None:
+    """Write one command of `user`, and return once Kafka has it. A stop is named `about`; `job` and `expires` are the decision's.
 
     Raises:
         TransportError: No broker, or no right to write.
     """
-    user = person()
     record = OperatorCommand(
         id=f"{command}/{about}/{user}",
         command=command,
         about="" if command is Command.STOP else about,
-        job=decision.job if decision else "",
+        job=job,
         user=user,
         principal=f"User:{settings.kafka.username}" if settings.kafka.username else "",
         host=socket.gethostname(),
         time=time.time(),
-        expires=decision.expires if decision else None,
+        expires=expires,
         reason=reason,
     )
     producer = producer_factory(settings)()

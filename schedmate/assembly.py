@@ -17,6 +17,7 @@ from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
 from processors.placements import Placements
+from processors.read.roles import Proposer
 from processors.settings import ProcessorSettings
 from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
@@ -34,15 +35,18 @@ def line_classifier(settings: ProcessorSettings, linear: LinearModel | None = No
     return LineClassifier(fallback=ModelClassifier(_embedder(settings), linear=linear))
 
 
-def job_processor(settings: ProcessorSettings, linear: LinearModel | None = None) -> JobProcessor:
+def job_processor(
+    settings: ProcessorSettings, linear: LinearModel | None = None, proposer: Proposer | None = None
+) -> JobProcessor:
     """Return all processors of a job.
 
     Args:
         settings: The operator's.
         linear: The line classifier's model; the one that ships where not given. Benchmarks give models that have not seen what they score.
+        proposer: Of the roles of number columns; as `linear`.
     """
     return JobProcessor(
-        StreamReader(line_classifier(settings, linear), MetricTracker(reports=settings.reports)),
+        StreamReader(line_classifier(settings, linear), MetricTracker(reports=settings.reports, proposer=proposer)),
         [
             Placements(),
             AlarmMonitor(),

@@ -1,12 +1,16 @@
 """How to reach Kafka as the settings say, and whether a program may do its work there."""
 
+from collections.abc import Callable
 from threading import Event
+from typing import TypeVar
 
 from resilience import Outage, retry
 from schedmate.settings import KafkaSection, SettingsError
 from streams.kafka import Connection, check_role
 from streams.rights import ROLES
 from streams.transport import BrokerUnavailable, TransportError
+
+Answer = TypeVar("Answer")
 
 RETRY_LIMIT_S = 2.0
 """A service starts so soon after its broker does; a try costs one connection."""
@@ -29,6 +33,11 @@ def kafka_connection(settings: KafkaSection) -> Connection:
     )
 
 
+def wait_for_broker(ask: Callable[[], Answer], stop: Event) -> Answer:
+    """Return what `ask` returns; a broker that is away is waited for, until `stop` is set: then `BrokerUnavailable` passes."""
+    return retry(ask, Outage("Kafka", limit_s=RETRY_LIMIT_S), on=BrokerUnavailable, stop=stop)
+
+
 def permitted(settings: KafkaSection, role: str, stop: Event) -> Connection:
     """Return how to reach Kafka, where the topics are there and this user may do what `role` needs; else raise `TransportError`.
 
@@ -41,6 +50,6 @@ def permitted(settings: KafkaSection, role: str, stop: Event) -> Connection:
             raise BrokerUnavailable(away[0])
         return check_role(connection, ROLES[role], settings.group)
 
-    if problems := retry(check, Outage("Kafka", limit_s=RETRY_LIMIT_S), on=BrokerUnavailable, stop=stop):
+    if problems := wait_for_broker(check, stop):
         raise TransportError("; ".join(problems))
     return connection

@@ -26,6 +26,7 @@ from streams.model_worker.pool import ModelMetrics
 from streams.producers.gpu import GpuAgentMetrics
 from streams.producers.kubernetes_events.watcher import KubernetesWatcherMetrics
 from streams.producers.metrics import CollectorMetrics, IntakeMetrics, ShippingMetrics
+from streams.producers.ray_events.watcher import RayWatcherMetrics
 from streams.producers.slurm_events.watcher import SlurmWatcherMetrics
 from streams.runtimes.metrics import EngineMetrics, PumpMetrics
 
@@ -59,6 +60,7 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("gpu-agent", GpuAgentMetrics),
     ("watch-scheduler", SlurmWatcherMetrics),
     ("watch-scheduler", KubernetesWatcherMetrics),
+    ("watch-scheduler", RayWatcherMetrics),
     ("collect, gpu-agent, watch-scheduler", ShippingMetrics),
 )
 """What makes each group, by the commands that serve it."""

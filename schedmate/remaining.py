@@ -1,6 +1,12 @@
 """What remains of a running job, as a person says it."""
 
 from datetime import datetime
+from typing import TYPE_CHECKING
+
+from schedmate.times import at
+
+if TYPE_CHECKING:
+    from sinks.redis import JobStatus
 
 _UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 
@@ -31,3 +37,16 @@ def ends(moment: datetime, now: datetime) -> str:
     """Return when it ends, in this host's time: the hour alone on the same day."""
     local, today = moment.astimezone(), now.astimezone()
     return local.strftime("%H:%M" if local.date() == today.date() else "%Y-%m-%d %H:%M")
+
+
+def remains_of(status: "JobStatus", now: float) -> str:
+    """Return what remains of a running job, with its interval, and when it would end; empty where nothing is expected of it."""
+    told, expected = status.estimate_time, status.estimate_remaining_s
+    if told is None or expected is None or status.ended is not None or status.estimate_attempt != status.attempt:
+        return ""
+    low, high, since = status.estimate_remaining_low_s or 0.0, status.estimate_remaining_high_s, now - told
+    if high is not None and since > high:
+        return f"overdue for {long(since - high)}"
+    said = remains(expected - since, low - since, None if high is None else high - since)
+    end, today = at(told + expected), at(now)
+    return f"{said}, until about {ends(end, today)}" if end and today and high is not None else said

@@ -1,6 +1,7 @@
-"""An analysis for a person."""
+"""An analysis for a person: what to say, in words and quoted lines, and how a terminal shows it."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -36,42 +37,86 @@ METHODS = {
 }
 
 
+class Row(NamedTuple):
+    """A sentence about what `name` says; an empty name goes on with the row before."""
+
+    name: str
+    text: str
+
+
+class Quote(NamedTuple):
+    """A line of the log, that the row before rests on."""
+
+    line: int
+    text: str
+
+
+Part = Row | Quote
+
+
 def report(analysis: Analysis, explain: bool = False) -> RenderableType:
+    """Return what `parts` says of a log, as a terminal shows it."""
+    return Group(Text(headline(analysis), style="bold"), *map(_shown, parts(analysis, explain)), Text())
+
+
+def _shown(part: Part) -> Text:
+    if isinstance(part, Row):
+        return Text(f"  {part.name:<9} {part.text}")
+    return Text(f"  {part.line:>9} | {part.text}", style="dim")
+
+
+def headline(analysis: Analysis) -> str:
+    """Return which log it is."""
+    return f"{analysis.file}  {analysis.lines:,} lines"
+
+
+def parts(analysis: Analysis, explain: bool = False) -> list[Part]:
     """Return what a person should know of a log: progress, speed, how it went, verdict and the quoted lines.
 
     With `explain`, also the readings of the step time that lost, and why.
     """
-    parts: list[RenderableType] = [Text(f"{analysis.file}  {analysis.lines:,} lines", style="bold")]
     if analysis.signs is not None:
-        return Group(*parts, *_signs(analysis.signs), Text())
-    parts += [_row("progress", _progress(analysis.metric)), _row("speed", _speed(analysis.metric, analysis.readings))]
-    parts += [*_how(analysis), *_ranks(analysis.over_ranks), *_curves(analysis)]
-    parts += [*_saved(analysis.checkpoint), *_alarms(analysis.alarms)]
+        return _signs(analysis.signs)
+    said: list[Part] = [
+        Row("progress", _progress(analysis.metric)),
+        Row("speed", _speed(analysis.metric, analysis.readings)),
+    ]
+    said += [*_how(analysis), *_ranks(analysis.over_ranks), *_curves(analysis)]
+    said += [*_saved(analysis.checkpoint), *_alarms(analysis.alarms)]
     if explain:
-        parts += _explained(analysis)
+        said += _explained(analysis)
     failure = analysis.failure
     if failure is None:
-        parts.append(_row("verdict", "no failure seen"))
+        said.append(Row("verdict", "no failure seen"))
     else:
-        parts += [_row("verdict", verdict(failure)), *(_quote(each.line, each.text) for each in failure.evidence)]
-        parts += [_row("to do", analysis.action)] if analysis.action else []
-    parts += [_row("model", second_look(each)) for each in analysis.answers if each.review]
-    return Group(*parts, Text())
+        said += [Row("verdict", verdict(failure)), *(Quote(each.line, each.text) for each in failure.evidence)]
+        said += [Row("to do", analysis.action)] if analysis.action else []
+    said += [Row("model", second_look(each)) for each in analysis.answers if each.review]
+    return said
 
 
-def _signs(signs: Sequence[Sign]) -> list[RenderableType]:
+def summary(analysis: Analysis) -> str:
+    """Return what matters most of a log, in one sentence: the verdict, else the worst of a node's log, else how far it came."""
+    if analysis.signs is not None:
+        return _signs(analysis.signs)[0].text
+    if analysis.failure is not None:
+        return verdict(analysis.failure)
+    return f"no failure seen; {_progress(analysis.metric)}"
+
+
+def _signs(signs: Sequence[Sign]) -> list[Part]:
     """Show what a node's log says, the worst first."""
-    rows: list[RenderableType] = [] if signs else [_row("node", "no sign of trouble that is known")]
+    rows: list[Part] = [] if signs else [Row("node", "no sign of trouble that is known")]
     for sign in sorted(signs, key=lambda each: list(Severity).index(each.first.severity))[:_SIGNS]:
         one, often = sign.first, f", {sign.times} times, until line {sign.last_line}" if sign.times > 1 else ""
         whose = f", job {', '.join(one.jobs)}" if one.jobs else ""
         rows.append(
-            _row(
+            Row(
                 one.severity, f"{one.signature} ({one.component}{f' {one.device}' if one.device else ''}{whose}){often}"
             )
         )
-        rows.append(_quote(one.place.line, one.place.text))
-    return [*rows, _row("", f"and {len(signs) - _SIGNS} more sorts")] if len(signs) > _SIGNS else rows
+        rows.append(Quote(one.place.line, one.place.text))
+    return [*rows, Row("", f"and {len(signs) - _SIGNS} more sorts")] if len(signs) > _SIGNS else rows
 
 
 def verdict(failure: Failure) -> str:
@@ -141,84 +186,76 @@ def _why_unknown(metric: JobMetric, readings: Sequence[StepTimeCandidate]) -> st
     return "one report alone, and none before to compare it with" if metric.reports == 1 else NO_CLOCK
 
 
-def _how(analysis: Analysis) -> list[RenderableType]:
+def _how(analysis: Analysis) -> list[Part]:
     """Say how the step time was obtained, and which templates were taken as progress."""
-    rows: list[RenderableType] = []
+    rows: list[Part] = []
     if analysis.metric is not None and analysis.metric.step_time_s is not None:
         best = analysis.readings[0] if analysis.readings else None
         rows.append(
-            _row(
+            Row(
                 "how",
                 f"{best.what}: {best.why}" if best else "the times at which events say that steps began and ended",
             )
         )
     total = sum(analysis.templates.values())
     for place, (template, count) in enumerate(analysis.templates.most_common(_TEMPLATES)):
-        rows.append(_row("" if place else "reports", f"{count} of {total} read: {template}"))
+        rows.append(Row("" if place else "reports", f"{count} of {total} read: {template}"))
     return rows
 
 
-def _curves(analysis: Analysis) -> list[RenderableType]:
+def _curves(analysis: Analysis) -> list[Part]:
     """Draw step time (its range) and loss (first to last) over the reports; no curve of fewer than five."""
-    rows: list[RenderableType] = []
+    rows: list[Part] = []
     times = [point.seconds for point in analysis.points if point.seconds is not None]
     losses = [(point.loss, point.line) for point in analysis.points if point.loss is not None]
     if curve := sparkline(times):
-        rows.append(_row("step time", f"{curve}  {seconds(min(times))} to {seconds(max(times))}"))
+        rows.append(Row("step time", f"{curve}  {seconds(min(times))} to {seconds(max(times))}"))
     if len(losses) > 1:
         curve = sparkline([loss for loss, _ in losses])
         (first, begin), (last, end) = losses[0], losses[-1]
         rows.append(
-            _row("loss", f"{f'{curve}  ' if curve else ''}{first:.4g} → {last:.4g} (lines {begin:,} to {end:,})")
+            Row("loss", f"{f'{curve}  ' if curve else ''}{first:.4g} → {last:.4g} (lines {begin:,} to {end:,})")
         )
     return rows
 
 
-def _ranks(ranks: OverRanks | None) -> list[RenderableType]:
+def _ranks(ranks: OverRanks | None) -> list[Part]:
     if ranks is None:
         return []
     slowest = f"rank {ranks.slowest} is the slowest, {ranks.lag:.2f} times the median"
-    return [_row("ranks", f"{ranks.ranks}: {seconds(ranks.step_time_s)} a step, spread {ranks.spread:.0%}; {slowest}")]
+    return [Row("ranks", f"{ranks.ranks}: {seconds(ranks.step_time_s)} a step, spread {ranks.spread:.0%}; {slowest}")]
 
 
-def _saved(checkpoint: Checkpoint | None) -> list[RenderableType]:
+def _saved(checkpoint: Checkpoint | None) -> list[Part]:
     """Show where the job could go on, with the line that shows that it is durable."""
     if checkpoint is None:
         return []
     step = f"step {checkpoint.step}" if checkpoint.step is not None else "a step that no line names"
     where = f", {checkpoint.path}" if checkpoint.path else ""
-    shown = [_quote(each.line, each.text) for each in checkpoint.evidence[-1:]]
-    return [_row("saved", f"{step}{where}"), *shown]
+    shown = [Quote(each.line, each.text) for each in checkpoint.evidence[-1:]]
+    return [Row("saved", f"{step}{where}"), *shown]
 
 
-def _alarms(alarms: Sequence[Alarm]) -> list[RenderableType]:
+def _alarms(alarms: Sequence[Alarm]) -> list[Part]:
     """Show what went wrong on the way, each with the line that shows it."""
-    rows: list[RenderableType] = []
+    rows: list[Part] = []
     for place, alarm in enumerate(alarms[:_ALARMS]):
-        rows.append(_row("" if place else "alarms", alarm.detail))
-        rows += [_quote(each.line, each.text) for each in alarm.evidence[:1]]
+        rows.append(Row("" if place else "alarms", alarm.detail))
+        rows += [Quote(each.line, each.text) for each in alarm.evidence[:1]]
     if len(alarms) > _ALARMS:
-        rows.append(_row("", f"and {len(alarms) - _ALARMS} more"))
+        rows.append(Row("", f"and {len(alarms) - _ALARMS} more"))
     return rows
 
 
-def _explained(analysis: Analysis) -> list[RenderableType]:
+def _explained(analysis: Analysis) -> list[Part]:
     """List the readings of the step time that were weighed, with their scores."""
-    rows: list[RenderableType] = []
+    rows: list[Part] = []
     for place, reading in enumerate(analysis.readings):
         given = " (given)" if not place and reading.score >= THRESHOLD else ""
         text = (
             f"{seconds(reading.seconds)} from {reading.what}, score {max(reading.score, 0.0):.2f}{given}: {reading.why}"
         )
-        rows.append(_row("" if place else "readings", text))
+        rows.append(Row("" if place else "readings", text))
     metric = analysis.metric
     lacking = "no time beside a step; the rate is printed" if metric and metric.throughput is not None else NO_CLOCK
-    return rows or [_row("readings", f"none: {lacking}")]
-
-
-def _row(name: str, value: str) -> Text:
-    return Text(f"  {name:<9} {value}")
-
-
-def _quote(line: int, text: str) -> Text:
-    return Text(f"  {line:>9} | {text}", style="dim")
+    return rows or [Row("readings", f"none: {lacking}")]

@@ -26,6 +26,7 @@ from schedmate import pipe
 from schedmate.advisor.settings import AdvisorSettings
 from schedmate.notifications.settings import NotifySettings
 from schedmate.passwords import without_password
+from schedmate.web.settings import WebSettings
 from scheduler_bridge.settings import BridgeSettings
 from sinks.settings import ClickHouseSettings, RedisSettings
 from streams.settings import KafkaSettings, LanguageModelSettings, ProducerSettings
@@ -37,7 +38,8 @@ OTHER_VARIABLES = frozenset(
     f"{PREFIX}{name}"
     for name in (
         "CONFIG", "JOB_ID", "ATTEMPT", "RANK",
-        "ASK_MODELS", "BIND", "GPU_IMAGE", "IMAGE", "KAFKA_CLUSTER", "KAFKA_HEAP", "KAFKA_HOST", "KAFKA_PORT",
+        "ASK_MODELS", "BIND", "CLICKHOUSE_HOST", "CLICKHOUSE_USER", "GPU_IMAGE", "GRAFANA_PORT", "PROMETHEUS_URL",
+        "IMAGE", "KAFKA_CLUSTER", "KAFKA_HEAP", "KAFKA_HOST", "KAFKA_PORT",
         "MODEL", "MODEL_LENGTH", "MODEL_MEMORY", "MODEL_SERVERS", "PARTITIONS", "REDIS_MEMORY", "RETENTION_DAYS", "SECRETS",
     )
 )  # fmt: skip
@@ -95,6 +97,10 @@ class NotifySection(NotifySettings, _WithPassword):
     """Whom `notify` tells of decisions, failures and alarms. The password is for the mail server."""
 
 
+class WebSection(WebSettings, _WithPassword):
+    """What people may do on the page that `web` serves. The password is what a proxy proves itself with."""
+
+
 class ServiceSettings(BaseModel, frozen=True, extra="forbid"):
     """What long-running commands say about themselves."""
 
@@ -120,6 +126,7 @@ class Settings(BaseSettings):
     language_model: LanguageModelSection = LanguageModelSection()
     advisor: AdvisorSettings = AdvisorSettings()
     notify: NotifySection = NotifySection()
+    web: WebSection = WebSection()
     service: ServiceSettings = ServiceSettings()
 
     @classmethod

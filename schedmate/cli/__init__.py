@@ -38,6 +38,7 @@ COMMANDS = {
     "dead-letters": "Show what could not be read, send it again, or pass a message over.",
     "migrate": "Create ClickHouse's tables, or bring them up to date.",
     "query": "Ask ClickHouse one of the usual questions, or any other.",
+    "export": "Hand a job's numbers to TensorBoard or MLflow.",
     "advise": "Say what a job trains, and learn how long jobs run.",
     "web": "Serve a page: jobs, verdicts and decisions in a browser.",
     "explain": "Explain why a job failed, on a page for a colleague.",
@@ -47,6 +48,7 @@ COMMANDS = {
     "shadow-report": "Show what decisions in shadow mode would have done.",
     "feedback": "Correct a verdict.",
     "simulate": "Replay a trace under scheduling policies.",
+    "starts": "Say when each job that waits will start.",
     "workload": "Make a synthetic trace for `simulate`, from a seed.",
     "config": "Show the settings in force and where each came from.",
 }

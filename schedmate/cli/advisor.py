@@ -15,10 +15,12 @@ def command(context: typer.Context) -> None:
 
     Example: `schedmate --set advisor.history=/var/lib/schedmate/history.db advisor`
     """
+    from functools import partial
+
     from schedmate.advisor.history_file import history_file
     from schedmate.advisor.submissions import SubmissionAdvisor
     from schedmate.assembly import producer_factory
-    from schedmate.connections import kafka_connection, permitted
+    from schedmate.connections import kafka_connection, permitted, wait_for_broker
     from schedmate.service import service
     from schedmate.services.advisor import READ, Publisher
     from streams.kafka import KafkaConsumer
@@ -31,8 +33,9 @@ def command(context: typer.Context) -> None:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "advisor", running.stop)
         running.telemetry.health = connection.problems
-        with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s, standby=True) as consumer:
-            producer = producer_factory(settings)()
+        join = partial(KafkaConsumer, connection, group, READ, settings.kafka.session_timeout_s, standby=True)
+        with wait_for_broker(join, running.stop) as consumer:
+            producer = wait_for_broker(producer_factory(settings), running.stop)
             publisher = Publisher(producer, running.stop)
             pump = Pump(consumer, producer, SubmissionAdvisor(store, publisher).handle)
             running.telemetry.export(pump.metrics, publisher.outage.metrics)

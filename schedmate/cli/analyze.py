@@ -1,14 +1,18 @@
 """`schedmate analyze`: what a stored log holds."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.cli.console import say_json, warn
+from schedmate.cli.console import say, say_json, warn
 from schedmate.cli.listing import print_rows
 from schedmate.settings import Loaded
+
+if TYPE_CHECKING:
+    from schedmate.analysis import Analysis
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -27,6 +31,14 @@ COLUMNS = (
 """What a row of CSV holds, by its place in the JSON object."""
 
 
+SHORT = tuple(
+    column
+    for column in COLUMNS
+    if column[1] in {"file", "last_step", "last_loss", "step_time_s", "error_type", "signature", "root_line"}
+)
+"""What a row of the table holds, for a person."""
+
+
 @app.command()
 def command(
     context: typer.Context,
@@ -34,6 +46,13 @@ def command(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file, a line each.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="CSV with a header: a row a file.")] = False,
+    as_table: Annotated[bool, typer.Option("--table", help="A table: a row a file.")] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a page of HTML with curves, verdicts and quoted lines; it needs nothing else."
+        ),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show every reading of the step time that was weighed, and why it lost.")
     ] = False,
@@ -45,7 +64,8 @@ def command(
     Where `language_model.servers` names servers, or `language_model.load` a model, these are asked about what stays open, and about the
     verdict.
 
-    Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --csv logs/*.log > runs.csv`
+    Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --csv logs/*.log > runs.csv`,
+    `schedmate analyze --html runs.html logs/*.log`
     """
     from schedmate import logging
     from schedmate.analysis import analyze
@@ -53,12 +73,13 @@ def command(
     from schedmate.language_models import asked_at_once, language_model
     from schedmate.read_log import LogReader
     from schedmate.report import report
+    from schedmate.report_page import page
     from schedmate.safe_console import SafeConsole
     from schedmate.tail import find_tail
     from streams.producers.stored import UnreadableLog
 
-    if as_json and as_csv:
-        raise typer.BadParameter("--json and --csv exclude each other")
+    if sum((as_json, as_csv, as_table, html is not None)) > 1:
+        raise typer.BadParameter("--json, --csv, --table and --html exclude each other")
     loaded: Loaded = context.obj
     model = language_model(loaded.settings.language_model)
     asked = {"ask_models": model is not None}
@@ -67,8 +88,9 @@ def command(
     if model:
         logging.configure(loaded.settings.service)  # what a server does wrong is said on standard error
     console, failed = SafeConsole(soft_wrap=True), False
-    rows: list[list[object]] = []
-    with LogReader(files, speaks=not as_csv and len(files) > 1) as reader:
+    whole = as_csv or as_table or html is not None
+    results: list[Analysis] = []
+    with LogReader(files, speaks=not whole and len(files) > 1) as reader:
         for file in reader.files():
             try:
                 tail = find_tail(file, processor, loaded.settings.processors.reports)
@@ -77,14 +99,22 @@ def command(
                 warn(str(error))
                 failed = True
                 continue
-            if as_csv:
-                contract = result.contract()
-                rows.append([(contract[part] or {}).get(name) if part else contract[name] for part, name in COLUMNS])
+            if whole:
+                results.append(result)
             elif as_json:
                 say_json(json.dumps(result.contract(), ensure_ascii=False))
             else:
                 console.print(report(result, explain))
-    if as_csv:
-        print_rows([name for _, name in COLUMNS], rows, as_csv=True)
+    if html is not None:
+        html.write_text(page(results, explain), encoding="utf-8")
+        say(f"wrote {html}: {len(results)} log{'' if len(results) == 1 else 's'}")
+    elif whole:
+        columns = COLUMNS if as_csv else SHORT
+        print_rows([name for _, name in columns], [_row(each, columns) for each in results], as_csv=as_csv)
     if failed:
         raise typer.Exit(2)
+
+
+def _row(result: "Analysis", columns: Sequence[tuple[str, str]]) -> list[object]:
+    contract = result.contract()
+    return [(contract[part] or {}).get(name) if part else contract[name] for part, name in columns]

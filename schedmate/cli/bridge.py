@@ -8,56 +8,67 @@ from schedmate.settings import Loaded
 
 if TYPE_CHECKING:
     from scheduler_bridge.actuators import Actuator
+    from scheduler_bridge.settings import BridgeSettings
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
 @app.command()
 def command(context: typer.Context) -> None:
-    """Turn verdicts and slowdowns into decisions, and decisions into actions of the scheduler, Slurm or Kubernetes (`bridge.scheduler`).
+    """Turn verdicts and slowdowns into decisions, and decisions into actions of Slurm, Kubernetes or Ray (`bridge.scheduler`).
 
     It only publishes decisions until `bridge.modes` gives an action (`restart`, `cancel_packing`, `drain` …: docs/decisions.md) the mode
     `act`, or `approve`, in which each decision waits for `schedmate decisions approve`. `schedmate decisions stop` stops all actions.
 
-    What it does is checked at the scheduler and written to the topic `decision-results`. It needs rights there: docs/slurm.md and
-    docs/kubernetes.md say which. Run one for each cluster.
+    What it does is checked at the scheduler and written to the topic `decision-results`. It needs rights there: docs/slurm.md,
+    docs/kubernetes.md and docs/ray.md say which. Run one for each cluster.
 
     Example: `schedmate --set bridge.modes=restart=act,cancel_packing=approve bridge`
     """
-    from schedmate.connections import kafka_connection, permitted
+    from functools import partial
+
+    from schedmate.connections import kafka_connection, permitted, wait_for_broker
     from schedmate.service import service
     from schedmate.services.bridge import READ, Bridging, History
+    from schedmate.services.log_windows import LogWindows
+    from scheduler_bridge.bundle import Bundles
     from streams.kafka import KafkaConsumer, KafkaProducer
     from streams.runtimes.pump import Pump
 
     loaded: Loaded = context.obj
     settings = loaded.settings
-    actuator = _actuator(settings.bridge.scheduler)
+    scheduler = actuator(settings.bridge)
     with service(settings, "bridge") as running:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "bridge", running.stop)
-        producer = KafkaProducer(connection, settings.kafka.compression)
+        producer = wait_for_broker(partial(KafkaProducer, connection, settings.kafka.compression), running.stop)
+        windows = LogWindows(connection)
         group = f"{settings.kafka.group}-bridge"
-        with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s, standby=True) as consumer:
+        join = partial(KafkaConsumer, connection, group, READ, settings.kafka.session_timeout_s, standby=True)
+        with wait_for_broker(join, running.stop) as consumer:
             bridging = Bridging(
-                actuator,
-                settings.bridge.options(),
+                scheduler,
+                settings.bridge,
                 producer,
                 History(connection),
                 running.stop,
                 active=lambda: consumer.active,
+                bundles=Bundles(settings.bridge.bundle_directory, windows)
+                if settings.bridge.bundle_directory
+                else None,
             )
             pump = Pump(consumer, producer, bridging.handle)
             running.telemetry.health = lambda: [*connection.problems(), *bridging.problems()]
             running.telemetry.export(bridging.bridge.metrics, pump.metrics)
             pump.run(running.stop)
         bridging.close()
+        windows.close()
         producer.close()
 
 
-def _actuator(scheduler: str) -> "Actuator":
+def actuator(settings: "BridgeSettings") -> "Actuator":
     """Return what carries decisions out at a scheduler."""
-    if scheduler == "kubernetes":
+    if settings.scheduler == "kubernetes":
         from schedmate.extras import require
 
         require("kubernetes")
@@ -65,6 +76,21 @@ def _actuator(scheduler: str) -> "Actuator":
         from scheduler_clients.kubernetes import KubernetesClient
 
         return KubernetesActuator(KubernetesClient.connect())
-    from scheduler_bridge.actuators.slurm import SlurmActuator
+    if settings.scheduler == "ray":
+        from scheduler_bridge.actuators.ray import RayActuator
+        from scheduler_clients.ray import RayClient, RayConnection
 
-    return SlurmActuator()
+        return RayActuator(RayClient(RayConnection.find()))
+    from scheduler_bridge.actuators.slurm import NodeChecks, Resubmission, SlurmActuator
+    from scheduler_clients.slurm import SlurmClient
+    from scheduler_clients.slurm.kept_jobs import KeptJobs
+    from scheduler_clients.slurm.node_check import SlurmNodeCheck
+
+    client = SlurmClient()
+    kept = KeptJobs(settings.kept_jobs_directory) if settings.kept_jobs_directory else None
+    command = SlurmNodeCheck(settings.node_check, settings.node_check_options, settings.node_check_seconds)
+    return SlurmActuator(
+        client,
+        resubmission=Resubmission(client, kept) if kept else None,
+        checks=NodeChecks(client, command) if settings.node_check else None,
+    )

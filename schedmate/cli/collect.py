@@ -85,7 +85,7 @@ def command(
     from streams.producers.metrics import ShippingMetrics
     from streams.producers.paths import InvalidPattern
     from streams.producers.pipe_intake import SocketInUse
-    from streams.producers.shipper import SpoolSettings
+    from streams.producers.spool import SpoolSettings
     from streams.transport import Producer
 
     loaded: Loaded = context.obj

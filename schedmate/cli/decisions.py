@@ -137,10 +137,11 @@ def _decide(context: typer.Context, command: Command, decision_id: str, reason: 
 
 
 def _write(context: typer.Context, command: Command, about: str, reason: str, decision: Decision | None = None) -> None:
-    from schedmate.approvals import write
+    from schedmate.approvals import person, write
 
     loaded: Loaded = context.obj
-    write(loaded.settings, command, about, reason, decision)
+    job, expires = (decision.job, decision.expires) if decision else ("", None)
+    write(loaded.settings, command, about, reason, user=person(), job=job, expires=expires)
 
 
 def _approvals(context: typer.Context) -> "Approvals":

@@ -95,10 +95,10 @@ def command(
         recorder = _recorder(record, source)
         agent = GpuAgent(source, connect, every, recorder=recorder, stop=running.stop)
         running.telemetry.export(agent.metrics, ShippingMetrics(agent.shipper.counters))
-        began = time.time()
+        began = time.monotonic()
 
         def health() -> list[str]:
-            silent = time.time() - max(began, agent.last_round)
+            silent = time.monotonic() - max(began, agent.last_round)
             return [f"no GPU could be sampled for {silent:.0f} s"] if silent > max(SILENT_S, 3 * every) else []
 
         running.telemetry.health = health

@@ -17,7 +17,9 @@ def command(context: typer.Context) -> None:
     Examples: `schedmate --set language_model.servers=http://127.0.0.1:8000/v1 model-worker`,
     `schedmate --set language_model.load=Qwen/Qwen2.5-7B-Instruct model-worker`
     """
-    from schedmate.connections import kafka_connection, permitted
+    from functools import partial
+
+    from schedmate.connections import kafka_connection, permitted, wait_for_broker
     from schedmate.language_models import language_model
     from schedmate.service import service
     from schedmate.settings import SettingsError
@@ -38,7 +40,7 @@ def command(context: typer.Context) -> None:
                 "language_model.load"
             )
         chunks_of = chunks_by_offset(KafkaReader(connection))
-        partitions = list_topics(connection)["model-answers"]
+        partitions = wait_for_broker(partial(list_topics, connection), running.stop)["model-answers"]
         answerer = QuestionAnswerer(model, chunks_of, partitions, settings.language_model.answer_seconds)
         running.telemetry.export(answerer.metrics, model.metrics, model.store.metrics)
         group, timeout_s = f"{settings.kafka.group}-model-worker", settings.kafka.session_timeout_s

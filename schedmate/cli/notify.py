@@ -22,7 +22,9 @@ def command(context: typer.Context) -> None:
 
     Example: `schedmate --set notify.slack_file=/etc/schedmate/slack --set notify.slack_severity=warning notify`
     """
-    from schedmate.connections import kafka_connection, permitted
+    from functools import partial
+
+    from schedmate.connections import kafka_connection, permitted, wait_for_broker
     from schedmate.service import service
     from streams.kafka import KafkaConsumer, KafkaProducer
     from streams.runtimes.pump import Batch, Pump
@@ -33,9 +35,10 @@ def command(context: typer.Context) -> None:
     with service(settings, "notify") as running:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "notifier", running.stop)
-        producer = KafkaProducer(connection, settings.kafka.compression)
+        producer = wait_for_broker(partial(KafkaProducer, connection, settings.kafka.compression), running.stop)
         group = f"{settings.kafka.group}-notify"
-        with KafkaConsumer(connection, group, READ, settings.kafka.session_timeout_s) as consumer:
+        join = partial(KafkaConsumer, connection, group, READ, settings.kafka.session_timeout_s)
+        with wait_for_broker(join, running.stop) as consumer:
 
             def tell(batch: Batch) -> None:
                 for _, record in batch:

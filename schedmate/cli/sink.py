@@ -15,8 +15,10 @@ def command(context: typer.Context) -> None:
 
     Example: `schedmate migrate && schedmate --set clickhouse.url=http://default@ch1:8123/schedmate sink`
     """
+    from functools import partial
+
     from schedmate.assembly import producer_factory
-    from schedmate.connections import kafka_connection, permitted
+    from schedmate.connections import kafka_connection, permitted, wait_for_broker
     from schedmate.service import service
     from schedmate.services.sink import opened
     from sinks import SinkUnavailable
@@ -31,8 +33,9 @@ def command(context: typer.Context) -> None:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "sink", running.stop)
         running.telemetry.health = lambda: [*connection.problems(), *sinks.problems()]
-        with KafkaConsumer(connection, group, STORED_TOPICS, settings.kafka.session_timeout_s) as consumer:
-            producer = producer_factory(settings)()
+        join = partial(KafkaConsumer, connection, group, STORED_TOPICS, settings.kafka.session_timeout_s)
+        with wait_for_broker(join, running.stop) as consumer:
+            producer = wait_for_broker(producer_factory(settings), running.stop)
             pump = Pump(
                 consumer, producer, sinks.write, settings.clickhouse.batch_rows, settings.clickhouse.batch_seconds
             )

@@ -8,7 +8,7 @@ import typer
 from schedmate.cli.cells import shown
 from schedmate.cli.console import console, say_json, warn
 from schedmate.cli.listing import Csv, Json, Since, blocks, print_rows
-from schedmate.remaining import ends, long, remains
+from schedmate.remaining import remains_of
 from schedmate.report import AGAIN, NO_CLOCK, NO_REPORT, rate, seconds
 from schedmate.settings import Loaded, SettingsError
 from schedmate.times import ago, at, local_and_ago, span
@@ -86,7 +86,7 @@ def _all(statuses: "list[JobStatus]", *, as_csv: bool) -> None:
             one.state,
             _numbers(("step", one.step), ("loss", one.loss)),
             _speed(one),
-            _remains(one, now).partition(" (")[0],
+            remains_of(one, now).partition(" (")[0],
             at(one.metric_time),
             note(one),
         )
@@ -117,7 +117,7 @@ def details(status: "JobStatus") -> dict[str, str]:
         "what": _joined(status.command, _some("in {}", status.directory), _some("by {}", status.user)),
         "progress": _numbers(("step", status.step), ("epoch", status.epoch), ("loss", status.loss)),
         "speed": _joined(_speed(status), _throughput(status)) or _why_unknown(status),
-        "remains": _remains(status, time.time()),
+        "remains": remains_of(status, time.time()),
         "slowest rank": _slowest(status),
         "last report": at(status.metric_time),
         "alarms": "; ".join(status.alarms.values()),
@@ -166,19 +166,6 @@ def _numbers(*named: tuple[str, float | None]) -> str:
             if value is not None
         )
     )
-
-
-def _remains(status: "JobStatus", now: float) -> str:
-    """Return what remains of a running job, with its interval, and when it would end; empty where nothing is expected of it."""
-    told, expected = status.estimate_time, status.estimate_remaining_s
-    if told is None or expected is None or status.ended is not None or status.estimate_attempt != status.attempt:
-        return ""
-    low, high, since = status.estimate_remaining_low_s or 0.0, status.estimate_remaining_high_s, now - told
-    if high is not None and since > high:
-        return f"overdue for {long(since - high)}"
-    said = remains(expected - since, low - since, None if high is None else high - since)
-    end, today = at(told + expected), at(now)
-    return f"{said}, until about {ends(end, today)}" if end and today and high is not None else said
 
 
 def _slowest(status: "JobStatus") -> str:

@@ -41,15 +41,19 @@ def slurm(
 ) -> None:
     """Watch Slurm's list of jobs, and ship what changes: submitted, started, packed, unpacked, requeued, ended.
 
-    It needs Slurm's client commands and the right to see all jobs. Run one for each cluster.
+    It needs Slurm's client commands and the right to see all jobs. Run one for each cluster. With `bridge.kept_jobs_directory` it keeps
+    the jobs' scripts there, too.
 
     Example: `schedmate watch-scheduler slurm --interval 2`
     """
+    from scheduler_clients.slurm.kept_jobs import KeptJobs
     from streams.producers.slurm_events import SlurmWatcher
 
     loaded: Loaded = context.obj
     file = checkpoint or loaded.settings.producer.directory / "slurm-events.json"
-    _watch(loaded.settings, "Slurm", file, interval, lambda connect: SlurmWatcher(connect, file))
+    directory = loaded.settings.bridge.kept_jobs_directory
+    kept = KeptJobs(directory) if directory else None
+    _watch(loaded.settings, "Slurm", file, interval, lambda connect: SlurmWatcher(connect, file, kept=kept))
 
 
 @app.command()
@@ -92,6 +96,41 @@ def kubernetes(
     _watch(loaded.settings, "Kubernetes", file, interval, made)
 
 
+@app.command()
+def ray(
+    context: typer.Context,
+    address: Annotated[
+        str,
+        typer.Option(
+            metavar="URL", help="Ray's dashboard.", show_default="RAY_API_SERVER_ADDRESS, else http://127.0.0.1:8265"
+        ),
+    ] = "",
+    interval: Annotated[
+        float | None,
+        typer.Option(min=0.05, help="Seconds between looks.", show_default="producer.scheduler_seconds"),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="What was told already.", show_default="ray-events.json in producer.directory"
+        ),
+    ] = None,
+) -> None:
+    """Watch the jobs submitted to Ray, and ship what changes: submitted, started, requeued, ended.
+
+    It needs no package of Ray's, and the cluster's token where there is one (`RAY_AUTH_TOKEN`, docs/ray.md). Run one for each cluster.
+
+    Example: `schedmate watch-scheduler ray --address http://ray-head:8265`
+    """
+    from scheduler_clients.ray import RayClient, RayConnection
+    from streams.producers.ray_events import RayWatcher
+
+    loaded: Loaded = context.obj
+    file = checkpoint or loaded.settings.producer.directory / "ray-events.json"
+    client = RayClient(RayConnection.find(address))
+    _watch(loaded.settings, "Ray", file, interval, partial(RayWatcher, checkpoint=file, client=client))
+
+
 def _watch(
     settings: Settings,
     scheduler: str,
@@ -111,10 +150,10 @@ def _watch(
     with service(settings, "watch-scheduler") as running:
         file.parent.mkdir(parents=True, exist_ok=True)
         watcher = make(connect)
-        began = time.time()
+        began = time.monotonic()
 
         def health() -> list[str]:
-            silent = time.time() - max(began, watcher.last_look)
+            silent = time.monotonic() - max(began, watcher.last_look)
             return [f"{scheduler} has not answered for {silent:.0f} s"] if silent > SILENT_S else []
 
         running.telemetry.export(watcher.metrics, ShippingMetrics(watcher.shipper.counters))

@@ -16,7 +16,7 @@ def command(context: typer.Context) -> None:
     from functools import partial
 
     from schedmate.assembly import job_processor, node_processor
-    from schedmate.connections import kafka_connection, permitted
+    from schedmate.connections import kafka_connection, permitted, wait_for_broker
     from schedmate.service import service
     from streams.kafka import list_topics
     from streams.runtimes.engine import Engine
@@ -30,7 +30,7 @@ def command(context: typer.Context) -> None:
         connection = permitted(settings.kafka, "worker", running.stop)
         processor = job_processor(settings.processors)
         nodes = node_processor(settings.processors)
-        partitions = list_topics(connection)
+        partitions = wait_for_broker(partial(list_topics, connection), running.stop)
         engine = Engine(processor, partitions["job-logs"])
         node_engine = Engine(nodes, partitions["node-logs"], metrics=EngineMetrics("node_worker"))
         running.telemetry.export(engine.metrics, node_engine.metrics, *processor.metric_groups(), nodes.metrics)

@@ -14,7 +14,7 @@ from schedmate.demo.cluster import Cluster
 from schedmate.demo.gpus import Gpus
 from schedmate.demo.shipping import Shipping
 from schedmate.services.sink import Sinks, Store
-from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators.local import LocalActuator
 from scheduler_bridge.bridge import Accepted
 from scheduler_bridge.selectors import Selector
@@ -26,7 +26,7 @@ from streams.runtimes.pump import Batch, Pump
 from streams.transport import outgoing
 
 BRIDGED = ("failures", "slowdowns", "decisions", "decision-results", "job-events", "checkpoints", "approvals")
-OPTIONS = BridgeOptions(
+SETTINGS = BridgeSettings(
     modes={
         Action.RESTART: Mode.ACT,
         Action.CANCEL_PACKING: Mode.ACT,
@@ -35,9 +35,9 @@ OPTIONS = BridgeOptions(
     },
     evict_for=(Selector.parse("partition=urgent"),),
     evictable=(Selector.parse("partition=spot"),),
-    evict_wait=0.0,
-    evict_grace=0.0,
-    evict_yield=1.0,
+    evict_wait_seconds=0.0,
+    evict_grace_seconds=0.0,
+    evict_yield_seconds=1.0,
 )
 """What the demo's operator allows."""
 POLL_S = 0.002
@@ -66,7 +66,7 @@ class Pipeline:
         nodes = Engine(node_processor(ProcessorSettings()))
         self._worker = LocalWorker(self.broker, [Engine(self.processor), nodes])
         self.cluster = Cluster(directory / "jobs", self._emit, self.shipping.take)
-        self._bridge = Bridge(LocalActuator(self.cluster.scheduler), OPTIONS, self.publish)
+        self._bridge = Bridge(LocalActuator(self.cluster.scheduler), SETTINGS, self.publish)
         sinks = Sinks([Store("ClickHouse", self.writer.write, Outage("ClickHouse"))], threading.Event())
         producer = self.broker.producer()
         self._acting = Pump(self.broker.consumer("bridge", BRIDGED), producer, self._accept, seconds=POLL_S)

@@ -11,7 +11,8 @@ from scheduler_bridge.actuators.local import Output
 from streams.memory import MemoryBroker
 from streams.producers.chunker import Chunker, Ready
 from streams.producers.pieces import PieceSplitter
-from streams.producers.shipper import Envelope, Shipper, Source, SpoolSettings
+from streams.producers.shipper import Envelope, Shipper, Source
+from streams.producers.spool import SpoolSettings
 from streams.transport import outgoing
 
 SPOOL_BYTES = 64 << 20

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from processors.diagnose import Signature
 from records import FailureSource
@@ -33,20 +33,28 @@ _BY_TYPE = {
 }
 
 
+class Part(NamedTuple):
+    """A sentence (`text`), or a line of a log (`quote`) and where it stands, as far as known."""
+
+    kind: Literal["text", "quote"]
+    text: str
+    place: Mapping[str, Any] | None = None
+
+
 @dataclass
 class Section:
-    """A heading, and what stands below it: (`text`, sentence) or (`quote`, line)."""
+    """A heading, and what stands below it."""
 
     title: str
-    parts: list[tuple[str, str]] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
 
     def say(self, text: str) -> None:
         """Add a sentence."""
-        self.parts.append(("text", one_line(text)))
+        self.parts.append(Part("text", one_line(text)))
 
-    def quote(self, place: str, text: str) -> None:
-        """Add a line of a log, with its place."""
-        self.parts.append(("quote", f"{one_line(place)} | {one_line(text)}"))
+    def quote(self, named: str, text: str, place: Mapping[str, Any] | None = None) -> None:
+        """Add a line of a log; `place` has its topic, partition, offset and line."""
+        self.parts.append(Part("quote", f"{one_line(named)} | {one_line(text)}", place))
 
 
 def plain(facts: JobFacts, signatures: Mapping[str, Signature], width: int | None = None) -> str:
@@ -54,7 +62,7 @@ def plain(facts: JobFacts, signatures: Mapping[str, Signature], width: int | Non
     lines: list[str] = []
     for section in sections(facts, signatures):
         lines += [section.title, "=" * len(section.title) if not lines else "-" * len(section.title)]
-        for kind, text in section.parts:
+        for kind, text, _ in section.parts:
             lines += [f"    {text}"] if kind == "quote" else _folded(text, width)
         lines.append("")
     return "\n".join(lines)
@@ -70,7 +78,7 @@ def markdown(facts: JobFacts, signatures: Mapping[str, Signature]) -> str:
     for section in sections(facts, signatures):
         lines += [f"{'##' if lines else '#'} {_escaped(section.title)}", ""]
         before = ""
-        for kind, text in section.parts:
+        for kind, text, _ in section.parts:
             lines += [""] if kind != before == "text" or (kind == "text" and before == "quote") else []
             lines.append(f"    {text}" if kind == "quote" else f"- {_escaped(text)}")
             before = kind
@@ -157,7 +165,7 @@ def _verdict(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     if row["root_line"] is None:
         section.say("No line explains it.")
     for one in row["evidence"]:
-        section.quote(_place(one), one["text"])
+        section.quote(_place(one), one["text"], one)
     return section
 
 
@@ -237,7 +245,7 @@ def _found(section: Section, facts: JobFacts, row: Row | None, bearing: str) -> 
             section.say(
                 f"{_moment(one['time'])} {one['node']}: {one['signature']}{f' ({part})' if part else ''}, {one['severity']}{often}."
             )
-            section.quote(_place(one), one["text"])
+            section.quote(_place(one), one["text"], one)
 
 
 def _bearing(one: Row, row: Row | None) -> str:
@@ -255,7 +263,7 @@ def _bearing(one: Row, row: Row | None) -> str:
 def _done(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section = Section("What was done")
     for one in reversed(facts.decisions):
-        mode = "" if one["mode"] == "act" else " (published only)"
+        mode = {"act": "", "approve": " (a person is asked)"}.get(one["mode"], " (published only)")
         detail = f": {one['detail']}" if one["detail"] else ""
         section.say(
             f"{_moment(one['time'])} {one['action']}{mode}, because {one['reason'].rstrip('.')}: {one['outcome']}{detail}."

@@ -20,8 +20,10 @@ from records import (
     Slowdown,
 )
 from resilience import Outage, retry
-from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import Actuator
+from scheduler_bridge.bundle import Bundles
+from scheduler_bridge.signing import SigningKeys
 from streams.accept import accept
 from streams.kafka import Connection, KafkaFollower
 from streams.transport import Producer, TransportError, outgoing
@@ -76,17 +78,22 @@ class Bridging:
         history: What was written before, and what others write.
         stop: Ends the waiting for a broker.
         active: False while this bridge stands by: it carries nothing out then.
+        bundles: Where it is kept what spoke against a node that is drained; None: nowhere.
+
+    Raises:
+        SigningKeyError: The file of keys that the settings name cannot be used.
     """
 
     def __init__(
         self,
         actuator: Actuator,
-        settings: BridgeOptions,
+        settings: BridgeSettings,
         producer: Producer,
         history: History,
         stop: Event,
         *,
         active: Callable[[], bool],
+        bundles: Bundles | None = None,
     ) -> None:
         self._producer = producer
         self._stop = stop
@@ -96,7 +103,8 @@ class Bridging:
         self._active = active
         self._followed = 0.0
         self._stopped = False
-        self.bridge = Bridge(actuator, settings, self._publish, recall=history)
+        keys = SigningKeys.read(settings.signing_keys_file) if settings.signing_keys_file else None
+        self.bridge = Bridge(actuator, settings, self._publish, recall=history, keys=keys, bundles=bundles)
         self._insist(self._follow)  # nothing is decided before the whole history is known
 
     def handle(self, batch: Sequence[tuple[Position, Record]]) -> None:

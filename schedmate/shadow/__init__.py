@@ -2,5 +2,17 @@
 
 from .facts import Facts, gather
 from .report import Row, as_row, judge, summarise
+from .shown import DECISION, EXPLANATION, SUMMARY, summary
 
-__all__ = ["Facts", "Row", "as_row", "gather", "judge", "summarise"]
+__all__ = [
+    "DECISION",
+    "EXPLANATION",
+    "SUMMARY",
+    "Facts",
+    "Row",
+    "as_row",
+    "gather",
+    "judge",
+    "summarise",
+    "summary",
+]

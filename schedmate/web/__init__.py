@@ -1,5 +1,1 @@
-"""The page: jobs, verdicts and decisions in a browser, read from ClickHouse. It reads and never writes."""
-
-from .app import opened_app
-
-__all__ = ["opened_app"]
+"""The page: jobs, verdicts and decisions in a browser, read from ClickHouse; operators act on it where that is turned on."""

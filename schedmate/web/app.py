@@ -19,9 +19,13 @@ from starlette.staticfiles import StaticFiles
 from processors.diagnose import Signature
 from schedmate.terminal import printable
 from sinks import RecordRejected, SinkRejected, SinkUnavailable
+from streams.transport import TransportError
 
+from .access import Access, Linked, Looking, Visitor
+from .acts import Acts, Write
 from .cluster import overview
 from .database import Database
+from .lines import ReadSpan
 from .pages import Form, Pages, View
 from .refreshed import Refreshed
 from .render import render
@@ -33,7 +37,7 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # stricter, and browsers no longer say on whose page a form stood
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
@@ -48,6 +52,9 @@ def opened_app(
     *,
     embedded: bool,
     hosts: Sequence[str] = LOOPBACK,
+    access: Access | None = None,
+    write: Write | None = None,
+    read: ReadSpan | None = None,
 ) -> Iterator[Starlette]:
     """Yield the page as an ASGI application, and let go of the database afterwards.
 
@@ -56,40 +63,55 @@ def opened_app(
         signatures: Of verdicts, by name.
         embedded: The client is of the embedded engine, which answers one question at a time.
         hosts: Names by which browsers may call it.
+        access: Tells visitors apart; None: all may look, and nobody may act.
+        write: Takes what operators say; None: nobody may act.
+        read: Reads lines of logs; None: they are not shown.
     """
     # Two clients: whoever looks at one job does not wait for the overview of all.
     database, behind = Database(connect, embedded=embedded), Database(connect, embedded=embedded)
     refreshed = Refreshed(lambda: overview(behind))
     try:
-        yield _app(Pages(database, refreshed, signatures), hosts)
+        pages = Pages(database, refreshed, signatures, read)
+        yield _app(pages, hosts, access or Looking(), Acts(database, write) if write else None)
     finally:
         refreshed.close()
         database.close()
         behind.close()
 
 
-def _app(pages: Pages, hosts: Sequence[str]) -> Starlette:
+def _app(pages: Pages, hosts: Sequence[str], access: Access, acts: Acts | None) -> Starlette:
     with as_file(files(__package__).joinpath("static")) as static:
         routes = [
             Route("/", pages.start),
             Route("/cluster.json", partial(pages.start, form="json")),
             *_with_twins("/jobs", pages.jobs),
             *_with_twins("/job", pages.job),
+            *_with_twins("/nodes", pages.nodes),
+            Route("/node.json", partial(pages.node, form="json")),
+            Route("/node", pages.node),
+            *_with_twins("/shadow", pages.shadow),
             *_with_twins("/decisions", pages.decisions),
+            *_with_twins("/lines", pages.lines),
             Route("/questions", pages.questions),
             *_with_twins("/questions/{name}", pages.questions),
             Route("/health", pages.health),
             Mount("/static", StaticFiles(directory=static)),
         ]
+    if acts:
+        routes.append(Route("/act", acts.act, methods=["POST"]))
+    if isinstance(access, Linked):
+        routes.append(Route("/login", access.login))
     return Starlette(
         routes=routes,
         middleware=[
             Middleware(BaseHTTPMiddleware, dispatch=_with_headers),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
+            Middleware(BaseHTTPMiddleware, dispatch=partial(_with_visitor, access)),
         ],
         exception_handlers={
             HTTPException: _refused,
             SinkUnavailable: _away,
+            TransportError: _no_broker,
             SinkRejected: _rejected,
             RecordRejected: _rejected,
         },
@@ -109,6 +131,17 @@ async def _with_headers(request: Request, call: Callable[[Request], Awaitable[Re
     return answer
 
 
+async def _with_visitor(access: Access, request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
+    request.state.visitor = Visitor()
+    if request.url.path == "/health" or request.url.path.startswith("/static/"):
+        return await call(request)
+    try:
+        request.state.visitor = access.visitor(request)
+    except HTTPException as error:
+        return _refused(request, error)
+    return await call(request)
+
+
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return _failed(request, error.status_code, error.detail)
@@ -116,6 +149,10 @@ def _refused(request: Request, error: Exception) -> Response:
 
 def _away(request: Request, error: Exception) -> Response:
     return _failed(request, 503, f"The database does not answer, or not in time; try again. {error}")
+
+
+def _no_broker(request: Request, error: Exception) -> Response:
+    return _failed(request, 503, f"Kafka does not answer: {error}")
 
 
 def _rejected(request: Request, error: Exception) -> Response:

@@ -38,7 +38,7 @@ LEFT JOIN
     SELECT about, argMax(c.command, (c.command = 'reject', c.time)) AS command
     FROM approvals AS c WHERE c.command IN ('approve', 'reject') GROUP BY about
 ) AS a ON a.about = d.id
-WHERE {job:String} = '' OR d.job = {job:String}
+WHERE ({job:String} = '' OR d.job = {job:String}) AND ({id:String} = '' OR d.id = {id:String})
 ORDER BY waits DESC, d.time DESC, d.id
 LIMIT {limit:UInt32}
 """
@@ -55,8 +55,14 @@ def list_decisions(database: Database, job: str = "", limit: int = LIMIT) -> lis
     """Return decisions on `job` (empty: all), those that wait for a person first, then the newest. Raises as `Database.rows` does."""
     return [
         {**row, "waits": bool(row["waits"]), "commands": _commands(row["id"]) if row["waits"] else ()}
-        for row in database.rows(_DECISIONS, job=job, limit=limit)
+        for row in database.rows(_DECISIONS, job=job, id="", limit=limit)
     ]
+
+
+def waiting_decision(database: Database, decision: str) -> Mapping[str, Any] | None:
+    """Return the decision of that id if it waits for a person. Raises as `Database.rows` does."""
+    rows = database.rows(_DECISIONS, job="", id=decision, limit=1) if decision else []
+    return next((row for row in rows if row["waits"]), None)
 
 
 def standing_stops(database: Database) -> Sequence[Mapping[str, Any]]:

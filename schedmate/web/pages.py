@@ -10,21 +10,33 @@ from starlette.responses import PlainTextResponse, Response
 
 from processors.diagnose import Signature
 from schedmate.explain import gather, sections
+from schedmate.shadow import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, summary
+from schedmate.shadow import gather as gather_shadows
 from sinks.clickhouse import queries
 
-from . import jobs
+from . import jobs, nodes
 from .cluster import DAYS, RECENT_MINUTES, Overview, cluster
 from .database import Database
 from .decisions import COLUMNS as DECISION_COLUMNS
 from .decisions import list_decisions, standing_stops
+from .lines import ReadSpan, asked_place, excerpt
 from .plot import draw
+from .ranks import rank_map
 from .refreshed import Refreshed
 from .render import render
 from .timeline import timeline
 from .twins import as_csv, as_json, picked
 
 LONGEST_NAME: Final = 1024
-LARGEST_ATTEMPT: Final = 2**31
+LARGEST_NUMBER: Final = 2**31
+SHADOW_DAYS, MOST_SHADOW_DAYS = 7, 366
+SAID: Final = {
+    "approve": "Approved. The bridge looks at everything once more, and then acts.",
+    "reject": "Rejected. Nothing will be done.",
+    "stop": "Stopped. No bridge begins an action until somebody lifts it.",
+    "resume": "Lifted. What waited and is still in time is looked at again.",
+}
+"""What an operator is told once Kafka has the record, before the database shows it."""
 
 Form = Literal["html", "json", "csv"]
 View = Callable[..., Response]
@@ -38,12 +50,20 @@ class Pages:
         database: Where everything is read from.
         overview: What stays the same for every visitor for a while.
         signatures: Of verdicts, by name: what to do about each.
+        read: Reads lines of logs; None where there is no Kafka to read them from.
     """
 
-    def __init__(self, database: Database, overview: Refreshed[Overview], signatures: Mapping[str, Signature]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        overview: Refreshed[Overview],
+        signatures: Mapping[str, Signature],
+        read: ReadSpan | None = None,
+    ) -> None:
         self._database = database
         self._overview = overview
         self._signatures = signatures
+        self._read = read
 
     def start(self, request: Request, form: Form = "html") -> Response:
         """The cluster at a glance."""
@@ -79,7 +99,7 @@ class Pages:
 
     def job(self, request: Request, form: Form = "html") -> Response:
         """One job: its curves, verdict and decisions."""
-        name, attempt = request.query_params.get("id", "")[:LONGEST_NAME], _attempt(request)
+        name, attempt = request.query_params.get("id", "")[:LONGEST_NAME], _number(request, "attempt")
         facts = self._database.use(lambda client: gather(client, name, attempt)) if name else None
         row = jobs.one_job(self._database, name)
         if facts is None and row is None:
@@ -96,8 +116,54 @@ class Pages:
         return render(
             request, "job.html",
             name=name, row=row, parts_of=parts, timeline=known, marks=marks, plot=draw(known), facts=facts,
-            attempts=sorted({mark.attempt for mark in marks}),
+            attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, name), lines=self._read is not None,
         )  # fmt: skip
+
+    def lines(self, request: Request, form: Form = "html") -> Response:
+        """The lines of a log around one."""
+        if self._read is None:
+            raise HTTPException(404, "Lines of logs are not shown here: no broker was named.")
+        found = excerpt(self._read, *asked_place(request))
+        if form == "json":
+            return as_json(found)
+        if form == "csv":
+            return as_csv(
+                "lines", ("offset", "line", "text"), ([one.place.offset, one.number, one.text] for one in found.lines)
+            )
+        return render(request, "lines.html", excerpt=found)
+
+    def nodes(self, request: Request, form: Form = "html") -> Response:
+        """Nodes, those with most failures first."""
+        search = request.query_params.get("q", "")[:LONGEST_NAME]
+        rows = nodes.list_nodes(self._database, search)
+        if form == "json":
+            return as_json(picked(rows, nodes.COLUMNS))
+        if form == "csv":
+            return as_csv("nodes", nodes.COLUMNS, _values(rows, nodes.COLUMNS))
+        return render(request, "nodes.html", rows=rows, search=search, days=nodes.DAYS, minutes=nodes.RECENT_MINUTES)
+
+    def node(self, request: Request, form: Form = "html") -> Response:
+        """One node: its GPUs, what it said, what failed there and what was done."""
+        name = request.query_params.get("id", "")[:LONGEST_NAME]
+        found = nodes.one_node(self._database, name) if name else None
+        if found is None:
+            raise HTTPException(404, f"Nothing is on record of node {name!r}.")
+        if form == "json":
+            return as_json(found)
+        known = {"days": nodes.DAYS, "minutes": nodes.RECENT_MINUTES, "lines": self._read is not None}
+        return render(request, "node.html", node=found, **known)
+
+    def shadow(self, request: Request, form: Form = "html") -> Response:
+        """What decisions in shadow mode would have done."""
+        days = min(_number(request, "days") or SHADOW_DAYS, MOST_SHADOW_DAYS)
+        judged = judge(self._database.use(lambda client: gather_shadows(client, days)))
+        if form == "html":
+            rows = [summary(row) for row in summarise(judged)]
+            return render(request, "shadow.html", rows=rows, columns=SUMMARY, explanation=EXPLANATION, days=days)
+        decided = [as_row(one) for one in judged]
+        if form == "json":
+            return as_json(picked(decided, DECISION))
+        return as_csv("shadow", DECISION, _values(decided, DECISION))
 
     def decisions(self, request: Request, form: Form = "html") -> Response:
         """Decisions, those that wait for a person first."""
@@ -107,7 +173,8 @@ class Pages:
             return as_json(picked(rows, (*DECISION_COLUMNS, "waits")))
         if form == "csv":
             return as_csv("decisions", DECISION_COLUMNS, _values(rows, DECISION_COLUMNS))
-        return render(request, "decisions.html", rows=rows, job=job, stops=standing_stops(self._database))
+        said = SAID.get(request.query_params.get("said", ""), "")
+        return render(request, "decisions.html", rows=rows, job=job, stops=standing_stops(self._database), said=said)
 
     def questions(self, request: Request, form: Form = "html") -> Response:
         """All usual questions, or the answer to one."""
@@ -140,10 +207,10 @@ def _values(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterat
     return ([row[name] for name in columns] for row in rows)
 
 
-def _attempt(request: Request) -> int | None:
-    given: Any = request.query_params.get("attempt", "")
+def _number(request: Request, name: str) -> int | None:
+    given: Any = request.query_params.get(name, "")
     if not given:
         return None
-    if not (given.isascii() and given.isdigit() and len(given) < 11 and int(given) < LARGEST_ATTEMPT):
-        raise HTTPException(400, f"Expected the number of an attempt, got {given[:40]!r}.")
+    if not (given.isascii() and given.isdigit() and len(given) < 11 and int(given) < LARGEST_NUMBER):
+        raise HTTPException(400, f"Expected a number as {name}, got {given[:40]!r}.")
     return int(given)

@@ -1,5 +1,6 @@
 """Templates: everything is escaped, and what would act on or hide text is shown as an escape that can be seen."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -19,7 +20,8 @@ from .plot import number, sparkline
 def render(request: Request, template: str, status: int = 200, **content: Any) -> HTMLResponse:
     """Return the page that `template` makes of `content`."""
     query = f"?{request.url.query}" if request.url.query else ""
-    page = environment().get_template(template).render(path=request.url.path, query=query, **content)
+    known = {"path": request.url.path, "query": query, "visitor": request.state.visitor}
+    page = environment().get_template(template).render(**known, **content)
     return HTMLResponse(page, status)
 
 
@@ -35,7 +37,7 @@ def environment() -> Environment:
         finalize=_seen,
     )
     made.filters |= {"ago": _ago, "number": number, "spark": sparkline, "took": _took, "cell": _cell, "moment": _moment}
-    made.globals["job_link"] = _job_link
+    made.globals |= {"job_link": _job_link, "line_link": _line_link, "node_link": _node_link}
     return made
 
 
@@ -74,3 +76,12 @@ def _cell(value: object) -> object:
 def _job_link(job: str, attempt: int | None = None) -> str:
     """Return the link to a job. A name stands in the query: it may hold slashes and dots, which paths do not keep."""
     return "/job?" + urlencode({"id": job} | ({} if attempt is None else {"attempt": attempt}))
+
+
+def _line_link(place: Mapping[str, Any]) -> str:
+    """Return the link to the lines around the one at `place`."""
+    return "/lines?" + urlencode({name: place[name] for name in ("topic", "partition", "offset", "line")})
+
+
+def _node_link(node: str) -> str:
+    return "/node?" + urlencode({"id": node})

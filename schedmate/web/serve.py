@@ -3,26 +3,32 @@
 import socket
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 
 import uvicorn
 
+from schedmate.approvals import person, write
 from schedmate.assembly import signatures
 from schedmate.cli.console import say
+from schedmate.connections import kafka_connection
 from schedmate.services.sink import clickhouse_opener
 from schedmate.settings import Settings, SettingsError
+from streams.kafka import read_span
 
+from .access import Access, Linked, Looking, Proxied
+from .acts import Act
 from .app import LOOPBACK, opened_app
 from .database import Database
 
 ADDRESS = "127.0.0.1"
-"""There is no login, so nobody may come from elsewhere."""
+"""Nobody comes from elsewhere but through SSH, or a proxy on this host."""
 
 
 def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
     """Serve the page of the database that the settings name, until SIGINT or SIGTERM.
 
     Args:
-        settings: Of ClickHouse and of signatures.
+        settings: Of ClickHouse, of signatures, of who may act, and of Kafka.
         port: On 127.0.0.1; 0: any that is free.
         names: Names by which browsers may call it, beside those of the loopback.
 
@@ -31,6 +37,7 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
         SinkUnavailable: The database does not answer.
         SinkRejected: The database refuses the user, has no tables, or belongs to another process.
     """
+    access = _access(settings)
     known = {one.name: one for one in signatures(settings.processors)}
     embedded = settings.clickhouse.url.startswith("chdb:")
     connect = clickhouse_opener(settings.clickhouse)
@@ -39,11 +46,40 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
     database.close()
     with (
         closing(_listening(port)) as listening,
-        opened_app(connect, known, embedded=embedded, hosts=(*LOOPBACK, *names)) as app,
+        opened_app(
+            connect,
+            known,
+            embedded=embedded,
+            hosts=(*LOOPBACK, *names),
+            access=access,
+            write=partial(_write, settings) if settings.web.act else None,
+            read=partial(read_span, kafka_connection(settings.kafka)) if settings.kafka.brokers else None,
+        ) as app,
     ):
-        say(f"serving http://{ADDRESS}:{listening.getsockname()[1]}/ until Ctrl-C")
+        address = f"http://{ADDRESS}:{listening.getsockname()[1]}"
+        say(f"serving {address}/ until Ctrl-C")
+        if isinstance(access, Linked):
+            say(f"to act as {person()}, open {address}{access.link} once; whoever has this link may act in your name")
         config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def _access(settings: Settings) -> Access:
+    web = settings.web
+    if web.user_header:
+        if not (password := web.secret()):
+            raise SettingsError(
+                "web.user_header: expected the password that the proxy proves itself with, got none: "
+                "set web.password_file, or SCHEDMATE_WEB__PASSWORD"
+            )
+        return Proxied(web.user_header, password, web.operators if web.act else ())
+    if web.operators:
+        raise SettingsError("web.operators: expected web.user_header, in which a proxy names people, got none")
+    return Linked(person()) if web.act else Looking()
+
+
+def _write(settings: Settings, act: Act) -> None:
+    write(settings, act.command, act.about, act.reason, user=act.user, job=act.job, expires=act.expires)
 
 
 def _listening(port: int) -> socket.socket:
@@ -51,6 +87,7 @@ def _listening(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((ADDRESS, port))
+        listening.listen()  # whoever reads the address at once is kept waiting, not refused
     except OSError as error:
         listening.close()
         raise SettingsError(f"--port: expected a free port, got {port}: {error.strerror}") from error

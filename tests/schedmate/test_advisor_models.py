@@ -14,7 +14,7 @@ from tests.processors.advise.predictors.jobs import repeating
 
 def accounting(file: Path, count: int) -> Path:
     rows = ["|".join(COLUMNS)]
-    for done in repeating(count):
+    for done in repeating(count, every_s=2000):
         job = done.job
         times = (job.submitted, done.ended - done.duration_s, done.ended)
         text = [datetime.fromtimestamp(round(one), UTC).strftime("%Y-%m-%dT%H:%M:%S") for one in times]
@@ -38,11 +38,11 @@ def accounting(file: Path, count: int) -> Path:
 
 
 def test_the_first_model_is_used_and_the_same_jobs_change_nothing(tmp_path: Path) -> None:
-    file, models = accounting(tmp_path / "jobs.txt", 1500), tmp_path / "models"
+    file, models = accounting(tmp_path / "jobs.txt", 600), tmp_path / "models"
     first = train_from(file, models, 0.0)
     assert first.published
     assert (models / CURRENT).resolve() == first.folder.resolve()
-    assert load(models / CURRENT).jobs == 1500
+    assert load(models / CURRENT).jobs == 600
     second = train_from(file, models, 0.0)
     assert second.folder == first.folder
     assert second.trained.old_scores is not None

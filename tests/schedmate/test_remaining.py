@@ -9,8 +9,7 @@ import pytest
 
 from processors.job import JobProcessor
 from records import LogChunk
-from schedmate.cli.status import _remains
-from schedmate.remaining import ends, long, remains
+from schedmate.remaining import ends, long, remains, remains_of
 from schedmate.watch_log import watch
 from sinks.redis import JobStatus
 
@@ -50,15 +49,15 @@ def status(**fields: object) -> JobStatus:
 
 
 def test_what_remains_falls_while_time_passes_until_it_is_overdue() -> None:
-    assert _remains(status(), 1000.0).startswith("10 min (8 min 20 s to 11 min 40 s), until about ")
-    assert _remains(status(), 1300.0).startswith("5 min (3 min 20 s to 6 min 40 s)")
-    assert _remains(status(), 1760.0) == "overdue for 1 min"
+    assert remains_of(status(), 1000.0).startswith("10 min (8 min 20 s to 11 min 40 s), until about ")
+    assert remains_of(status(), 1300.0).startswith("5 min (3 min 20 s to 6 min 40 s)")
+    assert remains_of(status(), 1760.0) == "overdue for 1 min"
 
 
 def test_nothing_remains_of_a_job_that_ended_or_began_anew() -> None:
-    assert _remains(status(ended=1100.0), 1200.0) == ""
-    assert _remains(status(attempt=1), 1200.0) == ""
-    assert _remains(status(estimate_remaining_s=None), 1200.0) == ""
+    assert remains_of(status(ended=1100.0), 1200.0) == ""
+    assert remains_of(status(attempt=1), 1200.0) == ""
+    assert remains_of(status(estimate_remaining_s=None), 1200.0) == ""
 
 
 def test_watch_tells_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -30,6 +28,7 @@ from records import (
 )
 from schedmate.explain import gather, markdown, plain
 from sinks.clickhouse import ClickHouseWriter
+from tests.schedmate.forked import run_forked
 from tests.sinks.conftest import Embedded, embedded
 
 __all__ = ["embedded"]
@@ -229,8 +228,7 @@ def test_a_job_hungry_for_memory_is_no_reason_to_take_a_node_out(site: Embedded)
 def test_the_command(site: Embedded, tmp_path: Path) -> None:
     url = f"--set=clickhouse.url=chdb://{tmp_path / 'empty'}"
     environment = {**os.environ, "SCHEDMATE_CONFIG": "/dev/null"}
-    main = [sys.executable, "-c", "from schedmate.cli import main; main()", url]
-    subprocess.run([*main, "migrate"], check=True, capture_output=True, env=environment)
-    done = subprocess.run([*main, "explain", "17"], capture_output=True, text=True, env=environment, check=False)
+    assert run_forked(url, "migrate", env=environment).returncode == 0
+    done = run_forked(url, "explain", "17", env=environment)
     assert done.returncode == 1
-    assert "nothing is on record of job '17'" in done.stderr
+    assert b"nothing is on record of job '17'" in done.stderr

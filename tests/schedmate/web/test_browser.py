@@ -7,7 +7,13 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.schedmate.web.history import HOSTILE, LINE
+from records import Command
+from schedmate.web.access import Linked
+from tests.schedmate.web.history import HOSTILE, LINE, write
+from tests.servers.web import web_server
+from tests.sinks.conftest import Embedded, embedded
+
+__all__ = ["embedded"]
 
 playwright = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -50,6 +56,24 @@ def test_from_the_start_page_to_the_line_that_explains_a_failure(tab: "playwrigh
     assert tab.evaluate("document.images.length") == 0
 
 
+def test_an_operator_rejects_what_waits(chromium: "playwright.Browser", embedded: Embedded) -> None:
+    write(embedded)
+    access, written = Linked("alice"), []
+    with web_server(embedded.connect, {}, access=access, write=written.append) as address:
+        context = chromium.new_context(base_url=address)
+        tab = context.new_page()
+        tab.goto(access.link)
+        tab.get_by_role("link", name="Decisions").click()
+        waiting = tab.locator("section.notice", has_text="Waits for a person")
+        waiting.get_by_role("button", name="Reject").click()
+        assert tab.url.endswith("/decisions"), "a reason is required"
+        waiting.get_by_label("Why").fill("not now")
+        waiting.get_by_role("button", name="Reject").click()
+        tab.get_by_role("status").filter(has_text="Rejected.").wait_for()
+        assert [(act.command, act.reason, act.user) for act in written] == [(Command.REJECT, "not now", "alice")]
+        context.close()
+
+
 def test_a_search_narrows_the_list_and_its_link_can_be_shared(tab: "playwright.Page") -> None:
     tab.goto("/jobs")
     tab.keyboard.press("/")
@@ -82,7 +106,17 @@ def test_it_reads_without_javascript(chromium: "playwright.Browser", page: str) 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "view", ["/", "/jobs", f"/job?{urlencode({'id': HOSTILE})}", "/decisions", "/questions/bridge"]
+    "view",
+    [
+        "/",
+        "/jobs",
+        f"/job?{urlencode({'id': HOSTILE})}",
+        "/decisions",
+        "/nodes",
+        "/node?id=n1",
+        "/shadow",
+        "/questions/bridge",
+    ],
 )
 def test_nothing_is_wider_than_a_phone(chromium: "playwright.Browser", page: str, view: str, scheme: str) -> None:
     context = chromium.new_context(base_url=page, viewport={"width": 360, "height": 740}, color_scheme=scheme)

@@ -16,7 +16,17 @@ from sinks import SinkUnavailable
 from tests.schedmate.web.history import HOSTILE, LINE
 from tests.servers.web import web_server
 
-VIEWS = ("/", "/jobs", "/job?id=steady", "/decisions", "/questions", "/questions/nodes")
+VIEWS = (
+    "/",
+    "/jobs",
+    "/job?id=steady",
+    "/nodes",
+    "/node?id=n1",
+    "/shadow",
+    "/decisions",
+    "/questions",
+    "/questions/nodes",
+)
 
 
 class Elements(HTMLParser):

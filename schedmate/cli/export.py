@@ -1,0 +1,86 @@
+"""`schedmate export`: a job's numbers, for TensorBoard or MLflow."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from schedmate.cli.console import say
+from schedmate.extras import require
+from schedmate.settings import Loaded
+from schedmate.terminal import one_line
+
+if TYPE_CHECKING:
+    from schedmate.exports import Series
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
+
+Job = Annotated[str, typer.Argument(help="The job.")]
+Attempt = Annotated[int | None, typer.Option(min=0, help="Which attempt.", show_default="the newest that reported")]
+
+
+@app.callback()
+def export() -> None:
+    """Hand a job's loss, step time and throughput to a tool that draws them otherwise. They come from ClickHouse; the job needs neither.
+
+    Examples: `schedmate export tensorboard 4711 runs/4711`, `schedmate export mlflow 4711 --to http://mlflow:5000`
+    """
+
+
+@app.command()
+def tensorboard(
+    context: typer.Context,
+    job: Job,
+    directory: Annotated[Path, typer.Argument(help="Where the event file goes.")],
+    *,
+    attempt: Attempt = None,
+) -> None:
+    """Write an event file that TensorBoard reads.
+
+    Example: `schedmate export tensorboard 4711 runs/4711`
+    """
+    require("tensorboardX")
+    from schedmate.exports.tensorboard import write_events
+
+    with _series(context, job, attempt) as series:
+        count = write_events(series, directory)
+    say(
+        f"{count} values of job {one_line(series.job)}, attempt {series.attempt}, in {directory}: tensorboard --logdir {directory}"
+    )
+
+
+@app.command()
+def mlflow(
+    context: typer.Context,
+    job: Job,
+    *,
+    to: Annotated[str, typer.Option(metavar="ADDRESS", help="Of the tracking server.")],
+    experiment: Annotated[str, typer.Option(help="The experiment; it is made where it is missing.")] = "schedmate",
+    attempt: Attempt = None,
+) -> None:
+    """Write a run of MLflow. Each call makes a new one.
+
+    Example: `schedmate export mlflow 4711 --to http://mlflow:5000`
+    """
+    require("mlflow")
+    from schedmate.exports.mlflow import write_run
+
+    with _series(context, job, attempt) as series:
+        run = write_run(series, to, experiment)
+    say(f"job {one_line(series.job)}, attempt {series.attempt}: run {run} of experiment {experiment}")
+
+
+@contextmanager
+def _series(context: typer.Context, job: str, attempt: int | None) -> "Iterator[Series]":
+    require("clickhouse_connect")
+    from schedmate.exports import read_series
+    from schedmate.services.sink import clickhouse_opener
+
+    loaded: Loaded = context.obj
+    client = clickhouse_opener(loaded.settings.clickhouse)()
+    try:
+        yield read_series(client, job, attempt)
+    finally:
+        client.close()

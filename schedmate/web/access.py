@@ -1,0 +1,105 @@
+"""Who comes, and whether they may act. Whoever cannot be told is refused, or may look and no more."""
+
+import hmac
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+PROXY_HEADER: Final = "x-schedmate-proxy"
+"""Where a proxy shows the password that it shares with us: anybody on this host can send us a user's name."""
+COOKIE: Final = "schedmate-operator"
+LONGEST_NAME: Final = 256
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """A person at the page: `name` (empty: not known), and the `token` that their forms carry (empty: they may not act)."""
+
+    name: str = ""
+    token: str = ""
+
+    @property
+    def operator(self) -> bool:
+        """Whether they may act."""
+        return bool(self.token)
+
+
+class Access(Protocol):
+    """Tells visitors apart."""
+
+    def visitor(self, request: Request) -> Visitor:
+        """Return who asks. Raises `HTTPException` where they may not even look."""
+
+
+class Looking:
+    """Everybody who reaches the page may look, and nobody may act."""
+
+    def visitor(self, request: Request) -> Visitor:  # noqa: ARG002 - all are alike
+        """Return somebody."""
+        return Visitor()
+
+
+class Linked:
+    """Whoever holds the link that was printed at the start acts in the name of who started the page; others look.
+
+    Args:
+        name: Who started it.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._key, self._session, self._token = (secrets.token_urlsafe(32) for _ in range(3))
+
+    @property
+    def link(self) -> str:
+        """The path to open once, in the browser that is to act."""
+        return f"/login?key={self._key}"
+
+    def visitor(self, request: Request) -> Visitor:
+        """Return the operator where the browser came by the link."""
+        known = same(request.cookies.get(COOKIE, ""), self._session)
+        return Visitor(self._name, self._token) if known else Visitor()
+
+    def login(self, request: Request) -> Response:
+        """Remember the browser that brings the link's key. Raises `HTTPException` for any other key."""
+        if not same(request.query_params.get("key", ""), self._key):
+            raise HTTPException(403, "This link is of another start of the page: use the one that it printed last.")
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(COOKIE, self._session, httponly=True, samesite="strict")
+        return answer
+
+
+class Proxied:
+    """A proxy on this host names people; who is not named by it is refused.
+
+    Args:
+        header: Where it names them.
+        password: What it proves itself with.
+        operators: Who may act.
+    """
+
+    def __init__(self, header: str, password: str, operators: Collection[str]) -> None:
+        self._header = header
+        self._password = password
+        self._operators = frozenset(operators)
+        self._key = secrets.token_bytes(32)
+
+    def visitor(self, request: Request) -> Visitor:
+        """Return whom the proxy names. Raises `HTTPException` without its password, or without a name."""
+        if not same(request.headers.get(PROXY_HEADER, ""), self._password):
+            raise HTTPException(401, "Come through the proxy that asks who you are.")
+        name = request.headers.get(self._header, "").strip()
+        if not name or len(name) > LONGEST_NAME:
+            raise HTTPException(401, f"The proxy named nobody in the header {self._header}.")
+        token = hmac.new(self._key, name.encode(), "sha256").hexdigest() if name in self._operators else ""
+        return Visitor(name, token)
+
+
+def same(given: str, known: str) -> bool:
+    """Return whether a secret is the one that was expected, in a time that tells nothing of it; an empty one never is."""
+    return bool(known) and hmac.compare_digest(given.encode(), known.encode())

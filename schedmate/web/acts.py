@@ -1,0 +1,107 @@
+"""What an operator does on the page: a record on the topic `approvals`, as from the command line. The bridge acts on it, or refuses."""
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from records import Command
+from streams.transport import TransportError
+
+from .access import Visitor, same
+from .database import Database
+from .decisions import standing_stops, waiting_decision
+
+LARGEST_FORM: Final = 16_384
+"""Bytes of a form: an id, a reason, a token."""
+LONGEST_REASON: Final = 500
+FIELDS: Final = 8
+
+
+@dataclass(frozen=True)
+class Act:
+    """What an operator said: `command` about a decision or a stop (`about`), for whatever `reason`; of `job`, good until `expires`."""
+
+    command: Command
+    about: str
+    reason: str
+    user: str
+    job: str = ""
+    expires: float | None = None
+
+
+Write = Callable[[Act], None]
+"""Writes one to the topic, and returns once Kafka has it. Raises `TransportError`."""
+
+
+class Acts:
+    """The form's other end.
+
+    Args:
+        database: Where it looks whether a decision waits.
+        write: Where acts go.
+    """
+
+    def __init__(self, database: Database, write: Write) -> None:
+        self._database = database
+        self._write = write
+
+    async def act(self, request: Request) -> Response:
+        """Carry a form's word to the topic. Raises `HTTPException` where it is refused, and says why."""
+        visitor: Visitor = request.state.visitor
+        if not _from_us(request):
+            raise HTTPException(403, "This form stood on a page of another site.")
+        form = dict(parse_qsl((await _body(request)).decode(errors="replace"), max_num_fields=FIELDS))
+        if not visitor.operator:
+            raise HTTPException(403, "You may look, and not act.")
+        if not same(form.get("token", ""), visitor.token):
+            raise HTTPException(403, "This form is of an earlier start of the page: load it again.")
+        command = await run_in_threadpool(self._carry, form, visitor.name)
+        return RedirectResponse(f"/decisions?said={command}", 303)
+
+    def _carry(self, form: Mapping[str, str], user: str) -> Command:
+        reason = " ".join(form.get("reason", "").split())
+        if not reason or len(reason) > LONGEST_REASON:
+            raise HTTPException(400, f"Expected a reason of at most {LONGEST_REASON} characters.")
+        try:
+            command = Command(form.get("command", ""))
+        except ValueError as error:
+            raise HTTPException(400, "Expected to approve, reject, stop or resume.") from error
+        try:
+            for act in self._acts(command, form.get("about", ""), reason, user):
+                self._write(act)
+        except TransportError as error:
+            raise HTTPException(503, f"Kafka did not take it, so nothing changed: {error}") from error
+        return command
+
+    def _acts(self, command: Command, about: str, reason: str, user: str) -> list[Act]:
+        if command is Command.STOP:
+            return [Act(command, str(uuid.uuid4()), reason, user)]
+        if command is Command.RESUME:
+            stops = standing_stops(self._database)
+            return [Act(command, stop["id"], reason, user) for stop in stops]
+        row: Mapping[str, Any] | None = waiting_decision(self._database, about)
+        if row is None:
+            raise HTTPException(409, "This decision does not wait for a person any more.")
+        return [Act(command, row["id"], reason, user, row["job"], row["expires"].timestamp())]
+
+
+def _from_us(request: Request) -> bool:
+    """Return whether a browser says that the form stood on our own page. Programs say nothing of it, and need the token all the same."""
+    origin = request.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_FORM:
+            raise HTTPException(413, f"Expected a form of at most {LARGEST_FORM} bytes.")
+    return bytes(body)

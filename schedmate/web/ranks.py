@@ -1,0 +1,105 @@
+"""How fast each rank went over time, as a map: a rank that is slow or has fallen silent is seen at once."""
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from .database import Database
+
+ROWS, COLUMNS = 48, 80
+"""Cells of the map at most: neighbouring ranks share a row, of which the slowest is shown, and neighbouring minutes a column."""
+FEWEST: Final = 3
+"""Minutes below which a map shows nothing that a number does not."""
+LEVELS: Final = ((1.05, "as-usual"), (1.15, "slower"), (1.4, "slow"), (math.inf, "very-slow"))
+"""Step time as a multiple of the median of its column, and what that is called."""
+SILENT: Final = "silent"
+"""Of the ranks of a row, some report at other times and not here."""
+
+# The newest attempt alone: ranks of another ran elsewhere.
+_EXTENT: Final = """
+SELECT max(attempt) AS attempt, min(t.minute) AS since, max(t.minute) AS until, uniqExact(t.rank) AS ranks, max(t.rank) AS last
+FROM job_throughput_1m AS t
+WHERE t.job = {job:String} AND t.attempt = (SELECT max(attempt) FROM job_throughput_1m WHERE job = {job:String})
+"""
+_CELLS: Final = """
+SELECT row, column, max(seconds) AS seconds, count() AS reporting FROM
+(
+    SELECT
+        intDiv(t.rank, {ranks:Int64}) AS row,
+        intDiv(toUnixTimestamp(t.minute) - {since:Int64}, {width:Int64}) AS column,
+        sum(t.step_time_sum) / sum(t.step_time_reports) AS seconds
+    FROM job_throughput_1m AS t
+    WHERE t.job = {job:String} AND t.attempt = {attempt:Int64}
+    GROUP BY t.rank, row, column
+    HAVING sum(t.step_time_reports) > 0
+)
+GROUP BY row, column
+"""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell at (`column`, `row`); `text` says what it shows."""
+
+    column: int
+    row: int
+    level: str
+    text: str
+
+
+@dataclass(frozen=True)
+class RankMap:
+    """The map of `attempt`: `rows` by `columns` cells, of `per_row` ranks and `minutes` each. Cells without a report are missing."""
+
+    attempt: int
+    rows: int
+    columns: int
+    per_row: int
+    minutes: int
+    cells: Sequence[Cell]
+
+
+def rank_map(database: Database, job: str) -> RankMap | None:
+    """Return the map of the newest attempt of `job`; None where fewer than two ranks report, or for less than `FEWEST` minutes.
+
+    Raises as `Database.rows` does.
+    """
+    extent = next(iter(database.rows(_EXTENT, job=job)), None)
+    if extent is None or extent["ranks"] < 2:
+        return None
+    since = int(extent["since"].timestamp())
+    minutes = (int(extent["until"].timestamp()) - since) // 60 + 1
+    if minutes < FEWEST:
+        return None
+    width, per_row = -(-minutes // COLUMNS), extent["last"] // ROWS + 1
+    rows = database.rows(_CELLS, job=job, attempt=extent["attempt"], since=since, width=width * 60, ranks=per_row)
+    return RankMap(
+        attempt=extent["attempt"],
+        rows=extent["last"] // per_row + 1,
+        columns=(minutes - 1) // width + 1,
+        per_row=per_row,
+        minutes=width,
+        cells=list(_cells(rows, per_row)),
+    )
+
+
+def _cells(rows: Sequence[Mapping[str, Any]], per_row: int) -> Iterator[Cell]:
+    columns: dict[int, list[float]] = {}
+    for row in rows:
+        columns.setdefault(row["column"], []).append(row["seconds"])
+    most: dict[int, int] = {}
+    for row in rows:
+        most[row["row"]] = max(most.get(row["row"], 0), row["reporting"])
+    usual = {column: statistics.median(seconds) for column, seconds in columns.items()}
+    for row in rows:
+        times = row["seconds"] / usual[row["column"]] if usual[row["column"]] else 1.0
+        level = next(name for most, name in LEVELS if times <= most)
+        silent = most[row["row"]] - row["reporting"]
+        first = row["row"] * per_row
+        ranks = f"rank {first}" if per_row == 1 else f"ranks {first} to {first + per_row - 1}, the slowest"
+        text = f"{ranks}: {row['seconds']:.3g} s a step, {times:.2f} of the median"
+        yield Cell(
+            row["column"], row["row"], SILENT if silent else level, f"{text}; {silent} silent" if silent else text
+        )

@@ -1,0 +1,193 @@
+"""Who may act on the page, and what becomes of it."""
+
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from http.cookiejar import CookieJar
+
+import pytest
+
+from records import Command
+from schedmate.web.access import PROXY_HEADER, Access, Linked, Looking, Proxied
+from schedmate.web.acts import LARGEST_FORM, Act
+from streams.transport import TransportError
+from tests.schedmate.web.history import HOSTILE, write
+from tests.servers.web import web_server
+from tests.sinks.conftest import Embedded, embedded
+
+__all__ = ["embedded"]
+
+WAITS = "restart/'; rm -rf ~"
+PASSWORD = "a proxy's password"
+HEADER = "X-Forwarded-User"
+
+
+class Site:
+    """The page, what was written through it, and a browser's side of it."""
+
+    def __init__(self, address: str, written: list[Act], access: Access) -> None:
+        self.address = address
+        self.written = written
+        self.access = access
+        self.away = False
+        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
+
+    def get(self, path: str, **headers: str) -> tuple[int, str]:
+        return self._open(urllib.request.Request(self.address + path, headers=headers))
+
+    def post(self, headers: dict[str, str] | None = None, **form: str) -> tuple[int, str]:
+        body = urllib.parse.urlencode(form).encode()
+        return self._open(urllib.request.Request(f"{self.address}/act", body, headers or {}))
+
+    def token(self, **headers: str) -> str:
+        found = re.search(r'name="token" value="([^"]+)"', self.get("/decisions", **headers)[1])
+        assert found
+        return found[1]
+
+    def _open(self, request: urllib.request.Request) -> tuple[int, str]:
+        try:
+            with self._opener.open(request, timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+
+@pytest.fixture(scope="module")
+def history(embedded: Embedded) -> Embedded:
+    write(embedded)
+    return embedded
+
+
+@pytest.fixture(params=["linked"])
+def site(request: pytest.FixtureRequest, history: Embedded) -> Iterator[Site]:
+    made: dict[str, Access] = {
+        "linked": Linked("alice"),
+        "proxied": Proxied(HEADER, PASSWORD, {"carol"}),
+        "looking": Looking(),
+    }
+    access, written = made[request.param], []
+
+    def take(act: Act) -> None:
+        if site.away:
+            raise TransportError("no broker")
+        written.append(act)
+
+    with web_server(history.connect, {}, access=access, write=take) as address:
+        site = Site(address, written, access)
+        yield site
+
+
+def test_whoever_holds_the_link_acts_in_the_name_of_who_started_it(site: Site) -> None:
+    assert 'name="token"' not in site.get("/decisions")[1]
+    assert isinstance(site.access, Linked)
+    assert site.get(site.access.link)[0] == 200
+    status, page = site.post(token=site.token(), command="approve", about=WAITS, reason=" it is\n drained ")
+    assert (status, "Approved." in page) == (200, True)
+    (act,) = site.written
+    assert (act.command, act.about, act.reason, act.user, act.job) == (
+        Command.APPROVE, WAITS, "it is drained", "alice", HOSTILE,
+    )  # fmt: skip
+    assert act.expires
+
+
+def test_stopping_and_lifting(site: Site) -> None:
+    assert isinstance(site.access, Linked)
+    site.get(site.access.link)
+    token = site.token()
+    assert site.post(token=token, command="stop", reason="fire")[0] == 200
+    assert site.post(token=token, command="resume", reason="out")[0] == 200
+    stop, lifted = site.written
+    assert (stop.command, stop.job, bool(stop.about)) == (Command.STOP, "", True)
+    assert (lifted.command, lifted.about) == (Command.RESUME, "s1")
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"token": "guessed"}, 403),
+        ({"token": ""}, 403),
+        ({"command": "evict"}, 400),
+        ({"reason": " "}, 400),
+        ({"reason": "x" * 501}, 400),
+        ({"about": "restart/again"}, 409),
+        ({"about": ""}, 409),
+        ({"about": "' OR 1=1 --"}, 409),
+        ({"reason": "x" * LARGEST_FORM}, 413),
+    ],
+    ids=str,
+)
+def test_what_is_refused_writes_nothing(site: Site, change: dict[str, str], status: int) -> None:
+    assert isinstance(site.access, Linked)
+    site.get(site.access.link)
+    form = {"token": site.token(), "command": "reject", "about": WAITS, "reason": "no"} | change
+    assert site.post(**form)[0] == status
+    assert site.written == []
+
+
+def test_a_form_of_another_site_is_refused(site: Site) -> None:
+    assert isinstance(site.access, Linked)
+    site.get(site.access.link)
+    form = {"token": site.token(), "command": "reject", "about": WAITS, "reason": "no"}
+    assert site.post({"Origin": "http://evil.example"}, **form)[0] == 403
+    assert site.post({"Origin": "null"}, **form)[0] == 403
+    assert site.written == []
+    assert site.post({"Origin": site.address}, **form)[0] == 200
+
+
+def test_a_link_of_another_start_opens_nothing(site: Site) -> None:
+    assert site.get("/login?key=guessed")[0] == 403
+    assert site.get("/login")[0] == 403
+    assert 'name="token"' not in site.get("/decisions")[1]
+
+
+def test_a_broker_that_is_away_is_said(site: Site) -> None:
+    assert isinstance(site.access, Linked)
+    site.get(site.access.link)
+    site.away = True
+    status, page = site.post(token=site.token(), command="stop", reason="fire")
+    assert (status, "nothing changed" in page) == (503, True)
+
+
+@pytest.mark.parametrize("site", ["looking"], indirect=True)
+def test_without_an_operator_nobody_acts(site: Site) -> None:
+    assert site.post(token="", command="stop", reason="fire")[0] == 403
+    assert site.get("/login?key=")[0] == 404
+    assert site.written == []
+
+
+@pytest.mark.parametrize("site", ["proxied"], indirect=True)
+class TestBehindAProxy:
+    """The proxy names people and proves itself by a password."""
+
+    def test_operators_act_in_their_own_name(self, site: Site) -> None:
+        known = {HEADER: "carol", PROXY_HEADER: PASSWORD}
+        form = {"token": site.token(**known), "command": "reject", "about": WAITS, "reason": "no"}
+        assert site.post(known, **form)[0] == 200
+        assert [(act.command, act.user) for act in site.written] == [(Command.REJECT, "carol")]
+
+    def test_others_look(self, site: Site) -> None:
+        token = site.token(**{HEADER: "carol", PROXY_HEADER: PASSWORD})
+        known = {HEADER: "dave", PROXY_HEADER: PASSWORD}
+        status, page = site.get("/decisions", **known)
+        assert (status, 'name="token"' in page) == (200, False)
+        assert site.post(known, token=token, command="stop", reason="fire")[0] == 403
+        assert site.written == []
+
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            {},
+            {HEADER: "carol"},
+            {HEADER: "carol", PROXY_HEADER: "guessed"},
+            {PROXY_HEADER: PASSWORD},
+            {HEADER: " ", PROXY_HEADER: PASSWORD},
+        ],
+        ids=str,
+    )
+    def test_who_comes_past_it_does_not_even_look(self, site: Site, headers: dict[str, str]) -> None:
+        for path in ("/", "/jobs.json", "/decisions", "/lines?topic=job-logs"):
+            assert site.get(path, **headers)[0] == 401
+        assert site.post(headers, command="stop", reason="fire")[0] == 401
+        assert site.get("/health", **headers)[0] == 200
