@@ -13,7 +13,7 @@ from pathlib import Path
 import structlog
 
 from records import Action, Failure, Mode, Record, decode, encode
-from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerJobState
 
 
@@ -91,7 +91,7 @@ def main(directory: Path) -> None:
 
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     actuator: Actuator = DirectoryActuator(directory)
-    bridge = Bridge(actuator, BridgeOptions(modes={Action.RESTART: Mode.ACT}), publish)
+    bridge = Bridge(actuator, BridgeSettings(modes={Action.RESTART: Mode.ACT}), publish)
     for line in sys.stdin.buffer:
         bridge.accept(decode(Failure, line))
         bridge.advance()

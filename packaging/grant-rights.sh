@@ -32,6 +32,7 @@ grant() {
     grant sink ${SINK:-User:schedmate-sink}
     grant bridge ${BRIDGE:-User:schedmate-bridge}
     grant notifier ${NOTIFIER:-User:schedmate-notifier}
+    grant page ${PAGE:-User:schedmate-page}
     grant subscriber ${SUBSCRIBER:-User:schedmate-subscriber}
     grant reader ${READER:-User:schedmate-reader}
     grant operator ${OPERATOR:-User:schedmate-operator}

@@ -64,7 +64,7 @@ def resolve(secrets: Path, *files: Path, **changes: str) -> dict[str, Any]:
     named = [part for file in files or [ROOT / "docker-compose.yml"] for part in ("--file", file)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SCHEDMATE_", "COMPOSE_"))}
     done = subprocess.run(
-        [*tool, *named, "--profile", "gpu", "config"],
+        [*tool, *named, "--profile", "gpu", "--profile", "dashboards", "config"],
         env=environment | {"SCHEDMATE_SECRETS": str(secrets), **changes},
         capture_output=True,
         text=True,
@@ -85,5 +85,5 @@ def secrets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def stack(secrets: Path) -> Mapping[str, Any]:
-    """docker-compose.yml as Compose understands it, the profile `gpu` included."""
+    """docker-compose.yml as Compose understands it, all profiles included."""
     return resolve(secrets)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from schedmate.cli import COMMANDS
 from schedmate.settings import Settings, load
@@ -16,7 +17,7 @@ from .conftest import ROOT, resolve
 
 OURS = {"topics", "migrate", "worker", "model-worker", "sink", "bridge"}
 ONCE = {"topics", "migrate"}
-THEIRS = {"kafka", "clickhouse", "redis", "vllm"}
+THEIRS = {"kafka", "clickhouse", "redis", "vllm", "prometheus", "grafana"}
 
 Stack = Mapping[str, Any]
 
@@ -49,9 +50,9 @@ def test_the_tool_would_have_refused(secrets: Path, tmp_path: Path) -> None:
         resolve(secrets, broken)
 
 
-def test_only_kafka_is_published_and_only_on_loopback(stack: Stack) -> None:
+def test_only_kafka_and_grafana_are_published_and_only_on_loopback(stack: Stack) -> None:
     published = {name: addresses(service) for name, service in stack["services"].items() if service.get("ports")}
-    assert published == {"kafka": {"127.0.0.1"}}
+    assert published == {"kafka": {"127.0.0.1"}, "grafana": {"127.0.0.1"}}
 
 
 def test_one_variable_opens_kafka_to_others(secrets: Path) -> None:
@@ -70,7 +71,7 @@ def test_whoever_comes_through_the_published_port_needs_the_password(stack: Stac
 
 def test_databases_stand_on_the_inner_network_alone(stack: Stack) -> None:
     assert stack["networks"]["inside"]["internal"] is True
-    for name in OURS | {"clickhouse", "redis"}:
+    for name in OURS | {"clickhouse", "redis", "prometheus"}:
         assert set(stack["services"][name]["networks"]) == {"inside"}, name
 
 
@@ -113,7 +114,7 @@ def test_redis_answers_other_containers(stack: Stack) -> None:
 
 
 def test_what_must_last_is_on_named_volumes(stack: Stack) -> None:
-    for name in ("kafka", "clickhouse", "redis"):
+    for name in ("kafka", "clickhouse", "redis", "prometheus", "grafana"):
         text = str(stack["services"][name]["volumes"])
         assert name in text, text
         assert name in stack["volumes"]
@@ -137,7 +138,7 @@ def test_the_bridge_only_publishes(stack: Stack, secrets: Path, monkeypatch: pyt
 
 
 def test_no_password_stands_in_the_file(stack: Stack, secrets: Path) -> None:
-    for name in ("kafka_password", "clickhouse_password", "redis_password"):
+    for name in (file.name for file in secrets.iterdir() if file.name.endswith("_password")):
         assert (secrets / name).read_text() not in str(stack)
     for secret in stack["secrets"].values():
         assert Path(secret["file"]).is_file()
@@ -168,3 +169,17 @@ def test_the_model_is_asked_for_by_name(stack: Stack, secrets: Path) -> None:
     other = resolve(secrets, SCHEDMATE_MODEL="/models/mine")["services"]["vllm"]
     assert other["entrypoint"] == ["vllm", "serve"]
     assert other["command"][0] == "/models/mine"
+
+
+def test_the_dashboards_profile_wires_itself(stack: Stack) -> None:
+    grafana = stack["services"]["grafana"]
+    assert grafana["profiles"] == stack["services"]["prometheus"]["profiles"] == ["dashboards"]
+    provisioned = (ROOT / "packaging" / "grafana" / "provisioning" / "datasources" / "schedmate.yml").read_text()
+    for variable in re.findall(r"\$(SCHEDMATE_\w+)", provisioned):
+        assert grafana["environment"][variable]
+    for secret in re.findall(r"/run/secrets/(\w+)", provisioned + str(grafana["environment"])):
+        assert secret in stack["secrets"]
+        assert secret in str(grafana["secrets"])
+    scraped = yaml.safe_load((ROOT / "packaging" / "prometheus" / "prometheus.yml").read_text())["scrape_configs"]
+    names = {name for each in scraped for found in each["dns_sd_configs"] for name in found["names"]}
+    assert names == OURS - ONCE

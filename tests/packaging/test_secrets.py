@@ -17,7 +17,13 @@ SCRIPTS = [
     ROOT / "packaging" / "grant-rights.sh",
     ROOT / "tests" / "servers" / "install.sh",
 ]
-PASSWORDS = ("kafka_password", "clickhouse_password", "redis_password")
+PASSWORDS = (
+    "kafka_password",
+    "clickhouse_password",
+    "clickhouse_reader_password",
+    "redis_password",
+    "grafana_password",
+)
 
 
 def digest(file: Path) -> str:
@@ -51,6 +57,7 @@ def test_each_server_gets_its_password_in_its_own_form(secrets: Path) -> None:
     assert default is not None
     assert default.get("remove") == "remove"
     assert users.findtext("schedmate/password_sha256_hex") == digest(secrets / "clickhouse_password")
+    assert users.findtext("reader/password_sha256_hex") == digest(secrets / "clickhouse_reader_password")
     assert f"#{digest(secrets / 'redis_password')} " in (secrets / "redis_acl").read_text()
     assert f'user_schedmate="{(secrets / "kafka_password").read_text()}"' in (secrets / "kafka_jaas").read_text()
 
