@@ -45,10 +45,10 @@ def _run(processor: JobProcessor, jobs: dict[str, list[LogChunk]]) -> None:
 
 
 def _seconds(action: Callable[[], object], times: int) -> float:
-    """Return the best time of several: what the machine can do when nobody disturbs it."""
+    """Return the least processor time of several: others on the machine lengthen it little."""
     found = []
     for _ in range(times):
-        began = time.perf_counter()
+        began = time.process_time()
         action()
-        found.append(time.perf_counter() - began)
+        found.append(time.process_time() - began)
     return min(found)

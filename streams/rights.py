@@ -119,6 +119,12 @@ _ROLES = (
         writes=("dead-letters",),
         group="-notify",
     ),
+    Role(
+        "page",
+        "`web`, where operators may act on it or look at lines of logs",
+        reads=("job-logs", "node-logs"),
+        writes=("approvals",),
+    ),
     Role("subscriber", "a scheduler of your own, through `subscribe`", reads=("decisions",), group="-subscriber"),
     Role(
         "reader",

@@ -23,13 +23,24 @@ class TopicLayout:
     config: dict[str, str]
 
 
+# Messages bear the broker's time: one from a host whose clock is more than an hour ahead would be refused, and one from a host whose
+# clock is days behind would be deleted at once.
+_BROKERS_TIME = {"message.timestamp.type": "LogAppendTime"}
+
+
 def _plain(days: int) -> dict[str, str]:
-    return {"cleanup.policy": "delete", "retention.ms": str(days * DAY_MS), "max.message.bytes": str(8 << 20)}
+    return {
+        **_BROKERS_TIME,
+        "cleanup.policy": "delete",
+        "retention.ms": str(days * DAY_MS),
+        "max.message.bytes": str(8 << 20),
+    }
 
 
 # A worker reads its states back from the beginning. Small segments that are compacted soon keep that short, whatever the uptime: the
 # cleaner leaves the newest segment alone.
 _STATE = {
+    **_BROKERS_TIME,
     "cleanup.policy": "compact,delete",
     "retention.ms": str(14 * DAY_MS),
     "max.message.bytes": str(16 << 20),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from benchmarks.chaos.clocks import Clock
 from benchmarks.chaos.jobs import Crowd
 from benchmarks.chaos.servers import Server
 from benchmarks.chaos.services import Service
@@ -17,6 +18,8 @@ SLOW_S = 0.2
 """How long a delayed connection holds each block back."""
 DOWN_S = 2.0
 """How long a killed server stays away at most."""
+JUMP_S = 2 * 3600
+"""How far a clock jumps: further than a broker lets the time of a message be ahead by default."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,9 @@ class Fault:
     apply: Callable[[float], bool]
 
 
-def faults(services: Sequence[Service], servers: Sequence[Server], crowd: Crowd) -> list[Fault]:
+def faults(
+    services: Sequence[Service], servers: Sequence[Server], crowd: Crowd, clocks: Sequence[Clock]
+) -> list[Fault]:
     """Return every fault that there can be."""
     targets: list[Service | Server] = [*services, *servers]
     made = [
@@ -56,6 +61,8 @@ def faults(services: Sequence[Service], servers: Sequence[Server], crowd: Crowd)
         *(Fault("cut", each.name, _cutting(each)) for each in servers),
         *(Fault("partition", each.name, _partitioning(each)) for each in servers),
         *(Fault("slow", each.name, _slowing(each)) for each in servers),
+        *(Fault("ahead", f"clock of {each.name}", _jumping(each, JUMP_S)) for each in clocks),
+        *(Fault("behind", f"clock of {each.name}", _jumping(each, -JUMP_S)) for each in clocks),
         Fault("stop", "pipe", _stopping(lambda: crowd.shipping(to_kill=False)[:1])),
         Fault("kill", "pipe", lambda _: _signal(crowd.shipping(to_kill=True)[:1], signal.SIGKILL)),
     ]
@@ -78,7 +85,7 @@ class Injector:
 
     def __init__(self, all_faults: Sequence[Fault]) -> None:
         self._faults = all_faults
-        self._locks = {fault.target: threading.Lock() for fault in all_faults}
+        self._locks = {_turn(fault.target): threading.Lock() for fault in all_faults}
         self._threads: list[threading.Thread] = []
         self.windows: list[Window] = []
         self.errors: list[str] = []
@@ -89,7 +96,7 @@ class Injector:
         return len(self._faults)
 
     def begin(self, planned: Planned) -> None:
-        """Begin a fault; one on the same target waits for the one before it."""
+        """Begin a fault; one on the same target waits for the one before it, and one on a broker for that on any other."""
         fault = self._faults[planned.fault]
         thread = threading.Thread(target=self._apply, args=(fault, planned.seconds), name=fault.kind, daemon=True)
         self._threads.append(thread)
@@ -101,7 +108,7 @@ class Injector:
             thread.join()
 
     def _apply(self, fault: Fault, seconds: float) -> None:
-        with self._locks[fault.target]:
+        with self._locks[_turn(fault.target)]:
             began = time.time()
             try:
                 done = fault.apply(seconds)
@@ -110,6 +117,11 @@ class Injector:
             else:
                 if done:
                     self.windows.append(Window(fault.kind, fault.target, began, time.time()))
+
+
+def _turn(target: str) -> str:
+    """Return what no two faults may hit at once: a target, or the brokers, of which most must be there."""
+    return "brokers" if target.startswith("broker-") else target
 
 
 def _process(target: Service | Server) -> list[int]:
@@ -170,6 +182,16 @@ def _slowing(server: Server) -> Callable[[float], bool]:
         server.proxy.delay_s = SLOW_S
         time.sleep(seconds)
         server.proxy.heal()
+        return True
+
+    return apply
+
+
+def _jumping(clock: Clock, by: int) -> Callable[[float], bool]:
+    def apply(seconds: float) -> bool:
+        clock.shift(by)
+        time.sleep(seconds)
+        clock.shift(0)
         return True
 
     return apply

@@ -43,6 +43,7 @@ class Job:
         cause: Why it fails (`program.CAUSES`).
         count: Steps that it takes.
         pause_s: Pause after each line.
+        printed_at: When it printed its last line, by the host's clock; 0 before that.
         broken: What went wrong with the program itself, where something did: it must never notice us.
     """
 
@@ -51,6 +52,7 @@ class Job:
     cause: str
     count: int
     pause_s: float
+    printed_at: float = 0.0
     broken: str = ""
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
@@ -62,7 +64,7 @@ class Job:
     def start(self, environment: Mapping[str, str], scratch: Path) -> None:
         """Start it."""
         line = [sys.executable, program.__file__, self.name, str(self.count), str(self.pause_s), self.cause]
-        output = scratch / ("files" if self.way is Way.FILE else "printed") / f"{self.name}.out"
+        output = self._output(scratch)
         if self.way is not Way.FILE:
             line = [sys.executable, "-m", "schedmate", "pipe", "--job", self.name, "--node", "n1", "--", *line]
         full = self.way is Way.FULL_DISK
@@ -90,14 +92,19 @@ class Job:
         if self._process is None or (code := self._process.poll()) is None:
             return False
         self._process = None
+        output = self._output(scratch)
+        self.printed_at = output.stat().st_mtime  # by the kernel's clock, whatever those of processes show
         expected = 1 if program.CAUSES[self.cause] else 0
         if code != expected:
             self.broken = f"exit code {code} instead of {expected}"
         elif self.way is not Way.FILE:
-            printed = (scratch / "printed" / f"{self.name}.out").read_text().splitlines()
+            printed = output.read_text().splitlines()
             if printed != self.lines:
                 self.broken = f"{len(printed)} lines came out of the pipe, of {len(self.lines)}"
         return True
+
+    def _output(self, scratch: Path) -> Path:
+        return scratch / ("files" if self.way is Way.FILE else "printed") / f"{self.name}.out"
 
     def kill(self) -> None:
         """End it: the run is given up."""

@@ -9,6 +9,8 @@ from benchmarks.chaos.program import CAUSES
 from records import Failure, LogChunk, decode
 from streams.transport import Message
 
+ON_THE_WAY = ("worker", "broker", "collector", "pipe")
+"""What a line passes on its way to a verdict: how targets' names begin. Faults of others, and of clocks, excuse no delay."""
 AFTERMATH_S = 20.0
 """How long after a fault a delay may still be its doing: a session runs out, partitions move, states are read back."""
 
@@ -20,7 +22,7 @@ class Wait:
     Attributes:
         job: The job.
         took_s: All of it; None where there is no verdict.
-        alone_s: What of it lies in no fault and not soon after one.
+        alone_s: What of it lies in no fault of what it passes, and not soon after one.
     """
 
     job: Job
@@ -48,10 +50,10 @@ def verdict_waits(
         if failure.root is not None and failure.root.text in CAUSES.values():
             told.setdefault(failure.job, message.time)
     for job in jobs:
-        printed = _printed_at(chunks.get(job.name, []), CAUSES[job.cause])
-        if not CAUSES[job.cause] or printed is None:
+        arrived = any(CAUSES[job.cause] in chunk.lines for chunk in chunks.get(job.name, []))
+        if not CAUSES[job.cause] or not arrived:
             continue  # where the line itself is missing, the check of lines says so
-        at = told.get(job.name)
+        printed, at = job.printed_at, told.get(job.name)
         if at is None:
             yield Wait(job, None, 0.0)
         else:
@@ -59,19 +61,13 @@ def verdict_waits(
 
 
 def covered(begin: float, end: float, windows: Sequence[Window]) -> float:
-    """Return how many seconds between two times lie in a fault, or soon after one."""
+    """Return how many seconds between two times lie in a fault of what is on the way, or soon after one."""
     at, found = begin, 0.0
     for window in sorted(windows, key=lambda each: each.begin):
+        if not window.target.startswith(ON_THE_WAY):
+            continue
         since, till = max(window.begin, at), min(window.end + AFTERMATH_S, end)
         if till > since:
             found += till - since
             at = till
     return found
-
-
-def _printed_at(chunks: Sequence[LogChunk], line: str) -> float | None:
-    for chunk in chunks:
-        if line in chunk.lines:
-            at = chunk.lines.index(line)
-            return chunk.time + (chunk.after_ms[at] / 1000 if chunk.after_ms else 0.0)
-    return None

@@ -1,18 +1,20 @@
 """What people, jobs and Slurm do in the same moment as the bridge, on a real Slurm: `python -m benchmarks.chaos.races`.
 
 Each race is one job, one decision and one interference at a random time around the act: its user cancels it, an operator requeues it
-or requeues it in hold, it ends by itself. Meanwhile slurmctld is restarted now and then. Several races run side by side.
+or requeues it in hold, it ends by itself, its node dies. Meanwhile slurmctld is restarted now and then. Several races run side by side;
+what the death of a node does to the jobs of the others is told from slurmctld's log.
 """
 
 import argparse
 import contextlib
 import logging
 import random
+import re
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,18 +25,23 @@ from rich.console import Console
 from rich.table import Table
 
 from records import Action, Decision, DecisionResult, Mode, Outcome, Record
-from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.act_keys import act_key, read_keys
 from scheduler_bridge.actuators.slurm import SlurmActuator
 from scheduler_bridge.actuators.slurm.settings import SlurmSettings
 from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmUnavailable
-from tests.servers.slurm import Slurm, running
+from tests.servers.dead_node import kill_node
+from tests.servers.slurm import NODES, Slurm, running
 
 Answer = TypeVar("Answer")
 
 LANES = 4
-WITHIN_S = 90.0
+WITHIN_S = 240.0
 """A race that takes longer counts as one that never ended."""
+SLURMD_TIMEOUT_S = 10
+"""Seconds until slurmctld takes a node that does not answer for dead."""
+_DYING = threading.Lock()
+"""One node dies at a time: the jobs must be able to run somewhere."""
 
 
 class Interference(StrEnum):
@@ -44,6 +51,7 @@ class Interference(StrEnum):
     REQUEUE = "an operator requeues it"
     HOLD = "an operator requeues it in hold"
     ENDS = "it ends by itself"
+    NODE = "its node dies"
 
 
 JOBS = {
@@ -64,19 +72,21 @@ class Race:
     held: bool
     noted: bool
     interfered: bool
+    lost_nodes: int
 
     @property
     def wrong(self) -> str:
         """Return what must not be; empty for nothing."""
         by_people = self.interfered and self.interference in (Interference.REQUEUE, Interference.HOLD)
         cancelled = self.interfered and self.interference is Interference.CANCEL
+        by_others = by_people + self.lost_nodes
         not_done = self.outcome in (Outcome.REFUSED, Outcome.FAILED)
         # Slurm counts a restart when a job is put back in the queue; one that is cancelled there never runs again.
         rules = {
-            "started again too often": self.restarts > 1 + by_people,
+            "started again too often": self.restarts > 1 + by_others,
             "done, and the bridge's key is not there": self.outcome == Outcome.DONE and not self.noted,
             "not done, as was said, and started again": not_done
-            and self.restarts > by_people
+            and self.restarts > by_others
             and self.state != "CANCELLED",
             "an operator's hold was undone": by_people
             and self.interference is Interference.HOLD
@@ -97,16 +107,22 @@ def main() -> None:
     parser.add_argument("--races", type=int, default=300, help="(%(default)s)")
     parser.add_argument("--controller", type=float, default=15.0, help="seconds between two restarts of slurmctld")
     parser.add_argument("--seed", type=int, default=1, help="of kinds and times (%(default)s)")
+    kinds = [kind.name.lower() for kind in Interference]
+    parser.add_argument("--only", choices=kinds, help="one kind of interference alone")
     given = parser.parse_args()
+    between = [Interference[given.only.upper()]] if given.only else list(Interference)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     console = Console(width=160)
-    with console.status("races"), running(min_job_age=7200) as slurm:
-        races, restarts = run(slurm, given.races, given.controller, given.seed)
+    with console.status("races"), running(min_job_age=7200, slurmd_timeout=SLURMD_TIMEOUT_S) as slurm:
+        races, restarts = run(slurm, given.races, given.controller, given.seed, between)
     table = Table("what", "figure", box=None, pad_edge=False)
     table.add_row("races", str(len(races)))
     table.add_row("times that slurmctld was restarted", str(restarts))
     for name, count in Counter(f"{race.action}, {race.interference}: {race.outcome}" for race in races).most_common():
         table.add_row(name, str(count))
+    nodes = sum(race.interfered and race.interference is Interference.NODE for race in races)
+    table.add_row("nodes that died", str(nodes))
+    table.add_row("times that Slurm itself requeued a job for it", str(sum(race.lost_nodes for race in races)))
     wrong = [race for race in races if race.wrong]
     table.add_row("wrong or doubled", str(len(wrong)))
     for race in wrong[:10]:
@@ -115,7 +131,9 @@ def main() -> None:
     sys.exit(1 if wrong else 0)
 
 
-def run(slurm: Slurm, races: int, controller_s: float, seed: int) -> tuple[list[Race], int]:
+def run(
+    slurm: Slurm, races: int, controller_s: float, seed: int, between: Sequence[Interference]
+) -> tuple[list[Race], int]:
     """Run so many races, and return how each ended, and how often slurmctld was restarted."""
     over, restarts = threading.Event(), 0
 
@@ -131,15 +149,15 @@ def run(slurm: Slurm, races: int, controller_s: float, seed: int) -> tuple[list[
     try:
         with ThreadPoolExecutor(LANES) as lanes:
             return list(
-                lanes.map(lambda number: _race(slurm, random.Random(seed * 100_000 + number)), range(races))
+                lanes.map(lambda number: _race(slurm, random.Random(seed * 100_000 + number), between), range(races))
             ), restarts
     finally:
         over.set()
         thread.join()
 
 
-def _race(slurm: Slurm, chance: random.Random) -> Race:
-    action, interference = chance.choice(list(JOBS)), chance.choice(list(Interference))
+def _race(slurm: Slurm, chance: random.Random, between: Sequence[Interference]) -> Race:
+    action, interference = chance.choice(list(JOBS)), chance.choice(between)
     script, state = JOBS[action]
     seconds = chance.uniform(0.5, 2.0) if interference is Interference.ENDS else 60.0
     client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
@@ -154,7 +172,7 @@ def _race(slurm: Slurm, chance: random.Random) -> Race:
         if isinstance(record, DecisionResult):
             results.append(record)
 
-    options = BridgeOptions(modes=dict.fromkeys(Action, Mode.ACT), actions_per_cluster=10**6, user_share=1.0)
+    options = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), actions_per_hour=10**6, user_share=1.0)
     bridge = Bridge(SlurmActuator(client, SlurmSettings(settle=0.2, rest=1)), options, publish)
     bridge.accept(decision)
     done: list[bool] = []
@@ -170,25 +188,26 @@ def _race(slurm: Slurm, chance: random.Random) -> Race:
     seen = _at_rest(client, job, until)
     final = next((result.outcome.value for result in results if result.outcome.final), "")
     noted = act_key(decision) in read_keys(_asked(lambda: client.admin_comment(job), until))
-    return Race(action, interference, final, seen[0], seen[1], seen[2], noted, any(done))
+    return Race(action, interference, final, *seen, noted, any(done), _lost_nodes(slurm, job))
 
 
 def _submitted(slurm: Slurm, script: str, state: str) -> str:
+    """Return a job in its first attempt; one that Slurm began on a dead node is in its second."""
+    job = ""
     while True:
         with contextlib.suppress(AssertionError, KeyError):
-            job = slurm.submit(script, "--output=/dev/null")
-            break
-        time.sleep(0.2)
-    while True:
-        with contextlib.suppress(AssertionError, KeyError):
-            slurm.wait(job, state, "COMPLETED", seconds=60)
-            return job
+            job = job or slurm.submit(script, "--output=/dev/null")
+            if slurm.wait(job, state, "COMPLETED", seconds=60)["Restarts"] == "0":
+                return job
+            job = ""
         time.sleep(0.2)
 
 
 def _interfere(slurm: Slurm, job: str, interference: Interference, delay: float) -> bool:
     """Return whether Slurm took the command."""
     time.sleep(delay)
+    if interference is Interference.NODE:
+        return _lose_node(slurm, job)
     command = {
         Interference.CANCEL: ("scancel", "--verbose", job),
         Interference.REQUEUE: ("scontrol", "requeue", job),
@@ -203,6 +222,33 @@ def _interfere(slurm: Slurm, job: str, interference: Interference, delay: float)
         return False
     # scancel says nothing of a job that is over, or that leaves its nodes to be requeued.
     return before["JobState"] in ("RUNNING", "PENDING") and "error" not in said if command[0] == "scancel" else True
+
+
+def _lose_node(slurm: Slurm, job: str) -> bool:
+    """Let the job's node die, wait until slurmctld knows, and bring it back. False where the job has none."""
+    with _DYING, contextlib.suppress(AssertionError, KeyError):
+        node = slurm.fields(job)["NodeList"]
+        if node not in NODES:
+            return False
+        kill_node(slurm, node)
+        try:
+            until = time.monotonic() + 6 * SLURMD_TIMEOUT_S
+            while "DOWN" not in slurm.run("scontrol", "show", "node", node, check=False) and time.monotonic() < until:
+                time.sleep(0.2)
+        finally:
+            slurm.start_node(node)
+        while "DOWN" in slurm.run("scontrol", "show", "node", node, check=False) and time.monotonic() < until:
+            time.sleep(0.2)
+        return True
+    return False
+
+
+def _lost_nodes(slurm: Slurm, job: str) -> int:
+    """Return how often slurmctld put a job back in the queue because its node was gone, or did not start it."""
+    log = (slurm.root / "log" / "slurmctld.log").read_text()
+    return len(
+        re.findall(rf"requeue (?:job JobId={job} due to failure of node|JobId={job} per user/system request)", log)
+    )
 
 
 def _at_rest(client: SlurmClient, job: str, until: float) -> tuple[str, int, bool]:

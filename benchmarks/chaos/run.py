@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from benchmarks.chaos import faults, hostile, servers
+from benchmarks.chaos import clocks, faults, hostile, servers
 from benchmarks.chaos.checker import Verdict, check
 from benchmarks.chaos.jobs import Crowd
 from benchmarks.chaos.observed import observe, wait_until_quiet
@@ -77,11 +77,12 @@ def run(options: Options, scratch: Path, say: Callable[[str], None]) -> Outcome:
         say("starting the servers")
         site = undo.enter_context(servers.running(scratch, options.brokers, PARTITIONS))
         environment = _environment(site, scratch)
-        services = cast(environment, scratch)
+        wall = clocks.Clocks(scratch / "clocks")
+        services = cast(environment, scratch, wall.make)
         _migrate(environment, scratch)
         sender = Sender(site.connection)
         undo.callback(sender.close)
-        crowd = Crowd(environment, scratch, sender, options.seed, options.jobs)
+        crowd = Crowd({**environment, **wall.make("pipe").environment}, scratch, sender, options.seed, options.jobs)
         undo.callback(crowd.kill)
         for service in services:
             undo.callback(service.kill)
@@ -90,7 +91,7 @@ def run(options: Options, scratch: Path, say: Callable[[str], None]) -> Outcome:
         for number in range(PARTITIONS):
             sender.send(Outgoing("job-logs", b"first", b"hello", number))
         wait_until_quiet(site.connection, lambda: sender.unsent, 120.0)
-        injector = faults.Injector(faults.faults(services, site.all, crowd))
+        injector = faults.Injector(faults.faults(services, site.all, crowd, wall.all))
         _storm(outcome, _Scene(crowd, injector, sender, services), say)
         say("waiting until all is quiet")
         injector.wait()

@@ -4,6 +4,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +14,11 @@ from tests.servers import free_port
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.servers.kafka import Kafka, new_cluster, require_kafka
 from tests.servers.redis import RedisServer, redis_server
+
+HEAP_MB = {1: 512, 3: 256}
+"""Heap of a broker, by how many there are."""
+UP_S = 300.0
+"""How long a broker may take to come up on a busy host. One of three waits until its own session of before has run out."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ def _kafka(scratch: Path, count: int, undo: ExitStack) -> Iterator[tuple[Kafka, 
         directory, port = scratch / f"broker-{node}", free_port()
         directory.mkdir()
         proxy = _proxy(port, undo)
-        made.append((Kafka(directory, port, node=node, advertised=proxy.port), proxy))
+        made.append((Kafka(directory, port, node=node, advertised=proxy.port, heap_mb=HEAP_MB[count]), proxy))
     voters = tuple(broker.voter for broker, _ in made)
     for broker, _ in made:
         broker.voters = voters
@@ -82,7 +88,7 @@ def _kafka(scratch: Path, count: int, undo: ExitStack) -> Iterator[tuple[Kafka, 
         undo.callback(broker.kill)
         broker.launch()
     for broker, proxy in made:
-        broker.wait()
+        broker.wait(UP_S)
         yield broker, proxy
 
 
@@ -91,7 +97,7 @@ def _broker(kafka: Kafka, proxy: Proxy) -> Server:
         assert kafka.process is not None
         return kafka.process.pid
 
-    return Server(f"broker-{kafka.node}", proxy, pid, lambda: kafka.kill(signal.SIGKILL), kafka.start)
+    return Server(f"broker-{kafka.node}", proxy, pid, lambda: kafka.kill(signal.SIGKILL), partial(kafka.start, UP_S))
 
 
 def _proxy(target: int, undo: ExitStack) -> Proxy:

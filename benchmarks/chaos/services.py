@@ -6,9 +6,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from benchmarks.chaos.clocks import Clock
 
 START_AGAIN_S = 1.0
 
@@ -87,11 +89,11 @@ class Service:
             )
 
 
-def cast(environment: Mapping[str, str], scratch: Path) -> list[Service]:
-    """Return two workers, a sink, a bridge and a collector, not started."""
+def cast(environment: Mapping[str, str], scratch: Path, clock: Callable[[str], Clock]) -> list[Service]:
+    """Return two workers, a sink, a bridge and a collector, not started; each lives by a `clock` of its name."""
 
     def service(name: str, *arguments: str) -> Service:
-        return Service(name, arguments, environment, scratch / f"{name}.log")
+        return Service(name, arguments, {**environment, **clock(name).environment}, scratch / f"{name}.log")
 
     pattern = r"/(?P<job>[\w-]+)\.(?P<stream>out|err)$"
     return [

@@ -17,7 +17,7 @@ from benchmarks.gpu.jobs import Job
 from processors.settings import ProcessorSettings
 from records import EventKind, JobEvent, JobMetric, LogChunk, Slowdown, decode
 from schedmate.assembly import job_processor
-from scheduler_bridge import BridgeOptions
+from scheduler_bridge import BridgeSettings
 from scheduler_bridge.policies import propose
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
@@ -106,7 +106,7 @@ def main() -> None:
             f"found {found_after:.1f} s after the packing, {each.steps_after} steps later: {each.ratio:.2f} of before "
             f"(by the jobs' own clocks {truth:.2f})"
         )
-        console.print(f"asks for: {[one.action.value for one in propose(each, BridgeOptions())]}")
+        console.print(f"asks for: {[one.action.value for one in propose(each, BridgeSettings())]}")
     if not slowdowns:
         console.print("no slow-down was found")
     metrics = [each for each in pipeline.records("job-metrics", JobMetric) if each.job == "first" and each.step_time_s]

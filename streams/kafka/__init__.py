@@ -2,7 +2,7 @@
 
 from .admin import check_role, check_topics, create_topics, list_topics
 from .connection import Connection
-from .consumer import KafkaConsumer, read_back, read_one
+from .consumer import KafkaConsumer, read_back, read_one, read_span
 from .follower import KafkaFollower
 from .producer import KafkaProducer
 from .reader import KafkaReader
@@ -19,4 +19,5 @@ __all__ = [
     "list_topics",
     "read_back",
     "read_one",
+    "read_span",
 ]

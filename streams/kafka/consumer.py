@@ -86,9 +86,13 @@ class KafkaConsumer:
             heartbeat_interval_ms=int(session_timeout_s * 1000 / 4),
             **({"partition_assignment_strategy": [OneMemberAssignor]} if standby else {}),
         )
-        # Joining before the topics' metadata is here would get the group an assignment without them.
-        for topic in topics:
-            partitions_of(connection, self._consumer, topic)
+        try:
+            # Joining before the topics' metadata is here would get the group an assignment without them.
+            for topic in topics:
+                partitions_of(connection, self._consumer, topic)
+        except (KafkaError, TransportError) as error:
+            self.close()
+            raise refused(connection, error, self._doing) if isinstance(error, KafkaError) else error from error
         self._consumer.subscribe(list(topics))
         self._outage = Outage("Kafka")
 
@@ -202,6 +206,17 @@ def read_one(connection: Connection, place: Position, timeout: float = 20.0) -> 
     Raises:
         TransportError: No broker, an unknown topic or partition, or no message there.
     """
+    for message in read_span(connection, place, 1, timeout):
+        return message
+    raise TransportError(f"expected a message at {place.topic}/{place.partition}/{place.offset}, found none")
+
+
+def read_span(connection: Connection, place: Position, count: int, timeout: float = 20.0) -> Iterator[Message]:
+    """Yield the messages at `place` and after it, in its partition, `count` offsets at most, without a group.
+
+    Raises:
+        TransportError: No broker, an unknown topic or partition, or no answer for `timeout` seconds.
+    """
     consumer = open_consumer(connection, group_id=None)
     try:
         part = kafka.TopicPartition(place.topic, place.partition)
@@ -210,19 +225,19 @@ def read_one(connection: Connection, place: Position, timeout: float = 20.0) -> 
                 f"expected a partition of {place.topic}, got {place.partition}: it has none of that number"
             )
         consumer.assign([part])
-        end = consumer.end_offsets([part])[part]
-        consumer.seek(part, max(place.offset, consumer.beginning_offsets([part])[part]))
+        start = max(place.offset, consumer.beginning_offsets([part])[part])
+        end = min(consumer.end_offsets([part])[part], start + count)
+        consumer.seek(part, start)
         deadline = time.monotonic() + timeout
-        while consumer.position(part) < end and time.monotonic() < deadline:
-            for records in consumer.poll(timeout_ms=500, max_records=1).values():
-                return as_message(records[0])
+        while consumer.position(part) < end:
+            if time.monotonic() > deadline:
+                raise TransportError(f"no answer for {timeout:g} s while reading {place.topic}")
+            for records in consumer.poll(timeout_ms=500, max_records=count).values():
+                yield from (as_message(record) for record in records if record.offset < end)
     except KafkaError as error:
         raise refused(connection, error, f"read {place.topic}") from error
     finally:
         consumer.close(autocommit=False, timeout_ms=1000)
-    raise TransportError(
-        f"expected a message at {place.topic}/{place.partition}/{place.offset}, found none: {place.topic} ends at {end}"
-    )
 
 
 def partitions_of(connection: Connection, consumer: Any, topic: str) -> set[int]:

@@ -21,7 +21,8 @@ from streams.transport import Message, Outgoing, outgoing
 
 from .failing import FailingWatch
 from .metrics import EngineMetrics
-from .states import StateEntry, States
+from .state_entry import StateEntry
+from .states import States
 
 log = structlog.get_logger(__name__)
 
@@ -99,6 +100,7 @@ class Engine(Generic[State]):
         partitions: int | None = None,
         *,
         clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] | None = None,
         checkpoint_s: float = CHECKPOINT_S,
         replay_work_s: float = REPLAY_WORK_S,
         metrics: EngineMetrics | None = None,
@@ -108,19 +110,23 @@ class Engine(Generic[State]):
         Args:
             processor: What is run.
             partitions: How many the inputs have, to notice misplaced messages; None where not known.
-            clock: Seconds since 1970.
+            clock: Seconds since 1970, to measure how late records are.
+            steady: Seconds since 1970, by which states age: a host's clock that is set must not make them older. By default they are
+                counted from now on by the monotonic clock.
             checkpoint_s: Seconds between two looks for states to store.
             replay_work_s: Seconds of processing that a restart may have to do again.
             metrics: What counts; one of its own by default.
         """
         self.processor = processor
         self._count = partitions
-        self._clock, self._checkpoint_s, self._replay_work_s = clock, checkpoint_s, replay_work_s
+        began = clock() - time.monotonic()
+        self._clock, self._steady = clock, steady or (lambda: began + time.monotonic())
+        self._checkpoint_s, self._replay_work_s = checkpoint_s, replay_work_s
         self.metrics = metrics or EngineMetrics()
         self._misplaced_told = False
         self.failing = FailingWatch()
         self._partitions: dict[int, States[State]] = {}
-        self._work, self._looked = 0.0, clock()
+        self._work, self._looked = 0.0, self._steady()
         self._sweep: list[tuple[int, str]] = []
 
     def load(self, partition: int, messages: Iterable[Message]) -> None:
@@ -184,6 +190,7 @@ class Engine(Generic[State]):
         """
         self.metrics.messages.inc(len(messages))
         self.metrics.input.inc(sum(len(message.value) for message in messages))
+        working_since = time.thread_time()  # a busy machine takes longer, and does no more work
         results, made = Results(), list[Record]()
         for partition, groups in self._groups(messages, made).items():
             states = self._states(partition)
@@ -198,7 +205,7 @@ class Engine(Generic[State]):
         results.explained = [record.time for record in made if isinstance(record, Failure) and _explains(record)]
         for topic, count in Counter(record.topic for record in results.records).items():
             self.metrics.records.labels(topic).inc(count)
-        self._work += time.perf_counter() - results.began
+        self._work += time.thread_time() - working_since
         self._checkpoint(results)
         self.metrics.state_written.inc(sum(len(each.value or b"") for each in (*results.states, *results.parts)))
         return results
@@ -250,7 +257,7 @@ class Engine(Generic[State]):
         """
         poison: dict[int, DeadLetter] = {}
         entry = states.open(key)
-        entry.begin(self.processor.parts)
+        entry.begin()
         while True:
             made: list[Record] = []
             for index, (message, record) in enumerate(group):
@@ -262,7 +269,8 @@ class Engine(Generic[State]):
                     poison[index] = self._refuse(
                         message, f"a processor failed with {_brief(error)}; please report this", "process"
                     )
-                    entry.roll_back(self.processor.parts)
+                    for kept in entry.roll_back():
+                        self._include(entry.state, kept.position, accept(kept))
                     break
                 if taken is not None:
                     made += taken
@@ -270,6 +278,7 @@ class Engine(Generic[State]):
                     self.metrics.repeated.inc(not poison)
             else:
                 self.failing.handled(len(group))
+                entry.copy_anew() if poison else entry.keep([message for message, _ in group])
                 return made
 
     def _take(
@@ -281,23 +290,29 @@ class Engine(Generic[State]):
         poison: DeadLetter | None,
     ) -> list[Record] | None:
         """Return what follows from `record`; None where the state includes it already."""
-        source = f"{place.topic}/{place.partition}"
-        if place.offset <= entry.state.positions.get(source, -1):
-            if self.processor.parts and poison is None:
-                self.processor.replay(entry.state, place, record)
-            return None
-        entry.state.positions[source] = place.offset
-        entry.touched = self._clock()
-        states.note(entry, place.topic, place.offset, (self._work, entry.touched))
-        return self.processor.process(entry.state, place, record) if poison is None else [poison]
+        if not entry.state.includes(place):
+            entry.touched = self._steady()
+            states.note(entry, place.topic, place.offset, (self._work, entry.touched))
+        return self._include(entry.state, place, record, poison)
+
+    def _include(
+        self, state: State, place: Position, record: Record, poison: DeadLetter | None = None
+    ) -> list[Record] | None:
+        """Take `record` into `state`, or into its parts alone where the rest includes it; return what follows, None of the latter."""
+        if not state.includes(place):
+            state.include(place)
+            return self.processor.process(state, place, record) if poison is None else [poison]
+        if self.processor.parts and poison is None:
+            self.processor.replay(state, place, record)
+        return None
 
     def _checkpoint(self, results: Results) -> None:
         """Store what is due: what has been processed for long, and what must leave the memory."""
-        now = self._clock()
+        now = self._steady()
         for states in self._partitions.values():
             for entry in states.close(max(OPEN // len(self._partitions), 64)):
                 self._store(states, entry, results)
-        if abs(now - self._looked) < self._checkpoint_s:
+        if now - self._looked < self._checkpoint_s:
             return
         self._looked = now
         self._forget_some(now, results)
@@ -305,7 +320,7 @@ class Engine(Generic[State]):
             stored = len(results.states) + len(results.parts)
             for entry in list(states.dirty.values()):
                 work, since = entry.dirty_at
-                if self._work - work < self._replay_work_s and abs(now - since) < REPLAY_S:
+                if self._work - work < self._replay_work_s and now - since < REPLAY_S:
                     break
                 self._store(states, entry, results)
             if len(results.states) + len(results.parts) > stored:

@@ -61,7 +61,7 @@ class Parts(MutableMapping[str, Part]):
             part = self._open[name] = self._load(name)
         if name not in self._before:
             self._before[name] = _encode(part)
-            self.changed[name] = None
+        self.changed[name] = None
         return part
 
     def __setitem__(self, name: str, part: Part) -> None:

@@ -8,13 +8,17 @@ from threading import Event
 import structlog
 
 from records import InvalidRecord, Position, Record, UserError
+from resilience import Outage, retry
 from streams.accept import accept, refuse
-from streams.transport import Consumer, Message, Producer, outgoing
+from streams.transport import BrokerUnavailable, Consumer, Message, Producer, outgoing
 
 from .failing import FailingWatch
 from .metrics import PumpMetrics
 
 log = structlog.get_logger(__name__)
+
+ACKNOWLEDGED_S = 90.0
+"""How long the acknowledgement of a dead letter is waited for: a producer gives up before that, and says why."""
 
 Batch = Sequence[tuple[Position, Record]]
 
@@ -25,12 +29,13 @@ class Pump:
 
     Attributes:
         consumer: Where messages come from.
-        producer: Where dead letters go.
+        producer: Where dead letters go. A broker that is away is waited for.
         handle: Takes a batch and returns once its effects last. It may be given an empty batch when nothing came for `seconds`. An
             `UserError` error ends the pump; any other is laid to a record, which is found and becomes a dead letter. So
             a record may be handed on twice.
         rows: Messages that make a batch full.
         seconds: A batch is not waited for longer than this.
+        stop: Ends the waiting for a broker.
     """
 
     consumer: Consumer
@@ -40,11 +45,18 @@ class Pump:
     seconds: float = 0.1
     metrics: PumpMetrics = field(default_factory=PumpMetrics)
     failing: FailingWatch = field(default_factory=FailingWatch)
+    stop: Event = field(default_factory=Event)
+    _outage: Outage = field(default_factory=lambda: Outage("Kafka", consequence="a dead letter is written again"))
 
     def run(self, stop: Event) -> None:
         """Pump until `stop` is set."""
+        self.stop = stop
         while not stop.is_set():
-            self.step()
+            try:
+                self.step()
+            except BrokerUnavailable:
+                if not stop.is_set():
+                    raise
 
     def step(self) -> int:
         """Handle one batch and return the number of its messages."""
@@ -90,7 +102,17 @@ class Pump:
 
     def _bury(self, message: Message, reason: str, stage: str) -> None:
         self.metrics.dead_letters.inc()
-        self.producer.send(outgoing(refuse(message, reason, stage))).result()
+        letter = outgoing(refuse(message, reason, stage))
+
+        def write() -> None:
+            try:
+                self.producer.send(letter).result(ACKNOWLEDGED_S)
+            except TimeoutError as error:
+                raise BrokerUnavailable(
+                    f"expected a dead letter to be acknowledged within {ACKNOWLEDGED_S:g} s"
+                ) from error
+
+        retry(write, self._outage, on=BrokerUnavailable, stop=self.stop)
 
     def _gather(self) -> list[Message]:
         gathered: list[Message] = []

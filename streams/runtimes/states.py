@@ -1,7 +1,6 @@
 """The states of the keys of one partition: decoded while they are in use, else as they are stored."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic
 
@@ -13,6 +12,7 @@ from streams.transport import Message, Outgoing
 
 from .marker import Marker
 from .parts import Parts
+from .state_entry import StateEntry
 from .stored import LARGEST, MARKER, Key, StateHeader, UnreadableState, header, pack, unpack
 
 log = structlog.get_logger(__name__)
@@ -21,42 +21,6 @@ OPEN_PARTS = 16_384
 """Decoded parts that stay in memory, shared out among the keys that are decoded: all ranks of one large job, or a few of each of many."""
 FEW = 64
 """Those that every key may keep, however many keys there are: the ranks of most jobs."""
-
-
-@dataclass
-class StateEntry(Generic[State]):
-    """A key whose state is decoded.
-
-    Attributes:
-        name: The key.
-        state: Its state; the parts are in `parts`, too.
-        parts: The parts of the state.
-        changed: The state has changed since it was stored, parts left aside.
-        since: The first input that is not stored with it, by topic; empty where all is.
-        dirty_at: When the first of them was taken (`States.dirty`).
-        touched: When it last took in something, in seconds since 1970.
-    """
-
-    name: str
-    state: State
-    parts: Parts
-    changed: bool = False
-    since: dict[str, int] = field(default_factory=dict)
-    dirty_at: tuple[float, float] = (0.0, 0.0)
-    touched: float = 0.0
-    _before: bytes = b""
-
-    def begin(self, attribute: str) -> None:
-        """Remember how it is now, for `roll_back`."""
-        self._before = msgspec.msgpack.encode(_alone(self.state, attribute))
-        self.parts.begin()
-
-    def roll_back(self, attribute: str) -> None:
-        """Make it what it was at `begin`."""
-        self.state = msgspec.msgpack.decode(self._before, type=type(self.state))
-        self.parts.roll_back()
-        if attribute:
-            setattr(self.state, attribute, self.parts)
 
 
 class States(Generic[State]):
@@ -189,7 +153,7 @@ class States(Generic[State]):
     def store_state(self, entry: StateEntry[State]) -> list[Outgoing]:
         """Return what stores the state of `entry` without its parts."""
         entry.changed = False
-        return self._put(entry, "", _alone(entry.state, self._processor.parts), entry.state.progress())
+        return self._put(entry, "", entry.alone, entry.state.progress())
 
     def forget(self, name: str) -> list[Outgoing]:
         """Drop the state of a key; return what deletes it from its topic, the parts first."""
@@ -222,7 +186,8 @@ class States(Generic[State]):
         parts = Parts(known, partial(self._load_part, name), self._processor.part)
         if self._processor.parts:
             setattr(state, self._processor.parts, parts)
-        return StateEntry(name, state, parts, touched=0.0 if value is None else header(value).touched)
+        touched = 0.0 if value is None else header(value).touched
+        return StateEntry(name, state, parts, self._processor.parts, touched=touched)
 
     def _load_part(self, name: str, part: str) -> Part:
         try:
@@ -252,11 +217,6 @@ class States(Generic[State]):
 
     def _message(self, name: str, part: str, epoch: int, value: bytes | None) -> Outgoing:
         return Outgoing(self._processor.state_topic, Key(name, part, epoch).encode(), value, self._partition)
-
-
-def _alone(state: State, attribute: str) -> State:
-    """Return `state` without its parts, which stand in the field `attribute`."""
-    return msgspec.structs.replace(state, **{attribute: {}}) if attribute else state
 
 
 def _trimmed(state: msgspec.Struct, name: str, part: str) -> msgspec.Struct:

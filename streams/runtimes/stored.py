@@ -6,6 +6,7 @@ one with more input wins on reading back, and whoever comes next deletes the oth
 """
 
 import struct
+import threading
 from dataclasses import dataclass
 
 import msgspec
@@ -21,8 +22,17 @@ _FORMAT = 1
 _HEADER = struct.Struct(">B?Qdq")
 _MOST = 64 << 20
 """Bytes of a state, decompressed: far above what `LARGEST` holds, and a bound for a message that would expand without end."""
-_compress = zstandard.ZstdCompressor(level=3).compress
-_decompress = zstandard.ZstdDecompressor().decompress
+
+
+class _Codec(threading.local):
+    """A compressor and a decompressor for each thread: engines work in threads, and two at once in one of either mix up what they hold."""
+
+    def __init__(self) -> None:
+        self.compress = zstandard.ZstdCompressor(level=3).compress
+        self.decompress = zstandard.ZstdDecompressor().decompress
+
+
+_codec = _Codec()
 
 
 class UnreadableState(ValueError):
@@ -77,7 +87,7 @@ class Key:
 def pack(state: msgspec.Struct, header: StateHeader) -> bytes:
     """Return `state` as it is stored: a header and compressed JSON."""
     fields = (header.ended, header.progress, header.touched, header.epoch)
-    return _HEADER.pack(_FORMAT, *fields) + _compress(msgspec.json.encode(state))
+    return _HEADER.pack(_FORMAT, *fields) + _codec.compress(msgspec.json.encode(state))
 
 
 def header(value: bytes) -> StateHeader:
@@ -91,6 +101,6 @@ def unpack(value: bytes) -> bytes:
     """Return the JSON of a stored state. Raises `UnreadableState`."""
     header(value)
     try:
-        return _decompress(memoryview(value)[_HEADER.size :], max_output_size=_MOST)
+        return _codec.decompress(memoryview(value)[_HEADER.size :], max_output_size=_MOST)
     except zstandard.ZstdError as error:
         raise UnreadableState(f"expected a compressed state: {error}") from error

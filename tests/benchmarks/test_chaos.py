@@ -40,7 +40,13 @@ def test_a_plan_follows_from_its_seed_and_leaves_no_fault_out() -> None:
 
 def test_time_under_faults_is_counted_once() -> None:
     after = lateness.AFTERMATH_S
-    windows = [Window("kill", "a", 0, 10), Window("stop", "b", 5, 20), Window("cut", "c", 500, 510)]
+    windows = [
+        Window("kill", "worker-1", 0, 10),
+        Window("stop", "pipe", 5, 20),
+        Window("cut", "broker-1", 500, 510),
+        Window("kill", "redis", 600, 610),
+        Window("ahead", "clock of worker-1", 600, 610),
+    ]
     assert lateness.covered(0, 1000, windows) == 20 + after + 10 + after
     assert lateness.covered(8, 12, windows) == 4
     assert lateness.covered(600, 700, windows) == 0

@@ -17,7 +17,7 @@ from records.decision_result import DecisionResult, Outcome
 from sinks.clickhouse import TABLE_OF
 from streams.transport import Message, outgoing
 
-JOB = Job("honest-0", Way.PIPE, "xid", 30, 0.0)
+JOB = Job("honest-0", Way.PIPE, "xid", 30, 0.0, printed_at=103.0)
 DECISION = "restart/honest-0/0/xid"
 
 

@@ -4,6 +4,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 
+import kafka as kafka_python
 import pytest
 from kafka.errors import (
     CommitFailedError,
@@ -90,7 +91,7 @@ def test_a_group_goes_on_where_it_committed(transport: Transport) -> None:
 def test_a_commit_that_a_dying_broker_did_not_take_is_part_of_the_next(
     kafka: Kafka, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def reset(**_: object) -> None:
+    def reset(*_: object, **__: object) -> None:
         raise KafkaConnectionError("reset by peer")
 
     job = uuid.uuid4().hex
@@ -99,7 +100,7 @@ def test_a_commit_that_a_dying_broker_did_not_take_is_part_of_the_next(
     with KafkaConsumer(kafka.connection, "reset" + job, ["job-events"]) as first:
         assert len(read(first, lambda message: message.key == job.encode(), 1)) == 1
         with monkeypatch.context() as dying:  # no broker can be killed at just that moment
-            dying.setattr(first._consumer, "commit", reset)
+            dying.setattr(kafka_python.KafkaConsumer, "commit", reset)
             first.commit()
         first.commit()
     producer.send(outgoing(event(job, 2))).result(10)
@@ -116,12 +117,12 @@ def test_a_commit_that_a_dying_broker_did_not_take_is_part_of_the_next(
 def test_a_commit_during_a_rebalance_is_left_to_the_new_owner(
     kafka: Kafka, monkeypatch: pytest.MonkeyPatch, error: type[KafkaError]
 ) -> None:
-    def moved(**_: object) -> None:
+    def moved(*_: object, **__: object) -> None:
         raise error
 
     with KafkaConsumer(kafka.connection, uuid.uuid4().hex, ["job-events"]) as consumer:
         with monkeypatch.context() as rebalance:
-            rebalance.setattr(consumer._consumer, "commit", moved)
+            rebalance.setattr(kafka_python.KafkaConsumer, "commit", moved)
             consumer.commit()
         consumer.commit()
 
@@ -182,7 +183,7 @@ def test_a_consumer_waits_for_a_broker_that_dies(own_kafka: Kafka) -> None:
 
 @pytest.mark.kafka
 def test_a_poll_that_a_dying_broker_did_not_answer_gives_nothing(kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(**_: object) -> None:
+    def refused(*_: object, **__: object) -> None:
         raise KafkaConnectionError("111 ECONNREFUSED")
 
     job = uuid.uuid4().hex
@@ -191,7 +192,7 @@ def test_a_poll_that_a_dying_broker_did_not_answer_gives_nothing(kafka: Kafka, m
     producer.close()
     with KafkaConsumer(kafka.connection, "refused" + job, ["job-events"]) as consumer:
         with monkeypatch.context() as dying:  # no broker can be killed at just that moment
-            dying.setattr(consumer._consumer, "poll", refused)
+            dying.setattr(kafka_python.KafkaConsumer, "poll", refused)
             assert not consumer.poll(0.1)
         assert read(consumer, lambda message: message.key == job.encode(), 1)
 

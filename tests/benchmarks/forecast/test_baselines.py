@@ -22,16 +22,16 @@ def test_deep_ar_gradients_are_those_of_the_loss() -> None:
     model = DeepAr(length=6, hidden=3, steps=1)
     model.fit(history, 2)
     windows = history.windows(6, 2, 6, 20)
-    series, seen = model._series(windows), model._covariates(windows)
-    _, gradients = model._gradients(series, seen)
+    series, seen = model.series(windows), model.covariates(windows)
+    _, gradients = model.gradients(series, seen)
     random = np.random.default_rng(0)
-    for name, weights in model._weights.items():
+    for name, weights in model.weights.items():
         for place in random.integers(0, weights.size, 5):
             kept, step = weights.flat[place], 1e-6
             weights.flat[place] = kept + step
-            above, _ = model._gradients(series, seen)
+            above, _ = model.gradients(series, seen)
             weights.flat[place] = kept - step
-            below, _ = model._gradients(series, seen)
+            below, _ = model.gradients(series, seen)
             weights.flat[place] = kept
             assert gradients[name].flat[place] == pytest.approx((above - below) / (2 * step), abs=1e-6), name
 

@@ -111,8 +111,9 @@ def test_made_up_tables_say_so_and_are_read(tmp_path: Path) -> None:
     assert len({done.job.group for done in jobs}) > 3
 
 
+@pytest.mark.slow
 def test_the_command_prints_tables_and_draws(tmp_path: Path) -> None:
-    made_up.write(tmp_path / "pai", jobs=700, seed=3)
+    made_up.write(tmp_path / "pai", jobs=300, seed=3)
     command = [sys.executable, "-m", "benchmarks.lasched", "tables", "pai", str(tmp_path / "pai")]
     options = ["--methods", "HRAS", "Advisor", "--plots", str(tmp_path / "plots")]
     told = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.proposer.features import BUCKETS, NAMES, column_buckets, numeric, template_buckets
-from processors.read.series import read_series
+from processors.read.proposer.features import BUCKETS, NAMES, column_buckets, numeric, template_buckets
+from tests.processors.read.whole_logs import read_series
 
 NUMBERS = st.one_of(
     st.integers(-(10**18), 10**18).map(str),

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from benchmarks.proposer.data import LabelledLog, generated
-from benchmarks.proposer.proposer import PHASES, ROLES, LinearProposer
+from processors.read.proposer.linear import PHASES, ROLES, LinearProposer
 from processors.read.roles import Phase, Role
-from processors.read.series import TemplateSeries, read_series
+from processors.read.series import TemplateSeries
+from tests.processors.read.whole_logs import read_series
 
 UNSEEN = range(90_000, 90_025)
 

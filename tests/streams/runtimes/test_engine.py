@@ -178,7 +178,7 @@ def rank(offset: int, number: int, first: int = 1) -> Message:
 
 def test_the_states_of_jobs_that_ended_are_deleted_an_hour_later() -> None:
     now = 1e9
-    engine = Engine(JobProcessor(), clock=lambda: now, checkpoint_s=0.0, replay_work_s=0.0)
+    engine = Engine(JobProcessor(), steady=lambda: now, checkpoint_s=0.0, replay_work_s=0.0)
     ended = JobEvent(id="e", job="j", kind=EventKind.ENDED, time=1e9, exit_code=0)
     engine.handle([logs(0, steps(1, 5)), Message(Position("job-events", 0, 0), b"j", encode(ended), 1e9)])
     engine.handle([logs(1, steps(1, 5), job="other")])
@@ -192,6 +192,16 @@ def test_the_states_of_jobs_that_ended_are_deleted_an_hour_later() -> None:
     assert value(engine.metrics.states) == 1
     late = engine.handle([logs(3, ["a last word"], 6)])
     assert late.records == []
+
+
+def test_a_clock_that_is_set_forgets_no_state() -> None:
+    now = 1e9
+    engine = Engine(JobProcessor(), clock=lambda: now, checkpoint_s=0.0, replay_work_s=0.0)
+    ended = JobEvent(id="e", job="j", kind=EventKind.ENDED, time=1e9, exit_code=0)
+    engine.handle([logs(0, steps(1, 5)), Message(Position("job-events", 0, 0), b"j", encode(ended), 1e9)])
+    now += 7200
+    engine.handle([logs(1, steps(1, 5), job="other")])
+    assert value(engine.metrics.states) == 2
 
 
 def test_a_state_that_grows_too_large_is_trimmed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,20 +313,20 @@ def test_a_silence_leaves_a_stream_as_it_was_when_it_is_read_again() -> None:
     messages = [at(each, 100 + each / 2, steps(each + 1, 1), each + 1) for each in range(7)]
     messages.append(at(7, 103.4, [], 8))
     messages += [at(each, 100 + each / 2, steps(each, 1), each) for each in range(8, 20)]
-    through = Engine(JobProcessor())
-    expected = [through.handle([message]) for message in messages]
+    start = JobEvent(id="e", job="j", kind=EventKind.STARTED, time=100.0)
+    event = Message(
+        Position("job-events", 0, 0), b"j", encode(start), 100.0
+    )  # has the job's own state stored, and no stream's
     for died in range(8, 19):
         first, second = Engine(JobProcessor()), Engine(JobProcessor())
         begin = first.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).writes
-        done = [first.handle([message]) for message in messages[:died]]
+        done = [first.handle([message]) for message in [*messages[:died], event]]
+        expected = [first.handle([message]) for message in messages[died:]]
         second.load(0, stored([Results(markers=begin), *done]))
-        second.restore(0, {**dict.fromkeys(JobProcessor.inputs, 0), "job-logs": died})
-        for part in first._partitions[0].open("j").parts.changed:
-            assert part == "0/0/stdout"
-        second._states(0).open("j").state.positions["job-logs/0"] = died - 1  # as where an event had it stored
+        second.restore(0, {**dict.fromkeys(JobProcessor.inputs, 0), "job-logs": died, "job-events": 1})
         second.replay(messages[:died])
         assert [len(each.records) for each in (second.handle([m]) for m in messages[died:])] == [
-            len(each.records) for each in expected[died:]
+            len(each.records) for each in expected
         ], died
 
 

@@ -1,13 +1,15 @@
 """The pump: what cannot be read or dealt with is put aside, whatever is raised."""
 
 from collections.abc import Sequence
+from concurrent.futures import Future
+from threading import Event, Thread
 
 import pytest
 
 from records import DeadLetter, JobEvent, Position, Record, UserError, decode
-from streams.memory import MemoryBroker
+from streams.memory import MemoryBroker, MemoryProducer
 from streams.runtimes.pump import Pump
-from streams.transport import Outgoing
+from streams.transport import BrokerUnavailable, Outgoing
 
 NESTED = b'{"a":' * 1200 + b"1" + b"}" * 1200
 EVENT = b'{"id":"%s","job":"j","kind":"ended","time":1.0}'
@@ -51,6 +53,43 @@ def test_an_error_that_explains_itself_ends_the_pump() -> None:
     with pytest.raises(UserError, match="missing"):
         Pump(broker.consumer("g", ["job-events"]), broker.producer(), handle, seconds=0.01).step()
     assert broker.read("dead-letters") == []
+
+
+class AwayForAWhile(MemoryProducer):
+    tries = 3
+
+    def send(self, message: Outgoing) -> "Future[None]":
+        self.tries -= 1
+        if self.tries > 0:
+            gone: Future[None] = Future()
+            gone.set_exception(BrokerUnavailable("60146 ms have passed since batch creation"))
+            return gone
+        return super().send(message)
+
+
+def test_a_dead_letter_waits_for_its_broker() -> None:
+    broker = MemoryBroker(partitions=1)
+    broker.append(Outgoing("job-events", b"j", NESTED))
+    pump = Pump(broker.consumer("g", ["job-events"]), AwayForAWhile(broker), lambda _: None, seconds=0.01)
+    assert pump.step() == 1
+    assert len(broker.read("dead-letters")) == 1
+
+
+def test_a_pump_that_is_stopped_while_its_broker_is_away_ends_in_order_and_commits_nothing() -> None:
+    broker, stop = MemoryBroker(partitions=1), Event()
+    broker.append(Outgoing("job-events", b"j", NESTED))
+    producer = AwayForAWhile(broker)
+    producer.tries = 10**9
+    pump = Pump(broker.consumer("g", ["job-events"]), producer, lambda _: None, seconds=0.01)
+    running = Thread(target=pump.run, args=(stop,))
+    running.start()
+    while producer.tries > 10**9 - 2:
+        running.join(0.01)
+        assert running.is_alive()
+    stop.set()
+    running.join(30)
+    assert not running.is_alive()
+    assert len(broker.consumer("g", ["job-events"]).poll(1.0)) == 1
 
 
 @pytest.mark.parametrize("size", [1000, 5 << 20, 30 << 20])
