@@ -1,9 +1,13 @@
 # SchedMate: `make help` lists what there is.
+# Where the environment forbids it, nothing would stay compiled: each of the hundreds of processes of the tests would compile it all.
+unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SLOW := kafka or redis or slurm or kubernetes or clickhouse or vllm or slow
+QUICK = $(BIN)/python -m pytest --numprocesses $(WORKERS) -m "not ($(SLOW))"
+WORKERS ?= $(shell expr $$(nproc) + 1)
+SLOW := kafka or redis or slurm or kubernetes or ray or clickhouse or vllm or slow
 
 .PHONY: help install demo pyz check test bench chaos corpus-score failures-score simulate docs site clean
 
@@ -33,7 +37,7 @@ check: $(VENV)/.developing  ## lint, types and the quick tests: no server, under
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --numprocesses auto -m "not ($(SLOW))"
+	$(QUICK)
 
 test: $(VENV)/.developing  ## lint, types and all tests, on real servers
 	tests/servers/install.sh
@@ -41,7 +45,7 @@ test: $(VENV)/.developing  ## lint, types and all tests, on real servers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	@failed=; \
-	$(BIN)/python -m pytest --numprocesses auto -m "not ($(SLOW))" || failed=yes; \
+	$(QUICK) || failed=yes; \
 	$(BIN)/python -m pytest -m "$(SLOW)" || failed=yes; \
 	[ -z "$$failed" ] || { echo "Flaky, or broken: what failed runs once more, alone."; \
 	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures none -v; }
@@ -52,9 +56,10 @@ bench: $(VENV)/.developing  ## speed, memory and latency, side by side in one ru
 
 MINUTES ?= 5
 SEED ?= 1
-chaos: $(VENV)/.developing  ## kill, stop and cut everything for a while, and count rows: make chaos MINUTES=60 SEED=7
+BROKERS ?= 1
+chaos: $(VENV)/.developing  ## kill, stop and cut everything for a while, and count rows: make chaos MINUTES=60 SEED=7 BROKERS=3
 	tests/servers/install.sh
-	$(BIN)/python -m benchmarks.chaos --minutes $(MINUTES) --seed $(SEED)
+	$(BIN)/python -m benchmarks.chaos --minutes $(MINUTES) --seed $(SEED) --brokers $(BROKERS)
 
 $(VENV)/.training: $(VENV)/.developing
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group train

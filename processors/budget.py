@@ -17,6 +17,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -51,6 +52,7 @@ SMALLEST, LARGEST = 256, 2048
 """Bytes, powers of two, of the Bloom filter that remembers which templates were paid for. A full one starts anew, twice as large: the
 state of most jobs stays small."""
 HASHES = 6
+_PROBES = range(HASHES)
 FULL = 0.6
 """Templates a byte at which the filter is full; up to there, one in three hundred is taken for known by mistake."""
 LONGEST_WAIT = 1.0
@@ -116,8 +118,7 @@ _KINDS = bytes(
 )
 """Bytes of words, of gaps, and others. What is not ASCII counts as a word's."""
 _NO_LETTERS = bytes(each for each in range(256) if each >= 128 or not chr(each).isalpha())
-_RUNS = re.compile(rb"(.)\1+")
-_AROUND = re.compile(rb" ?#[ #]*")
+_WORD, _MARKS, _GAP = re.compile(rb"a+"), re.compile(rb" *#[ #]*"), re.compile(rb" +")
 
 
 class BudgetState(msgspec.Struct, array_like=True):
@@ -141,14 +142,15 @@ class BudgetState(msgspec.Struct, array_like=True):
 def over_budget(state: BudgetState, lines: Sequence[str], templates: Sequence[str], time: float) -> list[int]:
     """Return the places of the lines to be passed over, which arrived at `time`; `state` moves on."""
     _refill(state, len(lines), time)
-    keys: Sequence[str] = templates
-    if max(map(len, templates), default=0) >= LONGEST:
+    keys, counts = templates, Counter(templates)
+    if max(map(len, counts), default=0) >= LONGEST:
         keys = [
             line[:READ].translate(DIGITS) if len(template) >= LONGEST else template
             for line, template in zip(lines, templates, strict=True)
         ]
-    new = dict.fromkeys(each for each in dict.fromkeys(keys) if not _is_known(state.known, each))
-    refused = _pay(state, new, Counter(keys)) if new else ()
+        counts = Counter(keys)
+    new = _unknown(state.known, counts)
+    refused = _pay(state, new, counts) if new else ()
     return [place for place, key in enumerate(keys) if key in refused] if refused else []
 
 
@@ -211,11 +213,17 @@ def _bought(state: BudgetState, number: int, wanted: Iterable[str], counts: Mapp
 
 def _form(template: str) -> tuple[int, int]:
     """Return the number of the form of `template`, how words, gaps and what stands between take turns at its beginning, and its price."""
-    beginning = template.lstrip(_STAMP)[:BEGINNING].encode("utf-8", "replace").translate(_KINDS)
-    form = _AROUND.sub(b"#", _RUNS.sub(rb"\1", beginning))
-    longest = max(map(len, beginning.replace(b"#", b" ").split()), default=0)
-    price = 1 + len(template) // CHARACTERS + max(len(form) - DENSE, 0) // 2 + longest // LONG_WORD
-    return crc32(form[:SYMBOLS]) % FORMS, price
+    form, price = _form_of(template.lstrip(_STAMP)[:BEGINNING])
+    return form, price + len(template) // CHARACTERS
+
+
+@lru_cache(maxsize=4096)
+def _form_of(beginning: str) -> tuple[int, int]:
+    """Return the number of the form of a template with this beginning, and the price of a short one."""
+    kinds = beginning.encode("utf-8", "replace").translate(_KINDS)
+    form = _GAP.sub(b" ", _MARKS.sub(b"#", _WORD.sub(b"a", kinds)))
+    longest = max(map(len, kinds.replace(b"#", b" ").split()), default=0)
+    return crc32(form[:SYMBOLS]) % FORMS, 1 + max(len(form) - DENSE, 0) // 2 + longest // LONG_WORD
 
 
 def _words_of(template: str) -> str:
@@ -253,14 +261,23 @@ def _remember(state: BudgetState, templates: Iterable[str]) -> None:
 
 def _is_known(known: bytes, template: str) -> bool:
     """Return whether the filter holds a template."""
+    return not _unknown(known, (template,))
+
+
+def _unknown(known: bytes, templates: Iterable[str]) -> dict[str, None]:
+    """Return those of `templates` that the filter lacks."""
     if not known:
-        return False
-    place, step, most = *_hashed(template), 8 * len(known) - 1
-    for _ in range(HASHES):  # most new templates lack the first bit or the second
-        if not known[(place & most) >> 3] >> (place & 7) & 1:
-            return False
-        place += step
-    return True
+        return dict.fromkeys(templates)
+    lacking: dict[str, None] = {}
+    most = 8 * len(known) - 1
+    for each in templates:
+        place, step = _hashed(each)
+        for _ in _PROBES:  # most new templates lack the first bit or the second
+            if not known[(place & most) >> 3] >> (place & 7) & 1:
+                lacking[each] = None
+                break
+            place += step
+    return lacking
 
 
 def _hashed(template: str) -> tuple[int, int]:

@@ -61,6 +61,11 @@ class ClassifiedChunk:
         """Places of the pieces that are no progress."""
         return list(compress(range(len(self.classes)), self.classes.encode().translate(_NO_PROGRESS)))
 
+    @cached_property
+    def distinct(self) -> dict[str, None]:
+        """The templates, each once, in the order of their first pieces: fifty in a chunk of five hundred pieces."""
+        return dict.fromkeys(self.templates)
+
     def evidence(self, index: int) -> Evidence:
         """Return piece `index` as evidence."""
         return Evidence(

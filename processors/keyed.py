@@ -26,6 +26,14 @@ class KeyedState(msgspec.Struct, kw_only=True):
 
     positions: dict[str, int] = {}
 
+    def includes(self, position: Position) -> bool:
+        """Return whether what stands at `position` is included."""
+        return position.offset <= self.positions.get(f"{position.topic}/{position.partition}", -1)
+
+    def include(self, position: Position) -> None:
+        """Note that what stands at `position` is included."""
+        self.positions[f"{position.topic}/{position.partition}"] = position.offset
+
     def progress(self) -> int:
         """Return a number that grows with every input: of two states of a key, the one with the higher number is newer."""
         return sum(offset + 1 for offset in self.positions.values())

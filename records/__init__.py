@@ -4,7 +4,7 @@ from .alarm import Alarm, AlarmKind
 from .base import VERSION, Evidence, Position, Record
 from .bounds import check
 from .checkpoint import Checkpoint, CheckpointState, DurableBy
-from .codec import InvalidRecord, decode, encode
+from .codec import InvalidRecord, decode, decode_any_version, encode
 from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
@@ -90,6 +90,7 @@ __all__ = [
     "check",
     "decision_id",
     "decode",
+    "decode_any_version",
     "derived_id",
     "encode",
     "identified",

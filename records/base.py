@@ -12,7 +12,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     v: int = VERSION
 
 
-class Position(msgspec.Struct, frozen=True, order=True):
+class Position(msgspec.Struct, frozen=True, order=True, gc=False):
     """Where one message stands in the input: topic, partition and offset, as Kafka counts them."""
 
     topic: str
@@ -20,7 +20,7 @@ class Position(msgspec.Struct, frozen=True, order=True):
     offset: int
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class Evidence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One line that a result rests on, with its place, so that anyone can look it up.
 
     Attributes:

@@ -33,12 +33,24 @@ def decode(kind: type[AnyRecord], value: bytes) -> AnyRecord:
     Raises:
         InvalidRecord: `value` is not JSON, misses a field, has a field of another type, or is of a later version.
     """
-    try:
-        record: AnyRecord = _decoder(kind).decode(value)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidRecord(f"expected a {kind.__name__} as JSON, got {value[:80]!r}: {error}") from error
+    record = decode_any_version(kind, value)
     if not 1 <= record.v <= VERSION:
         raise InvalidRecord(
             f"expected {kind.__name__} of version 1 to {VERSION}, got version {record.v}: upgrade this reader"
         )
+    return record
+
+
+def decode_any_version(kind: type[AnyRecord], value: bytes) -> AnyRecord:
+    """Return the record of type `kind` that `value` holds, of a later version, too: without the fields that are not known here.
+
+    For readers that are upgraded by others than the writers are, and have no dead letters.
+
+    Raises:
+        InvalidRecord: `value` is not JSON, misses a field, or has a field of another type.
+    """
+    try:
+        record: AnyRecord = _decoder(kind).decode(value)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidRecord(f"expected a {kind.__name__} as JSON, got {value[:80]!r}: {error}") from error
     return record

@@ -33,8 +33,8 @@ class OperatorCommand(Record, frozen=True, kw_only=True):
         command: What to do.
         about: The decision (`approve`, `reject`) or the id of the stop to lift (`resume`); empty for `stop`.
         job: The job of the decision. An approval that names another job has no effect.
-        user: Who says so: the user of the operating system, as the command line saw it.
-        principal: The Kafka user or certificate that the command line was set up with; empty where there is none.
+        user: Who says so: the user of the operating system, as the command line saw it, or whom the page knows.
+        principal: The Kafka user or certificate that it was written with; empty where there is none.
         host: Where it was written.
         time: When, in seconds since 1970.
         expires: It has no effect after this time; null: never.

@@ -1,4 +1,6 @@
-"""Fixtures of the real servers; each stands in the module that starts it."""
+"""Fixtures of the real servers; each stands in the module that starts it. Property tests know no seconds: a busy host fails none."""
+
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
     *(
@@ -6,7 +8,11 @@ pytest_plugins = [
         "tests.servers.kafka",
         "tests.servers.kubernetes",
         "tests.servers.redis",
+        "tests.servers.ray",  # it is made of the one before
         "tests.servers.slurm",
         "tests.servers.vllm",
     ),
 ]
+
+settings.register_profile("any host", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any host")

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MAY_IMPORT = {
     "records": set(),
     "resilience": set(),
-    "scheduler_clients": {"records"},
+    "scheduler_clients": {"records", "resilience"},
     "processors": {"records"},
     "sinks": {"records"},
     "scheduler_bridge": {"records", "resilience", "scheduler_clients"},

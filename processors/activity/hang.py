@@ -6,11 +6,11 @@ their newest sample.
 """
 
 from dataclasses import dataclass
-from statistics import median
 
 import msgspec
 
 from processors.classified_chunk import PROGRESS, ClassifiedChunk
+from processors.read.robust import median
 from records import GpuState, JobMetric
 
 from .culprit import Culprit, RankLines, culprit

@@ -1,9 +1,8 @@
 """How long a job's reports may stay away."""
 
-from statistics import median
-
 import msgspec
 
+from processors.read.robust import median
 from records import Evidence
 
 GAPS = 16

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from statistics import median
 
 import msgspec
 
+from processors.read.robust import median
 from records import Evidence
 
 KEPT = 64

@@ -1,11 +1,11 @@
 """The alarms of one job that its own numbers raise: a loss that is no number, a loss spike, steps that became slower, a straggler."""
 
 from collections.abc import Sequence
-from statistics import median
 
 import msgspec
 from prometheus_client import Counter
 
+from processors.read.robust import median
 from processors.stage import Stage
 from records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, Position
 
@@ -125,17 +125,18 @@ class AlarmMonitor(Stage[AlarmState]):
         if metric.loss is None or state.loss_rank not in (None, metric.rank) or metric.loss == state.newest_loss:
             return None
         state.loss_rank, state.newest_loss = metric.rank, metric.loss
-        level, usual, before = state.loss, state.loss.usual, state.loss.evidence
+        level, kept, before = state.loss, state.loss.kept, state.loss.evidence
         change = level.take(metric.loss, metric.time, _first(metric), _loss_limit, least=20, row=3)
+        if change is Crossing.NONE:
+            return None
+        usual = median(kept) if kept else 0.0
         if change is Crossing.ABOVE:
             limit = _loss_limit(level.kept)
             detail = f"the loss is {metric.loss:.4g}{_at(metric)}, where it was about {usual:.4g}"
             seen = _of(metric, detail, metric.loss, usual, limit, evidence=(_first(metric), before))
             return self._raise(AlarmKind.LOSS_SPIKE, level.since, seen, position, state)
-        if change is Crossing.BACK:
-            seen = _of(metric, f"the loss is {metric.loss:.4g}{_at(metric)}", metric.loss, usual)
-            return self._over(AlarmKind.LOSS_SPIKE, seen, position, state)
-        return None
+        seen = _of(metric, f"the loss is {metric.loss:.4g}{_at(metric)}", metric.loss, usual)
+        return self._over(AlarmKind.LOSS_SPIKE, seen, position, state)
 
     def _slower(self, metric: JobMetric, state: AlarmState, position: Position) -> Alarm | None:
         seconds = metric.step_time_s

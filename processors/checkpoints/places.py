@@ -92,7 +92,7 @@ def path(text: str) -> str:
     found, verb, before = "", False, ""
     tokens = [value(strip(token)) for token in TOKEN.findall(text)]
     for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
-        word, named = token.casefold(), None if nouns(token) else place(token)
+        word, named = token.casefold(), None if token.isalpha() or nouns(token) else place(token)
         bare = verb and before in {"to", "into"} and word not in NO_PATH and _BARE.fullmatch(token)
         if (named is not None and named is not Place.OTHER) or (
             bare and (not after.isalpha() or after in {"in", "at", "as"})

@@ -54,18 +54,19 @@ class CheckpointReader:
     ) -> Iterator[SaveLine]:
         """Yield the lines of `chunk` that tell of a save, and that are `wanted`, by place and what they tell: to read one costs most."""
         young = self._known.young
-        said = list(map(young.get, chunk.templates))
-        if said.count(NOTHING) == len(said):
+        telling = {
+            template: said
+            for template in chunk.distinct
+            if (said := young.get(template) or self._known.get(template) or self._learn(template)) is not NOTHING
+        }
+        if not telling:
             return
-        for index, known in enumerate(said):
-            if known is NOTHING:
+        for index, template in enumerate(chunk.templates):
+            if template not in telling:
                 continue
-            template = chunk.templates[index]
-            one = known or self._known.get(template) or self._learn(template)
+            one = telling[template]
             # A line of an error may quote a program that saves.
-            if one is NOTHING or (chunk.classes[index] == ERROR and one.what is not Says.FAILED):
-                continue
-            if not wanted(index, one.what):
+            if (chunk.classes[index] == ERROR and one.what is not Says.FAILED) or not wanted(index, one.what):
                 continue
             text = _message(_beginning(chunk.lines[index]))
             path = places.path(text)

@@ -1,10 +1,10 @@
 """What is remembered of an attempt's saves, and the records that follow."""
 
 from dataclasses import dataclass
-from statistics import median
 
 import msgspec
 
+from processors.read.robust import median
 from records import Checkpoint, CheckpointState, DurableBy, Evidence, Position, derived_id
 
 from .language import Says

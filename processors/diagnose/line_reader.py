@@ -128,7 +128,9 @@ class LineReader:
     def _made(self, view: ClassifiedChunk, name: str, feed: Feed, kept: list[Candidate]) -> None:
         lines, classes, wanted = view.lines, view.classes, view.others
         matches = self._matcher.find([lines[i] for i in wanted], [view.templates[i] for i in wanted])
-        found = {i: one for i, one in zip(wanted, matches, strict=True) if one or classes[i] == ERROR}
+        found = {}
+        if ERROR in classes or any(matches):
+            found = {i: one for i, one in zip(wanted, matches, strict=True) if one or classes[i] == ERROR}
         indices: Iterable[int] = found
         if feed.traceback.open or any(one[-1] >= self._header for one in found.values() if one):
             indices = range(len(lines))

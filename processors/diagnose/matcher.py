@@ -20,8 +20,7 @@ from processors.grammar.prefix import clean, strip_prefix
 
 from .catalogue import Signature
 from .envelope import excerpt, spoken
-
-_ZEROS = str.maketrans("123456789", "000000000")
+from .traceback import masked
 
 MEMORY = 64 << 20
 """Bytes that RE2 may use for the automaton of all patterns; it starts at a few hundred KB and grows with what it meets."""
@@ -64,10 +63,13 @@ class Matcher:
         """
         masked = templates(lines) if masked is None else masked
         known = self._known
-        return [
-            known[template] if template in known else self._learn(template, line)
-            for template, line in zip(masked, lines, strict=True)
-        ]
+        try:
+            return list(map(known.__getitem__, masked))
+        except KeyError:
+            return [
+                known[template] if template in known else self._learn(template, line)
+                for template, line in zip(masked, lines, strict=True)
+            ]
 
     def _learn(self, template: str, line: str) -> tuple[int, ...]:
         if len(template) == LONGEST:  # cut, and not to be remembered: more of the line is looked at here
@@ -76,7 +78,7 @@ class Matcher:
                 return self._known[template]
         if len(self._known) >= TEMPLATES:
             self._known.clear()
-        forms = {form.translate(_ZEROS) for form in _forms(template[:READ])}
+        forms = {masked(form) for form in _forms(template[:READ])}
         found = tuple(sorted({number for form in forms for number in self._matched(form)}))
         if len(template) < READ and len(template) != LONGEST:
             self._known[template] = found

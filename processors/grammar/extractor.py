@@ -113,10 +113,16 @@ class Extractor:
             line = clean(line)
         if known.event:
             return _event(line)
-        values = [
-            (slot, parse(line[begin:end]) * slot.scale / (parse(line[per:per_end]) or 1.0 if per_end else 1.0))
-            for slot, begin, end, per, per_end in known.places
-        ]
+        try:  # most are plain numbers
+            values = [
+                (slot, float(line[begin:end]) * slot.scale / (float(line[per:per_end]) or 1.0 if per_end else 1.0))
+                for slot, begin, end, per, per_end in known.places
+            ]
+        except ValueError:
+            values = [
+                (slot, parse(line[begin:end]) * slot.scale / (parse(line[per:per_end]) or 1.0 if per_end else 1.0))
+                for slot, begin, end, per, per_end in known.places
+            ]
         stamp = stamps.seconds(line[known.stamp[0] : known.stamp[1]]) if known.stamp else None
         rank = int(line[known.rank[0] : known.rank[1]]) if known.rank else None
         return LineFields(known.plan, values, stamp, known.row, known.fragment, rank)

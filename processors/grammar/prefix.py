@@ -1,6 +1,7 @@
 r"""What stands before a message: colours, rank, time stamp, level, logger. LogPrefix off before a line is read.
 
-The forms: `[rank3]: `, `0: ` (srun -l), `[1,0]<stdout>:` (mpirun), `(RayTrainWorker pid=12, ip=10.0.0.1) `, `[default0]:` (torchrun),
+The forms: `[rank3]: `, `0: ` (srun -l), `[1,0]<stdout>:` (mpirun), `[gpu3] `, `(worker 3) `, `rank 3 | `,
+`(RayTrainWorker pid=12, ip=10.0.0.1) `, `[default0]:` (torchrun),
 `stdout F ` (containerd), `[node7] ` before a date, `stderr | `, `[pod/train-0/main] ` (kubectl), `00O ` (GitLab), `12.3s 45 ` (Kaggle),
 `n1 train[42]: ` after a time (journal); ISO and American dates, times of day,
 `I1212 16:13:33.676 12 file.cc:8] ` (glog, absl), `[1212 16:13:33 @base.py:8] ` (tensorpack);
@@ -27,6 +28,8 @@ _RANK = re.compile(
     r"(?:\[(?:rank|default)?(\d+)\]:[ ]?"
     r"|\s*(\d{1,6}): "
     r"|\[\d+,(\d+)\]<std(?:out|err)>:[ ]?"
+    r"|[\[(](?:rank|worker|gpu|device|process|replica)[ _:=-]?(\d{1,6})[\])]:?[ ]"
+    r"|(?:rank|worker) (\d{1,6}) ?[|:][ ]"
     r"|\((?:[\w.:<>()-]+ )?pid=\d+(?:, [^)]*)?\)[ ]?(?:\[[^\]]{0,60}\][ ])?"
     r"|std(?:out|err)(?: [FP]|:| \|) "
     r"|(?=[A-Za-z][\w.-]*-\d)[\w.-]++: "

@@ -25,7 +25,7 @@ TYPICAL = 3
 """Metrics whose median is the step time before a packing: a single one may be a job's slow first steps, or a pause."""
 
 
-class Measure(msgspec.Struct, frozen=True):
+class Measure(msgspec.Struct, frozen=True, gc=False):
     """A usable metric."""
 
     time: float

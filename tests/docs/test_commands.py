@@ -1,10 +1,12 @@
 """Every command line that is shown can be typed."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from typer.core import TyperGroup
 
 from schedmate.cli import app
 from schedmate.settings import load
@@ -24,17 +26,29 @@ def test_there_are_command_lines() -> None:
 def test_a_command_line_is_understood(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("COLUMNS", "SCHEDMATE_CONFIG"):
         monkeypatch.delenv(name, raising=False)
-    command: Any = typer.main.get_command(app)
-    context = command.make_context("schedmate", list(line.words))
-    _settings_exist(context.params)
-    rest = [*context._protected_args, *context.args]
-    name = ""
-    while rest and hasattr(command, "resolve_command"):
-        name, command, rest = command.resolve_command(context, rest)
-        context = command.make_context(name, rest, parent=context)
-        rest = [*context._protected_args, *context.args] if hasattr(command, "resolve_command") else []
-    if name == "query":
-        _question_exists(context.params)
+    given = _parsed(line.words, monkeypatch)
+    _settings_exist(given.pop("schedmate"))
+    if "query" in given:
+        _question_exists(given["query"])
+
+
+def _parsed(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
+    """Return what each command of a line is given, by its name. Nothing of it runs."""
+    given: dict[str, dict[str, Any]] = {}
+
+    def parses_only(name: str, command: Any) -> Any:
+        command.callback = lambda **options: given.update({name: options})
+        return command
+
+    def resolve(group: TyperGroup, context: Any, arguments: list[str]) -> Any:
+        name, command, rest = resolve_command(group, context, arguments)
+        return name, parses_only(str(name), command), rest
+
+    resolve_command = TyperGroup.resolve_command
+    with monkeypatch.context() as parsing:
+        parsing.setattr(TyperGroup, "resolve_command", resolve)
+        parses_only("schedmate", typer.main.get_command(app)).main(list(words), "schedmate", standalone_mode=False)
+    return given
 
 
 def _settings_exist(given: dict[str, Any]) -> None:

@@ -22,7 +22,7 @@ from records import (
     Outcome,
     decode,
 )
-from scheduler_bridge import Bridge, BridgeOptions
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import SchedulerJobState
 from scheduler_bridge.policies import propose
 from streams.kafka import list_topics, read_back
@@ -69,7 +69,7 @@ def check(last: Failure) -> None:
     assert last.root is not None
     assert last.root.text == XID.strip()
     assert last.final
-    decision = next(each for each in propose(last, BridgeOptions()) if each.action is Action.RESTART)
+    decision = next(each for each in propose(last, BridgeSettings()) if each.action is Action.RESTART)
     assert (decision.exclude_nodes, decision.node_evidence) == ([BROKEN], True)
 
 
@@ -120,7 +120,7 @@ def test_in_one_process_down_to_the_restart(tmp_path: Path) -> None:
     verdicts = failures(broker.read("failures"))
     assert [one.faulty_component for one in verdicts] == [Component.NETWORK, Component.GPU, Component.GPU]
     check(verdicts[-1])
-    bridge = Bridge(cluster.actuator, BridgeOptions(modes=dict.fromkeys(Action, Mode.ACT), min_nodes_left=1), written)
+    bridge = Bridge(cluster.actuator, BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), min_nodes_left=1), written)
     for verdict in verdicts:
         bridge.accept(verdict)
     assert bridge.advance() is None

@@ -8,7 +8,7 @@ import msgspec
 
 from processors.job import JobProcessor
 from records import Action, EventKind, JobEvent, LogChunk, Slowdown, decode
-from scheduler_bridge import BridgeOptions
+from scheduler_bridge import BridgeSettings
 from scheduler_bridge.policies import propose
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
@@ -39,7 +39,7 @@ def test_the_slow_down_of_a_real_packing_is_found_and_measured() -> None:
     assert [(each.job, each.packed_job) for each in found] == [("first", "second")]
     assert abs(found[0].ratio - BY_ITS_OWN_CLOCK) < 0.01
     assert found[0].time - packed < 30
-    assert [decision.action for decision in propose(found[0], BridgeOptions())] == [Action.CANCEL_PACKING]
+    assert [decision.action for decision in propose(found[0], BridgeSettings())] == [Action.CANCEL_PACKING]
 
 
 def _chunk(lines: list[tuple[float, str]]) -> LogChunk:

@@ -22,6 +22,7 @@ PACKAGES = (
 )
 _METHODS = frozenset({"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"})
 _ANYWHERE = frozenset({"search", "sub", "subn", "split", "findall", "finditer"})
+_CALL = re.compile(rf"\.({'|'.join(sorted(_METHODS))}|compile)\(")
 _PLACES: dict[int, dict[str, re.Pattern[str]]] = {}
 """Under which names each expression is held."""
 OF_OPERATORS = frozenset({"streams.producers.paths", "scheduler_clients.slurm.job"})
@@ -64,8 +65,10 @@ def expressions() -> list[Expression]:
             found.setdefault(place, Expression(place, pattern))
             _PLACES.setdefault(id(pattern), {})[place] = pattern
     for module in modules:
-        tree = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))
-        for call, loops in _calls(tree):
+        text = Path(module.__file__ or "").read_text(encoding="utf-8")
+        if not _CALL.search(text):
+            continue  # trees of all modules are most of the time that this takes
+        for call, loops in _calls(ast.parse(text)):
             assert isinstance(call.func, ast.Attribute)
             if inline := _inline(module, call):
                 found[inline.place] = inline

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from benchmarks import hostile
-from processors.budget import KEPT, LARGEST, PURSES, USUAL, BudgetState, over_budget
+from processors.budget import KEPT, LARGEST, PURSES, USUAL, BudgetState, _unknown, over_budget
 from processors.classify.template import templates
 from processors.container_log import container_text
 from processors.job import JobProcessor
@@ -50,6 +50,16 @@ def run(processor: JobProcessor, state: JobState, chunks: Iterable[LogChunk], fi
 
 def chunk(lines: Sequence[str], first: int, time: float = 0.0) -> LogChunk:
     return LogChunk(job="7", producer="p", lines=list(lines), time=1e6 + time, first_line=first, first_piece=first)
+
+
+def test_templates_that_were_paid_for_are_told_from_new_ones_together_as_one_by_one() -> None:
+    state, paid, fresh = BudgetState(), words(60), words(200, seed=1)
+    assert beyond(state, paid) == []
+    lacking = _unknown(state.known, [*paid, *fresh])
+    assert lacking.keys().isdisjoint(templates(paid))
+    assert len(lacking) > 190
+    assert list(lacking) == [each for each in fresh if _unknown(state.known, [each])]
+    assert list(_unknown(b"", fresh)) == fresh
 
 
 def test_new_text_is_read_up_to_a_burst_and_then_passed_over() -> None:

@@ -92,7 +92,7 @@ def last(logs: Sequence[LogChunk], events: Sequence[JobEvent], turns: Sequence[b
     }
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.sampled_from(PARTS)), min_size=1, max_size=9),
     st.sampled_from(ENDS),
@@ -106,7 +106,7 @@ def test_the_last_verdict_is_the_same_in_every_interleaving(
     assert all(last(logs, events, order) == first for order in orders)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.lists(st.tuples(st.integers(0, 2), st.sampled_from(PARTS)), min_size=1, max_size=6), min_size=2, max_size=2

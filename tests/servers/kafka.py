@@ -63,7 +63,7 @@ class Kafka:
     """One broker. `start` and `kill` can be called again and again on the same data.
 
     `advertised` is the port that clients are sent to, where it is not the broker's own; `voters` names the controllers of all
-    brokers (`node@host:port`), where there are several.
+    brokers (`node@host:port`), where there are several. `heap_mb` is the most that Java's heap grows to, in MiB.
     """
 
     directory: Path
@@ -73,6 +73,7 @@ class Kafka:
     node: int = 1
     advertised: int = 0
     voters: tuple[str, ...] = ()
+    heap_mb: int = 512
 
     @property
     def address(self) -> str:
@@ -121,9 +122,9 @@ class Kafka:
         (self.directory / "server.properties").write_text(self.properties())
         (self.directory / "log4j2.yaml").write_text(LOG4J)
 
-    def start(self) -> None:
+    def start(self, deadline_s: float = 60.0) -> None:
         self.launch()
-        self.wait()
+        self.wait(deadline_s)
 
     def launch(self) -> None:
         output = (self.directory / "broker.log").open("ab")
@@ -131,10 +132,10 @@ class Kafka:
             [*self._java(), "kafka.Kafka", self.directory / "server.properties"], stdout=output, stderr=output
         )
 
-    def wait(self) -> None:
+    def wait(self, deadline_s: float = 60.0) -> None:
         """Return once it answers: one of several brokers does so when most of them are there."""
         assert self.process is not None
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + deadline_s
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
@@ -154,7 +155,7 @@ class Kafka:
         create_topics(self.connection, partitions, replication=1)
 
     def _java(self) -> list[str]:
-        options = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+        options = [f"-Xmx{self.heap_mb}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
         logging = f"-Dlog4j2.configurationFile={self.directory}/log4j2.yaml"
         return ["java", *options, logging, "-cp", f"{LIBS}/*"]
 

@@ -49,6 +49,7 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 KillWait=2
 MinJobAge={min_job_age}
+SlurmdTimeout={slurmd_timeout}
 SchedulerParameters=sched_interval=2,batch_sched_delay=0,bf_interval=1
 JobFileAppend=1
 {nodes}
@@ -57,27 +58,30 @@ PartitionName=urgent Nodes=n[1-3] PriorityTier=10
 PartitionName=hidden Nodes=n[1-3] Hidden=YES
 """
 
-_NODE = (
-    "NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs=16 RealMemory=4000 Gres=gpu:2,shard:8"
-)
+_NODE = "NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs={cpus} RealMemory=4000 Gres=gpu:2,shard:8"
 _GRES = "AutoDetect=off\nName=gpu File=/dev/tty[0-1]\nName=shard Count=8\n"
 
 
 class Slurm:
     """A running cluster. `configuration` is what SLURM_CONF names; `directory` is a place where jobs may write."""
 
-    def __init__(self, root: Path, min_job_age: int = 300) -> None:
+    def __init__(self, root: Path, min_job_age: int = 300, slurmd_timeout: int = 300, cpus: int = 16) -> None:
         self.root = root
         self.configuration = root / "slurm.conf"
         self.directory = root / "jobs"
         self._user = pwd.getpwuid(os.geteuid()).pw_name
         ports = [free_port() for _ in range(len(NODES) + 1)]
-        nodes = [_NODE.format(name=name, port=port) for name, port in zip(NODES, ports[1:], strict=True)]
+        nodes = [_NODE.format(name=name, port=port, cpus=cpus) for name, port in zip(NODES, ports[1:], strict=True)]
         for name in ("run", "state", "spool", "log", "jobs"):
             (root / name).mkdir()
         self.configuration.write_text(
             _CONFIGURATION.format(
-                port=ports[0], user=self._user, root=root, nodes="\n".join(nodes), min_job_age=min_job_age
+                port=ports[0],
+                user=self._user,
+                root=root,
+                nodes="\n".join(nodes),
+                min_job_age=min_job_age,
+                slurmd_timeout=slurmd_timeout,
             )
         )
         (root / "gres.conf").write_text(_GRES)
@@ -134,11 +138,15 @@ class Slurm:
         self._daemon([_find("munged"), *munge, f"--seed-file={self.root}/munge.seed"])
         self._daemon([_find("slurmctld"), "-f", str(self.configuration)])
         for name in NODES:
-            self._daemon([_find("slurmd"), "-N", name, "-f", str(self.configuration)])
+            self.start_node(name)
         deadline = time.monotonic() + 20
         while self.run("sinfo", "-h", "-N", "-p", "p", "-o", "%T", check=False).split() != ["idle"] * len(NODES):
             assert time.monotonic() < deadline, f"Slurm is not ready: see {self.root}/log"
             time.sleep(0.05)
+
+    def start_node(self, name: str) -> None:
+        """Start the slurmd of a node."""
+        self._daemon([_find("slurmd"), "-N", name, "-f", str(self.configuration)])
 
     def stop(self) -> None:
         """End all jobs, then the daemons, by their pid files."""
@@ -201,12 +209,18 @@ def _is_zombie(pid: int) -> bool:
 
 
 @contextmanager
-def running(min_job_age: int = 300) -> Iterator[Slurm]:
-    """Start a cluster, and end it."""
+def running(min_job_age: int = 300, slurmd_timeout: int = 300, cpus: int = 16) -> Iterator[Slurm]:
+    """Start a cluster, and end it.
+
+    Args:
+        min_job_age: Seconds after which it forgets a job that is over.
+        slurmd_timeout: Seconds after which a node that does not answer is down.
+        cpus: CPUs of each node: Slurm believes it.
+    """
     for name in ("munged", "slurmctld", "slurmd", "scontrol"):
         _find(name)
     root = Path(tempfile.mkdtemp(prefix="slurm-"))
-    cluster = Slurm(root, min_job_age)
+    cluster = Slurm(root, min_job_age, slurmd_timeout, cpus)
     try:
         cluster.start()
         yield cluster

@@ -5,20 +5,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
 from clickhouse_connect.driver.client import Client
 
 from processors.diagnose import Signature
-from schedmate.web import opened_app
+from schedmate.web.app import opened_app
 
 PATIENCE_S = 20.0
 
 
 @contextmanager
-def web_server(connect: Callable[[], Client], signatures: Mapping[str, Signature]) -> Iterator[str]:
-    """Yield the address of the page of the embedded database that `connect` opens."""
-    with socket.socket() as listening, opened_app(connect, signatures, embedded=True) as app:
+def web_server(connect: Callable[[], Client], signatures: Mapping[str, Signature], **options: Any) -> Iterator[str]:
+    """Yield the address of the page of the embedded database that `connect` opens; `options` are those of `opened_app`."""
+    with socket.socket() as listening, opened_app(connect, signatures, embedded=True, **options) as app:
         listening.bind(("127.0.0.1", 0))
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -157,7 +157,7 @@ ANY_STAY = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(ANY_SAMPLE | ANY_STAY, max_size=30), st.booleans())
 def test_any_records_are_taken_and_nothing_is_told_of_what_was_not_sampled(
     records: list[Record], by_time: bool

@@ -170,7 +170,7 @@ def test_classes_do_not_depend_on_the_cut(cuts: list[int], random: object) -> No
         assert parts == whole
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_size=12))
 def test_any_text_has_one_letter_a_line(lines: list[str]) -> None:
     found = letters(*lines)

@@ -49,7 +49,7 @@ def conclusion(said: Sequence[Failure]) -> tuple[object, ...] | None:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(ENDS), st.floats(0, 600)), min_size=1, max_size=5),
     st.integers(1, 80),

@@ -1,26 +1,19 @@
-import itertools
 import math
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import pytest
-import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from records import (
     Alarm,
     Checkpoint,
-    Component,
     Decision,
     DecisionResult,
     Estimate,
     EventKind,
     Evidence,
-    Failure,
     GpuProcess,
     GpuSample,
     JobEvent,
@@ -30,73 +23,17 @@ from records import (
     Record,
     Severity,
     Slowdown,
-    decode,
-    encode,
 )
-from resilience import Outage, retry
-from sinks import SinkRejected, SinkUnavailable
-from sinks.redis import Keys, RedisState, open_redis, read_findings, read_job, read_jobs, read_node
+from sinks.redis import Keys, open_redis, read_findings, read_job, read_jobs, read_node
 from tests.metric_values import value
-from tests.servers import free_port
 from tests.servers.redis import RedisServer
 from tests.sinks.made import T0, line
 
+from .store import Store, event, failure, metric, on_the_wire, prefixes, store
+
+__all__ = ["store"]
+
 pytestmark = pytest.mark.redis
-
-_prefixes = itertools.count()
-
-
-def on_the_wire(record: Record) -> Record:
-    """The record as a consumer reads it."""
-    return decode(type(record), encode(record))
-
-
-@dataclass
-class Store:
-    """A Redis seen through a prefix of its own, with a clock that stands where it is put."""
-
-    client: "redis.Redis"
-    prefix: str
-    now: float = T0
-    offset: int = 0
-
-    def __post_init__(self) -> None:
-        self.state = RedisState(self.client, prefix=self.prefix, keep_s=700, keep_ended_s=100, clock=lambda: self.now)
-
-    def update(self, *records: Record) -> None:
-        """One batch, each record at the next offset."""
-        self.state.update([self.placed(record) for record in records])
-
-    def placed(self, record: Record) -> tuple[Position, Record]:
-        self.offset += 1
-        return Position("topic", 0, self.offset), on_the_wire(record)
-
-    def job(self, job: str = "7") -> Any:
-        return read_job(self.client, job, prefix=self.prefix)
-
-
-@pytest.fixture
-def store(redis_store: RedisServer) -> Iterator[Store]:
-    client = open_redis(redis_store.url)
-    yield Store(client, f"test{next(_prefixes)}:")
-    client.close()
-
-
-def event(kind: str, time: float, attempt: int = 0, **fields: Any) -> JobEvent:
-    return JobEvent(
-        id=f"7/{attempt}/{kind}", job="7", attempt=attempt, kind=kind, time=T0 + time, scheduler="slurm", **fields
-    )
-
-
-def metric(time: float, step: int, rank: int = 0, attempt: int = 0, **fields: Any) -> JobMetric:
-    return JobMetric(id=f"m/{time}/{rank}", job="7", attempt=attempt, rank=rank, time=T0 + time, step=step, **fields)
-
-
-def failure(revision: int, kind: str = "infrastructure", attempt: int = 0, **fields: Any) -> Failure:
-    made = {"message": f"revision {revision}", "faulty_component": Component.GPU, "signature": "xid-79", **fields}
-    return Failure(
-        id=f"f/{attempt}/{revision}", job="7", attempt=attempt, revision=revision, time=T0, error_type=kind, **made
-    )
 
 
 def test_a_pipes_word_gives_way_to_the_schedulers_in_any_order(store: Store) -> None:
@@ -402,7 +339,7 @@ def test_replays_never_turn_the_state_back(redis_store: RedisServer, replays: li
     """After the whole story, any part of it told again, in any cut, changes nothing."""
     placed = [(Position("topic", 0, offset), on_the_wire(record)) for offset, record in enumerate(STORY)]
     with open_redis(redis_store.url) as client:
-        store = Store(client, f"test{next(_prefixes)}:")
+        store = Store(client, f"test{next(prefixes)}:")
         for message in placed:
             store.state.update([message])
         told = store.job()
@@ -445,69 +382,3 @@ def test_a_long_batch_needs_few_changes(store: Store) -> None:
     store.update(*(metric(step / 10, step, rank=step % 4) for step in range(4000)))
     assert value(store.state.metrics.changes) == 5  # The job, and its four ranks.
     assert store.job().step == 3996
-
-
-def test_redis_away_holds_back_and_comes_back(redis_store: RedisServer) -> None:
-    client = open_redis(redis_store.url, timeout_s=1)
-    store = Store(client, f"test{next(_prefixes)}:")
-    store.update(event("started", 0))
-    redis_store.kill()
-    with pytest.raises(SinkUnavailable):
-        store.update(metric(1, 1))
-    assert value(store.state.metrics.failures) == 1
-    batch = [store.placed(metric(1, 1))]
-    tries = itertools.count()
-
-    def again() -> None:
-        if next(tries) == 2:
-            redis_store.start()
-        store.state.update(batch)
-
-    outage = Outage("Redis", first_s=0.01, limit_s=0.02)
-    retry(again, outage, on=SinkUnavailable, stop=threading.Event())
-    assert store.job().step == 1
-    assert value(outage.metrics.retries) == 2
-
-
-def test_a_key_that_holds_something_else_is_named(store: Store) -> None:
-    store.client.set(Keys(store.prefix).job("7"), "mine")
-    with pytest.raises(SinkRejected, match="WRONGTYPE"):
-        store.update(event("started", 0))
-
-
-def test_a_full_redis_is_waited_for(store: Store) -> None:
-    store.client.config_set("maxmemory", "1")
-    try:
-        with pytest.raises(SinkUnavailable):
-            store.update(event("started", 0))
-    finally:
-        store.client.config_set("maxmemory", "0")
-
-
-def test_a_wrong_password_is_refused_for_good(store: Store, redis_store: RedisServer) -> None:
-    store.client.config_set("requirepass", "right")
-    try:
-        for password in ("wrong", ""):
-            with (
-                open_redis(redis_store.url, password=password) as client,
-                pytest.raises(SinkRejected, match="password"),
-            ):
-                RedisState(client).update([store.placed(event("started", 0))])
-    finally:
-        with open_redis(redis_store.url, password="right") as client:
-            client.config_set("requirepass", "")
-
-
-@pytest.mark.parametrize("url", ["localhost:6379", "http://localhost", "redis://:secret@localhost"])
-def test_addresses_of_another_form_are_refused(url: str) -> None:
-    with pytest.raises(ValueError, match="expected") as error:
-        open_redis(url)
-    assert "secret" not in str(error.value)
-
-
-def test_nobody_there() -> None:
-    with (
-        open_redis(f"redis://127.0.0.1:{free_port()}/0") as client,
-        pytest.raises(SinkUnavailable, match="nobody listens at 127"),
-    ):
-        read_job(client, "7")
