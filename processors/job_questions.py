@@ -9,7 +9,7 @@ from .track import learned
 
 def speed_is_open(state: JobState, stream: StreamState, producer: str, new: int) -> bool:
     """Return whether it is time to ask a model about the lines of a stream, since they tell no speed; the last `new` have just come."""
-    return state.template_questions.due(stream.recent.lines, new) and learned.left_open(
+    return state.template_questions.due(stream.recent.lines, new) and learned.tells_no_speed(
         stream.source_of(producer).track
     )
 

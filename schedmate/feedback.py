@@ -84,7 +84,7 @@ _ENDS = (
 )
 
 
-def said(settings: Settings, job: str) -> list[Feedback]:
+def feedback_on(settings: Settings, job: str) -> list[Feedback]:
     """Return the last word of people on each attempt of `job`; of all jobs where it is empty."""
     return [
         msgspec.convert(dict(zip(answer.columns, row, strict=True)), Feedback)

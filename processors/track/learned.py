@@ -96,7 +96,7 @@ def completed(metric: JobMetric | None, newest: Newest | None, state: TrackState
         newest: The newest line of the chunk that is of a followed template; None without one.
         state: What the tracker remembers of the stream.
     """
-    if newest is None or (metric is not None and not is_open(metric)) or not left_open(state):
+    if newest is None or (metric is not None and not is_open(metric)) or not tells_no_speed(state):
         return metric
     known = confirmed(newest.followed.points)
     if known is None or not _holds(known, state.window):
@@ -113,8 +113,10 @@ def completed(metric: JobMetric | None, newest: Newest | None, state: TrackState
     )
 
 
-def left_open(state: TrackState) -> bool:
-    """Return whether neither the reports nor the events of a stream tell a speed."""
+def tells_no_speed(state: TrackState) -> bool:
+    """Return whether neither the columns, nor the reports, nor the events of a stream tell a speed."""
+    if state.kept.step is not None:
+        return False
     if state.window and not is_open(summarise(state.window)):
         return False
     solution = solve(state.events)

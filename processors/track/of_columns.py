@@ -60,7 +60,7 @@ def of_columns(
     completed = _with_loss(_with_step(measured, counted, state), lossy, state)
     if completed != measured:
         return completed
-    _rest(state, settled=reported is not None and _told(reported))
+    _rest(state, settled=reported is not None and _is_settled(reported))
     return None
 
 
@@ -69,7 +69,7 @@ def _passes_over(view: ClassifiedChunk, state: TrackState, reported: JobMetric |
     if state.events.begun:
         return True  # a log that says when runs begin has counters of its own
     if state.kept.settled or _sure(reported, state.window):
-        if _told(reported):
+        if _is_settled(reported):
             state.kept = state.kept if state.kept.settled else KeptSeries(settled=True)
             return True
         state.kept = KeptSeries()
@@ -90,13 +90,13 @@ def _rest(state: TrackState, *, settled: bool = False) -> None:
 
 def _sure(metric: JobMetric | None, window: Sequence[Report]) -> bool:
     """Return whether reports tell all, by names that leave no doubt or with a stated time that the clock of their counter bears out."""
-    if metric is None or not window or not _told(metric) or window[-1].loss_rank >= _PART_RANK:
+    if metric is None or not window or not _is_settled(metric) or window[-1].loss_rank >= _PART_RANK:
         return False
     borne_out = metric.method in ("stated", "rate") and metric.confidence >= _BORNE_OUT
     return borne_out or counted_by_name(window[-1].step_name) is Role.STEP
 
 
-def _told(metric: JobMetric | None) -> bool:
+def _is_settled(metric: JobMetric | None) -> bool:
     """Return whether reports tell all that columns could; True without a report."""
     return metric is None or (metric.step is not None and metric.loss is not None and not is_open(metric))
 

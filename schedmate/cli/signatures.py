@@ -116,12 +116,12 @@ def propose(
     Example: `schedmate signatures propose 4711 > mine.toml`
     """
     from processors.diagnose import InvalidSignature
-    from schedmate.feedback import ends, history, said
+    from schedmate.feedback import ends, feedback_on, history
     from schedmate.proposal import NoProposal, as_toml, fire, pattern_of
     from schedmate.proposal import propose as make
 
     settings = context.obj.settings
-    words = said(settings, job)
+    words = feedback_on(settings, job)
     if not words:
         warn("nobody has said anything: see `schedmate feedback --help`")
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 
-from .faults import speaking
+from .faults import translated_errors
 
 # The driver and its HTTP library log every failed try, with a trace. Ours are raised, and an outage is said once (resilience.outage).
 logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
@@ -50,7 +50,7 @@ def open_client(
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"expected http://user@host:port/database, https://… or chdb:///directory, got {url!r}")
     port = parts.port or (8443 if parts.scheme == "https" else 8123)
-    with speaking("opening ClickHouse", f"{parts.hostname}:{port}"):
+    with translated_errors("opening ClickHouse", f"{parts.hostname}:{port}"):
         client = clickhouse_connect.get_client(
             interface=parts.scheme,
             host=parts.hostname,
@@ -73,7 +73,7 @@ def open_client(
 def _embedded(directory: Path, database: str) -> Client:
     if not str(directory).strip("/."):
         raise ValueError("expected chdb:///directory, got no directory")
-    with speaking(f"opening the embedded ClickHouse at {directory}"):
+    with translated_errors(f"opening the embedded ClickHouse at {directory}"):
         directory.mkdir(parents=True, exist_ok=True)
         # The engine blocks SIGPIPE in the thread that opens it, and processes started from there would inherit that.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])

@@ -88,7 +88,7 @@ def _first_line(error: BaseException) -> str:
 
 
 @contextmanager
-def speaking(doing: str, where: str = "ClickHouse") -> Iterator[None]:
+def translated_errors(doing: str, where: str = "ClickHouse") -> Iterator[None]:
     """Turn what ClickHouse, at `where`, raises inside into `SinkUnavailable`, `SinkRejected` or `RecordRejected`.
 
     `doing` begins the message.

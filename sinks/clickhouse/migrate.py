@@ -10,7 +10,7 @@ from clickhouse_connect.driver.client import Client
 
 from sinks.errors import SinkRejected
 
-from .faults import speaking
+from .faults import translated_errors
 from .retention import set_retention
 
 log = structlog.get_logger(__name__)
@@ -68,7 +68,7 @@ def migrate(
         SinkUnavailable: The server is away.
     """
     known = migrations() if known is None else known
-    with speaking("creating the database"):
+    with translated_errors("creating the database"):
         name = {"name": client.database}
         # Asked for first, so that a user who may only create tables can migrate a database that is there.
         if not client.command("EXISTS DATABASE {name:Identifier}", parameters=name, use_database=False):
@@ -81,9 +81,9 @@ def migrate(
         if migration.version in done:
             continue
         for statement in migration.statements:
-            with speaking(f"migration {migration.name}"):
+            with translated_errors(f"migration {migration.name}"):
                 client.command(statement)
-        with speaking(f"remembering migration {migration.name}"):
+        with translated_errors(f"remembering migration {migration.name}"):
             client.insert(
                 "schema_migrations",
                 [[migration.version, migration.name, migration.checksum]],
@@ -116,7 +116,7 @@ def check_schema(client: Client) -> None:
 
 def _applied(client: Client) -> dict[int, tuple[str, str]]:
     """Return name and checksum of every migration that ran, by number."""
-    with speaking("reading the state of the schema"):
+    with translated_errors("reading the state of the schema"):
         rows = client.query(
             "SELECT version, any(name), any(checksum) FROM schema_migrations GROUP BY version"
         ).result_rows

@@ -16,8 +16,8 @@ from clickhouse_connect.driver.client import Client
 from records import Record
 
 from .columns import micros
-from .faults import speaking
-from .tables import Table
+from .faults import translated_errors
+from .table import Table
 
 _PARAMETER_BYTES = 60_000
 """A server takes no form field beyond 128 KiB."""
@@ -55,7 +55,7 @@ def _by_time(client: Client, table: Table, rows: Sequence[Record]) -> set[str]:
         of_span = [rows[index] for index in span]
         wanted = set(map(_ID, of_span))
         for keys in _parts(set(map(attrgetter(table.key), of_span))):
-            with speaking(f"looking for repeats in {table.name}"):
+            with translated_errors(f"looking for repeats in {table.name}"):
                 found = client.query(
                     f"SELECT id FROM {table.name} WHERE {table.key} IN {{keys:Array(String)}} "  # noqa: S608 - our own names
                     "AND time >= fromUnixTimestamp64Micro({since:Int64}, 'UTC') "
@@ -71,7 +71,7 @@ def _by_id(client: Client, table: Table, rows: Sequence[Record]) -> set[str]:
     keys = dict(zip(map(_ID, rows), map(attrgetter(table.key), rows), strict=True))
     there: set[str] = set()
     for ids in _parts(keys):
-        with speaking(f"looking for repeats in {table.name}"):
+        with translated_errors(f"looking for repeats in {table.name}"):
             found = client.query(
                 f"SELECT id FROM {table.name} "  # noqa: S608 - our own names
                 f"WHERE {table.key} IN {{keys:Array(String)}} AND id IN {{ids:Array(String)}}",

@@ -12,7 +12,7 @@ from clickhouse_connect.driver.client import Client
 
 from sinks.errors import SinkRejected
 
-from .faults import speaking
+from .faults import translated_errors
 
 _TITLE = re.compile(r"^-- title: (.+)$", re.MULTILINE)
 _ABOUT = re.compile(r"^-- about: (.+)$", re.MULTILINE)
@@ -107,6 +107,6 @@ def ask(client: Client, sql: str, values: Mapping[str, str | list[str]] | None =
         SinkRejected: The server refuses it; the message says why.
         SinkUnavailable: The server is away.
     """
-    with speaking("asking ClickHouse"):
+    with translated_errors("asking ClickHouse"):
         result = client.query(sql, parameters=dict(values or {}))
     return QueryResult(result.column_names, result.result_rows)

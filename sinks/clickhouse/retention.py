@@ -8,7 +8,7 @@ from clickhouse_connect.driver.client import Client
 
 from sinks.errors import SinkRejected
 
-from .faults import speaking
+from .faults import translated_errors
 from .rollup import ROLLUP
 from .tables import TABLES
 
@@ -45,7 +45,7 @@ def set_retention(client: Client, keep_days: Mapping[str, int] | int = KEEP_DAYS
         days = wanted.get(table, default)
         if _days(client, table) == days:
             continue
-        with speaking(f"setting how long {table} is kept"):
+        with translated_errors(f"setting how long {table} is kept"):
             if days:
                 # Both are ours: a name from the list above and a whole number. DDL takes no bound parameters here.
                 client.command(f"ALTER TABLE {table} MODIFY TTL stored + toIntervalDay({int(days)})")
@@ -59,7 +59,7 @@ def set_retention(client: Client, keep_days: Mapping[str, int] | int = KEEP_DAYS
 
 def _days(client: Client, table: str) -> int:
     """Return how long `table` keeps its rows now; 0 for ever."""
-    with speaking(f"reading how long {table} is kept"):
+    with translated_errors(f"reading how long {table} is kept"):
         rows = client.query(
             "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",
             parameters={"table": table},

@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from clickhouse_connect.driver.client import Client
 
-from .faults import speaking
+from .faults import translated_errors
 
 ROLLUP = "job_throughput_1m"
 
@@ -75,7 +75,7 @@ def reconcile(client: Client, jobs: Collection[str], since: int, until: int) -> 
         SinkUnavailable: The server is away; do it again.
         SinkRejected: The tables are missing.
     """
-    with speaking(f"counting {ROLLUP} again"):
+    with translated_errors(f"counting {ROLLUP} again"):
         client.command(
             _RECONCILE,
             parameters={"jobs": sorted(jobs), "since": since, "until": until},

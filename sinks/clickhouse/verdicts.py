@@ -10,7 +10,7 @@ from clickhouse_connect.driver.client import Client
 
 from records import Failure
 
-from .faults import speaking
+from .faults import translated_errors
 from .tables import Row
 
 _IN_FORCE = (
@@ -43,7 +43,7 @@ def new_verdicts(client: Client, rows: Sequence[Row], there: Collection[str]) ->
 def _in_force(client: Client, jobs: Sequence[str]) -> dict[tuple[str, int], tuple[int, str]]:
     found = {}
     for start in range(0, len(jobs), _JOBS):
-        with speaking("looking for verdicts in force"):
+        with translated_errors("looking for verdicts in force"):
             rows = client.query(_IN_FORCE, parameters={"jobs": list(jobs[start : start + _JOBS])}).result_rows
         found.update({(job, attempt): (revision, id_) for job, attempt, revision, id_ in rows})
     return found

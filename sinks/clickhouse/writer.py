@@ -14,11 +14,12 @@ from records import Failure, JobMetric, Record
 from sinks.errors import SinkRejected, SinkUnavailable
 
 from .columns import micros
-from .faults import speaking
+from .faults import translated_errors
 from .migrate import check_schema
 from .present import present
 from .rollup import reconcile
-from .tables import BY_RECORD, Row, Table
+from .table import Table
+from .tables import BY_RECORD, Row
 from .verdicts import new_verdicts
 
 _INSERT_ROWS = 100_000
@@ -193,7 +194,7 @@ def _insert(client: Client, table: Table, block: Sequence[Row], token: str) -> N
     rows = [record for _, record in block]
     columns = [column.values(rows) for column in table.columns]
     columns += [list(map(get, places)) for get in _SOURCE_VALUES]
-    with speaking(f"writing {len(rows)} rows to {table.name}"):
+    with translated_errors(f"writing {len(rows)} rows to {table.name}"):
         client.insert(
             table.name,
             columns,

@@ -7,7 +7,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.errors import KafkaError
+from aiokafka.errors import CoordinatorLoadInProgressError, KafkaError
 
 from records import Position
 from resilience import Outage
@@ -48,9 +48,13 @@ async def _read_committed(
         found = await admin.list_consumer_group_offsets(group, partitions=wanted)
     finally:
         await admin.close()
+    if missing := [part for part in wanted if part not in found]:
+        # aiokafka drops the answer's own error, with which a coordinator that has just begun says nothing of any partition:
+        # taken for "nothing is committed", it would send a worker back to the first message that is held.
+        raise CoordinatorLoadInProgressError(f"nothing is said of {missing[0]} and {len(missing) - 1} others")
     async with _consumer(connection) as consumer:
         first, ends = await consumer.beginning_offsets(wanted), await consumer.end_offsets(wanted)
-    offsets = {part: found[part].offset if part in found else -1 for part in wanted}
+    offsets = {part: found[part].offset for part in wanted}
     return {(part.topic, part.partition): (first[part] if at < 0 else at, ends[part]) for part, at in offsets.items()}
 
 

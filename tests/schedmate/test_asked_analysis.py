@@ -9,7 +9,7 @@ from tests.schedmate.forked import run_forked
 from tests.streams.model_worker import misbehaving_server as bad
 from tests.streams.model_worker.sensible import sensible_server
 
-ODD = [f"2027-01-15 08:{i // 30:02d}:{2 * i % 60:02d},000 zug {i} obj {3 / i:.4f} tick 2000" for i in range(1, 101)]
+ODD = [f"2027-01-15 08:{i // 30:02d}:{2 * i % 60:02d},000 zug {i}.0 obj {3 / i:.4f} tick 2000" for i in range(1, 101)]
 UNSTAMPED = [line[24:] for line in ODD]
 FAILURE = "something is wrong: cannot write, no space"
 CRASH = [

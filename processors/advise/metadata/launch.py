@@ -116,7 +116,7 @@ def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Progra
         if name in _SCHEDULERS:
             return _scan(tree, command, words[1:], depth)
         if name in _WRAPPERS:
-            words = _unwrapped(words)
+            words = _without_wrappers(words)
             continue
         if name in {"bash", "sh", "zsh"} or is_script(name):
             return _script(tree, command, words if is_script(name) else words[1:], depth)
@@ -128,7 +128,7 @@ def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Progra
     return []
 
 
-def _unwrapped(words: list[str]) -> list[str]:
+def _without_wrappers(words: list[str]) -> list[str]:
     """Take a wrapper, its options and its assignments off."""
     rest = words[1:]
     if posixpath.basename(words[0]) in {"timeout", "taskset"} and rest and not rest[0].startswith("-"):

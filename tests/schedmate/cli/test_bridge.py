@@ -240,8 +240,9 @@ def test_a_stop_reaches_every_bridge_and_one_that_stands_by_takes_over(site: Sit
 
 
 def test_each_scheduler_has_its_actuator(monkeypatch: pytest.MonkeyPatch) -> None:
-    from schedmate.cli.bridge import _actuator
+    from schedmate.cli.bridge import actuator
+    from scheduler_bridge.settings import BridgeSettings
 
     monkeypatch.setenv("RAY_API_SERVER_ADDRESS", "http://ray-head:8265")
     monkeypatch.setenv("RAY_AUTH_TOKEN", "t" * 64)
-    assert [_actuator(scheduler).name for scheduler in ("slurm", "ray")] == ["slurm", "ray"]
+    assert [actuator(BridgeSettings(scheduler=name)).name for name in ("slurm", "ray")] == ["slurm", "ray"]

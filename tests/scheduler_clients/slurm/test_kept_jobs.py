@@ -71,7 +71,7 @@ def test_what_is_old_goes(tmp_path: Path) -> None:
     assert [path.stem for path in tmp_path.iterdir()] == ["2"]
 
 
-@given(st.dictionaries(st.sampled_from(sorted(COLUMNS)), st.text("ab é\n,'$;-=", min_size=1, max_size=40)))
+@given(st.dictionaries(st.sampled_from(sorted(COLUMNS)), st.text("ab é\n,'$;-=", min_size=1, max_size=20)))
 def test_columns_are_cut_by_their_width(texts: dict[str, str]) -> None:
     row = b"".join(texts.get(name, "(null)").encode()[:width].ljust(width) for name, width in COLUMNS.items())
     found = read_columns(row.decode() + "\n")

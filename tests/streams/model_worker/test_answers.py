@@ -32,7 +32,7 @@ STEP_S, EVERY = 0.05, 10
 
 def progress(count: int = 100) -> tuple[list[str], list[float]]:
     """Lines that no grammar knows, with their arrival."""
-    lines = [f"zug {EVERY * i} obj {3 / (1 + i):.4f} tick {1000 * STEP_S:.1f}" for i in range(1, count + 1)]
+    lines = [f"zug {EVERY * i}.0 obj {3 / (1 + i):.4f} tick {1000 * STEP_S:.1f}" for i in range(1, count + 1)]
     return lines, [1000 + i * EVERY * STEP_S for i in range(1, count + 1)]
 
 

@@ -31,7 +31,7 @@ def odd() -> list[Record]:
     for number in range(CHUNKS):
         for index in range(JOBS):
             steps = range(number * PER_CHUNK + 1, (number + 1) * PER_CHUNK + 1)
-            lines = [f"zug {step} obj {10 / step:.4f} tick 100.0" for step in steps]
+            lines = [f"zug {step}.0 obj {10 / step:.4f} tick 100.0" for step in steps]
             if number == CHUNKS - 1:
                 lines[-1] = "something is wrong: cannot write, no space"
             whole = chunk(f"job-{index}", number, lines, PER_CHUNK)

@@ -1,0 +1,108 @@
+"""What is known of nodes and their GPUs: the columns of its tables."""
+
+from functools import partial
+
+import records
+
+from .columns import (
+    encoded,
+    fitting,
+    integer,
+    made,
+    maybe_integer,
+    maybe_real,
+    maybe_time,
+    part,
+    plain,
+    real,
+    text,
+    texts,
+    time,
+)
+from .table import Table
+
+_ATTEMPT = (text("id"), text("job"), integer("attempt"))
+
+
+def _gpus_in(state: records.GpuState, activity: records.GpuActivity) -> int:
+    return sum(gpu.state is state for gpu in activity.gpus)
+
+
+TABLES: tuple[Table, ...] = (
+    Table(
+        "gpu_activity",
+        records.GpuActivity,
+        (
+            *_ATTEMPT,
+            text("node"),
+            time("time"),
+            encoded("gpus"),
+            *(made(state.value, "Int64", partial(_gpus_in, state)) for state in records.GpuState),
+            *(real(f"{state.value}_s") for state in records.GpuState),
+        ),
+        key="job",
+    ),
+    Table(
+        "gpu_metrics",
+        records.GpuSample,
+        (
+            text("id"),
+            text("node"),
+            integer("gpu"),
+            text("uuid"),
+            text("name"),
+            time("time"),
+            maybe_integer("utilisation"),
+            maybe_integer("memory_utilisation"),
+            maybe_integer("memory_used_bytes"),
+            maybe_integer("memory_total_bytes"),
+            maybe_real("power_watts"),
+            maybe_integer("temperature_c"),
+            maybe_integer("sm_clock_mhz"),
+            maybe_integer("memory_clock_mhz"),
+            made("throttle_reasons", "Array(String)", lambda sample: sample.throttle_reasons or []),
+            maybe_integer("ecc_corrected"),
+            maybe_integer("ecc_uncorrected"),
+            maybe_integer("rows_remapped"),
+            maybe_integer("nvlink_errors"),
+            maybe_integer("nvlink_active"),
+            made("xids", "Array(Int64)", lambda sample: fitting(sample.xids)),
+            made(
+                "jobs",
+                "Array(String)",
+                lambda sample: sorted({process.job for process in sample.processes if process.job}),
+            ),
+            encoded("processes"),
+            plain("recorded", "Bool"),
+            text("error"),
+        ),
+        key="node",
+    ),
+    Table(
+        "node_findings",
+        records.NodeFinding,
+        (
+            *_ATTEMPT,
+            text("node"),
+            time("time"),
+            maybe_time("since"),
+            maybe_integer("gpu"),
+            text("device"),
+            text("signature"),
+            text("kind"),
+            text("severity"),
+            text("error_type"),
+            text("component"),
+            plain("restartable", "Nullable(Bool)"),
+            real("confidence"),
+            made("place_topic", "String", part("place", "topic", "")),
+            maybe_integer("place_partition", part("place", "partition", None)),
+            maybe_integer("place_offset", part("place", "offset", None)),
+            maybe_integer("place_line", part("place", "line", None)),
+            made("text", "String", part("place", "text", "")),
+            texts("jobs"),
+            integer("times"),
+        ),
+        key="node",
+    ),
+)
