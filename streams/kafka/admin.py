@@ -1,11 +1,12 @@
 """Topics on a broker: create, list, check, and whether a program has the rights that it needs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import kafka
+from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import (
     GroupAuthorizationFailedError,
     KafkaError,
@@ -106,7 +107,7 @@ def check_topics(connection: Connection) -> list[str]:
         problems.append(
             f"this user may not see {', '.join(hidden)}: check as one who may, or its own rights with `schedmate acls check ROLE`"
         )
-    return problems + _layout_problems(present)
+    return problems + _layout_problems(present) + _config_problems(connection, present)
 
 
 def check_role(connection: Connection, role: Role, prefix: str = "schedmate") -> list[str]:
@@ -130,6 +131,25 @@ def check_role(connection: Connection, role: Role, prefix: str = "schedmate") ->
         if grant.resource == "group" and not grant.prefixed and not _may_join(connection, grant.name):
             problems.append(f"this user has no right to join the group {grant.name}: {_HOW.format(role=role.name)}")
     return problems + _layout_problems({name: found for name in used if (found := seen[name].partitions)})
+
+
+_CHECKED = ("message.timestamp.type", "cleanup.policy")
+"""What must be as we set it: a producer's clock would refuse or age messages, and states must be compacted. The rest is the operator's."""
+
+
+def _config_problems(connection: Connection, names: Iterable[str]) -> list[str]:
+    """Return a sentence for each setting of `names` that loses or delays messages."""
+    wanted = {layout.name: layout.config for layout in LAYOUTS if layout.name in names}
+    asked = [ConfigResource(ConfigResourceType.TOPIC, name, dict.fromkeys(_CHECKED)) for name in wanted]
+    with admin_client(connection, "ask how the topics are configured") as client:
+        found = client.describe_configs(asked, config_filter="all").get("topic", {}) if asked else {}
+    return [
+        f"topic {name} has {key}={found[name][key]['value']}, expected {wanted[name][key]}: "
+        f"kafka-configs.sh --alter --entity-type topics --entity-name {name} --add-config '{key}=[{wanted[name][key]}]'"
+        for name in sorted(found)
+        for key in _CHECKED
+        if set(found[name][key]["value"].split(",")) != set(wanted[name][key].split(","))
+    ]
 
 
 _HOW = "an administrator grants it with `schedmate acls grant {role} User:NAME`"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import kafka as kafka_python
 import pytest
+from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import (
     CommitFailedError,
     IllegalGenerationError,
@@ -216,6 +217,17 @@ def test_topics_are_created_once_and_checked(own_kafka: Kafka) -> None:
     assert create_topics(own_kafka.connection, 4, 1) == []
     assert set(list_topics(own_kafka.connection)) == {layout.name for layout in LAYOUTS}
     assert check_topics(own_kafka.connection) == []
+    alter = {"message.timestamp.type": "CreateTime", "retention.ms": "60000"}
+    admin = kafka_python.KafkaAdminClient(**own_kafka.connection.config())
+    admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, "job-logs", alter)])
+    admin.close()
+    deadline = time.monotonic() + 30
+    while not (problems := check_topics(own_kafka.connection)) and time.monotonic() < deadline:
+        time.sleep(0.1)  # the broker answers before it knows
+    (problem,) = problems
+    assert problem.startswith(
+        "topic job-logs has message.timestamp.type=CreateTime, expected LogAppendTime: kafka-configs.sh"
+    )
 
 
 @pytest.mark.kafka
