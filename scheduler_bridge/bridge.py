@@ -51,7 +51,7 @@ class Bridge:
         recall: Asked right before an action for what other bridges and people wrote meanwhile, should there be any: where two
             bridges divide the work, or one follows on another, a decision may have changed hands.
         keys: Its own decisions are signed with the first of them, and what none of them signed is not carried out; None: nothing is signed.
-        bundles: Where it is kept what spoke against a node that is drained; None: nowhere.
+        bundles: Where it is kept what was seen before a node is drained or a hung job ends; None: nowhere.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What is kept of a node before it is drained: the decision, the scheduler's view, the check, and what jobs and kernel printed.
+"""What is kept before a node is drained or a hung job ends: the decision, what was seen, and what jobs and kernel printed.
 
 One directory a decision, which nobody else may read; it is bounded, and so is their number. Nothing of the configuration is written.
 """
@@ -38,18 +38,17 @@ class Bundles:
         self._directory = directory
         self._windows = windows
 
-    def keep(self, decision: Decision, view: str, check: str) -> Path | None:
-        """Write the bundle of a decision, and return where it is. None where it cannot be written: a full disk stops no drain.
+    def keep(self, decision: Decision, seen: Mapping[str, str]) -> Path | None:
+        """Write the bundle of a decision, and return where it is. None where it cannot be written: a full disk stops nothing.
 
         Args:
             decision: What is about to be done.
-            view: What the scheduler shows of the node.
-            check: What the check of the node said.
+            seen: What was seen, by file name.
         """
         digest = hashlib.blake2b(decision.id.encode(), digest_size=8).hexdigest()
         path = self._directory / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime(decision.time))}-{digest}"
         about = msgspec.json.format(msgspec.json.encode(msgspec.structs.replace(decision, signature="")))
-        parts = {"decision.json": about.decode(), "scheduler.txt": view, "check.txt": check, **self._windows(decision)}
+        parts = {"decision.json": about.decode(), **seen, **self._windows(decision)}
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name, text in list(parts.items())[:MAX_FILES]:

@@ -17,7 +17,7 @@ class Execution:
     Args:
         actuator: The scheduler.
         journal: Where each step is written down before and after it is taken.
-        bundles: Where it is kept what spoke against a node; None: nowhere.
+        bundles: Where it is kept what was seen before a node is drained or a hung job ends; None: nowhere.
     """
 
     def __init__(self, actuator: Actuator, journal: Journal, bundles: Bundles | None = None) -> None:
@@ -32,6 +32,8 @@ class Execution:
         if checked and checked.passed:
             self._journal.conclude(decision, Objection("check", f"{decision.node} is well: {checked.detail}"))
             return
+        if decision.action is Action.CANCEL:
+            self._keep_stacks(decision)
         notes = (self._approved(decision), checked.detail if checked else "")
         self._journal.record(decision, Outcome.STARTED, "; ".join(note for note in notes if note))
         try:
@@ -96,10 +98,15 @@ class Execution:
                 view = self.actuator.describe(decision.node)
             except ActuatorError as error:
                 view = str(error)
-            self._bundles.keep(
-                decision, view, f"{checked.detail}\n\n{checked.output}" if checked else "no check is configured"
-            )
+            said = f"{checked.detail}\n\n{checked.output}" if checked else "no check is configured"
+            self._bundles.keep(decision, {"scheduler.txt": view, "check.txt": said})
         return checked
+
+    def _keep_stacks(self, decision: Decision) -> None:
+        """Keep what the processes of a hung job are doing while they are still there."""
+        stacks = self.actuator.stacks(decision.job)
+        if stacks and self._bundles:
+            self._bundles.keep(decision, {"stacks.txt": stacks})
 
     def _carry_out(self, decision: Decision) -> None:
         try:

@@ -163,10 +163,18 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     node_check_seconds: PositiveFloat = Field(
         60.0, description="Time that it may take; the bridge does nothing else meanwhile."
     )
+    stack_command: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = Field(
+        (),
+        description="Command that Slurm runs in a hung job, on each of its nodes and as its user, before the job is cancelled, such as "
+        "py-spy. None: no stacks are taken.",
+    )
+    stack_seconds: PositiveFloat = Field(
+        20.0, description="Time that it may take; the bridge does nothing else meanwhile."
+    )
     bundle_directory: Path | None = Field(
         None,
-        description="Where what spoke against a node is kept before it is drained: decision, logs, the scheduler's view, the check. "
-        "None: nowhere.",
+        description="Where it is kept what was seen before a node is drained (decision, logs, the scheduler's view, the check) or a "
+        "hung job is cancelled (decision, logs, stacks). None: nowhere.",
     )
     max_lifetime_seconds: PositiveFloat = Field(
         86400.0, description="Longest time from a decision's cause to its expiry."

@@ -83,6 +83,7 @@ def actuator(settings: "BridgeSettings") -> "Actuator":
         return RayActuator(RayClient(RayConnection.find()))
     from scheduler_bridge.actuators.slurm import NodeChecks, Resubmission, SlurmActuator
     from scheduler_clients.slurm import SlurmClient
+    from scheduler_clients.slurm.job_command import SlurmJobCommand
     from scheduler_clients.slurm.kept_jobs import KeptJobs
     from scheduler_clients.slurm.node_check import SlurmNodeCheck
 
@@ -93,4 +94,5 @@ def actuator(settings: "BridgeSettings") -> "Actuator":
         client,
         resubmission=Resubmission(client, kept) if kept else None,
         checks=NodeChecks(client, command) if settings.node_check else None,
+        stacks=SlurmJobCommand(settings.stack_command, settings.stack_seconds) if settings.stack_command else None,
     )

@@ -78,7 +78,7 @@ class Bridging:
         history: What was written before, and what others write.
         stop: Ends the waiting for a broker.
         active: False while this bridge stands by: it carries nothing out then.
-        bundles: Where it is kept what spoke against a node that is drained; None: nowhere.
+        bundles: Where it is kept what was seen before a node is drained or a hung job ends; None: nowhere.
 
     Raises:
         SigningKeyError: The file of keys that the settings name cannot be used.

@@ -216,6 +216,10 @@ class Actuator(Protocol):
         """Run the operator's check on a node; None where none is configured. Raises nothing: what cannot be checked is not known."""
         return None
 
+    def stacks(self, job: str) -> str:
+        """Return what the operator's command prints of a running job's processes; empty where none is configured. Raises nothing."""
+        return ""
+
     def describe(self, node: str) -> str:
         """Return what the scheduler shows of a node and its jobs, for people."""
         return ""

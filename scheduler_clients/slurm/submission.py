@@ -4,11 +4,9 @@ What the script itself asks for (`#SBATCH`) sbatch reads again; the options say 
 job was submitted is not known: it gets its user's login environment (`--export=NONE`).
 """
 
-import os
-import pwd
-import subprocess
 from collections.abc import Mapping, Sequence
 
+from .as_user import run_as
 from .errors import SlurmRefused, SlurmUnavailable
 from .job import NONE, SlurmJob
 
@@ -82,41 +80,12 @@ def options(job: SlurmJob, columns: Mapping[str, str]) -> list[str]:
 def submit(script: bytes, words: Sequence[str], user: str, environment: Mapping[str, str] | None = None) -> str:
     """Submit a script for a user and return the new job's number.
 
-    `sbatch` runs as that user, with nothing of this process's environment but where Slurm is: what the script makes sbatch read, its user
-    may read, and no secret of ours reaches the job.
-
     Raises:
-        SlurmRefused: Only root and the user may submit for the user, or Slurm refused.
+        SlurmRefused: Only root and the user may submit for the user (see `run_as`), or Slurm refused.
         SlurmUnavailable: Slurm does not answer. The job may have been submitted all the same.
     """
-    try:
-        account = pwd.getpwnam(user)
-    except KeyError as error:
-        raise SlurmRefused("a user of this host", repr(user[:40]), "submit the job again by hand") from error
-    if os.geteuid() not in (0, account.pw_uid):
-        came = f"this process runs as user {os.geteuid()}"
-        raise SlurmRefused(f"root, who may submit for {user}, or {user}", came, "submit the job again by hand")
-    inherited = {**os.environ, **(environment or {})}
-    clean = {"LC_ALL": "C", "HOME": account.pw_dir, "USER": user, "LOGNAME": user}
-    clean |= {name: value for name, value in inherited.items() if name in ("PATH", "SLURM_CONF")}
-    other = os.geteuid() != account.pw_uid
-    try:
-        done = subprocess.run(
-            ["sbatch", "--parsable", "--export=NONE", *words],
-            input=script,
-            env=clean,
-            cwd="/",
-            capture_output=True,
-            timeout=_TIMEOUT_S,
-            check=False,
-            user=account.pw_uid if other else None,
-            group=account.pw_gid if other else None,
-            extra_groups=os.getgrouplist(user, account.pw_gid) if other else None,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise SlurmUnavailable(f"sbatch to end within {_TIMEOUT_S:g} s", "no answer", "see scontrol ping") from error
-    except OSError as error:
-        raise SlurmUnavailable("the command sbatch", str(error), "install Slurm's client commands") from error
+    command = ["sbatch", "--parsable", "--export=NONE", *words]
+    done = run_as(user, command, stdin=script, timeout_s=_TIMEOUT_S, environment=environment)
     number = done.stdout.decode(errors="replace").strip().partition(";")[0]
     if done.returncode != 0 or not number.isdecimal():
         complaint = " ".join(done.stderr.decode(errors="replace").split())[:500] or f"exit code {done.returncode}"

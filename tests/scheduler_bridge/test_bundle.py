@@ -26,7 +26,7 @@ def drain(number: int = 0) -> Decision:
 
 def test_a_bundle_holds_all_and_nobody_else_may_read_it(tmp_path: Path) -> None:
     kept = Bundles(tmp_path / "bundles", lambda _: {"job-7/../rank 0.log": "a line\n"}).keep(
-        drain(), "State=IDLE", "passed"
+        drain(), {"scheduler.txt": "State=IDLE", "check.txt": "passed"}
     )
     assert kept
     assert {file.name: file.read_text() for file in kept.iterdir() if file.name != "decision.json"} == {
@@ -43,7 +43,7 @@ def test_its_files_and_their_number_are_bounded(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(bundle, "MAX_BUNDLES", 3)
     bundles = Bundles(tmp_path, lambda _: {f"{number}.log": "x" for number in range(1000)})
     for number in range(5):
-        kept = bundles.keep(drain(number), "y" * (MAX_FILE + 1), "")
+        kept = bundles.keep(drain(number), {"scheduler.txt": "y" * (MAX_FILE + 1)})
     assert kept
     assert len(list(kept.iterdir())) == bundle.MAX_FILES
     assert (kept / "scheduler.txt").stat().st_size == MAX_FILE
@@ -53,4 +53,4 @@ def test_its_files_and_their_number_are_bounded(tmp_path: Path, monkeypatch: pyt
 
 def test_a_directory_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert Bundles(tmp_path / "file").keep(drain(), "", "") is None
+    assert Bundles(tmp_path / "file").keep(drain(), {}) is None

@@ -28,6 +28,7 @@ from scheduler_bridge.checkpoint_note import add_note, is_tellable
 from scheduler_bridge.node_check import NodeCheck
 from scheduler_bridge.opt_out import opts_out
 from scheduler_clients.slurm import SlurmClient, SlurmError, SlurmJob, SlurmRefused, SlurmUnavailable, UnknownSlurmJob
+from scheduler_clients.slurm.job_command import SlurmJobCommand
 
 from .checks import NodeChecks
 from .jobs import STOPPED, state_of, view
@@ -48,6 +49,7 @@ class SlurmActuator:
         client: Slurm.
         settings: Time limits.
         resubmission: Submits jobs again that Slurm cannot start again; None: they are refused.
+        stacks: Shows what a job's processes are doing; None: nobody asks.
         checks: Checks nodes before they are drained or return to service; None: nobody does.
         clock: Seconds that only grow.
         sleep: Waits for so many seconds.
@@ -62,6 +64,7 @@ class SlurmActuator:
         *,
         resubmission: Resubmission | None = None,
         checks: NodeChecks | None = None,
+        stacks: SlurmJobCommand | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -69,6 +72,7 @@ class SlurmActuator:
         self._settings = settings or SlurmSettings()
         self._resubmission = resubmission
         self._checks = checks
+        self._stacks = stacks
         self._clock = clock
         self._sleep = sleep
 
@@ -225,6 +229,10 @@ class SlurmActuator:
     def check(self, node: str) -> NodeCheck | None:
         """Run the operator's check as a job on a node."""
         return self._checks.check(node) if self._checks else None
+
+    def stacks(self, job: str) -> str:
+        """Return what the operator's command prints inside the job."""
+        return self._stacks(self._client, job) if self._stacks else ""
 
     def describe(self, node: str) -> str:
         """Return what `scontrol` and `squeue` show of a node."""

@@ -1,0 +1,42 @@
+"""A command of the operator's, run inside a running job, on each of its nodes."""
+
+from collections.abc import Mapping, Sequence
+
+from .as_user import run_as
+from .client import SlurmClient
+from .errors import SlurmError
+
+MAX_OUTPUT = 64 << 10
+"""Bytes that are kept of what one node prints, the last ones."""
+MAX_BYTES = 1 << 20
+"""Bytes that are kept of all nodes together."""
+WAIT_S = 15
+"""Seconds beside the command's own that Slurm gets for the step."""
+_SCRIPT = f'timeout -k 5 "$0" "$@" 2>&1 </dev/null | tail -c {MAX_OUTPUT}'
+
+
+class SlurmJobCommand:
+    """Runs a command as a step of a job, beside what runs there and as the job's user.
+
+    Args:
+        command: Program and arguments, as they are on the nodes.
+        limit_s: Seconds that it may take.
+        environment: Where Slurm is (SLURM_CONF, PATH), beside this process's own.
+    """
+
+    def __init__(
+        self, command: Sequence[str], limit_s: float = 20.0, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._command, self._limit_s, self._environment = tuple(command), limit_s, environment
+
+    def __call__(self, client: SlurmClient, job: str) -> str:
+        """Return what the command printed, each line behind the number of its task; why it did not run, where it did not."""
+        try:
+            seen = client.job(job)
+            options = [f"--jobid={seen.number}", "--overlap", "--ntasks-per-node=1", f"--nodes={seen.node_count}"]
+            options += ["--mem=0", "--gres=none", "--chdir=/", "--export=NONE", "--label", "--quiet", "--wait=5"]
+            command = ["srun", *options, "/bin/sh", "-c", _SCRIPT, f"{self._limit_s:g}", *self._command]
+            done = run_as(seen.user, command, timeout_s=self._limit_s + WAIT_S, environment=self._environment)
+        except SlurmError as error:
+            return str(error)
+        return (done.stdout + done.stderr)[-MAX_BYTES:].decode(errors="replace")
