@@ -26,13 +26,14 @@ class OrganisationDemand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BeyondQuota(msgspec.Struct, frozen=True, kw_only=True):
-    """A spot job that waits and does not fit into the quota.
+    """A spot job that waits and does not fit into the quota, or is held because it did not.
 
     Attributes:
         job: The scheduler's job id.
         attempt: Its restart count.
         gpus: What it asks for.
-        held: It was held for that.
+        held: It is held for that.
+        fits: It is held, and fits now: it is to be let go.
         since: Since when it waits, in seconds since 1970.
     """
 
@@ -40,6 +41,7 @@ class BeyondQuota(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int = 0
     gpus: float
     held: bool = False
+    fits: bool = False
     since: float
 
 
@@ -69,7 +71,7 @@ class Quota(Record, frozen=True, kw_only=True):
             `none` where there is no forecast.
         history_h: Hours of demand that the forecast rests on.
         organisations: Demand by organisation, the largest first.
-        beyond: Spot jobs that do not fit into the quota.
+        beyond: Spot jobs that do not fit into the quota, and those that are held for that.
     """
 
     id: str
