@@ -103,7 +103,7 @@ class SpotService:
     ) -> None:
         self.metrics = SpotMetrics()
         self.kafka = Outage("Kafka", consequence="no quota is written")
-        self.scheduler = Outage("the scheduler", consequence="there is no quota")
+        self.scheduler = Outage("scheduler", consequence="there is no quota")
         self._actuator, self._quotas, self._settings = actuator, quotas, settings
         self._producer, self._past, self._stop = producer, past, stop
         self._active, self._clock = active, clock

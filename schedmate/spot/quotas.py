@@ -118,7 +118,7 @@ class Quotas:
         if not self._classes.evictable:
             return "no class of spot jobs is named: set bridge.evictable"
         if not census.capacity:
-            return "no node with GPUs is up"
+            return "the scheduler shows no node with GPUs that is up"
         if census.nameless:
             jobs = ", ".join(census.nameless[:5])
             return (

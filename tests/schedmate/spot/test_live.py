@@ -72,7 +72,10 @@ def test_spot_jobs_are_bounded_held_let_go_and_evicted(own_kafka: Kafka, own_slu
     assert (quota.quota, quota.available, quota.safety, quota.forecaster) == (5, 5, 1, "present")
     assert [(each.organisation, each.in_use) for each in quota.organisations] == [("urgent", 1)]
 
-    with command(own_kafka, "bridge", log=tmp_path / "bridge.log", **environment), command(own_kafka, "spot", log=log, **environment):
+    with (
+        command(own_kafka, "bridge", log=tmp_path / "bridge.log", **environment),
+        command(own_kafka, "spot", log=log, **environment),
+    ):
         gang = submit(slurm, *TWO_NODES)
         # Four more do not fit into five: they are held.
         until(lambda: slurm.fields(gang)["Reason"] == "JobHeldAdmin", log)

@@ -75,8 +75,8 @@ def test_who_is_held_is_let_go_once_there_is_room_or_no_quota() -> None:
     ("quotas", "jobs", "nodes", "said"),
     [
         (fresh(classes=BridgeSettings()), [runs("1", "n1", 1)], (node("n1"),), "set bridge.evictable"),
-        (fresh(), [runs("1", "n1", 1)], (node("n1", 8, SchedulerNodeState.DRAINING),), "no node with GPUs is up"),
-        (fresh(), [], (), "no node with GPUs is up"),
+        (fresh(), [runs("1", "n1", 1)], (node("n1", 8, SchedulerNodeState.DRAINING),), "shows no node with GPUs"),
+        (fresh(), [], (), "shows no node with GPUs"),
         (fresh(), [runs("1", "n1", 1), waits("7", 1, account="")], (node("n1"),), "(7): set spot.organisation"),
         (fresh(), [runs("8", "n1", 1, account="a\nb")], (node("n1"),), "(8): set spot.organisation"),
     ],
