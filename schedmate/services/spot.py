@@ -20,6 +20,8 @@ log = structlog.get_logger(__name__)
 
 READ = ("job-events",)
 """What happens to a job brings a look at the queue; what it says is not used."""
+PAST = ("quotas", "decision-results")
+"""And these it reads on its own: demand of the past, and evictions."""
 ACKNOWLEDGED_S = 30.0
 """An acknowledgement that takes longer counts as an outage."""
 LEAST_S = 1.0
@@ -55,8 +57,8 @@ class PastQuotas:
     def __init__(self, connection: Connection, settings: SpotSettings) -> None:
         now = time.time()
         self._followers = (
-            KafkaFollower(connection, ("quotas",), since=now - DAY_S * settings.history_days),
-            KafkaFollower(connection, ("decision-results",), since=now - 3600.0 * settings.guaranteed_hours),
+            KafkaFollower(connection, PAST[:1], since=now - DAY_S * settings.history_days),
+            KafkaFollower(connection, PAST[1:], since=now - 3600.0 * settings.guaranteed_hours),
         )
 
     def __call__(self) -> Iterator[Quota | DecisionResult]:

@@ -29,6 +29,7 @@ from records import (
     Record,
     decode,
 )
+from schedmate.services import spot
 from schedmate.services.bridge import FOLLOWED, READ, RECENT
 from sinks.clickhouse import STORED_TOPICS, open_client
 from streams.kafka import Connection, KafkaConsumer, KafkaProducer, check_role, read_back
@@ -186,6 +187,7 @@ def test_the_table_is_what_the_code_reads_and_writes() -> None:
     assert set(ROLES["sink"].reads) == set(STORED_TOPICS)
     assert set(ROLES["model-worker"].reads) == {"model-questions", TOPIC}
     assert set(ROLES["bridge"].reads) == {*READ, *FOLLOWED, *RECENT}
+    assert set(ROLES["spot"].reads) == {*spot.READ, *spot.PAST}
     producers = [ROLES[name] for name in ("pipe", "collector", "gpu-agent", "watcher")]
     assert not any(role.reads or role.group for role in producers)
     assert "node-logs" not in ROLES["pipe"].writes

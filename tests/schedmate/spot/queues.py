@@ -28,9 +28,17 @@ def _view(job: str, state: SchedulerJobState, partition: str, account: str) -> J
 
 
 def runs(
-    job: str, node: str, gpus: float, *, spot: bool = False, account: str = "lab", since: float = NOW - 60
+    job: str,
+    node: str,
+    gpus: float,
+    *,
+    spot: bool = False,
+    account: str = "lab",
+    since: float = NOW - 60,
+    first: int = 0,
 ) -> RunningJob:
-    held = {index: min(1.0, gpus - index) for index in range(int(gpus + 0.999))}
+    """A job that holds GPUs of a node, from the GPU `first` on."""
+    held = {first + index: min(1.0, gpus - index) for index in range(int(gpus + 0.999))}
     view = _view(job, SchedulerJobState.RUNNING, "spot" if spot else "prod", account)
     return RunningJob(view, since, {node: Share(gpus=held)})
 
