@@ -167,7 +167,7 @@ def _grant_all(site: Site, directory: Path) -> None:
     users = {role.upper().replace("-", "_"): site.principal(role) for role in ROLES if role != "administrator"}
     environment = {**site.variables(site.connection("administrator")), **users, "SCHEDMATE": str(command)}
     script = ROOT / "packaging" / "grant-rights.sh"
-    done = subprocess.run([script], env=environment, capture_output=True, text=True, timeout=90, check=False)
+    done = subprocess.run([script], env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("has the rights of") == len(users)
 
