@@ -23,6 +23,7 @@ from .network_error import misconfigured, network_error, untrusted
 from .node_finding import NodeFinding, Severity
 from .operator_command import Command, OperatorCommand
 from .placement import Placement
+from .quota import BeyondQuota, OrganisationDemand, Quota
 from .slowdown import Slowdown
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
 from .user_error import UserError
@@ -40,6 +41,7 @@ __all__ = [
     "Action",
     "Alarm",
     "AlarmKind",
+    "BeyondQuota",
     "Certainty",
     "Checkpoint",
     "CheckpointState",
@@ -74,11 +76,13 @@ __all__ = [
     "NodeLogChunk",
     "NumberMeaning",
     "OperatorCommand",
+    "OrganisationDemand",
     "Outcome",
     "OverRanks",
     "Placement",
     "Position",
     "QuestionKind",
+    "Quota",
     "Record",
     "Review",
     "Sample",

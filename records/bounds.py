@@ -10,7 +10,7 @@ RANKS = 1_000_000
 LATEST = 4_102_444_800.0
 """2100-01-01, in seconds since 1970: no time is later. Dates beyond it do not fit into every store."""
 _SPREAD_MS = 7 * 86_400_000
-_NAMES = ("job", "node", "producer", "stream", "source", "branch", "user", "packed_with")
+_NAMES = ("job", "node", "producer", "stream", "source", "branch", "user", "packed_with", "cluster")
 _COUNTS = ("rank", "attempt", "seq", "first_line", "first_piece")
 _TIMES = ("time", "since", "seen", "until")
 _MOST = 1 << 62

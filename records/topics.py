@@ -21,6 +21,7 @@ from .model_question import ModelQuestion
 from .node_finding import NodeFinding
 from .operator_command import OperatorCommand
 from .placement import Placement
+from .quota import Quota
 from .slowdown import Slowdown
 
 
@@ -62,6 +63,7 @@ TOPICS: tuple[Topic, ...] = (
     ),
     Topic("checkpoints", Checkpoint, "job", "Checkpoints that jobs save: begun, durable, failed."),
     Topic("estimates", Estimate, "job", "What jobs will probably take."),
+    Topic("quotas", Quota, "cluster", "How many GPUs spot jobs may have, and what high-priority jobs will want."),
     Topic("decisions", Decision, "target", "What the scheduler should do."),
     Topic("decision-results", DecisionResult, "target", "What became of each decision."),
     Topic("approvals", OperatorCommand, "job", "What people tell the bridges: approve, reject, stop, resume."),

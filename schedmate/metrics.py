@@ -17,6 +17,7 @@ from processors.stream_reader import ReaderMetrics
 from processors.track.tracker import TrackerMetrics
 from resilience.outage import OutageMetrics
 from schedmate.notifications.notifier import NotifierMetrics
+from schedmate.services.spot import SpotMetrics
 from scheduler_bridge import BridgeMetrics
 from sinks.clickhouse import WriterMetrics
 from sinks.redis import StateMetrics
@@ -48,12 +49,15 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("model-worker", AnsweringMetrics),
     ("model-worker", ModelMetrics),
     ("model-worker", AnswerMetrics),
-    ("sink, bridge, notify", PumpMetrics),
+    ("sink, bridge, notify, spot", PumpMetrics),
     ("sink", WriterMetrics),
     ("sink", partial(OutageMetrics, "ClickHouse")),
     ("sink", StateMetrics),
     ("sink", partial(OutageMetrics, "Redis")),
     ("bridge", BridgeMetrics),
+    ("spot", SpotMetrics),
+    ("spot", partial(OutageMetrics, "Kafka")),
+    ("spot", partial(OutageMetrics, "scheduler")),
     ("notify", NotifierMetrics),
     ("collect", CollectorMetrics),
     ("collect, with --socket", IntakeMetrics),

@@ -26,6 +26,7 @@ from schedmate import pipe
 from schedmate.advisor.settings import AdvisorSettings
 from schedmate.notifications.settings import NotifySettings
 from schedmate.passwords import without_password
+from schedmate.spot.settings import SpotSettings
 from schedmate.web.settings import WebSettings
 from scheduler_bridge.settings import BridgeSettings
 from sinks.settings import ClickHouseSettings, RedisSettings
@@ -125,6 +126,7 @@ class Settings(BaseSettings):
     bridge: BridgeSettings = BridgeSettings()
     language_model: LanguageModelSection = LanguageModelSection()
     advisor: AdvisorSettings = AdvisorSettings()
+    spot: SpotSettings = SpotSettings()
     notify: NotifySection = NotifySection()
     web: WebSection = WebSection()
     service: ServiceSettings = ServiceSettings()

@@ -11,6 +11,7 @@ from records import (
     Failure,
     JobEvent,
     OperatorCommand,
+    Quota,
     Record,
     Slowdown,
 )
@@ -29,7 +30,7 @@ from scheduler_bridge.signing import SigningKeys
 Remembered = Decision | DecisionResult | OperatorCommand | Checkpoint
 """What the bridge reads back when it starts, and right before an action."""
 
-Accepted = Remembered | Failure | Slowdown | Alarm | JobEvent
+Accepted = Remembered | Failure | Slowdown | Alarm | JobEvent | Quota
 """What the bridge reads."""
 
 WORK = 5.0
@@ -108,6 +109,8 @@ class Bridge:
                 self._proposals.on_slowdown(record)
             case Alarm():
                 self._proposals.on_alarm(record)
+            case Quota():
+                self._proposals.on_quota(record)
             case Checkpoint():
                 self._proposals.on_checkpoint(record)
             case JobEvent():

@@ -12,6 +12,7 @@ from records import (
     Failure,
     InvalidRecord,
     Outcome,
+    Quota,
     Slowdown,
     decode,
     encode,
@@ -19,7 +20,7 @@ from records import (
 from scheduler_bridge.guardrails import Objection
 from scheduler_bridge.journal import Journal
 from scheduler_bridge.ledger import LedgerEntry
-from scheduler_bridge.policies import OF_FAILURES, cancel_hung, propose
+from scheduler_bridge.policies import OF_FAILURES, cancel_hung, hold, propose
 from scheduler_bridge.saves import Saves
 
 log = structlog.get_logger(__name__)
@@ -55,6 +56,13 @@ class Proposals:
         for entry in self._journal.ledger.about(alarm.job, alarm.attempt):
             if entry.policy == cancel_hung.POLICY and entry.untouched and entry.decision is not None:
                 self._journal.conclude(entry.decision, Objection("alarm", f"the hang is over: {alarm.detail}"))
+
+    def on_quota(self, quota: Quota) -> None:
+        """Propose whom to hold and whom to let go, unless the quota is no longer in force."""
+        if not quota.time <= self._journal.clock() < quota.until:
+            return
+        for decision in hold.decide(quota, self._journal.settings):
+            self._adopt(decision)
 
     def on_failure(self, failure: Failure) -> None:
         """Propose what the newest revision says, and retract what an older one led to."""

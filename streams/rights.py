@@ -95,6 +95,13 @@ _ROLES = (
         group="-model-worker",
     ),
     Role("advisor", "`advisor`", reads=("job-events",), writes=("estimates", "dead-letters"), group="-advisor"),
+    Role(
+        "spot",
+        "`spot`",
+        reads=("job-events", "quotas", "decision-results"),
+        writes=("quotas", "dead-letters"),
+        group="-spot",
+    ),
     Role("sink", "`sink`", reads=STORED, writes=("dead-letters",), group="-sink"),
     Role(
         "bridge",
@@ -107,6 +114,7 @@ _ROLES = (
             "decision-results",
             "job-events",
             "checkpoints",
+            "quotas",
             "approvals",
         ),
         writes=("decisions", "decision-results", "dead-letters"),

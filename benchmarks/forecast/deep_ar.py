@@ -22,6 +22,8 @@ class DeepAr:
         steps: Batches of windows that it learns from.
     """
 
+    name = "deep_ar"
+
     def __init__(self, length: int = 48, hidden: int = 24, steps: int = 1000, seed: int = 0) -> None:
         self.length, self._hidden, self._steps, self._seed = length, hidden, steps, seed
 

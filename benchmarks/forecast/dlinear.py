@@ -14,6 +14,8 @@ class DLinear:
     The deviation, which DLinear has not, is that of its errors on the history, by organisation and hour ahead.
     """
 
+    name = "dlinear"
+
     def __init__(self, length: int = 72, kernel: int = 25, ridge: float = 1.0) -> None:
         self.length = length
         self.kernel = kernel

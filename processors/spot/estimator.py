@@ -1,6 +1,7 @@
 """The demand that high-priority jobs will not exceed, from what is known so far (the GPU demand estimator of GFS, section 3.2)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -19,6 +20,25 @@ STEPS: tuple[tuple[int, Callable[[], Forecaster]], ...] = (
 OrgLinear learns bursts by heart, and its intervals are wider than those of the last value."""
 
 
+@dataclass(frozen=True)
+class DemandForecast:
+    """The demand of high-priority jobs in the next hours.
+
+    Attributes:
+        forecaster: Who forecasts; `present` where nothing can be forecast yet, and demand is taken to stay as it is.
+        hours: Hours of history that it rests on.
+        organisations: Their names, in the order of the rows below; none for the forecaster `present`, which has one row for all.
+        median: In GPUs, organisations x horizon.
+        upper: What is not exceeded with the probability that was asked for, of the same shape.
+    """
+
+    forecaster: str
+    hours: int
+    organisations: tuple[str, ...]
+    median: Floats
+    upper: Floats
+
+
 class DemandEstimator:
     """Learns once a day, each hour where little is known yet, and forecasts once an hour.
 
@@ -34,12 +54,12 @@ class DemandEstimator:
         self._organisations: tuple[str, ...] = ()
         self._needed = 0
         self._learn_at = 0
-        self._latest: tuple[int, float, int, Floats] | None = None
+        self._latest: tuple[int, float, int, DemandForecast | None] | None = None
 
-    def upper(
+    def forecast(
         self, demand: Mapping[str, Sequence[float]], present: float, now: float, p: float, horizon: int
-    ) -> Floats:
-        """Return the demand that is not exceeded with probability `p`, in GPUs, organisations x horizon.
+    ) -> DemandForecast:
+        """Return the demand to expect, and what is not exceeded with probability `p`.
 
         Args:
             demand: By organisation, the GPUs that its jobs had or waited for at most in each past hour, oldest first, as
@@ -52,17 +72,21 @@ class DemandEstimator:
         hour = int(now // HOUR)
         if self._latest is None or self._latest[:3] != (hour, p, horizon):
             self._latest = hour, p, horizon, self._forecast(demand, hour, p, horizon)
-        found = self._latest[3]
-        return found if len(found) else np.full((1, horizon), present)
+        if (found := self._latest[3]) is not None:
+            return found
+        level = np.full((1, horizon), present)
+        return DemandForecast("present", min((len(each) for each in demand.values()), default=0), (), level, level)
 
-    def _forecast(self, demand: Mapping[str, Sequence[float]], hour: int, p: float, horizon: int) -> Floats:
+    def _forecast(
+        self, demand: Mapping[str, Sequence[float]], hour: int, p: float, horizon: int
+    ) -> DemandForecast | None:
         hours = min((len(each) for each in demand.values()), default=0)
         step = next(
             (step for step in self._steps if hours >= max(step[0], step[1]().length + 2 * horizon)),
             None,
         )
         if step is None:
-            return np.zeros((0, horizon))
+            return None
         new = set(demand) - set(self._organisations)
         if self._forecaster is None or step[0] != self._needed or hour >= self._learn_at:
             self._learn(demand, hours, hour, step, horizon)
@@ -70,9 +94,16 @@ class DemandEstimator:
         history = self._history(demand, hours, hour)
         forecaster = self._forecaster
         assert forecaster is not None
-        found = forecaster.forecast(history.next_window(forecaster.length, horizon)).quantile(p)
+        found = forecaster.forecast(history.next_window(forecaster.length, horizon))
         # An organisation that nothing was learnt of is taken to want its peak again.
-        return np.vstack([found, *(np.full((1, horizon), max(demand[each])) for each in sorted(new))])
+        peaks = [np.full((1, horizon), max(demand[each])) for each in sorted(new)]
+        return DemandForecast(
+            forecaster.name,
+            hours,
+            (*self._organisations, *sorted(new)),
+            np.vstack([found.quantile(0.5), *peaks]),
+            np.vstack([found.quantile(p), *peaks]),
+        )
 
     def _learn(
         self,

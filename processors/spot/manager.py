@@ -1,11 +1,12 @@
 """GFS: forecast, quota, placement and preemption as one object that a simulator or a live service asks."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from processors.spot.cluster import Node, Request
-from processors.spot.estimator import DemandEstimator
+from processors.spot.estimator import DemandEstimator, DemandForecast
 from processors.spot.placement import choose_node
 from processors.spot.preemption import SpotHistory, preempt
 from processors.spot.quota import inventory, next_safety, spot_quota
@@ -13,24 +14,37 @@ from processors.spot.scheduler import order
 from processors.spot.settings import HOUR, GfsSettings
 
 
-class ClusterView(Protocol):
-    """The cluster at one moment."""
+class QuotaView(Protocol):
+    """What the quota rests on, at one moment."""
 
     @property
     def now(self) -> float:
         """Seconds since second 0."""
 
     @property
-    def capacity(self) -> int:
+    def capacity(self) -> float:
         """GPUs of all nodes that are up."""
 
     @property
-    def idle(self) -> int:
+    def idle(self) -> float:
         """GPUs without a job."""
 
     @property
     def spot_gpus(self) -> float:
         """GPUs of spot jobs."""
+
+    def eviction_rate(self, window_s: float) -> float:
+        """Return evictions of each start of a spot job in the last seconds."""
+
+    def longest_wait_s(self) -> float:
+        """Return for how long the spot job that waits longest has waited."""
+
+    def demand(self) -> Mapping[str, Sequence[float]]:
+        """Return, by organisation, the GPUs that its jobs had or waited for at most in each past hour, oldest first."""
+
+
+class ClusterView(QuotaView, Protocol):
+    """The cluster at one moment."""
 
     @property
     def spot_ended(self) -> int:
@@ -44,15 +58,6 @@ class ClusterView(Protocol):
     def largest(self) -> int:
         """GPUs of the largest node."""
 
-    def eviction_rate(self, window_s: float) -> float:
-        """Return evictions of each start of a spot job in the last seconds."""
-
-    def longest_wait_s(self) -> float:
-        """Return for how long the spot job that waits longest has waited."""
-
-    def demand(self) -> Mapping[str, Sequence[float]]:
-        """Return, by organisation, the GPUs that its jobs had or waited for at most in each past hour, oldest first."""
-
     def nodes_with(self, idle: int) -> Sequence[int]:
         """Return the nodes that have exactly so many idle GPUs, by number."""
 
@@ -61,6 +66,27 @@ class ClusterView(Protocol):
 
     def nodes(self) -> Sequence[Node]:
         """Return all nodes that are up."""
+
+
+@dataclass(frozen=True)
+class SpotQuota:
+    """A quota, and what it rests on.
+
+    Attributes:
+        gpus: GPUs that spot jobs may have until the next update (Eq. 10).
+        available: GPUs that high-priority jobs will not want (Eq. 9).
+        safety: The safety coefficient eta (Eq. 11).
+        eviction_rate: Evictions of each start of a spot job within the guaranteed hours.
+        longest_wait_s: For how long the spot job that waits longest has waited.
+        forecast: Demand of high-priority jobs.
+    """
+
+    gpus: float
+    available: float
+    safety: float
+    eviction_rate: float
+    longest_wait_s: float
+    forecast: DemandForecast
 
 
 class Gfs:
@@ -89,15 +115,20 @@ class Gfs:
         """Return what waiting jobs are sorted by. See `scheduler.order`."""
         return order(request, submit_s)
 
-    def quota(self, view: ClusterView) -> float:
+    def quota(self, view: QuotaView) -> float:
         """Return the GPUs that spot jobs may have until the next update (Eq. 9 to 11)."""
+        return self.assess(view).gpus
+
+    def assess(self, view: QuotaView) -> SpotQuota:
+        """Return the same, with what it rests on."""
         settings = self.settings
         present = view.capacity - view.idle - view.spot_gpus
-        upper = self._estimator.upper(view.demand(), present, view.now, settings.guarantee, settings.guaranteed_h)
-        self.safety = next_safety(
-            self.safety, view.eviction_rate(settings.guaranteed_h * HOUR), view.longest_wait_s(), settings
-        )
-        return spot_quota(inventory(view.capacity, upper), self.safety, view.idle, view.spot_gpus)
+        forecast = self._estimator.forecast(view.demand(), present, view.now, settings.guarantee, settings.guaranteed_h)
+        rate, wait = view.eviction_rate(settings.guaranteed_h * HOUR), view.longest_wait_s()
+        self.safety = next_safety(self.safety, rate, wait, settings)
+        available = inventory(view.capacity, forecast.upper)
+        quota = spot_quota(available, self.safety, view.idle, view.spot_gpus)
+        return SpotQuota(quota, available, self.safety, rate, wait, forecast)
 
     def choose(self, view: ClusterView, request: Request) -> int | None:
         """Return the node for one pod, without evictions (Algorithm 1); None where none suits.

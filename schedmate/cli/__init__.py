@@ -29,6 +29,7 @@ COMMANDS = {
     "model-worker": "Answer the workers' questions with a language model.",
     "sink": "Write results from Kafka to ClickHouse and Redis.",
     "bridge": "Turn verdicts into decisions, and decisions into a scheduler's actions.",
+    "spot": "Say how many GPUs spot jobs may have.",
     "advisor": "Estimate how long submitted jobs will run.",
     "import": "Fill the advisor's history with jobs of the past.",
     "notify": "Tell people what was decided and done: webhook, Slack, e-mail.",

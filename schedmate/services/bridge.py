@@ -16,6 +16,7 @@ from records import (
     JobEvent,
     OperatorCommand,
     Position,
+    Quota,
     Record,
     Slowdown,
 )
@@ -30,7 +31,7 @@ from streams.transport import Producer, TransportError, outgoing
 
 log = structlog.get_logger(__name__)
 
-READ = ("failures", "slowdowns", "alarms", "decisions", "decision-results", "job-events")
+READ = ("failures", "slowdowns", "alarms", "decisions", "decision-results", "job-events", "quotas")
 FOLLOWED = ("decisions", "decision-results", "approvals")
 """Every bridge reads these on its own, too: one that stands by knows what the other did, and a stop reaches both."""
 RECENT = ("checkpoints",)
@@ -112,7 +113,7 @@ class Bridging:
         if time.monotonic() >= self._followed + FOLLOW_S:
             self._insist(self._follow)
         for _, record in batch:
-            if isinstance(record, Failure | Slowdown | Alarm | Decision | DecisionResult | JobEvent):
+            if isinstance(record, Failure | Slowdown | Alarm | Decision | DecisionResult | JobEvent | Quota):
                 self._insist(lambda record=record: self.bridge.accept(record))  # type: ignore[misc]
         if self._active() and (batch or time.monotonic() >= self._next):
             self._insist(self._advance)

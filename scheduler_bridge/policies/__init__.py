@@ -5,9 +5,9 @@ from collections.abc import Collection
 from records import Alarm, Decision, Failure, Slowdown
 from scheduler_bridge.settings import BridgeSettings
 
-from . import cancel_hung, cancel_packing, drain, restart
+from . import cancel_hung, cancel_packing, drain, hold, restart
 
-__all__ = ["OF_FAILURES", "cancel_hung", "propose"]
+__all__ = ["OF_FAILURES", "cancel_hung", "hold", "propose"]
 
 OF_FAILURES = frozenset({restart.POLICY, drain.POLICY})
 """Policies whose decisions a later revision of the verdict may retract."""

@@ -2,10 +2,34 @@
 
 import records
 
-from .columns import encoded, integer, maybe_time, plain, real, text, texts, time
+from .columns import encoded, integer, maybe_real, maybe_time, plain, real, text, texts, time
 from .table import Table
 
 TABLES: tuple[Table, ...] = (
+    Table(
+        "quotas",
+        records.Quota,
+        (
+            text("id"),
+            text("cluster"),
+            time("time"),
+            time("until"),
+            maybe_real("quota"),
+            text("reason"),
+            maybe_real("available"),
+            real("safety"),
+            real("guarantee"),
+            integer("guaranteed_h"),
+            *map(maybe_real, ("capacity", "idle", "in_use", "waiting", "spot_in_use", "spot_waiting")),
+            maybe_real("eviction_rate"),
+            maybe_real("longest_wait_s"),
+            text("forecaster"),
+            integer("history_h"),
+            encoded("organisations"),
+            encoded("beyond"),
+        ),
+        key="cluster",
+    ),
     Table(
         "decisions",
         records.Decision,

@@ -2,7 +2,7 @@
 
 from .connect import open_redis
 from .keys import PREFIX, Keys
-from .read_state import read_findings, read_job, read_jobs, read_node
+from .read_state import read_findings, read_job, read_jobs, read_node, read_quotas
 from .state import RedisState, StateMetrics
 from .status import FailedAttempt, JobStatus, RankStatus
 
@@ -19,4 +19,5 @@ __all__ = [
     "read_job",
     "read_jobs",
     "read_node",
+    "read_quotas",
 ]

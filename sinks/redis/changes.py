@@ -30,8 +30,8 @@ class Change:
     """One section of one hash, as one record has it.
 
     Attributes:
-        kind: `job`, `ranks` or `node`: which hash.
-        name: The job or node.
+        kind: `job`, `ranks`, `node` or `cluster`: which hash.
+        name: The job, node or cluster.
         section: The field that holds the position.
         position: Text that sorts as the positions do.
         fields: The section's fields; an empty value takes a field away.
@@ -310,6 +310,11 @@ def _finding(place: Position, finding: records.NodeFinding) -> list[Change]:
     return [Change("node", finding.node, f"{field}:at", at, {field: _json(finding).decode()}, newest_only=True)]
 
 
+def _quota(place: Position, quota: records.Quota) -> list[Change]:
+    at = _position(_micros(quota.time), place.offset)
+    return [Change("cluster", quota.cluster, "quota_at", at, {"quota": _json(quota).decode()}, newest_only=True)]
+
+
 _MAKERS: dict[type[Record], Callable[[Position, Any], list[Change]]] = {
     records.JobEvent: _event,
     records.JobMetric: _metric,
@@ -323,4 +328,5 @@ _MAKERS: dict[type[Record], Callable[[Position, Any], list[Change]]] = {
     records.Feedback: _feedback,
     records.GpuSample: _sample,
     records.NodeFinding: _finding,
+    records.Quota: _quota,
 }

@@ -21,6 +21,11 @@ class Keys:
         """Sorted set: node names by the time of their last update."""
         return f"{self.prefix}nodes"
 
+    @property
+    def clusters(self) -> str:
+        """Sorted set: clusters by the time of their last quota."""
+        return f"{self.prefix}clusters"
+
     def job(self, job: str) -> str:
         """Hash: the state of a job."""
         return f"{self.prefix}job:{job}"
@@ -32,3 +37,7 @@ class Keys:
     def node(self, node: str) -> str:
         """Hash: the newest sample of each GPU of a node, and the last finding of each signature."""
         return f"{self.prefix}node:{node}"
+
+    def cluster(self, cluster: str) -> str:
+        """Hash: the newest quota of a cluster."""
+        return f"{self.prefix}cluster:{cluster}"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
-from records import GpuSample, InvalidRecord, NodeFinding, Record, decode
+from records import GpuSample, InvalidRecord, NodeFinding, Quota, Record, decode
 
 from .connect import translate_errors
 from .keys import PREFIX, Keys
@@ -46,6 +46,24 @@ def read_node(client: "redis.Redis", node: str, *, prefix: str = PREFIX) -> list
 def read_findings(client: "redis.Redis", node: str, *, prefix: str = PREFIX) -> list[NodeFinding]:
     """Return the newest finding of every signature on `node`, the newest first. Raises as `read_job` does."""
     return sorted(_of_node(client, node, prefix, "finding:", NodeFinding), key=lambda one: (-one.time, one.signature))
+
+
+def read_quotas(client: "redis.Redis", *, prefix: str = PREFIX) -> list[Quota]:
+    """Return the newest quota of every cluster, by name. Raises as `read_job` does."""
+    keys = Keys(prefix)
+    with translate_errors(client, "reading quotas from Redis"):
+        names = cast("list[str]", client.zrange(keys.clusters, 0, -1))
+        pipe = client.pipeline(transaction=False)
+        for name in sorted(names):
+            pipe.hget(keys.cluster(name), "quota")
+        found = pipe.execute() if names else []
+    kept = []
+    for text in filter(None, found):
+        try:
+            kept.append(decode(Quota, text.encode()))
+        except InvalidRecord:  # of a later version, whose fields we do not know
+            continue
+    return kept
 
 
 def _of_node(client: "redis.Redis", node: str, prefix: str, field: str, kind: type[_Kept]) -> list[_Kept]:

@@ -108,7 +108,7 @@ class RedisState:
                 args=[change.section, change.position, self._keep_s, self._keep_ended_s, now, change.name, *fields],
                 client=pipe,
             )
-        for index in (self._keys.jobs, self._keys.nodes):
+        for index in (self._keys.jobs, self._keys.nodes, self._keys.clusters):
             pipe.zremrangebyscore(index, "-inf", now - self._keep_s)
         moved = sum(pipe.execute()[: len(part)])
         self.metrics.changes.inc(moved)
@@ -117,6 +117,8 @@ class RedisState:
     def _keys_of(self, change: Change) -> list[str]:
         if change.kind == "node":
             return [self._keys.node(change.name), self._keys.nodes]
+        if change.kind == "cluster":
+            return [self._keys.cluster(change.name), self._keys.clusters]
         job, ranks = self._keys.job(change.name), self._keys.ranks(change.name)
         return [ranks if change.kind == "ranks" else job, self._keys.jobs, job, ranks]
 

@@ -29,6 +29,7 @@ from records import (
     Record,
     decode,
 )
+from schedmate.services import spot
 from schedmate.services.bridge import FOLLOWED, READ, RECENT
 from sinks.clickhouse import STORED_TOPICS, open_client
 from streams.kafka import Connection, KafkaConsumer, KafkaProducer, check_role, read_back
@@ -166,7 +167,7 @@ def _grant_all(site: Site, directory: Path) -> None:
     users = {role.upper().replace("-", "_"): site.principal(role) for role in ROLES if role != "administrator"}
     environment = {**site.variables(site.connection("administrator")), **users, "SCHEDMATE": str(command)}
     script = ROOT / "packaging" / "grant-rights.sh"
-    done = subprocess.run([script], env=environment, capture_output=True, text=True, timeout=90, check=False)
+    done = subprocess.run([script], env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("has the rights of") == len(users)
 
@@ -186,6 +187,7 @@ def test_the_table_is_what_the_code_reads_and_writes() -> None:
     assert set(ROLES["sink"].reads) == set(STORED_TOPICS)
     assert set(ROLES["model-worker"].reads) == {"model-questions", TOPIC}
     assert set(ROLES["bridge"].reads) == {*READ, *FOLLOWED, *RECENT}
+    assert set(ROLES["spot"].reads) == {*spot.READ, *spot.PAST}
     producers = [ROLES[name] for name in ("pipe", "collector", "gpu-agent", "watcher")]
     assert not any(role.reads or role.group for role in producers)
     assert "node-logs" not in ROLES["pipe"].writes

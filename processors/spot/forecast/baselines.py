@@ -28,6 +28,7 @@ class Naive:
         if rule == "seasonal" and length < DAY:
             raise ValueError(f"expected at least {DAY} hours, got {length}")
         self.rule = rule
+        self.name: str = rule
         self.length = length
         self._deviation: Floats = np.zeros((0, 0))
 

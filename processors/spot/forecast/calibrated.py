@@ -19,6 +19,7 @@ class Calibrated:
 
     def __init__(self, forecaster: Forecaster, share: float = 0.25, memory: int = 24 * 14) -> None:
         self.forecaster = forecaster
+        self.name = forecaster.name
         self.length = forecaster.length
         self._share = share
         self._memory = memory

@@ -40,9 +40,11 @@ class Forecaster(Protocol):
     """Forecasts demand.
 
     Attributes:
+        name: What it is called.
         length: Hours that it looks back on.
     """
 
+    name: str
     length: int
 
     def fit(self, history: DemandHistory, horizon: int) -> None:

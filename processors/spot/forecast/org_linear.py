@@ -24,6 +24,8 @@ class OrgLinear:
     Demand is standardised by organisation. Weights start at "as in the last hour", and what data does not move stays there.
     """
 
+    name = "org_linear"
+
     def __init__(self, settings: OrgLinearSettings = DEFAULTS) -> None:
         self.settings = settings
         self.length = settings.length

@@ -18,13 +18,13 @@ def demand(hours: int) -> dict[str, list[float]]:
 
 
 def test_what_cannot_be_forecast_stays_as_it_is() -> None:
-    upper = estimator().upper(demand(3), present=42, now=3 * 3600, p=0.9, horizon=2)
+    upper = estimator().forecast(demand(3), present=42, now=3 * 3600, p=0.9, horizon=2).upper
     assert upper.tolist() == [[42, 42]]
-    assert estimator().upper({}, present=0, now=0, p=0.9, horizon=1).tolist() == [[0]]
+    assert estimator().forecast({}, present=0, now=0, p=0.9, horizon=1).upper.tolist() == [[0]]
 
 
 def test_more_history_brings_a_better_forecast() -> None:
-    few = estimator().upper(demand(30), 0, 30 * 3600, 0.9, 2)
+    few = estimator().forecast(demand(30), 0, 30 * 3600, 0.9, 2).upper
     # A day before hours 30 and 31, `a` wanted 16 and 17; its errors are 0 there, so only the smallest margin is added.
     assert few[0] == pytest.approx([16, 17], abs=5)
     assert few.sum(axis=1)[1] == pytest.approx(10, abs=10)
@@ -33,25 +33,25 @@ def test_more_history_brings_a_better_forecast() -> None:
 def test_any_horizon_is_served_whatever_is_known() -> None:
     for hours in range(40):
         for horizon in (1, 2, 4):
-            upper = estimator().upper(demand(hours), 7, hours * 3600, 0.9, horizon)
+            upper = estimator().forecast(demand(hours), 7, hours * 3600, 0.9, horizon).upper
             assert upper.shape[1] == horizon
             assert np.isfinite(upper).all()
 
 
 def test_an_organisation_that_nothing_was_learnt_of_wants_its_peak() -> None:
     found = estimator()
-    found.upper(demand(60), 0, 60 * 3600, 0.9, 1)
+    found.forecast(demand(60), 0, 60 * 3600, 0.9, 1)
     later = demand(61) | {"new": [0.0] * 60 + [70.0]}
-    assert found.upper(later, 0, 61 * 3600, 0.9, 1)[-1].tolist() == [70]
+    assert found.forecast(later, 0, 61 * 3600, 0.9, 1).upper[-1].tolist() == [70]
 
 
 def test_it_forecasts_once_an_hour() -> None:
     found = estimator()
-    first = found.upper(demand(30), 0, 30 * 3600, 0.9, 1)
-    assert found.upper({}, 0, 30 * 3600 + 300, 0.9, 1) is first
+    first = found.forecast(demand(30), 0, 30 * 3600, 0.9, 1).upper
+    assert found.forecast({}, 0, 30 * 3600 + 300, 0.9, 1).upper is first
 
 
 def test_demand_that_stands_still_is_forecast_with_little_to_spare() -> None:
-    upper = DemandEstimator(START).upper({"a": [8.0] * 40}, 0, 40 * 3600, 0.9, 1)
+    upper = DemandEstimator(START).forecast({"a": [8.0] * 40}, 0, 40 * 3600, 0.9, 1).upper
     assert np.all(upper >= 8)
     assert np.all(upper <= 10)

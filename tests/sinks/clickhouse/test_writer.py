@@ -94,6 +94,11 @@ EVERY_KIND: list[Row] = [
         evidence=[line(9, 8, "step 5/10")])),
     (Position("job-metrics", 0, 3), records.JobMetric(id="m", job="kind", time=7.0, step=5, step_name="step", step_total=10, epoch_total=3,
         left_s=4.0)),
+    (Position("quotas", 0, 1), records.Quota(id="k", cluster="kind", time=300.0, until=600.0, quota=4.0, safety=1.0, guarantee=0.9,
+        guaranteed_h=1, organisations=[records.OrganisationDemand(organisation="lab", in_use=3.0, peak=5.0, median=2.5),
+            records.OrganisationDemand(organisation="o'1", upper=1.5)],
+        beyond=[records.BeyondQuota(job="7", gpus=8.0, since=1.0)])),
+    (Position("quotas", 0, 2), records.Quota(id="l", cluster="kind", time=600.0, until=900.0, safety=1.0, guarantee=0.9, guaranteed_h=1)),
     (Position("decisions", 0, 1), records.Decision(id="k", action="restart", job="kind", time=5.0, expires=9.0, policy="p", reason="r",
         exclude_nodes=["n1"])),
     (Position("decision-results", 0, 1), records.DecisionResult(id="k", decision_id="k", action="restart", job="kind", time=6.0,
@@ -112,7 +117,7 @@ def test_every_kind_of_record_is_stored_once(embedded: Embedded) -> None:
     assert (value(writer.metrics.rows), value(writer.metrics.repeats)) == (len(batch), len(batch))
     for topic, key in [("job_metrics", "job"), ("failures", "job"), ("slowdowns", "job"), ("gpu_metrics", "node"), ("job_events", "job"),
                        ("alarms", "job"), ("gpu_activity", "job"), ("checkpoints", "job"), ("estimates", "job"), ("node_findings", "node"),
-                       ("decisions", "job"), ("decision_results", "job"), ("dead_letters", "topic")]:  # fmt: skip
+                       ("quotas", "cluster"), ("decisions", "job"), ("decision_results", "job"), ("dead_letters", "topic")]:  # fmt: skip
         rows = sum(records.BY_RECORD[type(record)].name.replace("-", "_") == topic for _, record in batch)
         assert embedded.one(f"SELECT count() FROM {topic} WHERE {key} = 'kind'") == rows, topic
     assert embedded.one("SELECT error_type || toString(root_line) FROM model_answers WHERE id = 'k'") == "other9"
@@ -125,6 +130,15 @@ def test_every_kind_of_record_is_stored_once(embedded: Embedded) -> None:
         "Xid 79",
         None,
     )
+    assert embedded.one("SELECT (quota, capacity, organisations != '[]') FROM quotas WHERE id = 'k'") == (
+        4.0,
+        None,
+        True,
+    )
+    demand = embedded.client.query(
+        "SELECT organisation, peak, median, upper FROM organisation_demand ORDER BY organisation"
+    )
+    assert list(demand.result_rows) == [("lab", 5.0, 2.5, None), ("o'1", 0.0, None, 1.5)]
     assert embedded.one("SELECT hex(value) FROM dead_letters WHERE id = 'k'") == "FF00"
     assert embedded.one("SELECT hex(key) FROM dead_letters WHERE id = 'l'") == "FE"
     assert embedded.one("SELECT root_line FROM failures WHERE id = 'l'") == 9

@@ -20,11 +20,12 @@ from records import (
     JobMetric,
     NodeFinding,
     Position,
+    Quota,
     Record,
     Severity,
     Slowdown,
 )
-from sinks.redis import Keys, open_redis, read_findings, read_job, read_jobs, read_node
+from sinks.redis import Keys, open_redis, read_findings, read_job, read_jobs, read_node, read_quotas
 from tests.metric_values import value
 from tests.servers.redis import RedisServer
 from tests.sinks.made import T0, line
@@ -382,3 +383,23 @@ def test_a_long_batch_needs_few_changes(store: Store) -> None:
     store.update(*(metric(step / 10, step, rank=step % 4) for step in range(4000)))
     assert value(store.state.metrics.changes) == 5  # The job, and its four ranks.
     assert store.job().step == 3996
+
+
+def test_of_each_cluster_the_newest_quota_is_shown(store: Store) -> None:
+    def quota(cluster: str, time: float, gpus: float | None) -> Quota:
+        return Quota(
+            id=f"quota/{cluster}/{time:.0f}",
+            cluster=cluster,
+            time=time,
+            until=time + 300,
+            quota=gpus,
+            safety=1.0,
+            guarantee=0.9,
+            guaranteed_h=1,
+        )
+
+    assert read_quotas(store.client, prefix=store.prefix) == []
+    newest, other = quota("b", T0 + 600, None), quota("a", T0, 8.0)
+    store.update(quota("b", T0 + 300, 4.0), newest, other)
+    store.update(quota("b", T0, 2.0))
+    assert read_quotas(store.client, prefix=store.prefix) == [other, newest]

@@ -1,0 +1,55 @@
+"""Past demand by organisation and hour, as far back as forecasts look."""
+
+from collections.abc import Mapping, Sequence
+
+from processors.spot.settings import HOUR
+
+LONGEST_GAP_H = 6
+"""Hours in which nobody looked, and demand is taken to have stood still. What is before a longer gap is left out."""
+
+
+class DemandLog:
+    """The most GPUs that each organisation had or waited for in each hour.
+
+    Observations may come in any order and any number of times.
+
+    Args:
+        hours: Hours that are kept.
+    """
+
+    def __init__(self, hours: int) -> None:
+        self._keep = hours
+        self._peaks: dict[int, dict[str, float]] = {}
+
+    def observe(self, time: float, demand: Mapping[str, float]) -> None:
+        """Take in what was wanted at a time in GPUs, by organisation; who is not named wanted nothing.
+
+        Args:
+            time: Seconds since second 0.
+            demand: GPUs.
+        """
+        peaks = self._peaks.setdefault(int(time // HOUR), {})
+        for organisation, gpus in demand.items():
+            peaks[organisation] = max(gpus, peaks.get(organisation, 0.0))
+        for hour in [hour for hour in self._peaks if hour <= max(self._peaks) - self._keep - 1]:
+            del self._peaks[hour]
+
+    def past(self, now: float) -> Mapping[str, Sequence[float]]:
+        """Return the peaks of each past hour, oldest first, as many for each organisation; nothing where too long nobody looked.
+
+        Args:
+            now: Seconds since second 0; its hour is not yet past.
+        """
+        present = int(now // HOUR)
+        rows: list[dict[str, float]] = []
+        unseen = 0
+        for hour in range(present - 1, present - 1 - self._keep, -1):
+            if (peaks := self._peaks.get(hour)) is None:
+                unseen += 1
+                if unseen > LONGEST_GAP_H:
+                    break
+                continue
+            rows += [peaks] * (unseen + 1)  # an hour that nobody saw was like the one before
+            unseen = 0
+        names = sorted({name for row in rows for name in row})
+        return {name: [row.get(name, 0.0) for row in reversed(rows)] for name in names}

@@ -1,0 +1,58 @@
+"""`schedmate spot`: how many GPUs spot jobs may have."""
+
+import typer
+
+from schedmate.settings import Loaded
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+
+@app.command()
+def command(context: typer.Context) -> None:
+    """Forecast what high-priority jobs will want, and write every five minutes how many GPUs spot jobs may have (topic `quotas`).
+
+    Spot jobs are those of `bridge.evictable` that are not of `bridge.evict_for`; all others have priority. It asks the scheduler
+    (`bridge.scheduler`) who has and who waits for GPUs, and changes nothing there: `schedmate bridge` holds spot jobs beyond the quota and
+    evicts spot jobs for others, where `bridge.modes` says so (docs/spot.md). One works, and others of its group stand by.
+
+    Example: `schedmate --set bridge.evictable=partition=spot --set spot.organisation=account spot`; later `schedmate query quotas`
+    """
+    from functools import partial
+
+    from schedmate.assembly import producer_factory
+    from schedmate.cli.bridge import actuator
+    from schedmate.connections import kafka_connection, permitted, wait_for_broker
+    from schedmate.service import service
+    from schedmate.services.spot import READ, PastQuotas, SpotService
+    from schedmate.spot.quotas import Quotas
+    from streams.kafka import KafkaConsumer
+    from streams.runtimes.pump import Pump
+
+    loaded: Loaded = context.obj
+    settings = loaded.settings
+    scheduler = actuator(settings.bridge)
+    group = f"{settings.kafka.group}-spot"
+    with service(settings, "spot") as running:
+        running.telemetry.health = kafka_connection(settings.kafka).problems
+        connection = permitted(settings.kafka, "spot", running.stop)
+        past = PastQuotas(connection, settings.spot)
+        join = partial(KafkaConsumer, connection, group, READ, settings.kafka.session_timeout_s, standby=True)
+        with wait_for_broker(join, running.stop) as consumer:
+            producer = wait_for_broker(producer_factory(settings), running.stop)
+            spot = SpotService(
+                scheduler,
+                Quotas(settings.spot, settings.bridge),
+                settings.spot,
+                producer,
+                past=past,
+                stop=running.stop,
+                active=lambda: consumer.active,
+            )
+            pump = Pump(consumer, producer, spot.handle)
+            running.telemetry.health = lambda: [*connection.problems(), *spot.problems()]
+            running.telemetry.export(pump.metrics, spot.metrics, spot.kafka.metrics, spot.scheduler.metrics)
+            try:
+                pump.run(running.stop)
+            finally:
+                past.close()
+                producer.close()

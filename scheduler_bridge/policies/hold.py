@@ -1,0 +1,62 @@
+"""A spot job waits that does not fit into the quota → it is held; it fits again → it is released."""
+
+from records import Action, BeyondQuota, Decision, Quota, decision_id
+from scheduler_bridge.settings import FURTHEST, BridgeSettings
+
+POLICY = "hold-beyond-quota"
+
+CAUSE = "quota"
+
+
+def decide(quota: Quota, settings: BridgeSettings) -> list[Decision]:
+    """Return who is to be held, and who is to be let go.
+
+    A job is held once in an attempt: once it was let go, it starts when the scheduler likes.
+
+    Args:
+        quota: The newest one.
+        settings: The modes. Nobody is held whom the bridge could not let go by itself: the mode of `release` bounds that of `hold`.
+    """
+    return [
+        _release(quota, each, settings) if each.fits else _hold(quota, each, settings)
+        for each in quota.beyond
+        if each.held == each.fits
+    ]
+
+
+def _hold(quota: Quota, each: BeyondQuota, settings: BridgeSettings) -> Decision:
+    return Decision(
+        id=decision_id(Action.HOLD, each.job, each.attempt, CAUSE),
+        action=Action.HOLD,
+        job=each.job,
+        attempt=each.attempt,
+        time=quota.time,
+        expires=quota.until,
+        mode=min(settings.mode(Action.HOLD), settings.mode(Action.RELEASE), key=FURTHEST.index),
+        policy=POLICY,
+        reason=(
+            f"Spot jobs may have {quota.quota or 0:g} GPUs, and have {quota.spot_in_use or 0:g}. "
+            f"Job {each.job} asks for {each.gpus:g} and does not fit."
+        ),
+        cause=CAUSE,
+        cause_id=quota.id,
+    )
+
+
+def _release(quota: Quota, each: BeyondQuota, settings: BridgeSettings) -> Decision:
+    why = "it fits into the quota now" if quota.quota is not None else f"there is no quota now: {quota.reason}"
+    # One that expired, as all actions were stopped, is decided again.
+    turn = int(quota.time // settings.ttl_seconds)
+    return Decision(
+        id=decision_id(Action.RELEASE, each.job, each.attempt, f"{CAUSE}@{turn}"),
+        action=Action.RELEASE,
+        job=each.job,
+        attempt=each.attempt,
+        time=quota.time,
+        expires=quota.time + settings.ttl_seconds,
+        mode=settings.mode(Action.RELEASE),
+        policy=POLICY,
+        reason=f"Job {each.job} was held because it was beyond the quota of spot jobs, and {why}.",
+        cause=CAUSE,
+        cause_id=quota.id,
+    )
