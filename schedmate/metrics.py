@@ -16,6 +16,7 @@ from processors.node import NodeMetrics
 from processors.stream_reader import ReaderMetrics
 from processors.track.tracker import TrackerMetrics
 from resilience.outage import OutageMetrics
+from schedmate.advisor.metrics import AdvisorMetrics
 from schedmate.notifications.notifier import NotifierMetrics
 from scheduler_bridge import BridgeMetrics
 from sinks.clickhouse import WriterMetrics
@@ -48,13 +49,14 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("model-worker", AnsweringMetrics),
     ("model-worker", ModelMetrics),
     ("model-worker", AnswerMetrics),
-    ("sink, bridge, notify", PumpMetrics),
+    ("sink, bridge, notify, advisor", PumpMetrics),
     ("sink", WriterMetrics),
     ("sink", partial(OutageMetrics, "ClickHouse")),
     ("sink", StateMetrics),
     ("sink", partial(OutageMetrics, "Redis")),
     ("bridge", BridgeMetrics),
     ("notify", NotifierMetrics),
+    ("advisor", AdvisorMetrics),
     ("collect", CollectorMetrics),
     ("collect, with --socket", IntakeMetrics),
     ("gpu-agent", GpuAgentMetrics),
