@@ -23,6 +23,7 @@ class Estimate(Record, frozen=True, kw_only=True):
         done: Share of the work that is done, 0 to 1.
         gpu_utilisation: Expected utilisation, in percent.
         similar_jobs: The past jobs that it rests on.
+        model: Version of the trained model that answered; empty for other methods.
         method: `progress`, `resubmission`, `similar` or `predictor`; `unknown` where an estimate is taken back.
         evidence: The report that it rests on.
     """
@@ -42,4 +43,5 @@ class Estimate(Record, frozen=True, kw_only=True):
     gpu_utilisation: float | None = None
     similar_jobs: list[str] = []
     method: str = ""
+    model: str = ""
     evidence: list[Evidence] = []

@@ -43,11 +43,19 @@ class JobEvent(Record, frozen=True, kw_only=True):
         scheduler: `slurm`, `local`, …; `pipe` for what a pipe says of the command that it runs, `producer` for what a log producer
             says of itself.
         nodes: Hosts of the job.
-        gpus: Number of GPUs (or parts of GPUs) that the job holds; null where not known.
+        gpus: Number of GPUs (or parts of GPUs) that the job holds, of `submitted` and `requeued` those that it asks for; null where not
+            known.
         command: Command line or script name.
         directory: Working directory.
         user: Who submitted it, or runs it.
         branch: Version-control branch of the directory, where known.
+        name: Job name, as its user chose it.
+        partition: Partition or queue; several, separated by commas, while the job may start in any of them.
+        account: Account that is charged.
+        node_count: Nodes that it asks for, or holds; null where not known.
+        cpus: CPUs of the whole job; null where not known.
+        memory_gib: Memory of the whole job in GiB; null where not known.
+        time_limit_s: The scheduler ends the job after so many seconds of running; null for no limit, or where not known.
         exit_code: `ended` only.
         signal: `ended` only: the signal that killed the job; 0 for none.
         state: `ended` only: the scheduler's own word (`FAILED`, `TIMEOUT`, `NODE_FAIL`, `OUT_OF_MEMORY`, `CANCELLED`, `COMPLETED`).
@@ -69,6 +77,13 @@ class JobEvent(Record, frozen=True, kw_only=True):
     directory: str = ""
     user: str = ""
     branch: str = ""
+    name: str = ""
+    partition: str = ""
+    account: str = ""
+    node_count: int | None = None
+    cpus: float | None = None
+    memory_gib: float | None = None
+    time_limit_s: float | None = None
     exit_code: int | None = None
     signal: int | None = None
     state: str = ""

@@ -1,7 +1,9 @@
 """The language model as the settings say."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
+from processors.prompts import Prompt
 from records import LogChunk, ModelAnswer, ModelQuestion
 from schedmate.safe_console import SafeConsole
 from schedmate.settings import LanguageModelSection, SettingsError
@@ -61,6 +63,19 @@ def asked_at_once(model: LanguageModel) -> Ask:
                 return QuestionAnswerer(model, lambda _: chunks).answer(question)
             except ModelUnavailable:
                 return None
+
+    return ask
+
+
+def ask_or_none(model: LanguageModel) -> Callable[[Prompt], Mapping[str, Any] | None]:
+    """Return what asks `model` and waits; None where nobody can be asked, or there is no answer."""
+
+    def ask(prompt: Prompt) -> Mapping[str, Any] | None:
+        try:
+            answer = model.ask(prompt)
+        except ModelUnavailable:
+            return None
+        return answer.content if answer else None
 
     return ask
 

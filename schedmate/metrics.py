@@ -16,6 +16,7 @@ from processors.node import NodeMetrics
 from processors.stream_reader import ReaderMetrics
 from processors.track.tracker import TrackerMetrics
 from resilience.outage import OutageMetrics
+from schedmate.advisor.metrics import AdvisorMetrics
 from schedmate.notifications.notifier import NotifierMetrics
 from schedmate.services.spot import SpotMetrics
 from scheduler_bridge import BridgeMetrics
@@ -49,7 +50,7 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("model-worker", AnsweringMetrics),
     ("model-worker", ModelMetrics),
     ("model-worker", AnswerMetrics),
-    ("sink, bridge, notify, spot", PumpMetrics),
+    ("sink, bridge, notify, advisor, spot", PumpMetrics),
     ("sink", WriterMetrics),
     ("sink", partial(OutageMetrics, "ClickHouse")),
     ("sink", StateMetrics),
@@ -59,6 +60,7 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("spot", partial(OutageMetrics, "Kafka")),
     ("spot", partial(OutageMetrics, "scheduler")),
     ("notify", NotifierMetrics),
+    ("advisor", AdvisorMetrics),
     ("collect", CollectorMetrics),
     ("collect, with --socket", IntakeMetrics),
     ("gpu-agent", GpuAgentMetrics),

@@ -29,6 +29,11 @@ def between(low: int, high: int) -> Schema:
     return {"type": "integer", "minimum": low, "maximum": high}
 
 
+def text(longest: int) -> Schema:
+    """Return the schema of a text of at most `longest` characters."""
+    return {"type": "string", "maxLength": longest}
+
+
 def several(items: Schema, most: int) -> Schema:
     """Return the schema of a list of at most `most` entries."""
     return {"type": "array", "items": items, "maxItems": most}
@@ -41,14 +46,22 @@ def problem(value: Any, schema: Schema, where: str = "answer") -> str:
         return _object(value, schema, where)
     if kind == "array":
         return _array(value, schema, where)
-    if kind == "integer":
-        low, high = schema["minimum"], schema["maximum"]
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            return f"{where}: expected a whole number from {low} to {high}, got {_shown(value)}"
-        return ""
-    if not isinstance(value, str) or value not in schema["enum"]:
-        return f"{where}: expected one of {', '.join(schema['enum'])}, got {_shown(value)}"
+    return _integer(value, schema, where) if kind == "integer" else _text(value, schema, where)
+
+
+def _integer(value: Any, schema: Schema, where: str) -> str:
+    low, high = schema["minimum"], schema["maximum"]
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        return f"{where}: expected a whole number from {low} to {high}, got {_shown(value)}"
     return ""
+
+
+def _text(value: Any, schema: Schema, where: str) -> str:
+    if "enum" in schema:
+        known = isinstance(value, str) and value in schema["enum"]
+        return "" if known else f"{where}: expected one of {', '.join(schema['enum'])}, got {_shown(value)}"
+    fits = isinstance(value, str) and len(value) <= schema["maxLength"]
+    return "" if fits else f"{where}: expected a text of at most {schema['maxLength']} characters, got {_shown(value)}"
 
 
 def _object(value: Any, schema: Schema, where: str) -> str:

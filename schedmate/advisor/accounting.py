@@ -11,9 +11,13 @@ from math import isfinite
 from posixpath import join, normpath
 
 from processors.advise.past import PastJob, SubmittedJob
+from processors.advise.predictors.sacct import resources
 from records import UserError
 
-SACCT = "TZ=UTC sacct -a -X -P -S now-90days -o JobID,User,State,Start,End,WorkDir,SubmitLine,JobName"
+SACCT = (
+    "TZ=UTC sacct -a -X -P -S now-90days "
+    "-o JobID,User,State,Submit,Start,End,WorkDir,SubmitLine,JobName,Partition,ReqTRES,ReqNodes,TimelimitRaw"
+)
 """What prints the file; `-X` leaves steps out. SubmitLine needs Slurm 21.08 or later."""
 SACCT_NEEDS = ("JobID", "State", "Start", "End")
 CSV_NEEDS = ("job", "command", "directory", "started", "ended")
@@ -104,9 +108,23 @@ def _of_sacct(row: Row) -> Named | None:
         return None
     directory = row.get("WorkDir", "")
     command = script_of(row.get("SubmitLine", ""), directory) or row.get("JobName", "")
-    about = SubmittedJob(job=row["JobID"], user=row.get("User", ""), command=command[:1000], directory=directory)
-    # Slurm counts job ids anew one day: the start tells two jobs of one id, and two attempts of one job, apart.
     start = _time(row["Start"])
+    asked = dict(resources(row.get("ReqTRES", "")))
+    about = SubmittedJob(
+        job=row["JobID"],
+        user=row.get("User", ""),
+        command=command[:1000],
+        directory=directory,
+        submitted=min(_time(row["Submit"]), start) if row.get("Submit") else 0.0,
+        name=row.get("JobName", "")[:1000],
+        partition=row.get("Partition", ""),
+        gpus=asked.get("gpu", 0.0),
+        cpus=asked.get("cpu", 0.0),
+        memory_gib=asked.get("mem", 0.0),
+        nodes=int(row.get("ReqNodes") or asked.get("node", 0)),
+        time_limit_s=60.0 * int(limit) if (limit := row.get("TimelimitRaw", "")).isdecimal() else 0.0,
+    )
+    # Slurm counts job ids anew one day: the start tells two jobs of one id, and two attempts of one job, apart.
     return f"{row['JobID']}@{int(start)}", _past(about, start, _time(row["End"]), state == "COMPLETED")
 
 

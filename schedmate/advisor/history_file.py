@@ -19,6 +19,7 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS past_jobs (id TEXT PRIMARY KEY, ended REAL NOT NULL, past BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS past_jobs_ended ON past_jobs (ended);
 CREATE TABLE IF NOT EXISTS told (event TEXT PRIMARY KEY, time REAL NOT NULL, estimate BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS submissions (id TEXT PRIMARY KEY, time REAL NOT NULL, event BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS open_attempts (id TEXT PRIMARY KEY, time REAL NOT NULL, event BLOB NOT NULL) WITHOUT ROWID;
 """
 KEEP_S = 14 * 86_400.0
@@ -41,13 +42,18 @@ class HistoryFile:
     def load(self, most: int = MOST) -> MemoryHistory:
         """Return the newest jobs, for an estimator."""
         history = MemoryHistory(most)
+        for past in self.newest(most):
+            history.add(past)
+        return history
+
+    def newest(self, most: int) -> Iterator[PastJob]:
+        """Yield the newest jobs, in the order of their ends."""
         rows = self._connection.execute(
             "SELECT past FROM (SELECT past, ended, id FROM past_jobs ORDER BY ended DESC, id DESC LIMIT ?) ORDER BY ended, id",
             (most,),
         )
         for (blob,) in rows:
-            history.add(msgspec.msgpack.decode(blob, type=PastJob))
-        return history
+            yield msgspec.msgpack.decode(blob, type=PastJob)
 
     def count(self) -> int:
         """Return how many jobs it holds."""
@@ -65,6 +71,42 @@ class HistoryFile:
             "INSERT OR IGNORE INTO told VALUES (?, ?, ?)", (event, estimate.time, msgspec.json.encode(estimate))
         )
 
+    def all_told(self) -> Iterator[Estimate]:
+        """Yield all estimates that are remembered."""
+        for (text,) in self._connection.execute("SELECT estimate FROM told ORDER BY time"):
+            yield msgspec.json.decode(text, type=Estimate)
+
+    def submit(self, name: str, event: JobEvent) -> None:
+        """Remember the submission of an attempt."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO submissions VALUES (?, ?, ?)", (name, event.time, msgspec.json.encode(event))
+        )
+
+    def submitted(self, name: str) -> JobEvent | None:
+        """Return the submission of an attempt that has not ended."""
+        return self._event("submissions", name)
+
+    def waiting(self) -> Iterator[JobEvent]:
+        """Yield the submissions of attempts that have not ended, in order."""
+        return self._events("submissions")
+
+    def running(self) -> Iterator[JobEvent]:
+        """Yield the starts of attempts that have not ended, in order."""
+        return self._events("open_attempts")
+
+    def close(self, name: str) -> None:
+        """Forget an attempt that has ended."""
+        for table in ("submissions", "open_attempts"):
+            self._connection.execute(f"DELETE FROM {table} WHERE id = ?", (name,))  # noqa: S608  # no text of others
+
+    def _event(self, table: str, name: str) -> JobEvent | None:
+        row = self._connection.execute(f"SELECT event FROM {table} WHERE id = ?", (name,)).fetchone()  # noqa: S608
+        return msgspec.json.decode(row[0], type=JobEvent) if row else None
+
+    def _events(self, table: str) -> Iterator[JobEvent]:
+        for (text,) in self._connection.execute(f"SELECT event FROM {table} ORDER BY time, id"):  # noqa: S608
+            yield msgspec.json.decode(text, type=JobEvent)
+
     def open(self, name: str, event: JobEvent) -> None:
         """Remember the event that began an attempt."""
         self._connection.execute(
@@ -73,12 +115,11 @@ class HistoryFile:
 
     def opened(self, name: str) -> JobEvent | None:
         """Return the event that began an attempt."""
-        row = self._connection.execute("SELECT event FROM open_attempts WHERE id = ?", (name,)).fetchone()
-        return msgspec.json.decode(row[0], type=JobEvent) if row else None
+        return self._event("open_attempts", name)
 
     def forget(self, now: float) -> None:
         """Forget what nobody can ask for any more."""
-        for table in ("told", "open_attempts"):
+        for table in ("told", "open_attempts", "submissions"):
             self._connection.execute(f"DELETE FROM {table} WHERE time < ?", (now - KEEP_S,))  # noqa: S608  # no text of others
 
     def commit(self) -> None:

@@ -4,6 +4,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
+CURRENT = "current"
+"""In the directory of trained models, the link to the one in use."""
+
 
 class AdvisorSettings(BaseModel, frozen=True, extra="forbid"):
     """What estimates of submitted jobs rest on."""
@@ -11,4 +14,8 @@ class AdvisorSettings(BaseModel, frozen=True, extra="forbid"):
     history: Path = Field(
         Path("/var/lib/schedmate/history.db"),
         description="File that holds the jobs that ended; made where there is none.",
+    )
+    models: Path = Field(
+        Path("/var/lib/schedmate/advisor-models"),
+        description="Directory of trained models; `current` in it is the one that answers where no past job is alike.",
     )

@@ -1,12 +1,22 @@
 """Job events in, an estimate for each submission out; jobs that end become history."""
 
 from collections.abc import Callable, Sequence
+from math import log1p
+from pathlib import Path
 
-from processors.advise.past import MemoryHistory, PastEstimator, PastJob, SubmittedJob
+import msgspec
+
+from processors.advise.past import MemoryHistory, PastEstimator, PastJob
+from processors.advise.past.estimator import UNKNOWN
+from processors.advise.predictors.estimate import Interval
 from records import Estimate, EventKind, JobEvent, Position, Record, derived_id
 from records.job_event import PIPE_SAYS
 
+from .drift import Drift
 from .history_file import HistoryFile
+from .job_views import completion, submission, submitted_job
+from .live_model import PREDICTOR, LiveModel
+from .metrics import AdvisorMetrics
 
 FORGET_EVERY = 10_000
 """Events between two looks for what may be forgotten."""
@@ -18,16 +28,21 @@ class SubmissionAdvisor:
     Args:
         store: What lasts.
         publish: Returns once an estimate is acknowledged.
+        model: Points to the trained model that answers where no past job is alike; nothing need be there.
     """
 
-    def __init__(self, store: HistoryFile, publish: Callable[[Sequence[Estimate]], None]) -> None:
+    def __init__(self, store: HistoryFile, publish: Callable[[Sequence[Estimate]], None], model: Path) -> None:
         self._store, self._publish = store, publish
+        self.metrics = AdvisorMetrics()
         self._history: MemoryHistory = store.load()
         self._estimator = PastEstimator(self._history)
+        self._model = LiveModel(model, store, self.metrics)
+        self._drift = Drift(self.metrics)
         self._seen = 0
 
     def handle(self, batch: Sequence[tuple[Position, Record]]) -> None:
         """Take in events; returns once what follows from them lasts."""
+        self._model.refresh()
         made: list[Estimate] = []
         for position, record in batch:
             if isinstance(record, JobEvent) and record.scheduler not in PIPE_SAYS:
@@ -42,20 +57,32 @@ class SubmissionAdvisor:
         name = f"{event.job}/{event.attempt}"
         match event.kind:
             case EventKind.SUBMITTED:
-                return [self._estimate(position, event)]
+                return [self._submitted(name, position, event)]
+            case EventKind.REQUEUED:
+                self._requeued(name, event)
             case EventKind.STARTED:
                 self._store.open(name, event)
+                if predictor := self._model.predictor:
+                    predictor.start(event.job, event.time)
             case EventKind.ENDED:
                 self._ended(name, event)
             case _:
                 pass
         return []
 
-    def _estimate(self, position: Position, event: JobEvent) -> Estimate:
+    def _submitted(self, name: str, position: Position, event: JobEvent) -> Estimate:
         known = self._store.estimate_at(event.id)
         if known is not None:
             return known
-        found = self._estimator.estimate(submitted_job(event))
+        estimate = self._estimate(position, event)
+        self._store.tell(event.id, estimate)
+        self._store.submit(name, event)
+        self.metrics.estimates.labels(estimate.method).inc()
+        return estimate
+
+    def _estimate(self, position: Position, event: JobEvent) -> Estimate:
+        about = submitted_job(event)
+        found = self._estimator.estimate(about)
         estimate = Estimate(
             id=derived_id("estimate", event.job, position),
             job=event.job,
@@ -68,22 +95,62 @@ class SubmissionAdvisor:
             similar_jobs=list(found.jobs),
             method=found.method,
         )
-        self._store.tell(event.id, estimate)
-        return estimate
+        predictor = self._model.predictor
+        if predictor is None:
+            return estimate
+        job = submission(about)
+        if found.method != UNKNOWN:
+            predictor.submit(job)
+            return estimate
+        told = predictor.estimate(job)
+        predictor.submit(job, Interval(told.low, told.high))
+        return Estimate(
+            id=estimate.id,
+            job=event.job,
+            attempt=event.attempt,
+            time=event.time,
+            duration_s=told.median,
+            duration_low_s=told.low,
+            duration_high_s=told.high,
+            similar_jobs=list(told.rests_on),
+            method=PREDICTOR,
+            model=predictor.version,
+        )
+
+    def _requeued(self, name: str, event: JobEvent) -> None:
+        """The attempt before is over, and was no whole run."""
+        self._store.close(f"{event.job}/{event.attempt - 1}")
+        self._store.submit(name, event)
+        if predictor := self._model.predictor:
+            predictor.submit(submission(submitted_job(event)))
 
     def _ended(self, name: str, event: JobEvent) -> None:
-        start = self._store.opened(name)
+        submitted, start = self._store.submitted(name), self._store.opened(name)
+        self._store.close(name)
         if start is None or event.time < start.time:
+            if submitted and (predictor := self._model.predictor):
+                predictor.withdraw(submission(submitted_job(submitted)))
             return
-        about = submitted_job(event if event.command else start)
+        about = submitted_job(submitted or (event if event.command else start))
+        if submitted is None:
+            about = msgspec.structs.replace(about, submitted=start.time, gpus=start.gpus or 0.0)
         well = event.state == "COMPLETED" or (event.exit_code == 0 and not event.signal)
         past = PastJob(about=about, ended=event.time, duration_s=event.time - start.time, completed=well)
-        if self._store.add(name, past):
-            self._history.add(past)
+        if not self._store.add(name, past):
+            return
+        self._history.add(past)
+        if predictor := self._model.predictor:
+            predictor.complete(completion(past))
+        if submitted and well:
+            self._score(submitted, past.duration_s)
 
-
-def submitted_job(event: JobEvent) -> SubmittedJob:
-    """Return what an event tells of its job."""
-    return SubmittedJob(
-        job=event.job, user=event.user, command=event.command, directory=event.directory, branch=event.branch
-    )
+    def _score(self, submitted: JobEvent, took_s: float) -> None:
+        told = self._store.estimate_at(submitted.id)
+        if told is None or told.duration_s is None:
+            return
+        self.metrics.scored.labels(told.method).inc()
+        if (told.duration_low_s or 0.0) <= took_s <= (told.duration_high_s or 0.0):
+            self.metrics.inside.labels(told.method).inc()
+        predictor = self._model.predictor
+        if predictor and told.model == predictor.version:
+            self._drift.take(predictor.version, predictor.usual_error, abs(log1p(told.duration_s) - log1p(took_s)))

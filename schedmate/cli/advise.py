@@ -57,6 +57,14 @@ def command(  # noqa: PLR0917  # all of them by name or place
     gpus: Annotated[int, typer.Option(min=0, help="GPUs of a node.")] = 1,
     nodes: Annotated[int, typer.Option(min=1, help="Nodes.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    ask_model: Annotated[
+        bool,
+        typer.Option(
+            "--ask-model",
+            help="With --metadata: let a language model (`language_model.servers`) read the tree for what is left unknown. Source text "
+            "goes to that server.",
+        ),
+    ] = False,
 ) -> None:
     """Say how long a job will probably run, from jobs that ended (`advisor.history`); no server is needed.
 
@@ -67,6 +75,8 @@ def command(  # noqa: PLR0917  # all of them by name or place
 
     Examples: `schedmate advise --metadata --tree ~/nanoGPT -- torchrun train.py config/train_gpt2.py`; without a command the question
     is read from standard input: `{"tree": DIR, "directory": DIR, "command": "…", "launch": {"ngpu": 8, "nnodes": 1}}`.
+
+    With --ask-model a language model looks for what is left unknown. Each value that it finds must stand in the line that it cites.
     """
     if not metadata:
         _estimate(context.obj, words or [], directory or tree, as_json=as_json)
@@ -80,12 +90,34 @@ def command(  # noqa: PLR0917  # all of them by name or place
         found = extract(job)
     except NotADirectoryError as error:
         raise UserError(str(error)) from error
+    cited: list[dict[str, Any]] = []
+    if ask_model:
+        found, cited = _asked_model(context.obj, job, found)
     fields = {name: _plain(getattr(found, name)) for name in found.__struct_fields__ if name != "v"}
+    if ask_model:
+        fields["cited"] = cited
     if as_json:
         say_json(json.dumps(fields, ensure_ascii=False))
         return
+    fields.pop("cited", None)
+    cites = {each["field"]: f"   (model; {each['path']}:{each['line']})" for each in cited}
     for name, value in fields.items():
-        say(f"{name:<14} {'unknown' if value is None else value}")
+        say(f"{name:<14} {'unknown' if value is None else value}{cites.get(name, '')}")
+
+
+def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[str, Any]]]:
+    """Return what the job is, with what a model found and a line of the tree bears out, and those lines."""
+    from processors.advise.agent import fill
+    from processors.advise.metadata.tree import SourceTree
+    from schedmate.language_models import ask_or_none, language_model
+    from schedmate.logging import configure
+
+    configure(loaded.settings.service)
+    model = language_model(loaded.settings.language_model)
+    if model is None:
+        raise UserError("expected language_model.servers for --ask-model: the address of an OpenAI-compatible server")
+    filled = fill(found, SourceTree(job.tree), job.command, ask_or_none(model))
+    return filled.workload, [msgspec.to_builtins(claim) for claim in filled.claims]
 
 
 def _estimate(loaded: Loaded, words: list[str], directory: Path, *, as_json: bool) -> None:

@@ -6,29 +6,46 @@ from typing import Annotated
 import typer
 
 from schedmate.cli.console import console, say
+from schedmate.settings import Loaded
 
 
 def train(
-    accounting: Annotated[Path, typer.Argument(help="What sacct printed; the first line names the columns.")],
+    context: typer.Context,
+    accounting: Annotated[
+        Path | None,
+        typer.Argument(help="What sacct printed; the first line names the columns. Without it, the advisor's history."),
+    ] = None,
     models: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where models are kept; `current` in it is the one in use.")
-    ] = Path("advisor-models"),
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Where models are kept; `current` in it is the one in use. By default `advisor.models`."
+        ),
+    ] = None,
     utc_offset: Annotated[
         float, typer.Option(metavar="HOURS", min=-14, max=14, help="The users' clock less UTC: people work by the day.")
     ] = 0.0,
 ) -> None:
-    """Learn from Slurm's accounting, and keep the model in use unless the new one is better on the newest week.
+    """Learn how long jobs run, and keep the model in use unless the new one is better on the newest week.
+
+    A running `schedmate advisor` takes a new model into use by itself. Without a file, the jobs that it saw end are what is learned from:
+    `schedmate advise train` once a week, by cron or a timer, keeps the model young.
 
     Example, with 90 days of jobs; times in UTC:
 
         TZ=UTC sacct -a -P -S now-90days -o JobID,User,Partition,JobName,State,Submit,Start,End,ReqTRES,TimelimitRaw > jobs.txt
 
-        schedmate advise train jobs.txt --models /var/lib/schedmate/advisor --utc-offset 2
+        schedmate advise train jobs.txt --models /var/lib/schedmate/advisor-models --utc-offset 2
     """
-    from schedmate.advisor_models import CURRENT, train_from
+    from schedmate.advisor.settings import CURRENT
+    from schedmate.advisor_models import train_from, train_from_history
 
+    loaded: Loaded = context.obj
+    models = models or loaded.settings.advisor.models
     with console().status("learning from past jobs"):
-        result = train_from(accounting, models, utc_offset * 3600)
+        if accounting:
+            result = train_from(accounting, models, utc_offset * 3600)
+        else:
+            result = train_from_history(loaded.settings.advisor.history, models, utc_offset * 3600)
     if result.skipped:
         say(f"{result.skipped} rows of {accounting} could not be read and were passed over")
     new, old = result.trained.new.scores, result.trained.old_scores

@@ -12,12 +12,15 @@ def command(context: typer.Context) -> None:
     """Say of each job, when it is submitted, how long it will probably run, from the jobs that ended before.
 
     One works, and others of its group stand by. The history is a file (`advisor.history`); `schedmate import` fills it from the past.
+    Where no past job is alike, the trained model in `advisor.models` answers, if there is one (`schedmate advise train`); a newer one is
+    taken into use as soon as it is there.
 
     Example: `schedmate --set advisor.history=/var/lib/schedmate/history.db advisor`
     """
     from functools import partial
 
     from schedmate.advisor.history_file import history_file
+    from schedmate.advisor.settings import CURRENT
     from schedmate.advisor.submissions import SubmissionAdvisor
     from schedmate.assembly import producer_factory
     from schedmate.connections import kafka_connection, permitted, wait_for_broker
@@ -37,8 +40,9 @@ def command(context: typer.Context) -> None:
         with wait_for_broker(join, running.stop) as consumer:
             producer = wait_for_broker(producer_factory(settings), running.stop)
             publisher = Publisher(producer, running.stop)
-            pump = Pump(consumer, producer, SubmissionAdvisor(store, publisher).handle)
-            running.telemetry.export(pump.metrics, publisher.outage.metrics)
+            advisor = SubmissionAdvisor(store, publisher, settings.advisor.models / CURRENT)
+            pump = Pump(consumer, producer, advisor.handle)
+            running.telemetry.export(pump.metrics, publisher.outage.metrics, advisor.metrics)
             try:
                 pump.run(running.stop)
             finally:

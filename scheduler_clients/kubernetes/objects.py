@@ -180,6 +180,7 @@ class JobSpec(_Object, frozen=True):
     completions: int | None = None
     suspend: bool = False
     backoff_limit: int = 6
+    active_deadline_seconds: int | None = None
     managed_by: str = ""
     pod_failure_policy: PodFailurePolicy | None = None
     template: PodTemplate = PodTemplate()

@@ -137,11 +137,15 @@ class SlurmClient:
         return self._shards_per_gpu
 
     def gpus(self, job: SlurmJob) -> float | None:
-        """Return how many GPUs a job holds, shards as parts of one; None where not known."""
-        if job.gpus or not job.shards:
+        """Return how many GPUs a job holds, or asks for while it holds nothing; shards as parts of one. None where not known."""
+        if job.gpus:
             return job.gpus
-        whole = self.shards_per_gpu()
-        return job.shards / whole if whole else None
+        asked = {} if job.shares else job.asked_per_node
+        shards = job.shards or asked.get("shard", 0.0) * job.node_count
+        whole = self.shards_per_gpu() if shards else 0
+        if shards and not whole:
+            return None
+        return asked.get("gpu", 0.0) * job.node_count + (shards / whole if whole else 0.0) or None
 
     def check_node(self, name: str) -> None:
         """Raise `SlurmRefused` where Slurm has no such node."""

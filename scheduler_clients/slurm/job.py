@@ -3,6 +3,9 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import ceil
+
+from .gres import counts
 
 ENDED = frozenset(
     {
@@ -52,6 +55,7 @@ class SlurmJob:
         user: Login name.
         command: Script and arguments, or the job's name where Slurm knows no script.
         directory: Working directory.
+        name: The name that its user gave it, or its script's.
         submitted: Seconds since 1970; of the last submission, a requeue included.
         started: Seconds since 1970; null where it never ran.
         ended: Seconds since 1970; null while it is not over.
@@ -98,6 +102,7 @@ class SlurmJob:
     exit_code: int | None
     signal: int
     reason: str
+    name: str = ""
     held: bool = False
     requeue: bool = False
     required_nodes: tuple[str, ...] = ()
@@ -125,6 +130,16 @@ class SlurmJob:
         """Shards that the job asks for on each node; 0 where it asks for none."""
         found = _SHARDS.search(self.tres_per_node)
         return int(found[1]) if found else 0
+
+    @property
+    def asked_per_node(self) -> dict[str, float]:
+        """What the job asks for on each node: numbers of `gpu` and of `shard`; empty for neither."""
+        per_node = {kind: float(number) for kind, number in counts(self.tres_per_node).items()}
+        for kind, number in counts(self.tres_per_job).items():
+            per_node[kind] = max(per_node.get(kind, 0.0), ceil(number / self.node_count))
+        for kind, number in counts(self.tres_per_task).items():
+            per_node[kind] = max(per_node.get(kind, 0.0), number * ceil(self.tasks / self.node_count))
+        return per_node
 
     def with_shards(self, shards: int) -> str:
         """Return `tres_per_node` with another number of shards, and all else as it was."""

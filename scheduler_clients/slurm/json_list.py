@@ -56,6 +56,7 @@ def _job(fields: Mapping[str, Any]) -> SlurmJob | None:
             exit_code=exit_code if over and not signal else None,
             signal=signal if over else 0,
             reason="" if reason == "None" else reason,
+            name=str(fields["name"]),
             held=state == "PENDING" and (_number(fields["priority"]) == 0 or "Held" in reason),
             requeue=bool(fields["requeue"]),
             required_nodes=expand(fields["required_nodes"]),

@@ -68,6 +68,7 @@ def parse(line: str) -> SlurmJob | None:
         exit_code=exit_code if over and not signal else None,
         signal=signal if over else 0,
         reason="" if reason in NONE else reason,
+        name=_name(found["name"]),
         held=state == "PENDING" and (fields.get("Priority") == "0" or "Held" in reason),
         requeue=fields.get("Requeue") == "1",
         required_nodes=_hosts(fields.get("ReqNodeList", "")),

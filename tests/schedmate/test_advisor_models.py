@@ -8,7 +8,8 @@ import pytest
 from processors.advise.predictors.model_file import load
 from processors.advise.predictors.sacct import COLUMNS
 from records import UserError
-from schedmate.advisor_models import CURRENT, train_from
+from schedmate.advisor.settings import CURRENT
+from schedmate.advisor_models import train_from
 from tests.processors.advise.predictors.jobs import repeating
 
 

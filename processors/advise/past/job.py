@@ -12,6 +12,14 @@ class SubmittedJob(msgspec.Struct, frozen=True, kw_only=True):
         command: Command line, or script and arguments.
         directory: Working directory.
         branch: Version-control branch of the directory.
+        submitted: Seconds since 1970.
+        name: Its name.
+        partition: Partition or queue.
+        gpus: GPUs that it asks for in all; 0 where not known, as below.
+        cpus: CPUs in all.
+        memory_gib: Memory in all.
+        nodes: Nodes.
+        time_limit_s: The scheduler ends it after so many seconds; 0 for no limit.
     """
 
     job: str
@@ -19,6 +27,14 @@ class SubmittedJob(msgspec.Struct, frozen=True, kw_only=True):
     command: str = ""
     directory: str = ""
     branch: str = ""
+    submitted: float = 0.0
+    name: str = ""
+    partition: str = ""
+    gpus: float = 0.0
+    cpus: float = 0.0
+    memory_gib: float = 0.0
+    nodes: int = 0
+    time_limit_s: float = 0.0
 
 
 class PastJob(msgspec.Struct, frozen=True, kw_only=True):

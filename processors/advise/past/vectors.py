@@ -22,6 +22,7 @@ MOST = 100_000
 _WORDS = 300
 _HEAD = 64
 _ROUNDING = 1e-4
+_MANY = 16
 _PARTS = re.compile(r"[A-Za-z]+|\d+")
 
 Vector = NDArray[np.float32]
@@ -73,8 +74,11 @@ class VectorIndex:
         held = min(self._added, self._most)
         bound = self._heads[:held] @ vector[:_HEAD] + self._tails[:held] * np.linalg.norm(vector[_HEAD:])
         places = np.flatnonzero(bound >= threshold - _ROUNDING)
-        cosines = self._rows[places] @ vector
+        many = len(places) > held // _MANY  # to gather so many rows takes longer than to multiply all
+        cosines = (self._rows[:held] @ vector)[places] if many else self._rows[places] @ vector
         near = cosines >= threshold
+        if near.sum() > count:  # only the nearest, and what is as near as the last of them, need be sorted
+            near &= cosines >= np.partition(cosines[near], -count)[-count] - _ROUNDING
         places, cosines = places[near], cosines[near]
         newest = (places - self._added) % self._most
         order = np.lexsort((-newest, -cosines.round(6)))[:count]

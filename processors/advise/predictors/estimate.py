@@ -30,6 +30,13 @@ class Estimate(msgspec.Struct, frozen=True):
     """Ids of the past jobs that weigh most, the heaviest first; none where trees alone answered."""
 
 
+class Interval(msgspec.Struct, frozen=True):
+    """The bounds of an estimate that was given, in seconds."""
+
+    low: float
+    high: float
+
+
 class DurationPredictor(Protocol):
     """Answers at once, from features alone; it holds no state that a call changes."""
 

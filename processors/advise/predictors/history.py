@@ -51,6 +51,9 @@ class _Past:
         if len(self.running) > RUNNING_KEPT:
             self.running.popitem(last=False)
 
+    def withdraw(self, job_id: str) -> None:
+        self.running.pop(job_id, None)
+
     def complete(self, done: Completion, y: float) -> None:
         self.running.pop(done.job.job_id, None)
         self.count += 1
@@ -101,6 +104,12 @@ class History:
         """Remember that `job` waits or runs, under each of its keys."""
         for key in keys:
             self._of(key).submit(job)
+
+    def withdraw(self, job: Submission, keys: tuple[Hashable, ...]) -> None:
+        """Remember that a job neither waits nor runs any more, and never ran."""
+        for key in keys:
+            if past := self._pasts.get(key):
+                past.withdraw(job.job_id)
 
     def complete(self, done: Completion, keys: tuple[Hashable, ...]) -> None:
         """Remember how long a job took, under each of its keys."""

@@ -27,6 +27,11 @@ class PastJobs:
         self._history.submit(job, self._encoders.keys(job))
         self._recent.submit(job)
 
+    def withdraw(self, job: Submission) -> None:
+        """Remember that a job was cancelled before it ran."""
+        self._history.withdraw(job, self._encoders.keys(job))
+        self._recent.withdraw(job)
+
     def complete(self, done: Completion) -> None:
         """Remember how long a job took."""
         self._history.complete(done, self._encoders.keys(done.job))

@@ -78,17 +78,17 @@ def _job(row: dict[str, str]) -> Completion:
     submitted, start, end = (_time(row[name]) for name in ("Submit", "Start", "End"))
     if end < start or start < submitted:
         raise ValueError("a job that ends before it starts, or starts before it is submitted")
-    resources = dict(_resources(row.get("ReqTRES", "")))
-    nodes = int(row.get("ReqNodes") or resources.get("node", 1))
+    asked = dict(resources(row.get("ReqTRES", "")))
+    nodes = int(row.get("ReqNodes") or asked.get("node", 1))
     job = Submission(
         job_id=f"{row['JobID']}@{int(submitted)}"[:LONGEST_TEXT],  # a requeued job has one row an attempt
         submitted=submitted,
         user=row.get("User", "")[:LONGEST_TEXT],
         queue=row.get("Partition", "")[:LONGEST_TEXT],
         group=row.get("JobName", "")[:LONGEST_TEXT],
-        gpus=resources.get("gpu", 0.0),
-        cpus=resources.get("cpu", 0.0),
-        memory_gib=resources.get("mem", 0.0),
+        gpus=asked.get("gpu", 0.0),
+        cpus=asked.get("cpu", 0.0),
+        memory_gib=asked.get("mem", 0.0),
         instances=max(1, nodes),
         time_limit_s=60.0 * int(limit) if (limit := row.get("TimelimitRaw", "")).isdecimal() else 0.0,
     )
@@ -102,7 +102,7 @@ def _time(text: str) -> float:
     return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
 
 
-def _resources(text: str) -> Iterator[tuple[str, float]]:
+def resources(text: str) -> Iterator[tuple[str, float]]:
     """Yield cpu, node, gpu, and mem in GiB of `cpu=8,gres/gpu=4,mem=64G,node=1`; a typed count stands for an untyped one."""
     gpus: dict[str, float] = {}
     for part in text.split(","):

@@ -57,6 +57,10 @@ class Recent:
         if len(self._running) > KEYS_KEPT:
             self._running.popitem(last=False)
 
+    def withdraw(self, job: Submission) -> None:
+        """Remember that a job neither waits nor runs any more, and never ran."""
+        self._running.get(job.user, OrderedDict()).pop(job.job_id, None)
+
     def complete(self, done: Completion) -> None:
         """Remember how long a job took."""
         job = done.job

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from scheduler_bridge.actuators.base import SchedulerJobState
 from scheduler_bridge.actuators.queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
 from scheduler_clients.slurm import SlurmJob, SlurmNode
-from scheduler_clients.slurm.gres import counts, held_parts
+from scheduler_clients.slurm.gres import held_parts
 
 from .jobs import state_of, view
 from .nodes import node_view
@@ -63,11 +63,7 @@ def _running(job: SlurmJob, nodes: Mapping[str, SlurmNode], whole: int) -> Runni
 
 def _gpus_per_node(job: SlurmJob, whole: int) -> float | None:
     """Return how many GPUs a job asks for on each node; None where shards are asked for and no node has any."""
-    per_node = {kind: float(number) for kind, number in counts(job.tres_per_node).items()}
-    for kind, number in counts(job.tres_per_job).items():
-        per_node[kind] = max(per_node.get(kind, 0.0), math.ceil(number / job.node_count))
-    for kind, number in counts(job.tres_per_task).items():
-        per_node[kind] = max(per_node.get(kind, 0.0), number * math.ceil(job.tasks / job.node_count))
+    per_node = job.asked_per_node
     if per_node.get("shard") and not whole:
         return None
     return per_node.get("gpu", 0.0) + (per_node.get("shard", 0.0) / whole if whole else 0.0)

@@ -11,6 +11,7 @@ import msgspec
 
 from records import EventKind, JobEvent
 from scheduler_clients.kubernetes import Job, Pod, attempt_of, job_id
+from scheduler_clients.kubernetes.objects import PodSpec
 
 from .ending import ending
 
@@ -18,6 +19,9 @@ SCHEDULER = "kubernetes"
 _GPU = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "gpu.intel.com/i915", "gpu.intel.com/xe")
 """Extended resources that are whole accelerators, as the vendors' device plugins name them."""
 _TEXT = 1000
+QUEUE = "kueue.x-k8s.io/queue-name"
+"""Label of a Job: the queue of Kueue in which it waits."""
+MOST_PODS = 100_000
 OWNER = "batch.kubernetes.io/controller-uid"
 """Label of a pod: the uid of its Job."""
 
@@ -75,12 +79,12 @@ def changes(
     return events, after
 
 
-def gpus(pods: Iterable[Pod]) -> float | None:
+def gpus(pods: Iterable[PodSpec]) -> float | None:
     """Return the accelerators that pods hold by their limits; None where they hold none. Parts (MIG) are not counted."""
     found = [
         int(amount)
         for pod in pods
-        for container in pod.spec.containers
+        for container in pod.containers
         for name, amount in container.resources.limits.items()
         if name in _GPU and amount.isascii() and amount.isdecimal() and len(amount) <= 6
     ]
@@ -91,14 +95,16 @@ def _life(job: Job, pods: Sequence[Pod], state: Known | None, after: dict[str, K
     """Tell of submission, requeues, start and end."""
     name, uid, attempt, about = job_id(job.metadata), job.metadata.uid, attempt_of(job.metadata), _about(job)
     made = seconds(job.metadata.creation_timestamp, now)
+    each = gpus([job.spec.template.spec])
+    asked = about | {"gpus": each * min(job.spec.parallelism, MOST_PODS) if each else None}
     events = []
     if state is None:
         state = after[name] = Known(uid=uid, attempt=attempt)
         kind = EventKind.REQUEUED if attempt else EventKind.SUBMITTED
-        events.append(_event(name, uid, attempt, kind, made, **about))
+        events.append(_event(name, uid, attempt, kind, made, **asked))
     elif attempt > state.attempt:
         time = now if uid == state.uid else made
-        events.append(_event(name, uid, attempt, EventKind.REQUEUED, time, **about))
+        events.append(_event(name, uid, attempt, EventKind.REQUEUED, time, **asked))
     state.uid, state.attempt = uid, attempt
     placed = [pod for pod in pods if pod.status.start_time and pod.spec.node_name]
     present = [pod for pod in placed if not pod.over and pod.metadata.deletion_timestamp is None]
@@ -109,7 +115,16 @@ def _life(job: Job, pods: Sequence[Pod], state: Known | None, after: dict[str, K
         state.started, state.nodes = attempt, sorted({pod.spec.node_name for pod in shown})
         first = max(seconds(pod.status.start_time, now) for pod in shown)
         events.append(
-            _event(name, uid, attempt, EventKind.STARTED, first, nodes=state.nodes, gpus=gpus(shown), **about)
+            _event(
+                name,
+                uid,
+                attempt,
+                EventKind.STARTED,
+                first,
+                nodes=state.nodes,
+                gpus=gpus(pod.spec for pod in shown),
+                **about,
+            )
         )
     if end and state.ended < attempt:
         state.ended = attempt
@@ -130,10 +145,14 @@ def _about(job: Job) -> dict[str, Any]:
     container = next(iter(job.spec.template.spec.containers), None)
     command = " ".join([*container.command, *container.args]) if container else ""
     owner = job.metadata.controller
+    limit = job.spec.active_deadline_seconds
     return {
         "command": command[:_TEXT],
         "directory": container.working_dir[:_TEXT] if container else "",
         "user": job.metadata.namespace,
+        "name": job.metadata.name,
+        "partition": job.metadata.labels.get(QUEUE, ""),
+        "time_limit_s": None if limit is None else float(limit),
         "detail": f"of {owner.kind}/{owner.name}" if owner else "",
     }
 

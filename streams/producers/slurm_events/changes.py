@@ -9,6 +9,7 @@ from records import EventKind, JobEvent
 from scheduler_clients.slurm import ENDED, SlurmJob
 
 SCHEDULER = "slurm"
+_TEXT = 1000
 
 
 class Known(msgspec.Struct, kw_only=True):
@@ -60,15 +61,16 @@ def _life(
     name: str, job: SlurmJob, after: dict[str, Known], now: float, gpus: Callable[[SlurmJob], float | None]
 ) -> list[JobEvent]:
     """Tell of submission, requeues, start and end."""
-    about = {"command": job.command[:1000], "directory": job.directory, "user": job.user}
+    about = _about(job)
+    asked = about | {"gpus": gpus(job)}
     events = []
     if name not in after:
         after[name] = Known()
-        events.append(_event(name, 0, EventKind.SUBMITTED, job.submitted or now, **about))
+        events.append(_event(name, 0, EventKind.SUBMITTED, job.submitted or now, **asked))
     state = after[name]
     for attempt in range(state.restarts + 1, job.restarts + 1):
         time = job.submitted if job.submitted and attempt == job.restarts else now
-        events.append(_event(name, attempt, EventKind.REQUEUED, time, detail=job.reason, **about))
+        events.append(_event(name, attempt, EventKind.REQUEUED, time, detail=job.reason, **asked))
     state.restarts = job.restarts
     over = job.state in ENDED
     if job.nodes and job.started and state.started < job.restarts and (over or job.state in ("RUNNING", "COMPLETING")):
@@ -86,6 +88,22 @@ def _life(
         end = job.ended or now
         events.append(_event(name, job.restarts, EventKind.ENDED, end, nodes=list(job.nodes), **about, **how))
     return events
+
+
+def _about(job: SlurmJob) -> dict[str, Any]:
+    """Return what a job is and asks for."""
+    return {
+        "command": job.command[:_TEXT],
+        "directory": job.directory,
+        "user": job.user,
+        "name": job.name[:_TEXT],
+        "partition": job.partition,
+        "account": job.account,
+        "node_count": job.node_count,
+        "cpus": float(job.cpus) or None,
+        "memory_gib": job.memory * job.node_count / 1024 or None,
+        "time_limit_s": job.limit_s,
+    }
 
 
 def _pairs(jobs: Mapping[str, SlurmJob]) -> set[tuple[str, str]]:

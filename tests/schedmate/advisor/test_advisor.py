@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from records import Estimate, EventKind, JobEvent, Position, UserError
 from schedmate.advisor.accounting import sacct, script_of, table
 from schedmate.advisor.history_file import HistoryFile, history_file
+from schedmate.advisor.settings import CURRENT
 from schedmate.advisor.submissions import SubmissionAdvisor
 
+NO_MODEL = Path("/nowhere/current")
 SACCT = """JobID|User|State|Start|End|WorkDir|SubmitLine|JobName
 11|ada|COMPLETED|2026-11-01T10:00:00|2026-11-01T11:00:00|/home/ada/p|sbatch -p gpu --gres=gpu:8 train.sh --lr 0.1|train
 11.batch|ada|COMPLETED|2026-11-01T10:00:00|2026-11-01T11:00:00|/home/ada/p||batch
@@ -46,9 +48,9 @@ def store(tmp_path: Path) -> Iterator[HistoryFile]:
         yield opened
 
 
-def handled(store: HistoryFile, events: list[JobEvent]) -> list[Estimate]:
+def handled(store: HistoryFile, events: list[JobEvent], models: Path = NO_MODEL.parent) -> list[Estimate]:
     told: list[Estimate] = []
-    advisor = SubmissionAdvisor(store, told.extend)
+    advisor = SubmissionAdvisor(store, told.extend, models / CURRENT)
     advisor.handle([(Position("job-events", 0, offset), each) for offset, each in enumerate(events)])
     return told
 
@@ -80,7 +82,7 @@ def test_what_was_not_acknowledged_is_not_kept(tmp_path: Path) -> None:
 
     position = Position("job-events", 0, 0)
     with history_file(tmp_path / "h.db") as store, pytest.raises(ConnectionError):
-        SubmissionAdvisor(store, away).handle([(position, event(EventKind.SUBMITTED, "1", 0.0))])
+        SubmissionAdvisor(store, away, NO_MODEL).handle([(position, event(EventKind.SUBMITTED, "1", 0.0))])
     with history_file(tmp_path / "h.db") as store:
         assert store.estimate_at("slurm/1/0/submitted") is None
 

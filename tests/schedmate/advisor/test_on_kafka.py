@@ -5,7 +5,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from processors.advise.predictors.model_file import save
+from processors.advise.predictors.train import train
 from records import Estimate, EventKind, JobEvent
+from schedmate.advisor.settings import CURRENT
+from tests.processors.advise.predictors.jobs import repeating
 from tests.servers.kafka import Kafka
 from tests.streams.runtimes.workers import command, send, start, until, values, wait_for
 
@@ -47,3 +51,32 @@ def test_submissions_are_answered_once_by_id_though_the_advisor_is_killed(own_ka
     known = [each for each in by_id.values() if each.method == "resubmission"]
     assert len(known) > JOBS / 2
     assert all(each.duration_s == pytest.approx(600, rel=0.01) for each in known)
+
+
+@pytest.mark.kafka
+def test_the_trained_model_answers_and_a_newer_one_is_taken_into_use(own_kafka: Kafka, tmp_path: Path) -> None:
+    log, models, jobs = tmp_path / "advisor.log", tmp_path / "models", repeating(700, every_s=2000.0)
+    settings = {"SCHEDMATE_ADVISOR__HISTORY": str(tmp_path / "history.db"), "SCHEDMATE_ADVISOR__MODELS": str(models)}
+    save(train(jobs[:600], None).new, models / "first")
+    save(train(jobs, None).new, models / "second")
+    (models / CURRENT).symlink_to(models / "first")
+    asked = [
+        JobEvent(
+            id=done.job.job_id, job=done.job.job_id, kind=EventKind.SUBMITTED, time=done.job.submitted, scheduler="slurm",
+            user=done.job.user, partition=done.job.queue, gpus=done.job.gpus, cpus=done.job.cpus,
+        )
+        for done in jobs[-2:]
+    ]  # fmt: skip
+    with command(own_kafka, "advisor", log=log, **settings):
+        send(own_kafka, asked[:1])
+        wait_for(own_kafka, ["estimates"], 1, log)
+        fresh = models / "fresh"
+        fresh.symlink_to(models / "second")
+        fresh.replace(models / CURRENT)
+        send(own_kafka, asked[1:])
+        found = wait_for(own_kafka, ["estimates"], 2, log)
+    told = {each.job: each for each in (msgspec.json.decode(message.value, type=Estimate) for message in found)}
+    first, second = (told[event.job] for event in asked)
+    assert first.method == second.method == "predictor"
+    assert first.model != second.model
+    assert all(each.duration_s and each.duration_high_s for each in (first, second))

@@ -138,7 +138,7 @@ def test_parts_of_gpus_are_not_counted() -> None:
     part = msgspec.json.decode(
         b'{"metadata":{},"spec":{"containers":[{"resources":{"limits":{"nvidia.com/mig-1g.5gb":"2"}}}]}}', type=Pod
     )
-    assert gpus([part]) is None
+    assert gpus([part.spec]) is None
 
 
 @given(st.lists(st.integers(0, 5), max_size=20), st.data())

@@ -198,6 +198,25 @@ class TestRealSlurm:
         started = told.of(well)[1]
         assert (started.gpus, started.user, started.directory) == (1.0, told.of(bad)[0].user, str(slurm.directory))
 
+    def test_a_submission_tells_what_was_asked_for(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:
+        slurm, told, watcher = watched
+        asked = (
+            "--gres=shard:2",
+            "--nodes=2",
+            "--time=90",
+            "--job-name=long run",
+            "--mem=100",
+            "--ntasks=4",
+            "--begin=now+1hour",
+        )
+        waits = slurm.submit("sleep 60", *asked)
+        submitted = self.until(told, watcher, waits, EventKind.SUBMITTED)
+        slurm.run("scancel", waits)
+        assert (submitted.name, submitted.partition, submitted.time_limit_s) == ("long run", "p", 5400.0)
+        assert (submitted.gpus, submitted.node_count, submitted.cpus) == (1.0, 2, 4.0)
+        assert submitted.memory_gib == pytest.approx(200 / 1024)
+        assert submitted.nodes == []
+
     def test_packing_and_requeue(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:
         slurm, told, watcher = watched
         first = slurm.submit("sleep 60", "--gres=shard:2", "--nodelist=n3")

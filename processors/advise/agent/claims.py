@@ -1,0 +1,108 @@
+"""What the model claims, held against the line that it cites. A claim that the line does not bear out is dropped."""
+
+import re
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import Any
+
+import msgspec
+
+from processors.advise.metadata.registry import TASKS
+
+NAMES = ("model_name", "dataset_train", "dataset_valid")
+NUMBERS = ("iters", "batch_size", "lr")
+FIELDS = ("model_name", "task_type", "dataset_train", "dataset_valid", "iters", "iter_type", "batch_size", "lr")
+UNITS: Mapping[str, tuple[str, ...]] = {
+    "step": ("step", "iter", "update"),
+    "epoch": ("epoch",),
+    "token": ("token",),
+    "episode": ("episode",),
+}
+LONGEST = 100
+"""Characters of a value."""
+_SPEAKS_OF = {
+    "iters": tuple(word for words in UNITS.values() for word in words),
+    "batch_size": ("batch", "bs", "bsz"),
+    "lr": ("lr", "learning"),
+    "model_name": ("model", "arch", "net", "backbone", "pretrain", "checkpoint", "encoder"),
+    "dataset_train": ("data", "train", "corpus"),
+    "dataset_valid": ("valid", "val", "eval", "test", "dev"),
+}
+"""Words of which one must stand in the line, as a name or a part of one."""
+_NUMBER = re.compile(
+    r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d{1,3})?(?![\w.])|(?<![\w.])\.\d+(?:[eE][-+]?\d{1,3})?(?![\w.])"
+)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_MOST = {"iters": 1e15, "batch_size": 1e9, "lr": 1e3}
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """A value, and the line that it rests on.
+
+    Attributes:
+        field: Field of `Workload`.
+        value: What the line says of it.
+        path: File, relative to the tree.
+        line: Its number, from 1.
+    """
+
+    field: str
+    value: str | float
+    path: str
+    line: int
+
+
+def checked(
+    claim: Mapping[str, Any], open_fields: frozenset[str], line_of: Callable[[str, int], str | None]
+) -> Claim | None:
+    """Return a claim that its line bears out, else null.
+
+    Args:
+        claim: As the model made it, inside the schema.
+        open_fields: Those that may be filled.
+        line_of: Returns a line that the model was shown.
+    """
+    field, text = claim["field"], claim["value"].strip()
+    line = line_of(claim["path"], claim["line"]) if field in open_fields and text else None
+    if line is None:
+        return None
+    value = _value(field, text, line)
+    if value is None:
+        return None
+    return Claim(field=field, value=value, path=claim["path"].strip(), line=claim["line"])
+
+
+def _value(field: str, text: str, line: str) -> str | float | None:
+    words = {word.lower() for word in _WORD.findall(line)}
+    if field == "task_type":
+        stems = [part[:5] for part in text.split("-")]
+        known = text in TASKS and text != "other"
+        return text if known and all(any(word.startswith(stem) for word in words) for stem in stems) else None
+    if field == "iter_type":
+        return text if any(_speaks(words, each) for each in UNITS.get(text, ())) else None
+    if not any(_speaks(words, each) for each in _SPEAKS_OF[field]):
+        return None
+    return _number(field, text, line) if field in NUMBERS else _name(text, line)
+
+
+def _speaks(words: set[str], of: str) -> bool:
+    return any(word == of or (len(of) > 3 and word.startswith(of)) for word in words)
+
+
+def _number(field: str, text: str, line: str) -> float | None:
+    if not _NUMBER.fullmatch(text):
+        return None
+    value = float(text.replace("_", ""))
+    whole = field == "lr" or value.is_integer()
+    stands = any(float(each.replace("_", "")) == value for each in _NUMBER.findall(line))
+    return value if isfinite(value) and 0 < value <= _MOST[field] and whole and stands else None
+
+
+def _name(text: str, line: str) -> str | None:
+    """Return a name that stands in the line as a whole, spelled as it stands there."""
+    place = line.lower().find(text.lower())
+    if place < 0 or len(text) < 2 or not any(each.isalpha() for each in text):
+        return None
+    before, after = line[place - 1 : place], line[place + len(text) : place + len(text) + 1]
+    whole = not (before.isalnum() or after.isalnum() or before == "_" or after == "_")
+    return line[place : place + len(text)] if whole else None

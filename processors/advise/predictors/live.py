@@ -1,0 +1,59 @@
+"""A trained model at work: it follows submissions, starts and ends as they come, answers, and learns how wide its intervals must be."""
+
+from collections.abc import Iterable
+
+from .estimate import Estimate, Interval
+from .feedback import IntervalFeedback
+from .job import Completion, Submission
+from .model_file import SavedModel
+from .past_jobs import PastJobs
+from .serving import AdvisorPredictor
+
+
+class LivePredictor:
+    """Answers for one job at a time. Feed it what happens in the order of time; not safe for threads.
+
+    Args:
+        saved: The trained model.
+    """
+
+    def __init__(self, saved: SavedModel) -> None:
+        self.version = saved.data_sha256[:12]
+        """Names the model: it follows from the jobs that it was trained on."""
+        self.usual_error = saved.scores.get("median_log_error")
+        """Median |ln p̂ - ln p| on the week before it was trained; None where not known."""
+        self._pasts = PastJobs(saved.encoders)
+        self._predictor = AdvisorPredictor(saved.model, saved.margins)
+        self._feedback = IntervalFeedback(saved.margins)
+
+    def follow(self, events: Iterable[Submission | Completion], given: dict[str, Interval]) -> None:
+        """Take in the past, in order. `given` holds the intervals that this very model gave, by job id: outcomes move its margins again."""
+        for event in events:
+            if isinstance(event, Completion):
+                self.complete(event)
+            else:
+                self.submit(event, given.get(event.job_id))
+
+    def estimate(self, job: Submission) -> Estimate:
+        """Return how long a job will probably run; nothing is remembered."""
+        self._feedback.advance(job.submitted)
+        return self._predictor.predict(self._pasts.features(job))
+
+    def submit(self, job: Submission, given: Interval | None = None) -> None:
+        """Remember that a job waits, and the interval that was given for it."""
+        self._pasts.submit(job)
+        if given:
+            self._feedback.issue(job, given.low, given.high)
+
+    def start(self, job_id: str, at: float) -> None:
+        """Remember when a job began to run."""
+        self._feedback.start(job_id, at)
+
+    def withdraw(self, job: Submission) -> None:
+        """Remember that a job was cancelled before it ran."""
+        self._pasts.withdraw(job)
+
+    def complete(self, done: Completion) -> None:
+        """Remember how long a job took."""
+        self._pasts.complete(done)
+        self._feedback.complete(done)

@@ -1,0 +1,38 @@
+"""What the advisor counts."""
+
+from prometheus_client import Counter, Gauge
+
+
+class AdvisorMetrics:
+    """Estimates given, how they turned out, and the models behind them."""
+
+    def __init__(self) -> None:
+        self.estimates = Counter(
+            "schedmate_advisor_estimates", "Estimates of submitted jobs, by method.", ["method"], registry=None
+        )
+        self.scored = Counter(
+            "schedmate_advisor_scored",
+            "Estimates whose job ended well, by method.",
+            ["method"],
+            registry=None,
+        )
+        self.inside = Counter(
+            "schedmate_advisor_inside",
+            "Of those, jobs that took as long as the interval said.",
+            ["method"],
+            registry=None,
+        )
+        self.error = Gauge(
+            "schedmate_advisor_error_ratio",
+            "Median factor by which the newest estimates of the trained model were off; 1 is exact.",
+            registry=None,
+        )
+        self.drifted = Gauge(
+            "schedmate_advisor_model_drifted",
+            "1 while the trained model is off by half as much again as before it came into use, or more.",
+            registry=None,
+        )
+        self.models_loaded = Counter("schedmate_advisor_models_loaded", "Trained models taken into use.", registry=None)
+        self.models_refused = Counter(
+            "schedmate_advisor_models_refused", "Trained models that could not be read.", registry=None
+        )
