@@ -109,6 +109,7 @@ def _app(pages: Pages, hosts: Sequence[str], access: Access, acts: Acts | None) 
             Route("/node", pages.node),
             *_with_twins("/shadow", pages.shadow),
             *_with_twins("/decisions", pages.decisions),
+            *_with_twins("/spot", pages.spot),
             *_with_twins("/lines", pages.lines),
             Route("/questions", pages.questions),
             *_with_twins("/questions/{name}", pages.questions),

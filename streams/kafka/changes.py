@@ -71,17 +71,18 @@ class KafkaChanges:
             ]
             for topics in (self._topics, self._counted)
         )
-        self._consumer.assign(keyed)
+        self._consumer.assign([*keyed, *counted])  # kafka-python knows the leaders of assigned partitions alone
+        self._consumer.pause(*counted)
         self._ends = self._present([*keyed, *counted])
-        for part in keyed:
-            self._consumer.seek(part, self._ends[part])
+        for part, end in self._ends.items():
+            self._consumer.seek(part, end)
         return {Change(topic) for topic in (*self._topics, *self._counted)}
 
     def _read(self) -> set[Change]:
         consumer = self._consumer
         ends = self._present(list(self._ends))
         found = {Change(part.topic) for part in ends if part.topic in self._counted and ends[part] != self._ends[part]}
-        behind = {part for part in consumer.assignment() if ends[part] > self._ends[part]}
+        behind = {part for part in ends if part.topic not in self._counted and ends[part] > self._ends[part]}
         for part in list(behind):
             if ends[part] - self._ends[part] > MOST_BEHIND:
                 consumer.seek(part, ends[part])
