@@ -19,13 +19,16 @@ from starlette.staticfiles import StaticFiles
 from processors.diagnose import Signature
 from schedmate.terminal import printable
 from sinks import RecordRejected, SinkRejected, SinkUnavailable
+from streams.changes import Change, ChangeSource
 from streams.transport import TransportError
 
 from .access import Access, Linked, Looking, Visitor
 from .acts import Acts, Write
+from .changes import OVERVIEW, Changes
 from .cluster import overview
 from .database import Database
 from .lines import ReadSpan
+from .listen import listen
 from .pages import Form, Pages, View
 from .refreshed import Refreshed
 from .render import render
@@ -55,6 +58,7 @@ def opened_app(
     access: Access | None = None,
     write: Write | None = None,
     read: ReadSpan | None = None,
+    follow: ChangeSource | None = None,
 ) -> Iterator[Starlette]:
     """Yield the page as an ASGI application, and let go of the database afterwards.
 
@@ -66,17 +70,31 @@ def opened_app(
         access: Tells visitors apart; None: all may look, and nobody may act.
         write: Takes what operators say; None: nobody may act.
         read: Reads lines of logs; None: they are not shown.
+        follow: Tells what changes; None: pages look for themselves.
     """
     # Two clients: whoever looks at one job does not wait for the overview of all.
     database, behind = Database(connect, embedded=embedded), Database(connect, embedded=embedded)
-    refreshed = Refreshed(lambda: overview(behind))
+    changes = Changes(follow) if follow else None
+    refreshed = Refreshed(
+        lambda: overview(behind), renewed=partial(changes.tell, [Change(OVERVIEW)]) if changes else _nobody
+    )
+    if changes:
+        changes.start(refreshed.soon)
     try:
         pages = Pages(database, refreshed, signatures, read)
-        yield _app(pages, hosts, access or Looking(), Acts(database, write) if write else None)
+        app = _app(pages, hosts, access or Looking(), Acts(database, write) if write else None)
+        app.state.changes = changes
+        yield app
     finally:
+        if changes:
+            changes.close()
         refreshed.close()
         database.close()
         behind.close()
+
+
+def _nobody() -> None:
+    """Nobody listens."""
 
 
 def _app(pages: Pages, hosts: Sequence[str], access: Access, acts: Acts | None) -> Starlette:
@@ -91,9 +109,11 @@ def _app(pages: Pages, hosts: Sequence[str], access: Access, acts: Acts | None) 
             Route("/node", pages.node),
             *_with_twins("/shadow", pages.shadow),
             *_with_twins("/decisions", pages.decisions),
+            *_with_twins("/spot", pages.spot),
             *_with_twins("/lines", pages.lines),
             Route("/questions", pages.questions),
             *_with_twins("/questions/{name}", pages.questions),
+            Route("/changes", listen),
             Route("/health", pages.health),
             Mount("/static", StaticFiles(directory=static)),
         ]

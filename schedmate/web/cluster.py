@@ -8,7 +8,7 @@ from sinks.clickhouse import QueryResult
 
 from .database import Database
 from .decisions import list_decisions, standing_stops
-from .jobs import Filter, all_jobs, count_jobs, list_jobs
+from .jobs import all_jobs, count_jobs, in_condition, with_pace
 
 DAYS: Final = 7
 SHOWN: Final = 8
@@ -58,9 +58,21 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Overview:
-    """What is the same for every visitor for a while: all jobs, and what takes the whole history to say."""
+    """What is the same for every visitor for a while: all jobs, and what takes all of them, or the whole history, to say.
+
+    Attributes:
+        jobs: All jobs, the newest first.
+        counts: As in `Cluster`.
+        trouble: All jobs that failed or run with an alarm, the newest first.
+        gpus: As in `Cluster`.
+        slower: As in `Cluster`.
+        causes: As in `Cluster`.
+        nodes: As in `Cluster`.
+    """
 
     jobs: Sequence[Mapping[str, Any]]
+    counts: Mapping[str, Mapping[str, Any]]
+    trouble: Sequence[Mapping[str, Any]]
     gpus: Mapping[str, Any]
     slower: Sequence[Mapping[str, Any]]
     causes: Sequence[Mapping[str, Any]]
@@ -69,8 +81,11 @@ class Overview:
 
 def overview(database: Database) -> Overview:
     """Return the overview as it is now. Raises as `Database.rows` does."""
+    jobs = all_jobs(database)
     return Overview(
-        jobs=all_jobs(database),
+        jobs=jobs,
+        counts=count_jobs(jobs, DAYS),
+        trouble=[row for row in jobs if in_condition(row, "trouble")],
         gpus=database.rows(_GPUS, minutes=RECENT_MINUTES, idle=IDLE_PERCENT)[0],
         slower=_rows(database.question("slower", {"limit": str(SHOWN)})),
         causes=_rows(database.question("top_causes", {"days": str(DAYS), "limit": str(SHOWN)})),
@@ -80,12 +95,11 @@ def overview(database: Database) -> Overview:
 
 def cluster(database: Database, known: Overview) -> Cluster:
     """Return what the start page shows. Raises as `Database.rows` does."""
-    trouble = list_jobs(database, known.jobs, Filter(condition="trouble"), SHOWN)
     return Cluster(
-        counts=count_jobs(known.jobs, DAYS),
+        counts=known.counts,
         gpus=known.gpus,
-        trouble=trouble.rows,
-        troubled=trouble.found,
+        trouble=with_pace(database, known.trouble[:SHOWN]),
+        troubled=len(known.trouble),
         slower=known.slower,
         causes=known.causes,
         nodes=known.nodes,

@@ -198,17 +198,17 @@ def all_jobs(database: Database) -> Sequence[Mapping[str, Any]]:
 def list_jobs(database: Database, known: Iterable[Mapping[str, Any]], wanted: Filter, size: int = PAGE) -> JobList:
     """Return one page of those of the jobs `known` that `wanted` selects. Raises as `Database.rows` does."""
     text = wanted.search.casefold()
-    found = [row for row in known if _in_condition(row, wanted.condition) and (not text or _holds(row, text))]
+    found = [row for row in known if in_condition(row, wanted.condition) and (not text or _holds(row, text))]
     if wanted.sort != "newest":
         found.sort(key=SORTS[wanted.sort])
     first = (wanted.page - 1) * size
-    return JobList(_with_pace(database, found[first : first + size]), len(found), wanted, size)
+    return JobList(with_pace(database, found[first : first + size]), len(found), wanted, size)
 
 
 def one_job(database: Database, job: str) -> Mapping[str, Any] | None:
     """Return what the list says of `job`, as it is now; None where nothing is known of it. Raises as `Database.rows` does."""
     rows = database.rows(_JOBS.replace("{only}", "job = {job:String}") + _ONE, job=job)
-    return next(iter(_with_pace(database, rows)), None)
+    return next(iter(with_pace(database, rows)), None)
 
 
 def count_jobs(known: Iterable[Mapping[str, Any]], days: float) -> Mapping[str, Mapping[str, Any]]:
@@ -223,7 +223,8 @@ def count_jobs(known: Iterable[Mapping[str, Any]], days: float) -> Mapping[str, 
     return counts
 
 
-def _in_condition(row: Mapping[str, Any], condition: str) -> bool:
+def in_condition(row: Mapping[str, Any], condition: str) -> bool:
+    """Return whether a job is to be shown among those of `condition`, one of `CONDITIONS`."""
     if condition == "trouble":
         return row["condition"] == "failed" or bool(row["alarms"])
     return not condition or row["condition"] == condition
@@ -239,7 +240,7 @@ def _ran_s(row: Mapping[str, Any]) -> float:
     return float(((row["ended"] or datetime.now(UTC)) - row["started"]).total_seconds())
 
 
-def _with_pace(database: Database, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def with_pace(database: Database, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Add each job's newest step, step time and throughput, and its step times of the last hour."""
     none: Mapping[str, Any] = {
         "step": None,

@@ -14,7 +14,7 @@ from schedmate.shadow import DECISION, EXPLANATION, SUMMARY, as_row, judge, summ
 from schedmate.shadow import gather as gather_shadows
 from sinks.clickhouse import queries
 
-from . import jobs, nodes
+from . import jobs, nodes, spot
 from .cluster import DAYS, RECENT_MINUTES, Overview, cluster
 from .database import Database
 from .decisions import COLUMNS as DECISION_COLUMNS
@@ -164,6 +164,15 @@ class Pages:
         if form == "json":
             return as_json(picked(decided, DECISION))
         return as_csv("shadow", DECISION, _values(decided, DECISION))
+
+    def spot(self, request: Request, form: Form = "html") -> Response:
+        """Quotas of spot jobs, and the demand that they leave room for."""
+        clusters = spot.list_quotas(self._database)
+        if form == "json":
+            return as_json(clusters)
+        if form == "csv":
+            return as_csv("spot", spot.COLUMNS, _values(spot.demand_rows(clusters), spot.COLUMNS))
+        return render(request, "spot.html", clusters=clusters, days=spot.DAYS, hours=spot.HOURS)
 
     def decisions(self, request: Request, form: Form = "html") -> Response:
         """Decisions, those that wait for a person first."""

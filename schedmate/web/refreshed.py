@@ -18,17 +18,27 @@ class Refreshed(Generic[T]):
 
     Args:
         make: Works the answer out. Where it raises, the old answer goes, and whoever asks next hears why.
-        least_s: Seconds between two answers at least.
+        least_s: Seconds between two answers that nobody asked for.
         share: Of the time, spent on working out at most: a large history is asked less often.
+        renewed: Called after each renewal that `soon` asked for.
     """
 
-    def __init__(self, make: Callable[[], T], *, least_s: float = 5.0, share: float = 0.1) -> None:
+    def __init__(
+        self,
+        make: Callable[[], T],
+        *,
+        least_s: float = 5.0,
+        share: float = 0.1,
+        renewed: Callable[[], None] = lambda: None,
+    ) -> None:
         self._make = make
         self._least_s = least_s
         self._share = share
+        self._renewed = renewed
         self._first = threading.Lock()
         self._held: tuple[T, float] | None = None
-        self._pause_s = least_s
+        self._pause_s = 0.0
+        self._wanted = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -42,20 +52,29 @@ class Refreshed(Generic[T]):
                 self._thread.start()
         return held[0], time.monotonic() - held[1]
 
+    def soon(self) -> None:
+        """Ask for a new answer as soon as its share of the time allows it: something changed."""
+        self._wanted.set()
+
     def close(self) -> None:
         """Renew it no more. Returns once what is being worked out is done."""
         self._stop.set()
+        self._wanted.set()
         if self._thread is not None:
             self._thread.join()
 
     def _renew(self) -> tuple[T, float]:
         began = time.monotonic()
         self._held = (self._make(), began)
-        self._pause_s = max(self._least_s, (time.monotonic() - began) / self._share)
+        self._pause_s = (time.monotonic() - began) / self._share
         return self._held
 
     def _run(self) -> None:
         while not self._stop.wait(self._pause_s):
+            wanted = self._wanted.wait(max(0.0, self._least_s - self._pause_s))
+            self._wanted.clear()
+            if self._stop.is_set():
+                return
             try:
                 self._renew()
             except (SinkUnavailable, SinkRejected, RecordRejected) as error:
@@ -63,3 +82,5 @@ class Refreshed(Generic[T]):
                 with self._first:
                     self._held = None
                 return
+            if wanted:
+                self._renewed()

@@ -20,7 +20,12 @@ from .plot import number, sparkline
 def render(request: Request, template: str, status: int = 200, **content: Any) -> HTMLResponse:
     """Return the page that `template` makes of `content`."""
     query = f"?{request.url.query}" if request.url.query else ""
-    known = {"path": request.url.path, "query": query, "visitor": request.state.visitor}
+    known = {
+        "path": request.url.path,
+        "query": query,
+        "visitor": request.state.visitor,
+        "followed": request.app.state.changes is not None,
+    }
     page = environment().get_template(template).render(**known, **content)
     return HTMLResponse(page, status)
 

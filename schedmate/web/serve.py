@@ -5,20 +5,20 @@ from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 
-import uvicorn
-
 from schedmate.approvals import person, write
 from schedmate.assembly import signatures
 from schedmate.cli.console import say
 from schedmate.connections import kafka_connection
 from schedmate.services.sink import clickhouse_opener
 from schedmate.settings import Settings, SettingsError
-from streams.kafka import read_span
+from streams.kafka import KafkaChanges, read_span
 
 from .access import Access, Linked, Looking, Proxied
 from .acts import Act
 from .app import LOOPBACK, opened_app
+from .changes import COUNTED, TOPICS
 from .database import Database
+from .server import PageServer
 
 ADDRESS = "127.0.0.1"
 """Nobody comes from elsewhere but through SSH, or a proxy on this host."""
@@ -54,14 +54,14 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
             access=access,
             write=partial(_write, settings) if settings.web.act else None,
             read=partial(read_span, kafka_connection(settings.kafka)) if settings.kafka.brokers else None,
+            follow=None if embedded else _follow(settings),
         ) as app,
     ):
         address = f"http://{ADDRESS}:{listening.getsockname()[1]}"
         say(f"serving {address}/ until Ctrl-C")
         if isinstance(access, Linked):
             say(f"to act as {person()}, open {address}{access.link} once; whoever has this link may act in your name")
-        config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
-        uvicorn.Server(config).run(sockets=[listening])
+        PageServer(app).run(sockets=[listening])
 
 
 def _access(settings: Settings) -> Access:
@@ -76,6 +76,11 @@ def _access(settings: Settings) -> Access:
     if web.operators:
         raise SettingsError("web.operators: expected web.user_header, in which a proxy names people, got none")
     return Linked(person()) if web.act else Looking()
+
+
+def _follow(settings: Settings) -> KafkaChanges | None:
+    """Return what changes while the page is open; into an embedded database nobody writes meanwhile."""
+    return KafkaChanges(kafka_connection(settings.kafka), TOPICS, COUNTED) if settings.kafka.brokers else None
 
 
 def _write(settings: Settings, act: Act) -> None:

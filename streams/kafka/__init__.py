@@ -1,6 +1,7 @@
 """The transport on Apache Kafka, through kafka-python."""
 
 from .admin import check_role, check_topics, create_topics, list_topics
+from .changes import KafkaChanges
 from .connection import Connection
 from .consumer import KafkaConsumer, read_back, read_one, read_span
 from .follower import KafkaFollower
@@ -9,6 +10,7 @@ from .reader import KafkaReader
 
 __all__ = [
     "Connection",
+    "KafkaChanges",
     "KafkaConsumer",
     "KafkaFollower",
     "KafkaProducer",

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import uvicorn
 from clickhouse_connect.driver.client import Client
 
 from processors.diagnose import Signature
 from schedmate.web.app import opened_app
+from schedmate.web.server import PageServer
 
 PATIENCE_S = 20.0
 
@@ -21,7 +21,7 @@ def web_server(connect: Callable[[], Client], signatures: Mapping[str, Signature
     """Yield the address of the page of the embedded database that `connect` opens; `options` are those of `opened_app`."""
     with socket.socket() as listening, opened_app(connect, signatures, embedded=True, **options) as app:
         listening.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off"))
+        server = PageServer(app)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         deadline = time.monotonic() + PATIENCE_S

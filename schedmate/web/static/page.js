@@ -1,4 +1,6 @@
-// The key / leads to the search, as in many lists. All else works without JavaScript.
+// All of this is for comfort: the page reads without JavaScript.
+
+// The key / leads to the search, as in many lists.
 document.addEventListener("keydown", (event) => {
   const search = document.getElementById("q");
   const typing = event.target.closest("input, select, textarea");
@@ -8,3 +10,77 @@ document.addEventListener("keydown", (event) => {
     search.select();
   }
 });
+
+// The live part is not renewed under the hands of somebody who types, moves by keyboard or marks text there.
+const inUse = (part) => {
+  const marked = document.getSelection();
+  const typed = [...part.querySelectorAll("input:not([type=hidden]), textarea")].some((field) => field.value !== field.defaultValue);
+  return typed || part.querySelector(":focus-visible, input:focus") !== null || (!marked.isCollapsed && part.contains(marked.anchorNode));
+};
+let late = 0;
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.target.id === "live" && inUse(event.target)) {
+    event.preventDefault();
+    clearTimeout(late);
+    late = setTimeout(renew, 2000);
+  }
+});
+const renew = () => {
+  const part = document.getElementById("live");
+  if (part) part.dispatchEvent(new Event("changed"));
+};
+
+// What was unfolded and scrolled stays so.
+let kept = {};
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.target.id !== "live") return;
+  const open = [...event.target.querySelectorAll("details[id]")].map(({ id, open }) => ({ id, open }));
+  const scrolled = [...event.target.querySelectorAll(".scroll")].map((part) => part.scrollLeft);
+  kept = { open, scrolled };
+});
+document.addEventListener("htmx:afterSwap", () => {
+  const part = document.getElementById("live");
+  if (!part || !kept.open) return;
+  for (const { id, open } of kept.open) {
+    const again = document.getElementById(id);
+    if (again) again.open = open;
+  }
+  part.querySelectorAll(".scroll").forEach((each, place) => (each.scrollLeft = kept.scrolled[place] ?? 0));
+  kept = {};
+});
+
+// The server tells which topics changed. A page that nobody sees lets go of its stream: browsers have few for all their tabs.
+const address = document.body.dataset.changes;
+let stream = null;
+const follow = () => {
+  if (!address || document.hidden || stream) return;
+  stream = new EventSource(address);
+  stream.addEventListener("following", ({ data }) => says(data === "kafka"));
+  stream.addEventListener("error", () => says(false));
+  stream.addEventListener("changed", ({ data }) => {
+    const topics = document.getElementById("live")?.dataset.topics.split(" ") ?? [];
+    if (data.split(" ").some((topic) => topics.includes(topic))) renew();
+  });
+};
+const says = (followed) => {
+  const text = followed ? "Live." : "Kafka does not tell of changes now: renewed every 15 seconds.";
+  const shown = document.getElementById("following");
+  if (shown.textContent !== text) shown.textContent = text;
+};
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) {
+    follow();
+    renew();
+  } else if (stream) {
+    stream.close();
+    stream = null;
+  }
+});
+addEventListener("pagehide", () => stream?.close());
+addEventListener("pageshow", (event) => {
+  if (event.persisted) {
+    stream = null;
+    follow();
+  }
+});
+follow();

@@ -6,6 +6,7 @@ from typing import Any
 from records import (
     Action,
     Alarm,
+    BeyondQuota,
     Checkpoint,
     Command,
     Decision,
@@ -18,8 +19,10 @@ from records import (
     JobMetric,
     Mode,
     OperatorCommand,
+    OrganisationDemand,
     Outcome,
     Position,
+    Quota,
     Record,
 )
 from sinks.clickhouse import ClickHouseWriter
@@ -95,6 +98,18 @@ def records() -> list[Record]:
         result("restart/'; rm -rf ~", HOSTILE, Outcome.AWAITING_APPROVAL),
         decision("restart/again", "again", mode=Mode.ACT),
         result("restart/again", "again", Outcome.DONE),
+        *(
+            Quota(
+                id=f"quota/{HOSTILE}/{ago}", cluster=HOSTILE, time=NOW - ago, until=NOW - ago + 300, quota=12.0 - ago / 1000, reason=LINE,
+                safety=1.0, guarantee=0.9, guaranteed_h=1, capacity=64.0, in_use=40.0, spot_in_use=8.0, forecaster="org_linear",
+                organisations=[
+                    OrganisationDemand(organisation="small", in_use=8.0),
+                    OrganisationDemand(organisation=HOSTILE, in_use=32.0, waiting=4.0, peak=36.0, median=34.0, upper=41.5),
+                ],
+                beyond=[BeyondQuota(job=HOSTILE, gpus=16.0, held=True, since=NOW - 500.25)],
+            )
+            for ago in (3000, 2000, 60)
+        ),
         OperatorCommand(id="s1", command=Command.STOP, user="bob", time=NOW - 20, reason=LINE),
         *(
             GpuSample(

@@ -115,6 +115,7 @@ def test_it_reads_without_javascript(chromium: "playwright.Browser", page: str) 
         "/nodes",
         "/node?id=n1",
         "/shadow",
+        "/spot",
         "/questions/bridge",
     ],
 )

@@ -23,6 +23,7 @@ VIEWS = (
     "/nodes",
     "/node?id=n1",
     "/shadow",
+    "/spot",
     "/decisions",
     "/questions",
     "/questions/nodes",

@@ -1,0 +1,22 @@
+"""Where something was written: what a page that follows topics needs to know of them."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something was written to `topic`, under `key`; an empty key: under any."""
+
+    topic: str
+    key: str = ""
+
+
+class ChangeSource(Protocol):
+    """Tells changes."""
+
+    def new(self) -> set[Change]:
+        """Return what changed since the last call. Raises `TransportError`; the next call tries again."""
+
+    def close(self) -> None:
+        """Let go of the connection."""
