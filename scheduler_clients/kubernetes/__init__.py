@@ -12,6 +12,7 @@ from .errors import (
 from .lineage import ACTS, ATTEMPT, LINEAGE, JobName, attempt_of, job_id, lineage_of
 from .objects import Job, Meta, Node, Pod, Taint
 from .placement import excluded_nodes, pinned_nodes, with_excluded
+from .resources import cpus, gpus, main_container, memory, requested
 from .store import Store
 
 __all__ = [
@@ -33,9 +34,14 @@ __all__ = [
     "Store",
     "Taint",
     "attempt_of",
+    "cpus",
     "excluded_nodes",
+    "gpus",
     "job_id",
     "lineage_of",
+    "main_container",
+    "memory",
     "pinned_nodes",
+    "requested",
     "with_excluded",
 ]

@@ -15,8 +15,10 @@ class _Object(Struct, frozen=True, kw_only=True, rename="camel"):
 class OwnerReference(_Object, frozen=True):
     """What an object belongs to."""
 
+    api_version: str = ""
     kind: str = ""
     name: str = ""
+    uid: str = ""
     controller: bool = False
 
 
@@ -82,14 +84,16 @@ class Affinity(_Object, frozen=True):
 
 
 class Resources(_Object, frozen=True):
-    """What a container may use at most, as quantities: `{"nvidia.com/gpu": "8"}`."""
+    """What a container asks for and may use at most, as quantities: `{"nvidia.com/gpu": "8"}`."""
 
+    requests: dict[str, str] = {}
     limits: dict[str, str] = {}
 
 
 class Container(_Object, frozen=True):
     """One container of a pod."""
 
+    name: str = ""
     command: list[str] = []
     args: list[str] = []
     working_dir: str = ""
@@ -103,6 +107,8 @@ class PodSpec(_Object, frozen=True):
     node_name: str = ""
     node_selector: dict[str, str] = {}
     affinity: Affinity | None = None
+    priority: int | None = None
+    priority_class_name: str = ""
 
 
 class Terminated(_Object, frozen=True):
@@ -178,6 +184,7 @@ class JobSpec(_Object, frozen=True):
 
     parallelism: int = 1
     completions: int | None = None
+    completion_mode: str = ""
     suspend: bool = False
     backoff_limit: int = 6
     managed_by: str = ""

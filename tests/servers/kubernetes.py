@@ -2,7 +2,7 @@
 
 Nodes are objects only, of 8 GPUs each; a thread stands in for their kubelets. Pods run until a test says how their containers ended.
 The binaries are built on demand (`tests/servers/install-kubernetes.sh`: minutes, 400 MB), and not in CI: what needs them skips, with the
-reason, where they are absent. Access is by RBAC: the tests run as the users that packaging/kubernetes/rbac.yaml gives rights to.
+reason, where they are absent. Access is by RBAC: the tests run as users that have the rights of the Helm chart, and no more.
 """
 
 import json
@@ -28,8 +28,8 @@ BINARIES = Path(os.environ.get("SCHEDMATE_TEST_KUBERNETES", ROOT / ".cache" / "k
 NAMES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager")
 NODES = ("gpu-1", "gpu-2", "gpu-3", "gpu-4")
 GPUS = 8
-RBAC = ROOT / "packaging" / "kubernetes" / "rbac.yaml"
-USERS = ("admin", "bridge", "watcher")
+RIGHTS = ROOT / "packaging" / "helm" / "schedmate" / "files" / "rights.yaml"
+USERS = ("admin", "bridge", "watcher", "collector")
 _CONTROLLERS = (
     "job-controller,cronjob-controller,garbage-collector-controller,disruption-controller,namespace-controller"
 )
@@ -146,10 +146,12 @@ class Kubernetes:
         self._run("kube-controller-manager", "--kubeconfig", kubeconfig, "--leader-elect=false", "--secure-port=0",
                   f"--controllers={_CONTROLLERS}", "--kube-api-qps=200", "--kube-api-burst=400")  # fmt: skip
         self._run("kube-scheduler", "--kubeconfig", kubeconfig, "--leader-elect=false", "--secure-port=0")
-        for manifest in yaml.safe_load_all(RBAC.read_text()):
-            self.apply(manifest)
-        for user in ("bridge", "watcher"):
-            self._bind(user)
+        rights = yaml.safe_load(RIGHTS.read_text())
+        for user in USERS[1:]:
+            # The bridge with all of its actions turned on.
+            self._bind(
+                user, [rule for name, rules in rights.items() if name.partition("-")[0] == user for rule in rules]
+            )
         for name in NODES:
             self._add_node(name)
         self.until(lambda: all(self._is_ready(name) for name in NODES), "all nodes are ready")
@@ -322,8 +324,10 @@ class Kubernetes:
                 [str(BINARIES / name), *options], cwd=self.root, stdout=log, stderr=log
             )
 
-    def _bind(self, user: str) -> None:
+    def _bind(self, user: str, rules: list[Any]) -> None:
         group = "rbac.authorization.k8s.io"
+        meta = {"name": f"schedmate-{user}"}
+        self.apply({"apiVersion": f"{group}/v1", "kind": "ClusterRole", "metadata": meta, "rules": rules})
         self.apply(
             {
                 "apiVersion": f"{group}/v1",
