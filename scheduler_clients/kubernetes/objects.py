@@ -4,6 +4,7 @@ What the API server sends beyond these fields is left out when it is decoded.
 """
 
 from datetime import datetime
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -51,8 +52,8 @@ class Condition(_Object, frozen=True):
     last_transition_time: datetime | None = None
 
 
-class FieldRequirement(_Object, frozen=True):
-    """A requirement on a node's field: `metadata.name NotIn [n1]`."""
+class NodeRequirement(_Object, frozen=True):
+    """A requirement on a field or a label of a node: `metadata.name NotIn [n1]`."""
 
     key: str = ""
     operator: str = ""
@@ -62,7 +63,8 @@ class FieldRequirement(_Object, frozen=True):
 class NodeSelectorTerm(_Object, frozen=True):
     """One of several alternatives; all its requirements must hold."""
 
-    match_fields: list[FieldRequirement] = []
+    match_fields: list[NodeRequirement] = []
+    match_expressions: list[NodeRequirement] = []
 
 
 class NodeSelector(_Object, frozen=True):
@@ -77,10 +79,33 @@ class NodeAffinity(_Object, frozen=True):
     required: NodeSelector | None = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
 
 
+class PodAffinity(_Object, frozen=True):
+    """Beside which pods a pod must, or must not, run."""
+
+    required: list[dict[str, Any]] = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=[])
+
+
 class Affinity(_Object, frozen=True):
-    """Rules of placement; of these only the one on nodes is read."""
+    """Rules of placement."""
 
     node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class Toleration(_Object, frozen=True):
+    """A taint that a pod bears. An empty key, or effect, is any."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class Spread(_Object, frozen=True):
+    """How evenly pods must lie over nodes or zones."""
+
+    when_unsatisfiable: str = ""
 
 
 class Resources(_Object, frozen=True):
@@ -109,6 +134,9 @@ class PodSpec(_Object, frozen=True):
     affinity: Affinity | None = None
     priority: int | None = None
     priority_class_name: str = ""
+    preemption_policy: str = ""
+    tolerations: list[Toleration] = []
+    topology_spread_constraints: list[Spread] = []
 
 
 class Terminated(_Object, frozen=True):
@@ -234,6 +262,7 @@ class NodeSpec(_Object, frozen=True):
 class NodeStatus(_Object, frozen=True):
     """What the kubelet says of its node."""
 
+    allocatable: dict[str, str] = {}
     conditions: list[Condition] = []
 
 

@@ -219,12 +219,18 @@ class Kubernetes:
         return json.loads(text)
 
     def apply(self, manifest: Mapping[str, Any], *, dry_run: bool = False) -> Any:
-        """Create an object, or ask whether it could be created."""
-        plural = {"NetworkPolicy": "networkpolicies"}.get(manifest["kind"], manifest["kind"].lower() + "s")
+        """Create an object, or ask whether it could be created, no field of it being unknown."""
+        plural = {"NetworkPolicy": "networkpolicies", "PriorityClass": "priorityclasses"}.get(
+            manifest["kind"], manifest["kind"].lower() + "s"
+        )
         version = manifest["apiVersion"]
         space = manifest["metadata"].get("namespace")
         path = f"/api/{version}" if "/" not in version else f"/apis/{version}"
-        path += (f"/namespaces/{space}" if space else "") + f"/{plural}" + ("?dryRun=All" if dry_run else "")
+        path += (
+            (f"/namespaces/{space}" if space else "")
+            + f"/{plural}"
+            + ("?dryRun=All&fieldValidation=Strict" if dry_run else "")
+        )
         return self.api("POST", path, dict(manifest))
 
     def namespace(self, name: str) -> str:

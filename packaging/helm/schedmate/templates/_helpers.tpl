@@ -70,9 +70,9 @@ spec:
       args: {{- toYaml .args | nindent 8 }}
       {{- include "schedmate.container" . | nindent 6 }}
       {{- if eq .component "web" }}
-      # The page listens on loopback alone, so its pod asks it.
-      readinessProbe: &page
-        exec: {command: [python, -c, "import urllib.request as r; r.urlopen('http://127.0.0.1:8787/', timeout=8)"]}
+      # The page listens on loopback alone, so it is asked from inside its pod.
+      readinessProbe:
+        exec: {command: [python, -c, "import socket; socket.create_connection(('127.0.0.1', 8787), 4)"]}
         periodSeconds: 30
         timeoutSeconds: 10
       {{- else if ne .component "setup" }}
