@@ -164,7 +164,7 @@ class Kubernetes:
                   f"--secure-port={self._port}", "--cert-dir", str(self.root / "certs"), "--token-auth-file", str(self.root / "tokens.csv"),
                   "--authorization-mode=RBAC", "--service-account-key-file", key, "--service-account-signing-key-file", key,
                   "--service-account-issuer=https://test", "--service-cluster-ip-range=10.0.0.0/24",
-                  "--disable-admission-plugins=ServiceAccount")  # fmt: skip
+                  "--disable-admission-plugins=ServiceAccount", "--allow-privileged=true")  # fmt: skip
 
     def stop_server(self) -> None:
         """End the API server, as an outage would."""
