@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from records import Action
+from scheduler_bridge.act_keys import read_keys
 from scheduler_bridge.actuators import ActuatorError, SchedulerAway, SchedulerJobState, SchedulerNodeState
 from tests.servers.kubernetes import Kubernetes
 
@@ -347,7 +348,7 @@ def test_races_end_in_no_wrong_act(
         mine = [one for one in names if one.startswith(f"{name}-r")]
         assert len(mine) == (1 if act is Action.RESTART and seen else 0), (act, how, seen, names)
         for one in jobs:
-            acts = one["metadata"].get("annotations", {}).get("schedmate.io/acts", "").split()
+            acts = read_keys(one["metadata"].get("annotations", {}).get("schedmate.io/acts", ""))
             assert len(acts) <= 1, (act, how, acts)
             assert not seen or not acts or acts[0].startswith(f"{act}/"), (act, how, acts)
             kubernetes.delete(f"/apis/batch/v1/namespaces/{space}/jobs/{one['metadata']['name']}")

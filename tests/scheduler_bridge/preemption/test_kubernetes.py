@@ -71,11 +71,11 @@ def urgent(kubernetes: Kubernetes, space: str, name: str, **more: Any) -> str:
     return kubernetes.submit(space, name, template={"priorityClassName": "urgent"}, **more)
 
 
-def step(bridge: Bridge, reached: Callable[[], bool], seconds: float = 60.0) -> None:
-    """Let the bridge work until something holds."""
+def step(bridge: Bridge, reached: Callable[[], bool], what: Callable[[], object] = str, seconds: float = 60.0) -> None:
+    """Let the bridge work until something holds; `what` says what there is where it never does."""
     deadline = time.monotonic() + seconds
     while not reached():
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, what()
         bridge.advance()
         time.sleep(0.02)
 
@@ -111,18 +111,16 @@ def test_who_waits_gets_the_place_of_who_loses_least(
     print(f"high-priority Job → running: median {took[len(took) // 2]:.2f} s, most {took[-1]:.2f} s of {len(took)}")
 
 
-def test_a_gang_gets_whole_nodes_and_parts_of_a_node_are_counted(
+def test_pods_that_fill_a_node_together_take_one_place(
     kubernetes: Kubernetes, actuator: KubernetesActuator, space: str
 ) -> None:
     full = fill(kubernetes, space, "low")
     written = Written()
     bridge = Bridge(actuator, settings(space), written)
-    for job in full[:2]:
-        bridge.accept(checkpoint(job, time.time()))
-    # Four pods of half a node each fill two nodes.
-    gang = urgent(kubernetes, space, "gang", pods=4, gpus=GPUS // 2)
-    step(bridge, lambda: len(kubernetes.running(gang)) == 4)
-    assert sorted(decision.job for decision in written.decisions) == sorted(full[:2])
+    bridge.accept(checkpoint(full[2], time.time()))
+    pair = urgent(kubernetes, space, "pair", pods=2, gpus=GPUS // 2)
+    step(bridge, lambda: len(kubernetes.running(pair)) == 2, lambda: [(one.job, one) for one in written.records])
+    assert [decision.job for decision in written.decisions] == [full[2]]
 
 
 def test_who_waits_for_another_reason_or_may_not_be_evicted_moves_nobody(
