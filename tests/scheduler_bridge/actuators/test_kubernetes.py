@@ -321,7 +321,7 @@ def test_races_end_in_no_wrong_act(
 ) -> None:
     """A Job is deleted, ends, is suspended, or loses its pods while the bridge acts on it: the act is refused, or done once.
 
-    What was deleted has no successor, what ended was not cancelled, and no two Jobs of one lineage are there for one restart.
+    Checked after each: a restart that was done made one Job, any other act none; no Job bears more than one key, or another act's.
     """
     came: Counter[str] = Counter()
     for number in range(RACES):
