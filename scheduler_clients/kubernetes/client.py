@@ -104,12 +104,12 @@ class KubernetesClient:
         """Return all nodes."""
         return self._list(Node, self._core.list_node)[0]
 
-    def list_all(self, kind: type[_T], namespace: str = "") -> tuple[list[_T], str]:
+    def list_all(self, kind: type[_T], namespace: str = "", fields: str = "") -> tuple[list[_T], str]:
         """Return all objects of a kind, and the resource version at which a watch goes on. All namespaces where none is given."""
         verb, where = self._verb(kind, namespace)
-        return self._list(kind, verb, *where)
+        return self._list(kind, verb, *where, **_selected(fields))
 
-    def watch(self, kind: type[_T], version: str, namespace: str = "") -> Iterator[bytes]:
+    def watch(self, kind: type[_T], version: str, namespace: str = "", fields: str = "") -> Iterator[bytes]:
         """Yield what changes since `version`, one JSON document each, until the server ends the watch.
 
         Raises:
@@ -117,7 +117,7 @@ class KubernetesClient:
         """
         verb, where = self._verb(kind, namespace)
         limits = self._limits | {"_request_timeout": (3.0, float(_WATCHED) + 30)}
-        asked = {"watch": True, "allow_watch_bookmarks": True, "timeout_seconds": _WATCHED}
+        asked = {"watch": True, "allow_watch_bookmarks": True, "timeout_seconds": _WATCHED, **_selected(fields)}
         with _translated(), contextlib.closing(verb(*where, resource_version=version, **asked, **limits)) as answer:
             rest = b""
             for piece in answer.stream(amt=None):
@@ -215,6 +215,10 @@ class KubernetesClient:
 def _decode(data: bytes | msgspec.Raw, kind: type[_Decoded]) -> _Decoded:
     with _translated():
         return msgspec.json.decode(data, type=kind)
+
+
+def _selected(fields: str) -> dict[str, str]:
+    return {"field_selector": fields} if fields else {}
 
 
 def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

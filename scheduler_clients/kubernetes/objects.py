@@ -4,6 +4,7 @@ What the API server sends beyond these fields is left out when it is decoded.
 """
 
 from datetime import datetime
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -15,8 +16,10 @@ class _Object(Struct, frozen=True, kw_only=True, rename="camel"):
 class OwnerReference(_Object, frozen=True):
     """What an object belongs to."""
 
+    api_version: str = ""
     kind: str = ""
     name: str = ""
+    uid: str = ""
     controller: bool = False
 
 
@@ -49,8 +52,8 @@ class Condition(_Object, frozen=True):
     last_transition_time: datetime | None = None
 
 
-class FieldRequirement(_Object, frozen=True):
-    """A requirement on a node's field: `metadata.name NotIn [n1]`."""
+class NodeRequirement(_Object, frozen=True):
+    """A requirement on a field or a label of a node: `metadata.name NotIn [n1]`."""
 
     key: str = ""
     operator: str = ""
@@ -60,7 +63,8 @@ class FieldRequirement(_Object, frozen=True):
 class NodeSelectorTerm(_Object, frozen=True):
     """One of several alternatives; all its requirements must hold."""
 
-    match_fields: list[FieldRequirement] = []
+    match_fields: list[NodeRequirement] = []
+    match_expressions: list[NodeRequirement] = []
 
 
 class NodeSelector(_Object, frozen=True):
@@ -75,21 +79,46 @@ class NodeAffinity(_Object, frozen=True):
     required: NodeSelector | None = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
 
 
+class PodAffinity(_Object, frozen=True):
+    """Beside which pods a pod must, or must not, run."""
+
+    required: list[dict[str, Any]] = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=[])
+
+
 class Affinity(_Object, frozen=True):
-    """Rules of placement; of these only the one on nodes is read."""
+    """Rules of placement."""
 
     node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class Toleration(_Object, frozen=True):
+    """A taint that a pod bears. An empty key, or effect, is any."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class Spread(_Object, frozen=True):
+    """How evenly pods must lie over nodes or zones."""
+
+    when_unsatisfiable: str = ""
 
 
 class Resources(_Object, frozen=True):
-    """What a container may use at most, as quantities: `{"nvidia.com/gpu": "8"}`."""
+    """What a container asks for and may use at most, as quantities: `{"nvidia.com/gpu": "8"}`."""
 
+    requests: dict[str, str] = {}
     limits: dict[str, str] = {}
 
 
 class Container(_Object, frozen=True):
     """One container of a pod."""
 
+    name: str = ""
     command: list[str] = []
     args: list[str] = []
     working_dir: str = ""
@@ -103,6 +132,11 @@ class PodSpec(_Object, frozen=True):
     node_name: str = ""
     node_selector: dict[str, str] = {}
     affinity: Affinity | None = None
+    priority: int | None = None
+    priority_class_name: str = ""
+    preemption_policy: str = ""
+    tolerations: list[Toleration] = []
+    topology_spread_constraints: list[Spread] = []
 
 
 class Terminated(_Object, frozen=True):
@@ -178,6 +212,7 @@ class JobSpec(_Object, frozen=True):
 
     parallelism: int = 1
     completions: int | None = None
+    completion_mode: str = ""
     suspend: bool = False
     backoff_limit: int = 6
     active_deadline_seconds: int | None = None
@@ -228,6 +263,7 @@ class NodeSpec(_Object, frozen=True):
 class NodeStatus(_Object, frozen=True):
     """What the kubelet says of its node."""
 
+    allocatable: dict[str, str] = {}
     conditions: list[Condition] = []
 
 

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .objects import FieldRequirement, NodeSelectorTerm, PodSpec
+from .objects import Node, NodeRequirement, NodeSelectorTerm, PodSpec, Taint, Toleration
 
 _NAME = "metadata.name"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -46,7 +46,56 @@ def with_excluded(affinity: Mapping[str, Any], nodes: Iterable[str]) -> dict[str
     return changed
 
 
-def _excluded(one: FieldRequirement) -> list[str]:
+def admits(node: Node, spec: PodSpec) -> bool:
+    """True where a node's labels, name and taints let a pod run there; what else it holds is another question."""
+    labels = node.metadata.labels
+    if spec.node_name not in ("", node.metadata.name):
+        return False
+    if any(labels.get(key) != value for key, value in spec.node_selector.items()):
+        return False
+    required = spec.affinity and spec.affinity.node_affinity and spec.affinity.node_affinity.required
+    if required and not any(_holds(term, node) for term in required.node_selector_terms):
+        return False
+    hard = (taint for taint in node.spec.taints if taint.effect in ("NoSchedule", "NoExecute"))
+    return all(any(_tolerates(one, taint) for one in spec.tolerations) for taint in hard)
+
+
+def is_tied_to_pods(spec: PodSpec) -> bool:
+    """True where a pod's place depends on other pods: affinity to them, or an even spread, is required."""
+    affinity = spec.affinity
+    rules = [affinity.pod_affinity, affinity.pod_anti_affinity] if affinity else []
+    spread = any(one.when_unsatisfiable == "DoNotSchedule" for one in spec.topology_spread_constraints)
+    return spread or any(rule and rule.required for rule in rules)
+
+
+def _holds(term: NodeSelectorTerm, node: Node) -> bool:
+    """True where all requirements of an alternative hold; an empty one holds nowhere (Kubernetes: NodeSelectorTerm)."""
+    fields = {_NAME: node.metadata.name}
+    asked = [(one, fields) for one in term.match_fields]
+    asked += [(one, node.metadata.labels) for one in term.match_expressions]
+    return bool(asked) and all(_meets(one, values) for one, values in asked)
+
+
+def _meets(one: NodeRequirement, values: Mapping[str, str]) -> bool:
+    value = values.get(one.key)
+    if one.operator in ("In", "NotIn"):
+        return (value in one.values) == (one.operator == "In")
+    if one.operator in ("Exists", "DoesNotExist"):
+        return (value is not None) == (one.operator == "Exists")
+    numbers = [each for each in (value or "", *one.values[:1]) if each.lstrip("-").isdecimal()]
+    if one.operator not in ("Gt", "Lt") or len(numbers) < 2:
+        return False
+    has, limit = map(int, numbers)
+    return has > limit if one.operator == "Gt" else has < limit
+
+
+def _tolerates(one: Toleration, taint: Taint) -> bool:
+    key = one.key in ("", taint.key) and (bool(one.key) or one.operator == "Exists")
+    value = one.operator == "Exists" or one.value == taint.value
+    return key and value and one.effect in ("", taint.effect)
+
+
+def _excluded(one: NodeRequirement) -> list[str]:
     return one.values if one.key == _NAME and one.operator == "NotIn" else []
 
 

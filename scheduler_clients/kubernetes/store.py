@@ -42,12 +42,18 @@ class Store(Generic[_T]):
         kind: `Job`, `Pod` or `Node`.
         changed: Called in that thread after each change.
         namespace: The only namespace to look at; all where empty.
+        fields: A field selector, such as `spec.nodeName=gpu-1`; all where empty.
     """
 
     def __init__(
-        self, client: KubernetesClient, kind: type[_T], changed: Callable[[], None], namespace: str = ""
+        self,
+        client: KubernetesClient,
+        kind: type[_T],
+        changed: Callable[[], None],
+        namespace: str = "",
+        fields: str = "",
     ) -> None:
-        self._client, self._changed, self._namespace = client, changed, namespace
+        self._client, self._changed, self._namespace, self._fields = client, changed, namespace, fields
         self._kind: type[_T] = kind
         self._objects: dict[str, _T] = {}
         self._version = ""
@@ -70,7 +76,7 @@ class Store(Generic[_T]):
             try:
                 if not self._version:
                     self._list()
-                for line in self._client.watch(self._kind, self._version, self._namespace):
+                for line in self._client.watch(self._kind, self._version, self._namespace, self._fields):
                     if stop.is_set():
                         return
                     self.apply(line)
@@ -117,7 +123,7 @@ class Store(Generic[_T]):
         raise wrong("a change", f"{status.code} {status.message}"[:300], "the list is read again")
 
     def _list(self) -> None:
-        found, version = self._client.list_all(self._kind, self._namespace)
+        found, version = self._client.list_all(self._kind, self._namespace, self._fields)
         with self._lock:
             self._objects = {one.metadata.uid: one for one in found}
             self._version = version

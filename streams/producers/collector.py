@@ -9,7 +9,7 @@ import resource
 import stat
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 
@@ -108,6 +108,8 @@ class Collector:
         deadline = self._monotonic() + self._settings.close_timeout
         if self.intake is not None:
             self.intake.close()
+        if self._settings.pods is not None:
+            self._settings.pods.close()
         for tail in self._tails.values():
             tail.flush()
         for name, feed in self._feeds.items():
@@ -128,11 +130,13 @@ class Collector:
         known = {inode for tail in self._tails.values() for inode in tail.inodes}
         standing: set[tuple[int, int]] = set()
         paths: set[str] = set()
-        for globs, make in (
-            (self._settings.globs, self._pattern.read),
-            (self._settings.node_globs, node_log),
+        pods = self._settings.pods.found() if self._settings.pods else {}
+        for found, make in (
+            (_paths(self._settings.globs), self._pattern.read),
+            (_paths(self._settings.node_globs), node_log),
+            (set(pods), lambda path, _: pods[path]),
         ):
-            for path in sorted({path for each in globs for path in search(each)}):
+            for path in sorted(found):
                 paths.add(path)
                 try:
                     standing.add(self._look(path, make, known))
@@ -349,6 +353,10 @@ class Collector:
             if not self._save_fails:
                 self._save_fails = True
                 log.error("checkpoint_not_written", error=str(error), then="a restart repeats lines")
+
+
+def _paths(globs: Iterable[str]) -> set[str]:
+    return {path for each in globs for path in search(each)}
 
 
 def _raise_file_limit() -> None:

@@ -3,10 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .chunker import ChunkLimits
 from .file_trust import FileTrust
 from .spool import SpoolSettings
+
+if TYPE_CHECKING:
+    from .pod_logs import PodLogs  # needs the extra `kubernetes`
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,7 @@ class CollectorSettings:
         node_globs: A node's kernel and system logs. They are read from their present end on when first seen at the start: what they
             said last week is no evidence today. `/dev/kmsg` says itself when it said what: it is read from its beginning.
             `journal` is systemd's.
+        pods: The logs of pods on this node. None: leave them alone.
         node: This host.
         checkpoint: File that remembers how far everything is acknowledged.
         trust: Whose files may speak for a job.
@@ -37,6 +42,7 @@ class CollectorSettings:
     node: str
     checkpoint: Path
     node_globs: Sequence[str] = ()
+    pods: "PodLogs | None" = None
     trust: FileTrust = field(default_factory=FileTrust)
     socket: Path | None = None
     spool: SpoolSettings | None = None

@@ -28,6 +28,9 @@ HEAD = 256
 ROTATION_SECONDS = 2.0
 """A renamed file that has been quiet for so long is finished: its writer has opened the new one."""
 
+_COMPRESSED = frozenset({".gz", ".bz2", ".xz", ".zst", ".tmp"})
+"""Endings of rotated files that hold no text any more, or none yet: a kubelet compresses all but the newest of a container's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shippable:
@@ -203,11 +206,13 @@ def rotated(path: str, place: FilePosition, owner: int) -> list[int]:
     """Open the files that stood at `path` since `place` and were renamed: that of `place`, then younger ones, oldest first.
 
     They are looked for beside `path`, under names that begin like it (`train.log.1`), among the files of `owner`. An empty list where the
-    file of `place` is gone.
+    file of `place` is gone, or was compressed since.
     """
     here = Path(path)
     beside: list[tuple[int, int]] = []
     for each in here.parent.glob(f"{_escape(here.name)}?*"):
+        if each.suffix in _COMPRESSED:
+            continue
         with suppress(OSError, RefusedFile):
             opened = open_log(str(each))
             if opened.status.st_uid == owner:

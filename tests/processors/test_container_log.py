@@ -21,6 +21,30 @@ def test_containerd() -> None:
     assert strip_container_wrapping(lines, [ARRIVED, ARRIVED]) == (["    indented", ""], [1935817689.25, 1935817690.0])
 
 
+def cri(tag: str, text: str, stream: str = "stdout") -> str:
+    return f"2031-05-06T07:08:09Z {stream} {tag} {text}"
+
+
+def test_the_parts_of_a_long_line_stand_together() -> None:
+    lines = [cri("F", "a"), cri("P", "step 3 lo"), cri("P", "ss "), cri("F", "0.5"), cri("F", "b")]
+    assert container_text(lines) == ["a", "step 3 loss 0.5", "", "", "b"]
+
+
+def test_parts_of_two_streams_and_parts_without_an_end_stay_apart() -> None:
+    lines = [cri("P", "out"), cri("F", "error", "stderr"), cri("F", "put"), cri("P", "last")]
+    assert container_text(lines) == ["out", "error", "put", "last"]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("PF"), st.sampled_from(["stdout", "stderr"]), st.text("ab", max_size=20_000)))
+)
+def test_no_part_is_lost_and_no_line_grows_without_bound(parts: list[tuple[str, str, str]]) -> None:
+    found = container_text([cri(tag, text, stream) for tag, stream, text in parts])
+    assert len(found) == len(parts)
+    assert "".join(found) == "".join(text for _, _, text in parts)
+    assert all(len(line) <= 32 * 1024 for line in found)
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a Kubernetes control plane from Go modules, for the tests on a real apiserver: etcd, kube-apiserver, kube-scheduler and
-# kube-controller-manager. It takes some minutes of two cores, 400 MB for the binaries and some GB in Go's own caches, so it is made
+# kube-controller-manager; and Helm. It takes some minutes of two cores, 400 MB for the binaries and some GB in Go's own caches, so it is made
 # on demand and not in CI. Needs Go 1.24 or newer.
 #
 #   tests/servers/install-kubernetes.sh [DIRECTORY]     (.cache/kubernetes where none is given)
@@ -58,4 +58,8 @@ fi
 build etcd go.etcd.io/etcd/server/v3 etcd
 build kubernetes k8s.io/kubernetes/cmd/kube-controller-manager kube-controller-manager
 build kubernetes k8s.io/kubernetes/cmd/kube-scheduler kube-scheduler
+if [ ! -x "$bin/helm" ]; then # it renders the chart of packaging/helm
+  echo "building helm"
+  GOBIN=$bin nice -n 15 go install helm.sh/helm/v3/cmd/helm@v3.19.0
+fi
 echo "Kubernetes is in $bin"

@@ -2,7 +2,7 @@
 
 Nodes are objects only, of 8 GPUs each; a thread stands in for their kubelets. Pods run until a test says how their containers ended.
 The binaries are built on demand (`tests/servers/install-kubernetes.sh`: minutes, 400 MB), and not in CI: what needs them skips, with the
-reason, where they are absent. Access is by RBAC: the tests run as the users that packaging/kubernetes/rbac.yaml gives rights to.
+reason, where they are absent. Access is by RBAC: the tests run as users that have the rights of the Helm chart, and no more.
 """
 
 import json
@@ -28,8 +28,8 @@ BINARIES = Path(os.environ.get("SCHEDMATE_TEST_KUBERNETES", ROOT / ".cache" / "k
 NAMES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager")
 NODES = ("gpu-1", "gpu-2", "gpu-3", "gpu-4")
 GPUS = 8
-RBAC = ROOT / "packaging" / "kubernetes" / "rbac.yaml"
-USERS = ("admin", "bridge", "watcher")
+RIGHTS = ROOT / "packaging" / "helm" / "schedmate" / "files" / "rights.yaml"
+USERS = ("admin", "bridge", "watcher", "collector")
 _CONTROLLERS = (
     "job-controller,cronjob-controller,garbage-collector-controller,disruption-controller,namespace-controller"
 )
@@ -146,10 +146,12 @@ class Kubernetes:
         self._run("kube-controller-manager", "--kubeconfig", kubeconfig, "--leader-elect=false", "--secure-port=0",
                   f"--controllers={_CONTROLLERS}", "--kube-api-qps=200", "--kube-api-burst=400")  # fmt: skip
         self._run("kube-scheduler", "--kubeconfig", kubeconfig, "--leader-elect=false", "--secure-port=0")
-        for manifest in yaml.safe_load_all(RBAC.read_text()):
-            self.apply(manifest)
-        for user in ("bridge", "watcher"):
-            self._bind(user)
+        rights = yaml.safe_load(RIGHTS.read_text())
+        for user in USERS[1:]:
+            # The bridge with all of its actions turned on.
+            self._bind(
+                user, [rule for name, rules in rights.items() if name.partition("-")[0] == user for rule in rules]
+            )
         for name in NODES:
             self._add_node(name)
         self.until(lambda: all(self._is_ready(name) for name in NODES), "all nodes are ready")
@@ -162,7 +164,7 @@ class Kubernetes:
                   f"--secure-port={self._port}", "--cert-dir", str(self.root / "certs"), "--token-auth-file", str(self.root / "tokens.csv"),
                   "--authorization-mode=RBAC", "--service-account-key-file", key, "--service-account-signing-key-file", key,
                   "--service-account-issuer=https://test", "--service-cluster-ip-range=10.0.0.0/24",
-                  "--disable-admission-plugins=ServiceAccount")  # fmt: skip
+                  "--disable-admission-plugins=ServiceAccount", "--allow-privileged=true")  # fmt: skip
 
     def stop_server(self) -> None:
         """End the API server, as an outage would."""
@@ -217,12 +219,18 @@ class Kubernetes:
         return json.loads(text)
 
     def apply(self, manifest: Mapping[str, Any], *, dry_run: bool = False) -> Any:
-        """Create an object, or ask whether it could be created."""
-        plural = {"NetworkPolicy": "networkpolicies"}.get(manifest["kind"], manifest["kind"].lower() + "s")
+        """Create an object, or ask whether it could be created, no field of it being unknown."""
+        plural = {"NetworkPolicy": "networkpolicies", "PriorityClass": "priorityclasses"}.get(
+            manifest["kind"], manifest["kind"].lower() + "s"
+        )
         version = manifest["apiVersion"]
         space = manifest["metadata"].get("namespace")
         path = f"/api/{version}" if "/" not in version else f"/apis/{version}"
-        path += (f"/namespaces/{space}" if space else "") + f"/{plural}" + ("?dryRun=All" if dry_run else "")
+        path += (
+            (f"/namespaces/{space}" if space else "")
+            + f"/{plural}"
+            + ("?dryRun=All&fieldValidation=Strict" if dry_run else "")
+        )
         return self.api("POST", path, dict(manifest))
 
     def namespace(self, name: str) -> str:
@@ -322,8 +330,10 @@ class Kubernetes:
                 [str(BINARIES / name), *options], cwd=self.root, stdout=log, stderr=log
             )
 
-    def _bind(self, user: str) -> None:
+    def _bind(self, user: str, rules: list[Any]) -> None:
         group = "rbac.authorization.k8s.io"
+        meta = {"name": f"schedmate-{user}"}
+        self.apply({"apiVersion": f"{group}/v1", "kind": "ClusterRole", "metadata": meta, "rules": rules})
         self.apply(
             {
                 "apiVersion": f"{group}/v1",

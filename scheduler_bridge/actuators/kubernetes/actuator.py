@@ -20,6 +20,7 @@ from scheduler_bridge.actuators.base import (
     SchedulerAway,
     SchedulerJobState,
 )
+from scheduler_bridge.actuators.queue import Queue
 from scheduler_bridge.checkpoint_note import is_tellable
 from scheduler_clients.kubernetes import (
     ACTS,
@@ -40,8 +41,10 @@ from scheduler_clients.kubernetes import (
     pinned_nodes,
 )
 
-from .jobs import QUEUE, acts_of, outlives_eviction, present, state_of, view
+from .jobs import acts_of, outlives_eviction, present, state_of, view
 from .nodes import DRAINED_BY, TAINT, drained_by, in_service, node_view, taints
+from .owners import is_queued, ruler_of
+from .queue import queue_of
 from .settings import KubernetesLimits
 from .successor import successor, successor_name
 
@@ -50,7 +53,6 @@ log = structlog.get_logger(__name__)
 _SUPPORTED = frozenset(Action) - {Action.CANCEL_PACKING}
 _OVER = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED)
 _BY_NAME = "batch.kubernetes.io/job-name"
-_CONTROLLER = "kubernetes.io/job-controller"
 _RETRIES = 5
 """Times that a node is looked at again because somebody changed it between our look and our patch."""
 
@@ -96,6 +98,12 @@ class KubernetesActuator(Actuator):
         """Return what Kubernetes says of all nodes."""
         with _translated():
             return [self._node_view(node) for node in self._client.nodes()]
+
+    def queue(self) -> Queue:
+        """Return Jobs that wait for a place, Jobs that hold one, and what the nodes have beside all other pods."""
+        with _translated():
+            jobs, pods = self._client.list_all(Job)[0], self._client.list_all(Pod)[0]
+            return queue_of(jobs, pods, self._client.nodes(), self._limits.pool_labels)
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Make a new Job like one that failed, its suspect nodes excluded besides those that it avoids already.
@@ -289,20 +297,16 @@ class KubernetesActuator(Actuator):
         found = self._newest(job)
         if found is None:
             raise ActuatorError("a job that Kubernetes knows", repr(job[:80]), "name jobs as NAMESPACE/NAME")
-        owner = found.metadata.controller
-        if owner and owner.kind != "CronJob":
-            came = f"{job} belongs to {owner.kind}/{owner.name}, which starts its Jobs again itself"
+        if ruler := ruler_of(found):
+            came = f"{job} belongs to {ruler.name}: {ruler.why}"
             raise ActuatorError("a Job that nobody else restarts", came, "nothing was done")
-        if found.spec.managed_by not in ("", _CONTROLLER):
-            came = f"{job} is managed by {found.spec.managed_by}"
-            raise ActuatorError("a Job of the Job controller", came, "nothing was done")
         if state is not None and (seen := state_of(found, self._pods(found))) is not state:
             raise ActuatorError(f"a job that is {state}", f"{job} is {seen}", "nothing was done")
         return found
 
     def _suspendable(self, job: str, state: SchedulerJobState) -> Job:
         found = self._look(job, state)
-        if QUEUE in found.metadata.labels:
+        if is_queued(found.metadata):
             raise ActuatorError("a Job that may be suspended", f"Kueue rules {job}", "nothing was done; use Kueue")
         return found
 

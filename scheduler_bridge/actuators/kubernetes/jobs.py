@@ -8,11 +8,10 @@ from scheduler_bridge.actuators.base import JobView, SchedulerJobState
 from scheduler_bridge.opt_out import ANNOTATION
 from scheduler_clients.kubernetes import ACTS, Job, Pod, attempt_of, excluded_nodes
 
+from .owners import is_queued
+
 DISRUPTED = "DisruptionTarget"
 """The condition of a pod that was evicted (Kubernetes: Disruptions, pod disruption conditions)."""
-
-QUEUE = "kueue.x-k8s.io/queue-name"
-"""Label of a Job that Kueue admits: while it is suspended it waits in Kueue's queue, and nobody holds it."""
 
 
 def acts_of(job: Job) -> tuple[str, ...]:
@@ -37,7 +36,7 @@ def state_of(job: Job, pods: Sequence[Pod]) -> SchedulerJobState:
     if job.condition("FailureTarget") or job.condition("SuccessCriteriaMet"):
         return SchedulerJobState.STOPPING
     if job.spec.suspend:
-        rests = SchedulerJobState.PENDING if QUEUE in job.metadata.labels else SchedulerJobState.HELD
+        rests = SchedulerJobState.PENDING if is_queued(job.metadata) else SchedulerJobState.HELD
         return SchedulerJobState.STOPPING if _left(job, pods) else rests
     runs = any(pod.status.phase == "Running" for pod in present(pods))
     return SchedulerJobState.RUNNING if runs else SchedulerJobState.PENDING
@@ -46,7 +45,8 @@ def state_of(job: Job, pods: Sequence[Pod]) -> SchedulerJobState:
 def view(name: str, job: Job, pods: Sequence[Pod]) -> JobView:
     """Return a job as the bridge sees it, under the name by which the bridge asked for it.
 
-    Its user is the namespace: that is the border between tenants, and no label that somebody writes on a Job moves it.
+    Its user is the namespace: that is the border between tenants, and no label that somebody writes on a Job moves it. Its quality of
+    service is its priority class.
     """
     state = state_of(job, pods)
     why = next((found for kind in ("Failed", "Suspended") if (found := job.condition(kind))), None)
@@ -58,6 +58,8 @@ def view(name: str, job: Job, pods: Sequence[Pod]) -> JobView:
         excluded=excluded_nodes(job.spec.template.spec),
         word=f"{state.value} ({why.reason})" if why else state.value,
         user=job.metadata.namespace,
+        qos=job.spec.template.spec.priority_class_name,
+        priority=next((pod.spec.priority for pod in pods if pod.spec.priority is not None), None),
         acts=acts_of(job),
         opted_out=job.metadata.annotations.get(ANNOTATION) == "no",
     )

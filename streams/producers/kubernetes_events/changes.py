@@ -11,13 +11,12 @@ import msgspec
 
 from records import EventKind, JobEvent
 from scheduler_clients.kubernetes import Job, Pod, attempt_of, job_id
+from scheduler_clients.kubernetes import gpus as accelerators
 from scheduler_clients.kubernetes.objects import PodSpec
 
 from .ending import ending
 
 SCHEDULER = "kubernetes"
-_GPU = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "gpu.intel.com/i915", "gpu.intel.com/xe")
-"""Extended resources that are whole accelerators, as the vendors' device plugins name them."""
 _TEXT = 1000
 QUEUE = "kueue.x-k8s.io/queue-name"
 """Label of a Job: the queue of Kueue in which it waits."""
@@ -81,14 +80,8 @@ def changes(
 
 def gpus(pods: Iterable[PodSpec]) -> float | None:
     """Return the accelerators that pods hold by their limits; None where they hold none. Parts (MIG) are not counted."""
-    found = [
-        int(amount)
-        for pod in pods
-        for container in pod.containers
-        for name, amount in container.resources.limits.items()
-        if name in _GPU and amount.isascii() and amount.isdecimal() and len(amount) <= 6
-    ]
-    return float(sum(found)) if found else None
+    found = sum(accelerators(container.resources.limits) for pod in pods for container in pod.containers)
+    return float(found) if found else None
 
 
 def _life(job: Job, pods: Sequence[Pod], state: Known | None, after: dict[str, Known], now: float) -> list[JobEvent]:

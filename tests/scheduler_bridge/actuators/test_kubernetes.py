@@ -3,13 +3,14 @@
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pytest
 
 from records import Action
+from scheduler_bridge.act_keys import read_keys
 from scheduler_bridge.actuators import ActuatorError, SchedulerAway, SchedulerJobState, SchedulerNodeState
 from tests.servers.kubernetes import Kubernetes
 
@@ -309,9 +310,21 @@ def test_fault_to_cordoned_and_elsewhere(
     print(f"fault to cordoned and running elsewhere: median {took[4]:.2f} s, most {took[-1]:.2f} s of {len(took)}")
 
 
-def test_races_end_in_no_wrong_act(kubernetes: Kubernetes, actuator: KubernetesActuator, space: str) -> None:
-    """The job is deleted, or ends, while the bridge acts on it: the act is refused, or done once; nothing comes back from the dead."""
-    for number in range(12):
+RACES = 72
+
+
+def test_races_end_in_no_wrong_act(
+    kubernetes: Kubernetes,
+    actuator: KubernetesActuator,
+    space: str,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """A Job is deleted, ends, is suspended, or loses its pods while the bridge acts on it: the act is refused, or done once.
+
+    Checked after each: a restart that was done made one Job, any other act none; no Job bears more than one key, or another act's.
+    """
+    came: Counter[str] = Counter()
+    for number in range(RACES):
         job = kubernetes.submit(space, f"race-{number}", gpus=1, **IGNORE)
         kubernetes.wait_running(job)
         act = (Action.RESTART, Action.EVICT, Action.CANCEL)[number % 3]
@@ -320,9 +333,8 @@ def test_races_end_in_no_wrong_act(kubernetes: Kubernetes, actuator: KubernetesA
             reach(kubernetes, actuator, job, FAILED)
         name = job.split("/")[1]
         path = f"/apis/batch/v1/namespaces/{space}/jobs/{name}"
-        deletes = act is Action.RESTART or number % 2
-        disturb = partial(kubernetes.delete, path) if deletes else partial(kubernetes.end, job, 0)
-        other = threading.Timer(0.01 * (number // 3), disturb)
+        how = "delete" if act is Action.RESTART else ("end", "delete", "suspend", "pods")[number // 3 % 4]
+        other = threading.Timer(0.015 * (number // 3 % 12), _disturb, (kubernetes, job, path, how))
         other.start()
         try:
             seen = _do(actuator, act, job)
@@ -331,13 +343,33 @@ def test_races_end_in_no_wrong_act(kubernetes: Kubernetes, actuator: KubernetesA
         except ActuatorError:
             seen = None
         other.join()
-        jobs = [
-            one["metadata"]["name"] for one in kubernetes.api("GET", f"/apis/batch/v1/namespaces/{space}/jobs")["items"]
-        ]
-        mine = [one for one in jobs if one.startswith(f"{name}-r")]
-        assert len(mine) == (1 if act is Action.RESTART and seen else 0), (act, seen, jobs)
+        jobs = kubernetes.api("GET", f"/apis/batch/v1/namespaces/{space}/jobs")["items"]
+        names = [one["metadata"]["name"] for one in jobs]
+        mine = [one for one in names if one.startswith(f"{name}-r")]
+        assert len(mine) == (1 if act is Action.RESTART and seen else 0), (act, how, seen, names)
         for one in jobs:
-            kubernetes.delete(f"/apis/batch/v1/namespaces/{space}/jobs/{one}")
+            acts = read_keys(one["metadata"].get("annotations", {}).get("schedmate.io/acts", ""))
+            assert len(acts) <= 1, (act, how, acts)
+            assert not seen or not acts or acts[0].startswith(f"{act}/"), (act, how, acts)
+            kubernetes.delete(f"/apis/batch/v1/namespaces/{space}/jobs/{one['metadata']['name']}")
+        came[f"{act} {how}: {'done' if seen else 'refused'}"] += 1
+    record_property("races", dict(came))
+    print(f"{sum(came.values())} races, none wrong: {dict(sorted(came.items()))}")
+
+
+def _disturb(kubernetes: Kubernetes, job: str, path: str, how: str) -> None:
+    if how == "delete":
+        kubernetes.delete(path)
+    elif how == "end":
+        kubernetes.end(job, 0)
+    elif how == "suspend":
+        body = {"spec": {"suspend": True}}
+        kubernetes.api("PATCH", path, body, kind="application/merge-patch+json", check=False)
+    else:
+        for pod in kubernetes.pods(job):
+            meta = pod["metadata"]
+            where = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
+            kubernetes.api("DELETE", where, {"gracePeriodSeconds": 0}, check=False)
 
 
 def _do(actuator: KubernetesActuator, act: Action, job: str) -> object:

@@ -27,11 +27,11 @@ class Expiring:
         self.asked: list[str] = []
         self.stop = threading.Event()
 
-    def list_all(self, kind: type[Pod], namespace: str) -> tuple[list[Pod], str]:
+    def list_all(self, kind: type[Pod], namespace: str, fields: str) -> tuple[list[Pod], str]:
         self.asked.append("list")
         return [], str(10 * len(self.asked))
 
-    def watch(self, kind: type[Pod], version: str, namespace: str) -> Iterator[bytes]:
+    def watch(self, kind: type[Pod], version: str, namespace: str, fields: str) -> Iterator[bytes]:
         self.asked.append(version)
         if version == "10":
             yield document("BOOKMARK", version="15")
@@ -55,10 +55,10 @@ class Changing:
     def __init__(self) -> None:
         self.stop = threading.Event()
 
-    def list_all(self, kind: type[Pod], namespace: str) -> tuple[list[Pod], str]:
+    def list_all(self, kind: type[Pod], namespace: str, fields: str) -> tuple[list[Pod], str]:
         return [], "0"
 
-    def watch(self, kind: type[Pod], version: str, namespace: str) -> Iterator[bytes]:
+    def watch(self, kind: type[Pod], version: str, namespace: str, fields: str) -> Iterator[bytes]:
         yield document("ADDED", "a", "1")
         yield document("MODIFIED", "a", "2", status={"phase": "Running"})
         yield document("ADDED", "b", "3")
