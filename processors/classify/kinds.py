@@ -52,7 +52,7 @@ def kind_of(line: str) -> tuple[str, Ground]:  # noqa: PLR0911  # a decision lis
     if signatures.EXIT in likely and signatures.EXIT.search(body):
         return BY_DIGITS, Ground.SURE
     if is_row(inner := part(prefixed)):
-        return row(len(cells(inner)) + prefixed.cell), Ground.SURE
+        return row(len(cells(inner)) + prefixed.cell), Ground.ROW
     if signatures.WARNED in likely and signatures.WARNED.search(body):
         return (WARNED if signatures.PLACE.search(body) else WARNING), Ground.SURE
     if signatures.PACKAGE.match(line):

@@ -22,12 +22,12 @@ from .grounds import Ground
 from .kinds import kind_of
 from .phase_state import PhaseState, Watched
 from .sections import EVALUATION, PART, SECTION, mark_of
-from .words import BOOKKEEPING, EVALUATING
+from .words import BOOKKEEPING, EVALUATING, KEEPING, TRAINING
 
 ROWS, TEMPLATES, COLUMNS, DECIDED = 8, 24, 20, 128
 """What is kept of a stream: rows of a template, templates that are not decided, numbers of a row, templates that are."""
 LEAST = 3
-"""Rows that are looked at."""
+"""Rows that are looked at first; once more when `ROWS` are there."""
 TRAINS = 0.7
 """Probability from which lines tell of the training."""
 LIKELY = 0.5
@@ -66,7 +66,8 @@ class PhaseReader:
         """Return `classes`, the letters that words give to `lines` of templates `masked`, as their phases have them; `state` moves on."""
         noted = {template: self._noted(template) for template in dict.fromkeys(masked)}
         told = {template: each.lines for template, each in noted.items() if each.lines is not None}
-        if any(each.key not in state.decided for each in told.values()):
+        watched = {each.key for each in state.watched}
+        if any(each.key in watched or each.key not in state.decided for each in told.values()):
             self._watch(lines, masked, told, state)
         reports = {template for template, each in told.items() if state.decided.get(each.key)}
         if reports:
@@ -95,14 +96,14 @@ class PhaseReader:
         for line, text in zip(lines, masked, strict=True):
             if found := told.get(text):
                 state.seen += 1
-                if found.key not in state.decided:
+                if found.key in by_key or found.key not in state.decided:
                     _take(line, text, found, by_key, state)
-        self._decide([each for each in state.watched if len(each.rows) >= LEAST], state)
-        state.watched = [each for each in state.watched if each.key not in state.decided][-TEMPLATES:]
+        often = [each for each in state.watched if len(each.rows) >= LEAST]
+        if any(each.key not in state.decided or len(each.rows) == ROWS for each in often):
+            self._decide(often, state)
+        state.watched = [each for each in state.watched if len(each.rows) < ROWS][-TEMPLATES:]
 
     def _decide(self, due: Sequence[Watched], state: PhaseState) -> None:
-        if not due:
-            return
         series = [series_of(each) for each in due]
         proposer = self._proposer or _shipped()
         proposed = zip(due, proposer.roles(series), proposer.phases(series), strict=True)
@@ -124,10 +125,18 @@ def _watched(masked: str, ground: Ground, mark: str) -> LineTemplate | None:
     """Return what lines have in common whose numbers tell of a class, their own or that of the other parts of a report."""
     if ground is Ground.SURE or (ground is Ground.REPORT and mark != PART) or "1" not in masked:
         return None
-    if ground is Ground.NOTHING and (BOOKKEEPING.search(masked) or EVALUATING.search(masked)):
-        return None
     found = line_template(clean(masked)[:LONGEST])
-    return None if found is None or found.bare else found
+    if found is None or found.bare is not (ground is Ground.ROW) or (ground is Ground.NOTHING and _of_other_work(found)):
+        return None
+    return found
+
+
+def _of_other_work(lines: LineTemplate) -> bool:
+    """Return whether lines are of an evaluation or of the keeping of books: the words before the first number say so, or a verb."""
+    begin = lines.around[0][0]
+    if KEEPING.search(lines.text):
+        return True
+    return BOOKKEEPING.search(begin) is not None or (EVALUATING.search(begin) is not None and not TRAINING.search(begin))
 
 
 def trains(roles: Sequence[dict[Role, float]], phases: dict[Phase, float]) -> bool:

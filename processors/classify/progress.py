@@ -10,14 +10,11 @@ from processors.grammar.names import Meaning
 from processors.grammar.plans import LEADING
 from processors.grammar.slots import Plan, Slot
 
-from .words import BOOKKEEPING, EVALUATING
+from .words import BOOKKEEPING, EVALUATING, KEEPING
 
 Likely = Collection[re.Pattern[str]]
 """The expressions that may match a line."""
 
-_BOOKKEEPING_FIRST = re.compile(
-    r"(?i)^\W*(?:sav(?:ed|ing)|load(?:ed|ing)|restor(?:ed|ing)|writing|wrote|resum(?:ed|ing))\b"
-)
 _OTHER_WORK = re.compile(
     r"(?i)^\W*(?:pre-?process|tokeniz|download|extract|convert|encod|decod|index|read|load|pars|filter|upload|copy|merg|generat"
     r"|transcrib|translat|scann|cach|build|compil|evaluat|validat|test|predict|inferr?)ing\b"
@@ -123,7 +120,7 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
         return None
     if _evaluates(body, plan, likely) or (_INFERENCE in likely and _INFERENCE.search(body)):
         return False
-    if _BOOKKEEPING_FIRST.match(body) and not plan.bar:
+    if not plan.bar and (keeping := KEEPING.search(body)) and not _WORDS.search(body, 0, keeping.start()):
         return False
     if _OTHER_WORK.match(body) and not plan.has(Meaning.LOSS):
         return False
@@ -139,7 +136,7 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     counted = plan.has(Meaning.MEASURE) and _COUNTED.match(body) is not None
     paced = (speed and _PACE_FIRST.match(body)) or (plan.has(Meaning.STEP) and (loss or speed or counted))
     if BOOKKEEPING in likely and BOOKKEEPING.search(body) and not paced:
-        return False
+        return False if BOOKKEEPING.search(plan.scope) or KEEPING.search(body) else None
     if speed or (loss and counter) or (plan.has(Meaning.RATE) and counter):
         return True
     if loss:

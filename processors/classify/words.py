@@ -4,10 +4,13 @@ import re
 
 EVALUATING = re.compile(
     r"(?i)(?:^|[^A-Za-z_])(?:eval\w*|validation|validating|valid|val|test(?:ing|set)?|dev(?=[^A-Za-z/])"
-    r"|cv(?= batch| loss| info|\s*\|)|inference|predict\w*)(?:$|[^A-Za-z])|测试|验证"
+    r"|cv(?= batch| loss| info|\s*\|)|held[ _-]?out|holdout|inference|predict\w*)(?:$|[^A-Za-z])|测试|验证"
     r"|検証|評価|검증|평가|валидац|тестир|validaci[oó]n|validação|validierung"
 )
 """An evaluation."""
+
+TRAINING = re.compile(r"(?i)train|learn")
+"""The training itself."""
 
 BOOKKEEPING = re.compile(
     r"(?i)\b(?:sav(?:e|ed|ing)|load(?:ed|ing)?|checkpoint\w*|resum\w+|restor\w+|download\w*|writ(?:e|ing|ten)"
@@ -16,3 +19,8 @@ BOOKKEEPING = re.compile(
     r"|expected|total (?:number|params)|compil\w+)"
 )
 """The keeping of books: saves, settings, totals."""
+
+KEEPING = re.compile(
+    r"(?i)\b(?:sav(?:ed|ing)|load(?:ed|ing)|restor(?:ed|ing)|writing|wrote|resum(?:ed|ing))\b(?![\"']?\s*[:=])"
+)
+"""Verbs of it; no names of fields."""
