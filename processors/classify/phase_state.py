@@ -28,10 +28,12 @@ class PhaseState(msgspec.Struct):
         watched: Templates that are not decided yet, the one that was printed last at the end.
         decided: Whether the lines of a template tell of the training, by its key.
         seen: Lines watched.
+        reports: Lines that are reports by their words, the first few.
         evaluation: The last lines stand below the heading of an evaluation.
     """
 
     watched: list[Watched] = []
     decided: dict[int, bool] = {}
     seen: int = 0
+    reports: int = 0
     evaluation: bool = False

@@ -8,6 +8,7 @@ whatever words. What is printed with every report, a line each, is a part of it;
 import math
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from processors.grammar.cache import GenerationCache
@@ -28,13 +29,18 @@ ROWS, TEMPLATES, COLUMNS, DECIDED = 8, 24, 20, 128
 """What is kept of a stream: rows of a template, templates that are not decided, numbers of a row, templates that are."""
 LEAST = 3
 """Rows that are looked at first; once more when `ROWS` are there."""
-TRAINS = 0.7
-"""Probability from which lines tell of the training."""
+TRAINS, TRAINS_UNCOUNTED = 0.7, 0.9
+"""Probability from which lines tell of the training; the same where none of their numbers counts it."""
 LIKELY = 0.5
 """Probability from which a column is a counter of the training, or measures it."""
+GROWS = 0.6
+"""Share of its moves that a counter rises."""
+KNOWN = 3
+"""Lines that are reports by their words from which on no other words are taken for reports: an evaluation sounds like them."""
 TOGETHER, PARTS = 0.8, 3
 """Share of its lines that a part of a report stands beside the same neighbour, and parts that a report has at least."""
-_TELLING = (Role.STEP, Role.SAMPLE, Role.TOKEN, Role.EPOCH), (Role.LOSS, Role.LOSS_PART, Role.RATE, Role.INTERVAL)
+_COUNTERS = (Role.STEP, Role.SAMPLE, Role.TOKEN, Role.EPOCH)
+_MEASURES = (Role.LOSS, Role.LOSS_PART, Role.RATE, Role.INTERVAL)
 
 
 class Noted(NamedTuple):
@@ -66,6 +72,8 @@ class PhaseReader:
         """Return `classes`, the letters that words give to `lines` of templates `masked`, as their phases have them; `state` moves on."""
         noted = {template: self._noted(template) for template in dict.fromkeys(masked)}
         told = {template: each.lines for template, each in noted.items() if each.lines is not None}
+        if state.reports < KNOWN:
+            state.reports += sum(noted[template].ground is Ground.REPORT for template in masked)
         watched = {each.key for each in state.watched}
         if any(each.key in watched or each.key not in state.decided for each in told.values()):
             self._watch(lines, masked, told, state)
@@ -106,9 +114,15 @@ class PhaseReader:
     def _decide(self, due: Sequence[Watched], state: PhaseState) -> None:
         series = [series_of(each) for each in due]
         proposer = self._proposer or _shipped()
-        proposed = zip(due, proposer.roles(series), proposer.phases(series), strict=True)
+        proposed = zip(series, proposer.roles(series), proposer.phases(series), strict=True)
+        grounds = [self._noted(each.text).ground for each in due]
         found = [
-            self._noted(each.text).ground is Ground.REPORT or trains(roles, phases) for each, roles, phases in proposed
+            ground is Ground.REPORT
+            or (
+                trains(*told)
+                and (ground is not Ground.NOTHING or (state.reports < KNOWN and measures(*told)))
+            )
+            for ground, told in zip(grounds, proposed, strict=True)
         ]
         for each, is_report in zip(due, _with_parts(due, found), strict=True):
             state.decided[each.key] = is_report
@@ -139,10 +153,28 @@ def _of_other_work(lines: LineTemplate) -> bool:
     return BOOKKEEPING.search(begin) is not None or (EVALUATING.search(begin) is not None and not TRAINING.search(begin))
 
 
-def trains(roles: Sequence[dict[Role, float]], phases: dict[Phase, float]) -> bool:
-    """Return whether lines tell of the training: they surely do, and one of their numbers is a counter or measures it."""
-    told = (sum(each[role] for role in kind) for each in roles for kind in _TELLING)
-    return phases[Phase.TRAINING] >= TRAINS and max(told, default=0.0) >= LIKELY
+def trains(series: TemplateSeries, roles: Sequence[dict[Role, float]], phases: dict[Phase, float]) -> bool:
+    """Return whether lines tell of the training: they surely do, and their numbers count it or measure it."""
+    return phases[Phase.TRAINING] >= TRAINS and any(_likely(each, (*_COUNTERS, *_MEASURES)) for each in roles)
+
+
+def measures(series: TemplateSeries, roles: Sequence[dict[Role, float]], phases: dict[Phase, float]) -> bool:
+    """Return whether words in doubt are of a report: a counter that grows stands beside what it is a report of, or a sure measure alone.
+
+    What counts layers, parts or threads has nothing beside it; ranks do not come in order.
+    """
+    if any(_likely(each, _COUNTERS) and _grows(column) for each, column in zip(roles, series.columns, strict=True)):
+        beside = (column.decimals and len(set(column.values)) > 1 for column in series.columns)
+        return any(beside) or any(_likely(each, _MEASURES) for each in roles)
+    return phases[Phase.TRAINING] >= TRAINS_UNCOUNTED and any(_likely(each, _MEASURES) for each in roles)
+
+
+def _likely(roles: dict[Role, float], some: Sequence[Role]) -> bool:
+    return sum(roles[role] for role in some) >= LIKELY
+
+
+def _grows(column: Column) -> bool:
+    return sum(later > earlier for earlier, later in pairwise(column.values)) >= GROWS * (len(column.values) - 1)
 
 
 def series_of(watched: Watched) -> TemplateSeries:
