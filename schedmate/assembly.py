@@ -36,9 +36,7 @@ def line_classifier(
         linear: The model on n-grams; the one that ships where not given.
         proposer: Of the phases of templates; the one that ships where not given.
     """
-    return LineClassifier(
-        fallback=ModelClassifier(_embedder(settings), linear=linear), phases=PhaseReader(proposer)
-    )
+    return LineClassifier(fallback=ModelClassifier(_embedder(settings), linear=linear), phases=PhaseReader(proposer))
 
 
 def job_processor(
@@ -52,7 +50,9 @@ def job_processor(
         proposer: Of the roles of number columns; as `linear`.
     """
     return JobProcessor(
-        StreamReader(line_classifier(settings, linear, proposer), MetricTracker(reports=settings.reports, proposer=proposer)),
+        StreamReader(
+            line_classifier(settings, linear, proposer), MetricTracker(reports=settings.reports, proposer=proposer)
+        ),
         [
             Placements(),
             AlarmMonitor(),
@@ -115,4 +115,9 @@ def _loaded(settings: ProcessorSettings) -> Embedder | None:
         from processors.classify.flag import DEFAULT_MODEL, FlagEmbedder
 
         return FlagEmbedder(settings.embedder_model or DEFAULT_MODEL)
+    if settings.embedder == "http":
+        from streams.model_worker.http_server import HttpModelServer
+        from streams.model_worker.served_embedder import ServedEmbedder
+
+        return ServedEmbedder(HttpModelServer(settings.embedder_url, settings.embedder_model))
     return None

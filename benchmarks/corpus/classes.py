@@ -60,7 +60,9 @@ def score(framework: Framework, linear: LinearModel | None) -> list[Pair]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.corpus.classes", description=__doc__)
     parser.add_argument("--split", choices=SPLITS, help="score one part only")
-    parser.add_argument("--shipped", action="store_true", help="score the model that ships, which has seen all but blind ones")
+    parser.add_argument(
+        "--shipped", action="store_true", help="score the model that ships, which has seen all but blind ones"
+    )
     options = parser.parse_args()
     parts: dict[str, dict[str, list[Pair]]] = {}
     known = [each for _, each in sorted(load()[1].items()) if options.split in (None, each.split)]
@@ -74,7 +76,9 @@ def main() -> None:
             continue
         for name, pairs in parts[split].items() if split != BLIND else ():
             wrong = Counter(pair for pair in pairs if pair[0] != pair[1])
-            told = ", ".join(f"{count} {NAMES[label]} as {NAMES[found]}" for (label, found), count in sorted(wrong.items()))
+            told = ", ".join(
+                f"{count} {NAMES[label]} as {NAMES[found]}" for (label, found), count in sorted(wrong.items())
+            )
             if told:
                 print(f"{name:<24}{len(pairs):>5} lines  F1 {macro_f1(pairs):.3f}  {told}")
         total = [pair for pairs in parts[split].values() for pair in pairs]

@@ -8,7 +8,7 @@ from processors.grammar.cache import GenerationCache
 from processors.grammar.extractor import CACHE_SIZE, LONGEST
 
 from .context import ClassifyContext, resolve, settled
-from .fallback import TemplateClassifier
+from .fallback import ModelClassifier, TemplateClassifier
 from .grounds import Ground
 from .kinds import BY_DIGITS, by_digits, kind_of
 from .phases import PhaseReader
@@ -49,6 +49,10 @@ class LineClassifier:
         self._fallback, self._phases = fallback, phases
         self._cache: GenerationCache[str] = GenerationCache(cache_size)
         self.metrics = ClassifierMetrics()
+
+    def metric_groups(self) -> Sequence[object]:
+        """Return the metrics of what it is made of, a group for each part."""
+        return (self.metrics, *([self._fallback.metrics] if isinstance(self._fallback, ModelClassifier) else []))
 
     @property
     def remembered(self) -> int:

@@ -28,7 +28,7 @@ class PhaseState(msgspec.Struct):
         watched: Templates that are not decided yet, the one that was printed last at the end.
         decided: Whether the lines of a template tell of the training, by its key.
         seen: Lines watched.
-        reports: Lines that are reports by their words, the first few.
+        reports: Lines that are reports by their words; counted until there are a few.
         evaluation: The last lines stand below the heading of an evaluation.
     """
 

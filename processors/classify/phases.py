@@ -33,7 +33,7 @@ TRAINS, TRAINS_UNCOUNTED = 0.7, 0.9
 """Probability from which lines tell of the training; the same where none of their numbers counts it."""
 LIKELY = 0.5
 """Probability from which a column is a counter of the training, or measures it."""
-GROWS = 0.6
+GROWS = 0.9
 """Share of its moves that a counter rises."""
 KNOWN = 3
 """Lines that are reports by their words from which on no other words are taken for reports: an evaluation sounds like them."""
@@ -67,13 +67,17 @@ class PhaseReader:
     def __init__(self, proposer: Proposer | None = None) -> None:
         self._proposer = proposer
         self._known: GenerationCache[Noted] = GenerationCache(CACHE_SIZE)
+        self._quiet: set[str] = set()  # templates that change no class: most of them, left out at the cost of a set
 
     def correct(self, classes: str, lines: Sequence[str], masked: Sequence[str], state: PhaseState) -> str:
         """Return `classes`, the letters that words give to `lines` of templates `masked`, as their phases have them; `state` moves on."""
-        noted = {template: self._noted(template) for template in dict.fromkeys(masked)}
-        told = {template: each.lines for template, each in noted.items() if each.lines is not None}
         if state.reports < KNOWN:
-            state.reports += sum(noted[template].ground is Ground.REPORT for template in masked)
+            state.reports += classes.count(PROGRESS)
+        loud = set(masked) - self._quiet
+        if not loud and not state.evaluation:
+            return classes
+        noted = {template: self._noted(template) for template in loud}
+        told = {template: each.lines for template, each in noted.items() if each.lines is not None}
         watched = {each.key for each in state.watched}
         if any(each.key in watched or each.key not in state.decided for each in told.values()):
             self._watch(lines, masked, told, state)
@@ -83,7 +87,8 @@ class PhaseReader:
                 PROGRESS if template in reports else letter for letter, template in zip(classes, masked, strict=True)
             )
         if state.evaluation or any(each.mark == EVALUATION for each in noted.values()):
-            classes = _without_evaluations(classes, "".join(noted[template].mark for template in masked), state)
+            marks = {template: self._noted(template).mark for template in dict.fromkeys(masked)}
+            classes = _without_evaluations(classes, "".join(map(marks.__getitem__, masked)), state)
         return classes
 
     def note(self, masked: str, ground: Ground) -> Noted:
@@ -91,6 +96,10 @@ class PhaseReader:
         mark = mark_of(masked)
         known = Noted(mark, ground, _watched(masked, ground, mark))
         self._known.put(masked, known)
+        if known.lines is None and known.mark != EVALUATION:
+            if len(self._quiet) >= CACHE_SIZE:
+                self._quiet.clear()
+            self._quiet.add(masked)
         return known
 
     def _noted(self, masked: str) -> Noted:
@@ -118,10 +127,7 @@ class PhaseReader:
         grounds = [self._noted(each.text).ground for each in due]
         found = [
             ground is Ground.REPORT
-            or (
-                trains(*told)
-                and (ground is not Ground.NOTHING or (state.reports < KNOWN and measures(*told)))
-            )
+            or (trains(*told[1:]) and (ground is not Ground.NOTHING or (state.reports < KNOWN and measures(*told))))
             for ground, told in zip(grounds, proposed, strict=True)
         ]
         for each, is_report in zip(due, _with_parts(due, found), strict=True):
@@ -140,7 +146,11 @@ def _watched(masked: str, ground: Ground, mark: str) -> LineTemplate | None:
     if ground is Ground.SURE or (ground is Ground.REPORT and mark != PART) or "1" not in masked:
         return None
     found = line_template(clean(masked)[:LONGEST])
-    if found is None or found.bare is not (ground is Ground.ROW) or (ground is Ground.NOTHING and _of_other_work(found)):
+    if (
+        found is None
+        or found.bare is not (ground is Ground.ROW)
+        or (ground is Ground.NOTHING and _of_other_work(found))
+    ):
         return None
     return found
 
@@ -150,10 +160,12 @@ def _of_other_work(lines: LineTemplate) -> bool:
     begin = lines.around[0][0]
     if KEEPING.search(lines.text):
         return True
-    return BOOKKEEPING.search(begin) is not None or (EVALUATING.search(begin) is not None and not TRAINING.search(begin))
+    return BOOKKEEPING.search(begin) is not None or (
+        EVALUATING.search(begin) is not None and not TRAINING.search(begin)
+    )
 
 
-def trains(series: TemplateSeries, roles: Sequence[dict[Role, float]], phases: dict[Phase, float]) -> bool:
+def trains(roles: Sequence[dict[Role, float]], phases: dict[Phase, float]) -> bool:
     """Return whether lines tell of the training: they surely do, and their numbers count it or measure it."""
     return phases[Phase.TRAINING] >= TRAINS and any(_likely(each, (*_COUNTERS, *_MEASURES)) for each in roles)
 
@@ -163,14 +175,19 @@ def measures(series: TemplateSeries, roles: Sequence[dict[Role, float]], phases:
 
     What counts layers, parts or threads has nothing beside it; ranks do not come in order.
     """
-    if any(_likely(each, _COUNTERS) and _grows(column) for each, column in zip(roles, series.columns, strict=True)):
-        beside = (column.decimals and len(set(column.values)) > 1 for column in series.columns)
-        return any(beside) or any(_likely(each, _MEASURES) for each in roles)
-    return phases[Phase.TRAINING] >= TRAINS_UNCOUNTED and any(_likely(each, _MEASURES) for each in roles)
+    told = list(zip(roles, series.columns, strict=True))
+    measured = any(_likely(each, _MEASURES) and _varies(column) for each, column in told)
+    if any(_likely(each, _COUNTERS) and _grows(column) for each, column in told):
+        return measured or any(column.decimals and _varies(column) for column in series.columns)
+    return measured and phases[Phase.TRAINING] >= TRAINS_UNCOUNTED
 
 
 def _likely(roles: dict[Role, float], some: Sequence[Role]) -> bool:
     return sum(roles[role] for role in some) >= LIKELY
+
+
+def _varies(column: Column) -> bool:
+    return 2 * len(set(column.values)) >= len(column.values)
 
 
 def _grows(column: Column) -> bool:

@@ -67,6 +67,7 @@ _KEYS = re.compile(
     r"(?:(?:\s*+[,;|]\s++|\s++)[\w/]++\s*+[=:]\s*+[-+\d.e]++){2,}+\s*+$"
 )
 """A counter and measures, of whatever names."""
+_NUMBER = re.compile(r"\d")
 _WORDS = re.compile(r"[^\W\d_]+")
 _OBJECTIVE = re.compile(r"(?i)\b(?:episode|episodic)[ _](?:reward|return)$|\bfitness$")
 """Name of what learning by trial aims at: it needs no counter beside it."""
@@ -136,7 +137,9 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     counted = plan.has(Meaning.MEASURE) and _COUNTED.match(body) is not None
     paced = (speed and _PACE_FIRST.match(body)) or (plan.has(Meaning.STEP) and (loss or speed or counted))
     if BOOKKEEPING in likely and BOOKKEEPING.search(body) and not paced:
-        return False if BOOKKEEPING.search(plan.scope) or KEEPING.search(body) else None
+        first = _NUMBER.search(body)
+        end = first.start() if first else len(body)
+        return False if BOOKKEEPING.search(body, 0, end) or KEEPING.search(body) else None
     if speed or (loss and counter) or (plan.has(Meaning.RATE) and counter):
         return True
     if loss:
