@@ -77,7 +77,15 @@ class PhaseReader:
         if not loud and not state.evaluation:
             return classes
         noted = {template: self._noted(template) for template in loud}
-        told = {template: each.lines for template, each in noted.items() if each.lines is not None}
+        late = state.reports >= KNOWN  # other words are taken for no more reports, but for parts of known ones
+        told = {
+            template: each.lines
+            for template, each in noted.items()
+            if each.lines is not None
+            and (
+                not late or each.ground is not Ground.NOTHING or each.mark == PART or state.decided.get(each.lines.key)
+            )
+        }
         watched = {each.key for each in state.watched}
         if any(each.key in watched or each.key not in state.decided for each in told.values()):
             self._watch(lines, masked, told, state)
