@@ -8,10 +8,17 @@ from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveIn
 class ClassifierSettings(BaseModel, frozen=True, extra="forbid"):
     """How lines are classified."""
 
-    embedder: Literal["none", "onnx", "flag"] = Field(
+    embedder: Literal["none", "onnx", "flag", "http"] = Field(
         "none", description="What helps to classify lines that no signature knows; character n-grams alone without one."
     )
-    embedder_model: str = Field("", description="Directory or name of the embedding model; empty: BGE-m3 for `flag`.")
+    embedder_model: str = Field(
+        "",
+        description="Directory or name of the embedding model; empty: BGE-m3 for `flag`, the first that a server has for `http`.",
+    )
+    embedder_url: str = Field(
+        "",
+        description="Server of the embedding model for `http`, such as http://gpu1:8000/v1. Away, lines are classified without it.",
+    )
 
 
 class SignatureSettings(BaseModel, frozen=True, extra="forbid"):

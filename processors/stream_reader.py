@@ -62,7 +62,7 @@ class StreamReader:
 
     def metric_groups(self) -> Sequence[object]:
         """Return the metrics of what it is made of, a group for each part."""
-        return (self.metrics, self.classifier.metrics, self.tracker.metrics)
+        return (self.metrics, *self.classifier.metric_groups(), self.tracker.metrics)
 
     def read(
         self,

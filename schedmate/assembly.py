@@ -11,6 +11,7 @@ from processors.classify.classifier import LineClassifier
 from processors.classify.embedder import Embedder
 from processors.classify.fallback import ModelClassifier
 from processors.classify.linear import LinearModel
+from processors.classify.phases import PhaseReader
 from processors.diagnose import FailureHandler, InvalidSignature, Signature, load
 from processors.diagnose.stage import Diagnosis
 from processors.interference.monitor import InterferenceMonitor
@@ -25,14 +26,17 @@ from schedmate.settings import Settings, SettingsError
 from streams.transport import Producer
 
 
-def line_classifier(settings: ProcessorSettings, linear: LinearModel | None = None) -> LineClassifier:
+def line_classifier(
+    settings: ProcessorSettings, linear: LinearModel | None = None, proposer: Proposer | None = None
+) -> LineClassifier:
     """Return the line classifier. Loads the embedder, where one is configured; raises `SettingsError` where it cannot be.
 
     Args:
         settings: The operator's.
         linear: The model on n-grams; the one that ships where not given.
+        proposer: Of the phases of templates; the one that ships where not given.
     """
-    return LineClassifier(fallback=ModelClassifier(_embedder(settings), linear=linear))
+    return LineClassifier(fallback=ModelClassifier(_embedder(settings), linear=linear), phases=PhaseReader(proposer))
 
 
 def job_processor(
@@ -46,7 +50,9 @@ def job_processor(
         proposer: Of the roles of number columns; as `linear`.
     """
     return JobProcessor(
-        StreamReader(line_classifier(settings, linear), MetricTracker(reports=settings.reports, proposer=proposer)),
+        StreamReader(
+            line_classifier(settings, linear, proposer), MetricTracker(reports=settings.reports, proposer=proposer)
+        ),
         [
             Placements(),
             AlarmMonitor(),
@@ -109,4 +115,9 @@ def _loaded(settings: ProcessorSettings) -> Embedder | None:
         from processors.classify.flag import DEFAULT_MODEL, FlagEmbedder
 
         return FlagEmbedder(settings.embedder_model or DEFAULT_MODEL)
+    if settings.embedder == "http":
+        from streams.model_worker.http_server import HttpModelServer
+        from streams.model_worker.served_embedder import ServedEmbedder
+
+        return ServedEmbedder(HttpModelServer(settings.embedder_url, settings.embedder_model))
     return None

@@ -8,6 +8,7 @@ from processors.advise.remaining.stage import RemainingMetrics
 from processors.alarms.monitor import AlarmMetrics
 from processors.checkpoints import CheckpointMetrics
 from processors.classify.classifier import ClassifierMetrics
+from processors.classify.fallback import ModelClassifierMetrics
 from processors.diagnose.handler import HandlerMetrics
 from processors.diagnose.nodes import NodeEvidenceMetrics
 from processors.diagnose.review.reviewer import ReviewMetrics
@@ -37,6 +38,7 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("worker", partial(EngineMetrics, "node_worker")),
     ("worker", ReaderMetrics),
     ("worker", ClassifierMetrics),
+    ("worker", ModelClassifierMetrics),
     ("worker", TrackerMetrics),
     ("worker", HandlerMetrics),
     ("worker", InterferenceMetrics),

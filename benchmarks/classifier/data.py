@@ -8,6 +8,7 @@ from typing import NamedTuple
 from benchmarks.corpus.label import load_rules, rule_of, text_of
 from benchmarks.corpus.plan import LOGS
 from processors.classify.grams import normal
+from processors.classify.grounds import Ground
 from processors.classify.kinds import kind_of
 from processors.grammar.extractor import DIGITS, LONGEST
 from processors.grammar.prefix import clean
@@ -50,7 +51,7 @@ def examples() -> list[Example]:
 
 def example(letter: str, group: str, source: str, line: str) -> Example:
     template = clean(line).translate(DIGITS)[:LONGEST]
-    return Example(letter, group, source, template, kind_of(template)[1])
+    return Example(letter, group, source, template, kind_of(template)[1] is not Ground.NOTHING)
 
 
 def corpus() -> Iterator[Example]:

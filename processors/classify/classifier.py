@@ -8,8 +8,10 @@ from processors.grammar.cache import GenerationCache
 from processors.grammar.extractor import CACHE_SIZE, LONGEST
 
 from .context import ClassifyContext, resolve, settled
-from .fallback import TemplateClassifier
+from .fallback import ModelClassifier, TemplateClassifier
+from .grounds import Ground
 from .kinds import BY_DIGITS, by_digits, kind_of
+from .phases import PhaseReader
 from .template import templates
 
 
@@ -35,12 +37,22 @@ class LineClassifier:
     Args:
         fallback: Classifies templates that no signature knows.
         cache_size: Templates that are surely remembered.
+        phases: Corrects what words say by what the numbers of a stream do; words alone decide without it.
     """
 
-    def __init__(self, fallback: TemplateClassifier | None = None, cache_size: int = CACHE_SIZE) -> None:
-        self._fallback = fallback
+    def __init__(
+        self,
+        fallback: TemplateClassifier | None = None,
+        cache_size: int = CACHE_SIZE,
+        phases: PhaseReader | None = None,
+    ) -> None:
+        self._fallback, self._phases = fallback, phases
         self._cache: GenerationCache[str] = GenerationCache(cache_size)
         self.metrics = ClassifierMetrics()
+
+    def metric_groups(self) -> Sequence[object]:
+        """Return the metrics of what it is made of, a group for each part."""
+        return (self.metrics, *([self._fallback.metrics] if isinstance(self._fallback, ModelClassifier) else []))
 
     @property
     def remembered(self) -> int:
@@ -66,7 +78,8 @@ class LineClassifier:
                 for kind, line in zip(letters, lines, strict=True)
             )
         self.metrics.lines.inc(len(lines))
-        return resolve(letters, lines, context)
+        classes = resolve(letters, lines, context)
+        return classes if self._phases is None else self._phases.correct(classes, lines, masked, context.phases)
 
     def _learn(self, masked: Sequence[str]) -> list[str]:
         fresh: dict[str, str] = {}
@@ -75,9 +88,11 @@ class LineClassifier:
         for template in {template for template in masked if template not in known}:
             kind = self._cache.get(template)
             if kind is None:
-                kind, sure = kind_of(template)
+                kind, ground = kind_of(template)
                 learnt += 1
-                if not sure and self._fallback is not None:
+                if self._phases is not None:
+                    self._phases.note(template, ground)
+                if ground is Ground.NOTHING and self._fallback is not None:
                     unknown.append(template)
             fresh[template] = kind
         self.metrics.templates.inc(learnt)

@@ -13,6 +13,8 @@ import msgspec
 
 from processors.grammar.prefix import strip_prefix
 
+from .phase_state import PhaseState
+
 ERROR, WARNING, PROGRESS, OTHER = "ewpo"
 
 TRACEBACK = "T"
@@ -51,11 +53,13 @@ class ClassifyContext(msgspec.Struct):
         open: `traceback`, `message` (of the exception just named), `warning` (its source line comes next) or nothing.
         foreign: Lines of others seen since the traceback's last own line; of a message, its lines so far.
         columns: Columns of the last table header; 0 without one.
+        phases: What was learned of its templates.
     """
 
     open: str = ""
     foreign: int = 0
     columns: int = 0
+    phases: PhaseState = msgspec.field(default_factory=PhaseState)
 
 
 def row(columns: int) -> str:

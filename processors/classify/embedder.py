@@ -7,6 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+class EmbedderAway(Exception):  # not a fault: what it helps goes on without it
+    """The embedder cannot be asked now; the message says why."""
+
+
 class Embedder(Protocol):
     """A sentence embedding model.
 
@@ -17,7 +21,7 @@ class Embedder(Protocol):
     name: str
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of `texts`, shape (len(texts), d), each of unit length."""
+        """Return the vectors of `texts`, shape (len(texts), d), each of unit length. Raises `EmbedderAway` where it cannot now."""
 
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

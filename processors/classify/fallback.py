@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+from prometheus_client import Counter
+
 from .context import OTHER
 from .embedded import EmbeddedModel
-from .embedder import Embedder
+from .embedder import Embedder, EmbedderAway
 from .linear import LETTERS, LinearModel
 
 THRESHOLD = 0.6
@@ -17,6 +21,17 @@ class TemplateClassifier(Protocol):
 
     def classify(self, templates: Sequence[str]) -> str:
         """Return one letter a template: e, w, p or o."""
+
+
+class ModelClassifierMetrics:
+    """What the embedder has cost."""
+
+    def __init__(self) -> None:
+        self.without = Counter(
+            "schedmate_classifier_without_embedder",
+            "Templates that were judged by n-grams alone, because the embedder was away.",
+            registry=None,
+        )
 
 
 class ModelClassifier:
@@ -31,13 +46,24 @@ class ModelClassifier:
     def __init__(
         self, embedder: Embedder | None = None, threshold: float = THRESHOLD, linear: LinearModel | None = None
     ) -> None:
-        linear = linear or LinearModel.load()
-        self._model = linear if embedder is None else EmbeddedModel(embedder, linear)
-        self._threshold = threshold
+        self._linear, self._embedder, self._threshold = linear or LinearModel.load(), embedder, threshold
+        self._embedded: EmbeddedModel | None = None
+        self.metrics = ModelClassifierMetrics()
+        self.probabilities(())  # the second model is fitted now, where its embedder is there
 
     def classify(self, templates: Sequence[str]) -> str:
         """Return one letter a template."""
         if not templates:
             return ""
-        likely = self._model.probabilities(templates)
+        likely = self.probabilities(templates)
         return "".join(LETTERS[row.argmax()] if row.max() >= self._threshold else OTHER for row in likely)
+
+    def probabilities(self, templates: Sequence[str]) -> NDArray[np.float64]:
+        """Return how likely each template is of each class, shape (len(templates), 4); by n-grams alone while the embedder is away."""
+        if self._embedder is not None:
+            try:
+                self._embedded = self._embedded or EmbeddedModel(self._embedder, self._linear)
+                return self._embedded.probabilities(templates)
+            except EmbedderAway:
+                self.metrics.without.inc(len(templates))
+        return self._linear.probabilities(templates)

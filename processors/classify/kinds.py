@@ -10,6 +10,7 @@ from processors.grammar.table import cells, is_header, is_row, part
 
 from . import signatures
 from .context import BLANK, ERROR, EXCEPTION, FRAME, INDENTED, OTHER, PROGRESS, TRACEBACK, WARNED, WARNING, header, row
+from .grounds import Ground
 from .progress import is_report
 
 Likely = Collection[re.Pattern[str]]
@@ -39,32 +40,34 @@ _TELLING = Prescan(
 _FAILING = ("ERROR", "CRITICAL", "FATAL", "SEVERE")
 
 
-def kind_of(line: str) -> tuple[str, bool]:  # noqa: PLR0911  # a decision list
-    """Return the kind of `line` (see `context`) by its text alone, and whether a signature says so (False: nothing is known)."""
+def kind_of(line: str) -> tuple[str, Ground]:  # noqa: PLR0911  # a decision list
+    """Return the kind of `line` (see `context`) by its text alone, and what that rests on."""
     prefixed = strip_prefix(line)
     body = prefixed.body
     if not body.strip():
-        return (WARNING, True) if prefixed.level == "WARNING" else (BLANK, True)
+        return (WARNING if prefixed.level == "WARNING" else BLANK), Ground.SURE
     likely = _TELLING.likely(body)
     if kind := (_certain(body, likely) if likely else "") or _levelled(prefixed):
-        return kind, True
+        return kind, Ground.SURE
     if signatures.EXIT in likely and signatures.EXIT.search(body):
-        return BY_DIGITS, True
+        return BY_DIGITS, Ground.SURE
     if is_row(inner := part(prefixed)):
-        return row(len(cells(inner)) + prefixed.cell), True
+        return row(len(cells(inner)) + prefixed.cell), Ground.ROW
     if signatures.WARNED in likely and signatures.WARNED.search(body):
-        return (WARNED if signatures.PLACE.search(body) else WARNING), True
+        return (WARNED if signatures.PLACE.search(body) else WARNING), Ground.SURE
     if signatures.PACKAGE.match(line):
-        return WARNING, True
+        return WARNING, Ground.SURE
     reports = is_report(body, read_plan(body))
     if reports:
-        return _last_word(body) or PROGRESS, True
+        last = _last_word(body)
+        return last or PROGRESS, Ground.SURE if last else Ground.REPORT
     if likely and (kind := _worded(prefixed, likely)):
-        return kind, True
+        return kind, Ground.WORDS
     if is_header(inner):
         named = cells(inner)
-        return header(len(named)), all(len(name.split()) <= _WORDS for name in named)
-    return (INDENTED if body[:1].isspace() else OTHER), reports is False
+        short = all(len(name.split()) <= _WORDS for name in named)
+        return header(len(named)), Ground.SURE if short else Ground.NOTHING
+    return (INDENTED if body[:1].isspace() else OTHER), Ground.SURE if reports is False else Ground.NOTHING
 
 
 def by_digits(line: str) -> str:

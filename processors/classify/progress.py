@@ -10,18 +10,11 @@ from processors.grammar.names import Meaning
 from processors.grammar.plans import LEADING
 from processors.grammar.slots import Plan, Slot
 
+from .words import BOOKKEEPING, EVALUATING, KEEPING
+
 Likely = Collection[re.Pattern[str]]
 """The expressions that may match a line."""
 
-_BOOKKEEPING = re.compile(
-    r"(?i)\b(?:sav(?:e|ed|ing)|load(?:ed|ing)?|checkpoint\w*|resum\w+|restor\w+|download\w*|writ(?:e|ing|ten)"
-    r"|upload\w*|namespace\(|\w*config\(|\w*args\(|arguments|finished in|estimated|"
-    r"benchmark\w*|warm-?up (?:steps|iters)|translat\w+|generated|total (?:training|train|run) time|will"
-    r"|expected|total (?:number|params)|compil\w+)"
-)
-_BOOKKEEPING_FIRST = re.compile(
-    r"(?i)^\W*(?:sav(?:ed|ing)|load(?:ed|ing)|restor(?:ed|ing)|writing|wrote|resum(?:ed|ing))\b"
-)
 _OTHER_WORK = re.compile(
     r"(?i)^\W*(?:pre-?process|tokeniz|download|extract|convert|encod|decod|index|read|load|pars|filter|upload|copy|merg|generat"
     r"|transcrib|translat|scann|cach|build|compil|evaluat|validat|test|predict|inferr?)ing\b"
@@ -45,11 +38,6 @@ _NAMED_BAR = re.compile(r"(?i)^(?:train(?:ing)?|epochs?|iter(?:ation)?s?|steps?)
 _UNKNOWN_RATE = re.compile(r"\?\s?\w+/s\b|\bs/\w+\?")
 _TABLE_CELL = re.compile(r"^\s*+\|\s++[\w/][\w/ ]*+\s*+\|\s*+[-+\d.e]++\s*+\|$")
 _FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")
-_EVALUATING = re.compile(
-    r"(?i)(?:^|[^A-Za-z_])(?:eval\w*|validation|validating|valid|val|test(?:ing|set)?|dev(?=[^A-Za-z/])"
-    r"|cv(?= batch| loss| info|\s*\|)|inference|predict\w*)(?:$|[^A-Za-z])|测试|验证"
-    r"|検証|評価|검증|평가|валидац|тестир|validaci[oó]n|validação|validierung"
-)
 _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)(?: (?:step|iteration))?\b")
 _QUALIFIERS = (
@@ -79,6 +67,7 @@ _KEYS = re.compile(
     r"(?:(?:\s*+[,;|]\s++|\s++)[\w/]++\s*+[=:]\s*+[-+\d.e]++){2,}+\s*+$"
 )
 """A counter and measures, of whatever names."""
+_NUMBER = re.compile(r"\d")
 _WORDS = re.compile(r"[^\W\d_]+")
 _OBJECTIVE = re.compile(r"(?i)\b(?:episode|episodic)[ _](?:reward|return)$|\bfitness$")
 """Name of what learning by trial aims at: it needs no counter beside it."""
@@ -111,7 +100,7 @@ _ASIDE = 2
 """Words of others that may stand beside a counter that is printed with its name and its end."""
 _SECOND = 2
 """Number of a line up to which the second counter stands: the first may print its end."""
-_TELLING = Prescan((*_FORMS, _INFERENCE, _BOOKKEEPING, _NOT_TRAINING_BAR, _EVALUATING, _PARTS))
+_TELLING = Prescan((*_FORMS, _INFERENCE, BOOKKEEPING, _NOT_TRAINING_BAR, EVALUATING, _PARTS))
 
 
 def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a decision list
@@ -132,7 +121,7 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
         return None
     if _evaluates(body, plan, likely) or (_INFERENCE in likely and _INFERENCE.search(body)):
         return False
-    if _BOOKKEEPING_FIRST.match(body) and not plan.bar:
+    if not plan.bar and (keeping := KEEPING.search(body)) and not _WORDS.search(body, 0, keeping.start()):
         return False
     if _OTHER_WORK.match(body) and not plan.has(Meaning.LOSS):
         return False
@@ -147,8 +136,10 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     counter = plan.has(Meaning.STEP, Meaning.EPOCH)
     counted = plan.has(Meaning.MEASURE) and _COUNTED.match(body) is not None
     paced = (speed and _PACE_FIRST.match(body)) or (plan.has(Meaning.STEP) and (loss or speed or counted))
-    if _BOOKKEEPING in likely and _BOOKKEEPING.search(body) and not paced:
-        return False
+    if BOOKKEEPING in likely and BOOKKEEPING.search(body) and not paced:
+        first = _NUMBER.search(body)
+        end = first.start() if first else len(body)
+        return False if BOOKKEEPING.search(body, 0, end) or KEEPING.search(body) else None
     if speed or (loss and counter) or (plan.has(Meaning.RATE) and counter):
         return True
     if loss:
@@ -215,12 +206,12 @@ def _is_loss(body: str, plan: Plan) -> bool:
 
 def _evaluates(body: str, plan: Plan, likely: Likely) -> bool:
     """Return whether the line is about evaluation: the text before its first reported field says so."""
-    if _EVALUATING not in likely:
+    if EVALUATING not in likely:
         return False
     scope = body.split("%", 1)[0] if plan.bar and "%" in body else plan.scope
-    if _EVALUATING.search(scope):
+    if EVALUATING.search(scope):
         return "train" not in scope.lower()
-    found = _EVALUATING.search(body)
+    found = EVALUATING.search(body)
     if not found:
         return False
     if plan.has(Meaning.RATE, Meaning.STEP_TIME):

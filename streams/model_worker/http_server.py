@@ -1,13 +1,17 @@
-"""One server that speaks OpenAI's chat protocol (vLLM and its kin), asked within a time limit that holds whatever the server does."""
+"""One server that speaks OpenAI's protocol (vLLM and its kin), asked within a time limit that holds whatever the server does."""
 
+import base64
 import contextlib
 import http.client
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
 
 from processors.prompts import Prompt
 
@@ -78,6 +82,27 @@ class HttpModelServer:
             raise ModelError(f"{self.url}: expected a chat completion, got {str(answered)[:200]}") from error
         except (ValueError, RecursionError) as error:
             raise UselessAnswer(f"{self.url}: expected JSON as the answer, got {content[:200]!r}") from error
+
+    def embeddings(self, texts: Sequence[str], timeout: float) -> NDArray[np.float32]:
+        """Return the vectors of `texts`, shape (len(texts), d), as the server makes them.
+
+        Raises:
+            ServerBusy: Ask later.
+            PromptRefused: Do not ask again.
+            ModelError: Anything else, an answer that is not one vector a text, all of one length and finite, included.
+        """
+        request = {"model": self.model(timeout), "input": list(texts), "encoding_format": "base64"}
+        answered = self._call("POST", "/embeddings", json.dumps(request).encode(), timeout)
+        try:
+            rows = sorted(answered["data"], key=lambda row: int(row["index"]))
+            places = [int(row["index"]) for row in rows]
+            found = [np.frombuffer(base64.b64decode(row["embedding"], validate=True), "<f4") for row in rows]
+            vectors = np.stack(found).astype(np.float32)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise ModelError(f"{self.url}: expected vectors in base64, got {str(answered)[:200]}") from error
+        if places != list(range(len(texts))) or not vectors.size or not np.isfinite(vectors).all():
+            raise ModelError(f"{self.url}: expected {len(texts)} vectors of finite numbers, got {len(places)} rows")
+        return vectors
 
     def _call(self, method: str, path: str, body: bytes | None, timeout: float) -> Any:
         kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection

@@ -40,7 +40,7 @@ class VllmServer:
         process: The command.
     """
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, *options: str) -> None:
         python = vllm_python()
         model = scratch / "random"
         made = subprocess.run(
@@ -62,7 +62,7 @@ class VllmServer:
         command = [
             *("nice", "-n", "15", sys.executable, "-m", "schedmate", "models", "serve", str(model)),
             *("--python", python, "--port", str(port), "--name", "random", "--patience", str(PATIENCE_S)),
-            *("--", "--dtype=float32", "--enforce-eager"),
+            *("--", "--dtype=float32", "--enforce-eager", *options),
         ]
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=log, stderr=log)
@@ -94,6 +94,17 @@ class VllmServer:
 def vllm_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VllmServer]:
     """A running vLLM, one a module."""
     server = VllmServer(tmp_path_factory.mktemp("vllm"))
+    try:
+        server.wait()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def vllm_embedder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VllmServer]:
+    """A running vLLM that serves vectors, one a module."""
+    server = VllmServer(tmp_path_factory.mktemp("vllm"), "--runner=pooling", "--convert=embed")
     try:
         server.wait()
         yield server

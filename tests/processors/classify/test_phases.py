@@ -1,0 +1,51 @@
+"""Classes that follow what the numbers of a stream do."""
+
+import msgspec
+
+from processors.classify import ClassifyContext, LineClassifier
+from processors.classify.phases import DECIDED, PARTS, TEMPLATES, PhaseReader
+
+
+def classify(lines: list[str], context: ClassifyContext | None = None) -> str:
+    return LineClassifier(phases=PhaseReader()).classify(lines, context or ClassifyContext())
+
+
+def strange(begin: int, end: int) -> list[str]:
+    return [
+        f"zug {20 * number} | verlust {3 - 0.01 * number:.4f} | tempo {81 + number % 5}.5"
+        for number in range(begin, end)
+    ]
+
+
+def test_a_growing_counter_beside_a_loss_is_a_report_in_whatever_words() -> None:
+    words = LineClassifier().classify(strange(1, 12), ClassifyContext())
+    assert words == "o" * 11
+    assert classify(strange(1, 12)) == "p" * 11
+
+
+def test_parts_of_machines_that_are_counted_are_no_reports() -> None:
+    assert classify([f"shard {number} has {5000 + 37 * number} cells" for number in range(12)]) == "o" * 12
+
+
+def test_what_stands_below_the_heading_of_an_evaluation_is_no_report() -> None:
+    report = ["loss: {0}.5", "step time: 0.{0} s", "samples/s: 4{0}"]
+    lines = [line.format(number) for number in range(1, 5) for line in ("train:", *report)]
+    assert classify(lines).count("p") == 4 * PARTS
+    lines = [line.format(number) for number in range(1, 5) for line in ("validation:", *report)]
+    assert "p" not in classify(lines)
+
+
+def test_a_stream_goes_on_from_its_stored_state() -> None:
+    context = ClassifyContext()
+    classify(strange(1, 12), context)
+    stored = msgspec.json.decode(msgspec.json.encode(context), type=ClassifyContext)
+    assert classify(strange(12, 14), stored) == "pp"
+
+
+def test_what_a_stream_remembers_is_bounded() -> None:
+    context = ClassifyContext()
+    for number in range(400):
+        name = "".join(chr(97 + int(digit)) for digit in f"{number:03d}")
+        classify([f"{name} {3 * turn} of it is {0.5 * turn:.3f}" for turn in range(1 + number % 2 * 9)], context)
+    assert len(context.phases.watched) <= TEMPLATES
+    assert len(context.phases.decided) <= DECIDED
