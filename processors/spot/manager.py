@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Protocol
 
 from processors.spot.cluster import Node, Request
-from processors.spot.estimator import DemandEstimator
+from processors.spot.estimator import DemandEstimator, Estimator
 from processors.spot.placement import choose_node
-from processors.spot.preemption import SpotHistory, preempt
+from processors.spot.preemption import SpotHistory, VictimRule, most_wasteful_stay, preempt
 from processors.spot.quota import inventory, next_safety, spot_quota
 from processors.spot.scheduler import order
 from processors.spot.settings import HOUR, GfsSettings
@@ -70,6 +70,7 @@ class Gfs:
         start: The date and hour of second 0.
         settings: Parameters.
         estimator: Who forecasts.
+        rule: Which spot jobs of a node go.
 
     Attributes:
         safety: The safety coefficient eta of Eq. 10, as of the last update.
@@ -79,11 +80,13 @@ class Gfs:
         self,
         start: datetime = datetime(2024, 1, 1),
         settings: GfsSettings = GfsSettings(),  # noqa: B008 -- frozen
-        estimator: DemandEstimator | None = None,
+        estimator: Estimator | None = None,
+        rule: VictimRule = most_wasteful_stay,
     ) -> None:
         self.settings = settings
         self.safety = 1.0
         self._estimator = estimator or DemandEstimator(start)
+        self._rule = rule
 
     def order(self, request: Request, submit_s: float) -> tuple[float, ...]:
         """Return what waiting jobs are sorted by. See `scheduler.order`."""
@@ -115,5 +118,5 @@ class Gfs:
     def evictions(self, view: ClusterView, request: Request) -> tuple[Sequence[str], Sequence[int]] | None:
         """Return who goes for a high-priority job, and the node of each of its pods then (Algorithm 2); None where nothing helps."""
         history = SpotHistory(view.spot_ended, view.spot_evicted, view.capacity * max(view.now, HOUR))
-        plan = preempt(view.nodes(), request, history, self.settings)
+        plan = preempt(view.nodes(), request, history, self.settings, self._rule)
         return None if plan is None else (plan.victims, plan.nodes)
