@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.progress import track
 
 from benchmarks.simulate.managers import learn, manager
-from benchmarks.simulate.spot_workloads import NODES, spot_trial
-from benchmarks.simulate.tables import RESULTS, report
+from benchmarks.simulate.spot_workloads import FIRST_SEED, NODES, spot_trial
+from benchmarks.simulate.tables import RESULTS, save, show
 from simulate.outcomes import Summary
 from simulate.policies.spot.managed import Managed
 
@@ -27,7 +27,7 @@ Pairs = dict[tuple[str, str], tuple[Summary, Summary]]
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.simulate.ablations", description=__doc__)
-    parser.add_argument("--days", type=float, default=4, help="days whose jobs count (default 4)")
+    parser.add_argument("--days", type=float, default=3, help="days whose jobs count (default 3)")
     parser.add_argument("--seeds", type=int, default=10, help="workloads (default 10)")
     parser.add_argument(
         "--scale", type=float, default=0.25, help=f"nodes and jobs, over the {NODES} nodes of the paper (default 0.25)"
@@ -36,12 +36,15 @@ def main() -> None:
     wanted = parser.parse_args()
     found: dict[tuple[str, str], list[tuple[Summary, Summary]]] = defaultdict(list)
     with Pool(wanted.processes) as pool:
-        answers = pool.imap(partial(_run, days=wanted.days, scale=wanted.scale), range(wanted.seeds))
+        answers = pool.imap(
+            partial(_run, days=wanted.days, scale=wanted.scale), range(FIRST_SEED, FIRST_SEED + wanted.seeds)
+        )
         for pairs in track(answers, "simulating", wanted.seeds, console=Console(stderr=True), transient=True):
             for key, pair in pairs.items():
                 found[key].append(pair)
+            save(RESULTS / "ablations.csv", "guaranteed hours", found)
     title = f"GFS and its parts, {round(NODES * wanted.scale)} nodes, {wanted.seeds} seeds, 95 % intervals"
-    report(RESULTS / "ablations.csv", title, "guaranteed hours", found)
+    show(title, "guaranteed hours", found)
 
 
 def _run(seed: int, days: float, scale: float) -> Pairs:

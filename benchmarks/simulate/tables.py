@@ -26,24 +26,17 @@ Found = Mapping[tuple[str, str], Sequence[tuple[Summary, Summary]]]
 """By case and policy, one pair a seed."""
 
 
-def report(file: Path, title: str, case: str, found: Found) -> None:
-    """Write means and their 95 % confidence intervals, and print them.
-
-    Args:
-        file: The CSV file.
-        title: Of the printed table.
-        case: What the cases are.
-        found: Figures; cases and policies in the order in which they are shown.
-    """
-    rows = list(_rows(found))
+def save(file: Path, case: str, found: Found) -> None:
+    """Write means and their 95 % confidence intervals as CSV; cases and policies in the order in which they were found."""
     file.parent.mkdir(exist_ok=True)
-    write_table(
-        file,
-        (case, "policy", "seeds", *(f"{name}{part}" for name in FIGURES for part in ("", " low", " high"))),
-        [[case, policy, seeds, *(round(value, 2) for value in values)] for case, policy, seeds, values in rows],
-    )
+    columns = (case, "policy", "seeds", *(f"{name}{part}" for name in FIGURES for part in ("", " low", " high")))
+    write_table(file, columns, ([*row[:3], *(round(value, 2) for value in row[3])] for row in _rows(found)))
+
+
+def show(title: str, case: str, found: Found) -> None:
+    """Print means and their 95 % confidence intervals."""
     table = Table(case, "policy", *FIGURES, title=title)
-    for case_name, policy, _, values in rows:
+    for case_name, policy, _, values in _rows(found):
         triples = zip(values[::3], values[1::3], values[2::3], strict=True)
         table.add_row(case_name, policy, *(f"{mean:,.1f} ({low:,.1f}-{high:,.1f})" for mean, low, high in triples))
     Console(width=None if sys.stdout.isatty() else 220).print(table)

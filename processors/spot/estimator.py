@@ -125,13 +125,23 @@ class TotalDemandEstimator:
 
     def __init__(self, estimator: Estimator) -> None:
         self._estimator = estimator
+        self._latest: tuple[int, list[float]] | None = None
 
     def upper(
         self, demand: Mapping[str, Sequence[float]], present: float, now: float, p: float, horizon: int
     ) -> Floats:
         """Return one row. See `DemandEstimator.upper`; histories of different lengths are added from their newest hour back."""
-        hours = max((len(each) for each in demand.values()), default=0)
-        total = np.zeros(hours)
-        for each in demand.values():
-            total[hours - len(each) :] += each
-        return self._estimator.upper({"": total.tolist()} if hours else {}, present, now, p, horizon)
+        hour = int(now // HOUR)
+        if self._latest is None or self._latest[0] != hour:
+            self._latest = hour, _total(demand)
+        total = self._latest[1]
+        return self._estimator.upper({"": total} if total else {}, present, now, p, horizon)
+
+
+def _total(demand: Mapping[str, Sequence[float]]) -> list[float]:
+    hours = max((len(each) for each in demand.values()), default=0)
+    total = np.zeros(hours)
+    for each in demand.values():
+        total[hours - len(each) :] += each
+    summed: list[float] = total.tolist()
+    return summed

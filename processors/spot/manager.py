@@ -120,3 +120,24 @@ class Gfs:
         history = SpotHistory(view.spot_ended, view.spot_evicted, view.capacity * max(view.now, HOUR))
         plan = preempt(view.nodes(), request, history, self.settings, self._rule)
         return None if plan is None else (plan.victims, plan.nodes)
+
+
+class BoundedWaitGfs(Gfs):
+    """GFS whose quota holds as long as nobody waits too long for it, and whose spot jobs come smallest first. Beyond GFS.
+
+    In GFS no feedback helps where the inventory is 0: eta times 0 is 0, and spot jobs wait for days beside idle GPUs. Here, while a spot
+    job has waited for longer than the threshold theta, spot jobs may have all GPUs that are idle: an eviction that may come is then
+    worth less than the wait that is certain. Small jobs
+    fit into what would else stay idle.
+    """
+
+    def order(self, request: Request, submit_s: float) -> tuple[float, ...]:
+        """Return what waiting jobs are sorted by: spot jobs by GPUs of all pods, fewest first."""
+        return (request.gpus * request.pods, submit_s) if request.spot else super().order(request, submit_s)
+
+    def quota(self, view: ClusterView) -> float:
+        """Return the GPUs that spot jobs may have until the next update."""
+        cautious = super().quota(view)
+        if view.longest_wait_s() > self.settings.long_wait_s:
+            return view.idle + view.spot_gpus
+        return cautious

@@ -48,25 +48,27 @@ class Demand:
 
     def __init__(self, past: Sequence[float] = ()) -> None:
         self._now = 0.0
-        self._peaks: dict[int, float] = dict(enumerate(past))
-        self._hour = max(0, len(past) - 1)
+        self._first = 0
+        self._peaks = list(past)
 
     def change(self, now: float, gpus: float) -> None:
         """Note that so many more are asked for, or fewer."""
         self._until(now)
         self._now += gpus
-        self._peaks[self._hour] = max(self._peaks[self._hour], self._now)
+        self._peaks[-1] = max(self._peaks[-1], self._now)
 
     def past(self, now: float, hours: int) -> list[float]:
         """Return the peaks of the last whole hours before `now`, oldest first; 0 before anything was known."""
         self._until(now)
-        return [self._peaks.get(hour, 0.0) for hour in range(self._hour - hours, self._hour)]
+        last = int(now // HOUR) - self._first
+        known = self._peaks[max(0, last - hours) : last]
+        return [0.0] * (hours - len(known)) + known
 
     def _until(self, now: float) -> None:
         hour = int(now // HOUR)
-        for passed in range((self._hour + 1) if self._peaks else hour, hour + 1):
-            self._peaks[passed] = self._now
-        self._hour = hour
+        if not self._peaks:
+            self._first = hour
+        self._peaks += [self._now] * (hour + 1 - self._first - len(self._peaks))
 
 
 class SpotState:
