@@ -55,15 +55,24 @@ def main() -> None:
         for rate in track(RATES, name, console=Console(stderr=True), transient=True):
             found = np.array([_run(scenario, speeds, rate, seed) for seed, scenario in enumerate(scenarios)])
             lucid = found[:, 0] if lucid is None else lucid
-            mean, half = mean_and_interval(found[:, 0])
-            gain, gain_half = mean_and_interval(lucid / found[:, 0])
+            mean, low, high = mean_and_interval(found[:, 0])
+            gain, gain_low, gain_high = mean_and_interval(lucid / found[:, 0])
             evictions = float(found[:, 1].mean())
-            rows.append([name, rate, round(mean, 1), round(half, 1), round(gain, 4), round(gain_half, 4), evictions])
+            times, gains = (
+                (round(each, 1) for each in (mean, low, high)),
+                (round(each, 4) for each in (gain, gain_low, gain_high)),
+            )
+            rows.append([name, rate, *times, *gains, evictions])
             table.add_row(
-                name, f"{rate:g}", f"{mean:,.0f} ± {half:,.0f}", f"{gain:.3f} ± {gain_half:.3f} x", f"{evictions:,.0f}"
+                name,
+                f"{rate:g}",
+                f"{mean:,.0f} ({low:,.0f}-{high:,.0f})",
+                f"{gain:.3f} ({gain_low:.3f}-{gain_high:.3f}) x",
+                f"{evictions:,.0f}",
             )
     RESULTS.mkdir(exist_ok=True)
-    columns = ("trace", "detection rate", "JCT mean, s", "±", "better than Lucid, times", "±", "evictions")
+    times, gains = ("JCT mean, s", "low", "high"), ("better than Lucid, times", "low", "high")
+    columns = ("trace", "detection rate", *times, *gains, "evictions")
     write_table(RESULTS / "packing.csv", columns, rows)
     Console().print(table)
 

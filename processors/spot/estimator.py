@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from processors.spot.forecast.demand import Floats
 HOUR = 3600.0
 LEARN_EVERY_H = 24
 STEPS: tuple[tuple[int, Callable[[], Forecaster]], ...] = (
-    (14 * 24, OrgLinear),
-    (6, lambda: Naive("last_value", length=1)),
+    (14 * 24, lambda: Calibrated(OrgLinear())),
+    (6, lambda: Calibrated(Naive("last_value", length=1))),
 )
 """Who forecasts once so many hours are known, the most first. Before that, demand is taken to stay as it is. On less than two weeks
 OrgLinear learns bursts by heart, and its intervals are wider than those of the last value."""
@@ -39,17 +40,33 @@ class DemandForecast:
     upper: Floats
 
 
+class Estimator(Protocol):
+    """Forecasts demand."""
+
+    def forecast(
+        self, demand: Mapping[str, Sequence[float]], present: float, now: float, p: float, horizon: int
+    ) -> DemandForecast:
+        """Return the demand to expect, and what is not exceeded with probability `p`. See `DemandEstimator.forecast`."""
+
+
 class DemandEstimator:
     """Learns once a day, each hour where little is known yet, and forecasts once an hour.
 
     Args:
         start: The date and hour of second 0, in the time zone whose hours people work by.
         steps: Hours of history and who forecasts from there on, the most first.
+        learn_every_h: Hours between two times of learning, once two days are known.
     """
 
-    def __init__(self, start: datetime, steps: Sequence[tuple[int, Callable[[], Forecaster]]] = STEPS) -> None:
+    def __init__(
+        self,
+        start: datetime,
+        steps: Sequence[tuple[int, Callable[[], Forecaster]]] = STEPS,
+        learn_every_h: int = LEARN_EVERY_H,
+    ) -> None:
         self._start = start
         self._steps = steps
+        self._learn_every_h = learn_every_h
         self._forecaster: Forecaster | None = None
         self._organisations: tuple[str, ...] = ()
         self._needed = 0
@@ -114,9 +131,9 @@ class DemandEstimator:
         horizon: int,
     ) -> None:
         self._needed, make = step
-        self._learn_at = hour + (LEARN_EVERY_H if hours >= 2 * LEARN_EVERY_H else 1)
+        self._learn_at = hour + (self._learn_every_h if hours >= 2 * LEARN_EVERY_H else 1)
         self._organisations = tuple(sorted(demand))
-        self._forecaster = Calibrated(make())
+        self._forecaster = make()
         self._forecaster.fit(self._history(demand, hours, hour), horizon)
 
     def _history(self, demand: Mapping[str, Sequence[float]], hours: int, hour: int) -> DemandHistory:
@@ -125,3 +142,37 @@ class DemandEstimator:
             self._start + timedelta(hours=hour - hours),
             tuple((each,) for each in self._organisations),
         )
+
+
+class TotalDemandEstimator:
+    """Forecasts the demand of all organisations together. Beyond GFS, which adds up the quantiles of each (Eq. 9).
+
+    Organisations do not all reach their quantiles in the same hour, so that their sum is far above the quantile of the sum: the more
+    there are, the more GPUs stay idle.
+
+    Args:
+        estimator: Forecasts the sum as if it were one organisation's.
+    """
+
+    def __init__(self, estimator: Estimator) -> None:
+        self._estimator = estimator
+        self._latest: tuple[int, list[float]] | None = None
+
+    def forecast(
+        self, demand: Mapping[str, Sequence[float]], present: float, now: float, p: float, horizon: int
+    ) -> DemandForecast:
+        """Return one row. See `DemandEstimator.forecast`; histories of different lengths are added from their newest hour back."""
+        hour = int(now // HOUR)
+        if self._latest is None or self._latest[0] != hour:
+            self._latest = hour, _total(demand)
+        total = self._latest[1]
+        return self._estimator.forecast({"": total} if total else {}, present, now, p, horizon)
+
+
+def _total(demand: Mapping[str, Sequence[float]]) -> list[float]:
+    hours = max((len(each) for each in demand.values()), default=0)
+    total = np.zeros(hours)
+    for each in demand.values():
+        total[hours - len(each) :] += each
+    summed: list[float] = total.tolist()
+    return summed

@@ -1,14 +1,14 @@
 """GFS: forecast, quota, placement and preemption as one object that a simulator or a live service asks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
 from processors.spot.cluster import Node, Request
-from processors.spot.estimator import DemandEstimator, DemandForecast
+from processors.spot.estimator import DemandEstimator, DemandForecast, Estimator
 from processors.spot.placement import choose_node
-from processors.spot.preemption import SpotHistory, preempt
+from processors.spot.preemption import SpotHistory, VictimRule, most_wasteful_stay, preempt
 from processors.spot.quota import inventory, next_safety, spot_quota
 from processors.spot.scheduler import order
 from processors.spot.settings import HOUR, GfsSettings
@@ -96,6 +96,7 @@ class Gfs:
         start: The date and hour of second 0.
         settings: Parameters.
         estimator: Who forecasts.
+        rule: Which spot jobs of a node go.
 
     Attributes:
         safety: The safety coefficient eta of Eq. 10, as of the last update.
@@ -105,11 +106,13 @@ class Gfs:
         self,
         start: datetime = datetime(2024, 1, 1),
         settings: GfsSettings = GfsSettings(),  # noqa: B008 -- frozen
-        estimator: DemandEstimator | None = None,
+        estimator: Estimator | None = None,
+        rule: VictimRule = most_wasteful_stay,
     ) -> None:
         self.settings = settings
         self.safety = 1.0
         self._estimator = estimator or DemandEstimator(start)
+        self._rule = rule
 
     def order(self, request: Request, submit_s: float) -> tuple[float, ...]:
         """Return what waiting jobs are sorted by. See `scheduler.order`."""
@@ -146,5 +149,26 @@ class Gfs:
     def evictions(self, view: ClusterView, request: Request) -> tuple[Sequence[str], Sequence[int]] | None:
         """Return who goes for a high-priority job, and the node of each of its pods then (Algorithm 2); None where nothing helps."""
         history = SpotHistory(view.spot_ended, view.spot_evicted, view.capacity * max(view.now, HOUR))
-        plan = preempt(view.nodes(), request, history, self.settings)
+        plan = preempt(view.nodes(), request, history, self.settings, self._rule)
         return None if plan is None else (plan.victims, plan.nodes)
+
+
+class BoundedWaitGfs(Gfs):
+    """GFS whose quota holds as long as nobody waits too long for it, and whose spot jobs come smallest first. Beyond GFS.
+
+    In GFS no feedback helps where the inventory is 0: eta times 0 is 0, and spot jobs wait for days beside idle GPUs. Here, while a spot
+    job has waited for longer than the threshold theta, spot jobs may have all GPUs that are idle: an eviction that may come is then
+    worth less than the wait that is certain. Small jobs
+    fit into what would else stay idle.
+    """
+
+    def order(self, request: Request, submit_s: float) -> tuple[float, ...]:
+        """Return what waiting jobs are sorted by: spot jobs by GPUs of all pods, fewest first."""
+        return (request.gpus * request.pods, submit_s) if request.spot else super().order(request, submit_s)
+
+    def assess(self, view: QuotaView) -> SpotQuota:
+        """Return the quota with what it rests on."""
+        found = super().assess(view)
+        if found.longest_wait_s > self.settings.long_wait_s:
+            return replace(found, gpus=view.idle + view.spot_gpus)
+        return found

@@ -1,6 +1,7 @@
 """GFS in the simulator: the live spot manager, asked by `Managed`."""
 
-from processors.spot.manager import Gfs
+from processors.spot.manager import BoundedWaitGfs, Gfs
+from processors.spot.settings import GfsSettings
 from simulate.policies.spot.managed import Managed
 from tests.simulate.running import job, run, spot
 
@@ -29,3 +30,23 @@ def test_a_spot_job_beyond_what_is_left_waits() -> None:
     runs = run(jobs, Managed(Gfs()), [8])
     assert runs["small"].first_start == 1
     assert runs["wide"].first_start == 1200  # after `high`, at the next update of the quota
+
+
+def test_a_long_wait_opens_the_quota_to_what_is_idle() -> None:
+    # The past says that all 8 GPUs will be wanted, so that the inventory is 0 for the first hour, though they are idle.
+    hour = 3600
+    jobs = [spot("low", 30 * hour, 100, 4)]
+    past = {"x": [8.0] * 30}
+    patient = run(jobs, Managed(Gfs(), past=past), [8])["low"]
+    bounded = run(jobs, Managed(BoundedWaitGfs(settings=GfsSettings(long_wait_s=600)), past=past), [8])["low"]
+    assert patient.first_start is not None
+    assert patient.first_start >= 31 * hour
+    assert bounded.first_start == 30 * hour + 900  # the first update after more than 600 s
+
+
+def test_small_spot_jobs_go_first_where_waits_are_bounded() -> None:
+    jobs = [job("high", 0, 1000, 8), spot("wide", 1, 100, 6), spot("small", 2, 100, 4)]
+    assert run(jobs, Managed(Gfs()), [8])["wide"].first_start == 1200
+    runs = run(jobs, Managed(BoundedWaitGfs()), [8])
+    assert runs["small"].first_start == 1200
+    assert (runs["wide"].first_start or 0) > 1200

@@ -132,8 +132,7 @@ class ClusterView:
 
     def demand(self) -> Mapping[str, Sequence[float]]:
         """Return, by organisation, the GPUs that its high-priority jobs had or waited for at most in each past hour, oldest first."""
-        hours = min(HISTORY_H, int(self.now // HOUR))
-        return {user: demand.past(self.now, hours) for user, demand in self._state.demand.items()}
+        return self._state.past_demand(self.now, HISTORY_H)
 
     def nodes_with(self, idle: int) -> Sequence[int]:
         """Return the nodes that have exactly so many idle GPUs, by number."""
@@ -200,10 +199,14 @@ class Managed(SpotPolicy):
     Args:
         manager: Who decides.
         grace_s: Between the notice of an eviction and the job's end.
+        past: By organisation, the demand of high-priority jobs in each hour from second 0 to where the simulation begins.
     """
 
-    def __init__(self, manager: SpotManager, grace_s: float = GRACE_S) -> None:
+    def __init__(
+        self, manager: SpotManager, grace_s: float = GRACE_S, past: Mapping[str, Sequence[float]] | None = None
+    ) -> None:
         super().__init__(grace_s)
+        self.state = SpotState(past)
         self.manager = manager
         self.quota = 0.0
         self._due = float("-inf")

@@ -1,7 +1,7 @@
 """What policies for spot jobs look at: who is on which node, what was evicted, what each organisation asked for."""
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from simulate.cluster import Cluster
 from simulate.job import JobClass, Run, Slice
@@ -40,33 +40,42 @@ class NodeState:
 
 
 class Demand:
-    """GPUs that an organisation's high-priority jobs have or wait for, at their most in each hour."""
+    """GPUs that an organisation's high-priority jobs have or wait for, at their most in each hour.
 
-    def __init__(self) -> None:
+    Args:
+        past: Peaks of the hours from second 0 to where the simulation begins, oldest first.
+    """
+
+    def __init__(self, past: Sequence[float] = ()) -> None:
         self._now = 0.0
-        self._peaks: dict[int, float] = {}
-        self._hour = 0
+        self._first = 0
+        self._peaks = list(past)
 
     def change(self, now: float, gpus: float) -> None:
         """Note that so many more are asked for, or fewer."""
         self._until(now)
         self._now += gpus
-        self._peaks[self._hour] = max(self._peaks[self._hour], self._now)
+        self._peaks[-1] = max(self._peaks[-1], self._now)
 
     def past(self, now: float, hours: int) -> list[float]:
         """Return the peaks of the last whole hours before `now`, oldest first; 0 before anything was known."""
         self._until(now)
-        return [self._peaks.get(hour, 0.0) for hour in range(self._hour - hours, self._hour)]
+        last = int(now // HOUR) - self._first
+        known = self._peaks[max(0, last - hours) : last]
+        return [0.0] * (hours - len(known)) + known
 
     def _until(self, now: float) -> None:
         hour = int(now // HOUR)
-        for passed in range((self._hour + 1) if self._peaks else hour, hour + 1):
-            self._peaks[passed] = self._now
-        self._hour = hour
+        if not self._peaks:
+            self._first = hour
+        self._peaks += [self._now] * (hour + 1 - self._first - len(self._peaks))
 
 
 class SpotState:
     """Counts that follow every start, end and eviction of one partition.
+
+    Args:
+        past: Demand of organisations before the simulation begins. See `Demand`.
 
     Attributes:
         nodes: By index.
@@ -76,12 +85,14 @@ class SpotState:
         demand: Of high-priority jobs, by organisation.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, past: Mapping[str, Sequence[float]] | None = None) -> None:
         self.nodes: list[NodeState] = []
         self.spot_gpus = 0.0
         self.ended = 0
         self.evicted = 0
         self.demand: dict[str, Demand] = defaultdict(Demand)
+        self.demand.update({user: Demand(hours) for user, hours in (past or {}).items()})
+        self._past: tuple[int, int, dict[str, list[float]]] | None = None
         self._placed: dict[int, tuple[Slice, ...]] = {}
         self._starts: deque[float] = deque()
         self._evictions: deque[float] = deque()
@@ -90,6 +101,14 @@ class SpotState:
         """Look at the cluster's nodes, once."""
         if not self.nodes:
             self.nodes = [NodeState(node.index, node.spec.gpus, node.spec.gpu_type) for node in cluster.nodes]
+
+    def past_demand(self, now: float, most: int) -> Mapping[str, Sequence[float]]:
+        """Return the demand of each organisation in each past hour, at most the last `most`; worked out once an hour."""
+        key = int(now // HOUR), len(self.demand)
+        if self._past is None or self._past[:2] != key:
+            hours = min(most, key[0])
+            self._past = *key, {user: demand.past(now, hours) for user, demand in self.demand.items()}
+        return self._past[2]
 
     def note_start(self, run: Run, now: float) -> None:
         """Note a start."""

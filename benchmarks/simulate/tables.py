@@ -1,0 +1,50 @@
+"""Figures of policies over seeds, as a table on the terminal and as CSV."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.simulate.intervals import mean_and_interval
+from simulate.outcomes import Summary, write_table
+
+RESULTS = Path(__file__).parent / "results"
+FIGURES: Mapping[str, Callable[[Summary, Summary], float]] = {
+    "HP JCT, s": lambda hp, _: hp.jct_mean_s,
+    "HP p99, s": lambda hp, _: hp.jct_p99_s,
+    "HP queue, s": lambda hp, _: hp.queue_mean_s,
+    "spot JCT, s": lambda _, spot: spot.jct_mean_s,
+    "spot queue, s": lambda _, spot: spot.queue_mean_s,
+    "evictions a start, %": lambda _, spot: 100 * spot.eviction_rate,
+    "GPU hours lost": lambda _, spot: spot.lost_gpu_s / 3600,
+}
+"""Of high-priority and of spot jobs."""
+Found = Mapping[tuple[str, str], Sequence[tuple[Summary, Summary]]]
+"""By case and policy, one pair a seed."""
+
+
+def save(file: Path, case: str, found: Found) -> None:
+    """Write means and their 95 % confidence intervals as CSV; cases and policies in the order in which they were found."""
+    file.parent.mkdir(exist_ok=True)
+    columns = (case, "policy", "seeds", *(f"{name}{part}" for name in FIGURES for part in ("", " low", " high")))
+    write_table(file, columns, ([*row[:3], *(round(value, 2) for value in row[3])] for row in _rows(found)))
+
+
+def show(title: str, case: str, found: Found) -> None:
+    """Print means and their 95 % confidence intervals."""
+    table = Table(case, "policy", *FIGURES, title=title)
+    for case_name, policy, _, values in _rows(found):
+        triples = zip(values[::3], values[1::3], values[2::3], strict=True)
+        table.add_row(case_name, policy, *(f"{mean:,.1f} ({low:,.1f}-{high:,.1f})" for mean, low, high in triples))
+    Console(width=None if sys.stdout.isatty() else 220).print(table)
+
+
+def _rows(found: Found) -> Iterator[tuple[str, str, int, list[float]]]:
+    for (case, policy), pairs in found.items():
+        values: list[float] = []
+        for figure in FIGURES.values():
+            values += mean_and_interval(np.array([figure(hp, spot) for hp, spot in pairs]))
+        yield case, policy, len(pairs), values

@@ -1,0 +1,62 @@
+"""The simulator's tables: intervals, GFS without its parts, and a whole small run."""
+
+import numpy as np
+import pytest
+
+from benchmarks.simulate.intervals import mean_and_interval
+from benchmarks.simulate.managers import learn, manager
+from benchmarks.simulate.spot_workloads import DAY, PAST_DAYS, SpotTrial, spot_trial
+from simulate.cluster import NodeSpec
+from simulate.policies.spot.managed import Managed
+from tests.simulate.running import job, run, spot
+
+
+def test_an_interval_holds_the_mean_and_narrows_with_more_seeds() -> None:
+    mean, low, high = mean_and_interval(np.array([1.0, 2.0, 3.0, 6.0]))
+    assert mean == 3
+    assert 1 <= low < mean < high <= 6
+    _, closer_low, closer_high = mean_and_interval(np.array([1.0, 2.0, 3.0, 6.0] * 4))
+    assert closer_high - closer_low < high - low
+    assert mean_and_interval(np.array([5.0])) == (5, 5, 5)
+
+
+PAST = {"x": [0.0] * 24 * PAST_DAYS}
+NOW = PAST_DAYS * DAY
+
+
+def managed(name: str) -> Managed:
+    """A manager whose forecast is last week's peak: 0 here, so that spot jobs may have all that is idle."""
+    peak = learn(PAST, ("peak",), 0.9, 1)["peak"]
+    return Managed(manager(name, {"peak": peak, "orglinear": peak}), past=PAST)
+
+
+def test_best_fit_does_not_look_at_classes() -> None:
+    # `block` leaves node 0 half to a spot job; node 1 is half a high-priority job's. `second` goes beside that one under GFS, and best
+    # fit takes the lower number. Then a pod of 8 evicts one spot job under GFS, and under best fit waits for `first` to end.
+    jobs = [
+        spot("low", NOW, 6000, 4),
+        job("block", NOW + 1, 10, 4),
+        job("first", NOW + 2, 5000, 4),
+        job("second", NOW + 20, 6000, 4),
+        job("whole", NOW + 30, 10, 8),
+    ]
+    assert run(jobs, managed("gfs"), [8, 8])["whole"].first_start == NOW + 60
+    assert run(jobs, managed("gfs-s"), [8, 8])["whole"].first_start == NOW + 5002
+
+
+def test_random_victims_are_no_more_than_the_pods_need() -> None:
+    # Of 16 GPUs spot jobs have 14; the gang needs 12.
+    jobs = [*(spot(f"low-{k}", NOW, 900, 2) for k in range(7)), job("gang", NOW + 5, 10, 4, pods=3)]
+    runs = run(jobs, managed("gfs-p"), [8, 8])
+    assert sum(each.evictions for each in runs.values()) == 5
+    assert runs["gang"].first_start == NOW + 35
+
+
+@pytest.mark.slow
+def test_a_small_table_has_every_policy() -> None:
+    trial: SpotTrial = spot_trial(1, 2, 0.5, 0.1)
+    assert trial.nodes == [NodeSpec()] * 29
+    learnt = learn(trial.past, ("total",), 0.9, 1)
+    hp, low = trial.run("ours", Managed(manager("ours", learnt | {"orglinear": learnt["total"]}), past=trial.past))
+    assert hp.jobs == sum(each.submit_s >= trial.counts_from_s and each.job_id.startswith("hp") for each in trial.jobs)
+    assert (hp.evictions, hp.unfinished, low.unfinished) == (0, 0, 0)
