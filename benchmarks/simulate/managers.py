@@ -84,7 +84,7 @@ def learn(past: Mapping[str, Sequence[float]], names: Sequence[str], p: float, h
     found: dict[str, Estimator] = {}
     for name in names:
         found[name] = ESTIMATORS[name]()
-        found[name].upper(past, 0.0, PAST_DAYS * DAY, p, hours)
+        found[name].forecast(past, 0.0, PAST_DAYS * DAY, p, hours)
     return found
 
 
