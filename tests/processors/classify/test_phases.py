@@ -12,7 +12,7 @@ def classify(lines: list[str], context: ClassifyContext | None = None) -> str:
 
 def strange(begin: int, end: int) -> list[str]:
     return [
-        f"zug {20 * number} | verlust {3 - 0.01 * number:.4f} | tempo {81 + number % 5}.5"
+        f"zug {20 * number} | kummer {3 - 0.01 * number:.4f} | tempo {81 + number % 5}.5"
         for number in range(begin, end)
     ]
 
