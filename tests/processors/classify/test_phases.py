@@ -27,6 +27,16 @@ def test_parts_of_machines_that_are_counted_are_no_reports() -> None:
     assert classify([f"shard {number} has {5000 + 37 * number} cells" for number in range(12)]) == "o" * 12
 
 
+def test_lines_that_come_as_often_as_a_report_but_apart_are_no_parts_of_it() -> None:
+    lines = [
+        line
+        for n in range(1, 6)
+        for line in (f"loss: {n}.5", *["x"] * 5, f"stock left: {9 * n}", *["y"] * 5, f"room: {n}")
+    ]
+    found = classify(lines)
+    assert {found[place] for place, line in enumerate(lines) if line.startswith(("stock", "room"))} == {"o"}
+
+
 def test_what_stands_below_the_heading_of_an_evaluation_is_no_report() -> None:
     report = ["loss: {0}.5", "step time: 0.{0} s", "samples/s: 4{0}"]
     lines = [line.format(number) for number in range(1, 5) for line in ("train:", *report)]
