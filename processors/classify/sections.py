@@ -17,7 +17,7 @@ _WORDS, _LONGEST = 6, 100
 _HEADING_WORDS = 4
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_NAMED = re.compile(r"[:=|>]\s*+[-+]?\d|(?:(?<=\.\.)\s?|(?<=\s\s)|(?<=\t))[-+]?\d")
+_NAMED = re.compile(r"(?:(?:[:=|>]|\.{2}|\t)\s?|\s{2})[-+]?\d")
 
 
 def mark_of(template: str) -> str:
