@@ -10,7 +10,7 @@ class Watched(msgspec.Struct, array_like=True):
         text: A line of it, digits masked.
         key: Checksum of what its lines have in common.
         rows: Its first numbers; null for what is no number.
-        places: Of each row, which line of those watched it was.
+        places: Line of each row, rules and blank lines left out.
         count: Lines seen.
     """
 
@@ -27,7 +27,7 @@ class PhaseState(msgspec.Struct):
     Attributes:
         watched: Templates that are not decided yet, the one that was printed last at the end.
         decided: Whether the lines of a template tell of the training, by its key.
-        seen: Lines watched.
+        seen: Lines seen.
         reports: Lines that are reports by their words; counted until there are a few.
         evaluation: The last lines stand below the heading of an evaluation.
     """

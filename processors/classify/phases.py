@@ -22,7 +22,7 @@ from .context import OTHER, PROGRESS
 from .grounds import Ground
 from .kinds import kind_of
 from .phase_state import PhaseState, Watched
-from .sections import EVALUATION, PART, SECTION, mark_of
+from .sections import EVALUATION, NEUTRAL, PART, SECTION, mark_of
 from .words import BOOKKEEPING, EVALUATING, KEEPING, TRAINING
 
 ROWS, TEMPLATES, COLUMNS, DECIDED = 8, 24, 20, 128
@@ -37,8 +37,9 @@ GROWS = 0.9
 """Share of its moves that a counter rises."""
 KNOWN = 3
 """Lines that are reports by their words from which on no other words are taken for reports: an evaluation sounds like them."""
-TOGETHER, PARTS = 0.8, 3
-"""Share of its lines that a part of a report stands beside the same neighbour, and parts that a report has at least."""
+TOGETHER, NEAR, PARTS = 0.8, 2, 3
+"""Share of its lines that a part of a report stands beside the same neighbour, lines within which that is so, and parts that a report has
+at least."""
 _COUNTERS = (Role.STEP, Role.SAMPLE, Role.TOKEN, Role.EPOCH)
 _MEASURES = (Role.LOSS, Role.LOSS_PART, Role.RATE, Role.INTERVAL)
 
@@ -74,8 +75,14 @@ class PhaseReader:
         if state.reports < KNOWN:
             state.reports += classes.count(PROGRESS)
         loud = set(masked) - self._quiet
-        if not loud and not state.evaluation:
-            return classes
+        if loud or state.evaluation:
+            classes = self._corrected(classes, lines, masked, loud, state)
+        state.seen += len(lines)
+        return classes
+
+    def _corrected(
+        self, classes: str, lines: Sequence[str], masked: Sequence[str], loud: set[str], state: PhaseState
+    ) -> str:
         noted = {template: self._noted(template) for template in loud}
         late = state.reports >= KNOWN  # other words are taken for no more reports, but for parts of known ones
         told = {
@@ -118,11 +125,15 @@ class PhaseReader:
     ) -> None:
         """Take in the numbers of lines whose template is not decided, and decide those of which enough were seen."""
         by_key = {each.key: each for each in state.watched}
+        place = state.seen
         for line, text in zip(lines, masked, strict=True):
-            if found := told.get(text):
-                state.seen += 1
-                if found.key in by_key or found.key not in state.decided:
-                    _take(line, text, found, by_key, state)
+            place += self._noted(text).mark != NEUTRAL
+            found = told.get(text)
+            if found and (found.key in by_key or found.key not in state.decided):
+                if found.key not in by_key:
+                    by_key[found.key] = Watched(text, found.key)
+                    state.watched.append(by_key[found.key])
+                _take(line, place, found, by_key[found.key])
         often = [each for each in state.watched if len(each.rows) >= LEAST]
         if any(each.key not in state.decided or len(each.rows) == ROWS for each in often):
             self._decide(often, state)
@@ -225,11 +236,7 @@ def series_of(watched: Watched) -> TemplateSeries:
     )
 
 
-def _take(line: str, text: str, template: LineTemplate, by_key: dict[int, Watched], state: PhaseState) -> None:
-    watched = by_key.get(template.key)
-    if watched is None:
-        watched = by_key[template.key] = Watched(text, template.key)
-        state.watched.append(watched)
+def _take(line: str, place: int, template: LineTemplate, watched: Watched) -> None:
     watched.count += 1
     if len(watched.rows) < ROWS:
         shown = clean(line[:LONGEST])
@@ -238,7 +245,7 @@ def _take(line: str, text: str, template: LineTemplate, by_key: dict[int, Watche
         if len(row) > 1 and watched.rows and watched.rows[-1] == row:
             return  # another rank says the same
         watched.rows.append(row)
-        watched.places.append(state.seen)
+        watched.places.append(place)
 
 
 def _with_parts(due: Sequence[Watched], reports: Sequence[bool]) -> list[bool]:
@@ -259,7 +266,7 @@ def _with_parts(due: Sequence[Watched], reports: Sequence[bool]) -> list[bool]:
 
 def _together(one: Watched, other: Watched) -> bool:
     """Return whether the lines of `one` stand beside one of `other`, nearly all."""
-    beside = {place + step for place in other.places for step in (-1, 1)}
+    beside = {place + step for place in other.places for step in range(-NEAR, NEAR + 1)}
     return sum(place in beside for place in one.places) >= TOGETHER * len(one.places)
 
 

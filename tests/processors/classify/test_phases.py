@@ -12,7 +12,7 @@ def classify(lines: list[str], context: ClassifyContext | None = None) -> str:
 
 def strange(begin: int, end: int) -> list[str]:
     return [
-        f"zug {20 * number} | verlust {3 - 0.01 * number:.4f} | tempo {81 + number % 5}.5"
+        f"zug {20 * number} | kummer {3 - 0.01 * number:.4f} | tempo {81 + number % 5}.5"
         for number in range(begin, end)
     ]
 
@@ -25,6 +25,16 @@ def test_a_growing_counter_beside_a_loss_is_a_report_in_whatever_words() -> None
 
 def test_parts_of_machines_that_are_counted_are_no_reports() -> None:
     assert classify([f"shard {number} has {5000 + 37 * number} cells" for number in range(12)]) == "o" * 12
+
+
+def test_lines_that_come_as_often_as_a_report_but_apart_are_no_parts_of_it() -> None:
+    lines = [
+        line
+        for n in range(1, 6)
+        for line in (f"loss: {n}.5", *["x"] * 5, f"stock left: {9 * n}", *["y"] * 5, f"room: {n}")
+    ]
+    found = classify(lines)
+    assert {found[place] for place, line in enumerate(lines) if line.startswith(("stock", "room"))} == {"o"}
 
 
 def test_what_stands_below_the_heading_of_an_evaluation_is_no_report() -> None:
