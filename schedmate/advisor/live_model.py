@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-PREDICTOR = "predictor"
 FOLLOWED = 50_000
 """The newest jobs of the history that a model is brought up to date with; an older one says next to nothing of a new job."""
 

@@ -2,6 +2,9 @@
 
 from prometheus_client import Counter, Gauge
 
+from processors.advise.past.estimator import RESUBMISSION, SIMILAR, UNKNOWN
+from processors.advise.predictors.estimate import PREDICTOR
+
 
 class AdvisorMetrics:
     """Estimates given, how they turned out, and the models behind them."""
@@ -22,6 +25,10 @@ class AdvisorMetrics:
             ["method"],
             registry=None,
         )
+        for method in (RESUBMISSION, SIMILAR, PREDICTOR, UNKNOWN):  # so that an increase() sees its first event
+            self.estimates.labels(method)
+            self.scored.labels(method)
+            self.inside.labels(method)
         self.error = Gauge(
             "schedmate_advisor_error_ratio",
             "Median factor by which the newest estimates of the trained model were off; 1 is exact.",

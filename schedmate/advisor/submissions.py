@@ -8,14 +8,14 @@ import msgspec
 
 from processors.advise.past import MemoryHistory, PastEstimator, PastJob
 from processors.advise.past.estimator import UNKNOWN
-from processors.advise.predictors.estimate import Interval
+from processors.advise.predictors.estimate import PREDICTOR, Interval
 from records import Estimate, EventKind, JobEvent, Position, Record, derived_id
 from records.job_event import PIPE_SAYS
 
 from .drift import Drift
 from .history_file import HistoryFile
 from .job_views import completion, submission, submitted_job
-from .live_model import PREDICTOR, LiveModel
+from .live_model import LiveModel
 from .metrics import AdvisorMetrics
 
 FORGET_EVERY = 10_000

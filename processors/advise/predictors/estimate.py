@@ -8,6 +8,9 @@ from .dataset import Vector
 from .job import Submission
 from .similar import Candidates
 
+PREDICTOR = "predictor"
+"""`Estimate.method` of the record where a trained model answered."""
+
 
 class JobFeatures(msgspec.Struct, frozen=True):
     """All that a predictor may look at; `PastJobs.features` makes it at submission."""

@@ -28,7 +28,13 @@ from records import (
 from sinks.clickhouse import ClickHouseWriter
 from tests.sinks.conftest import Embedded
 
-NOW = float(int(time.time()))
+
+class Clock:
+    """When the history was written: tests may run long after their modules were imported."""
+
+    now = 0.0
+
+
 HOSTILE = "<script>document.title='owned'</script>\"'{{7*7}}/../?a=b&c#d\u202e"
 """A job's name: markup, a template, what means something in a link, and a mark that turns text round."""
 LINE = "CUDA error <img src=x onerror=\"document.title='owned'\"> \x1b[2J 'out of memory'"
@@ -37,14 +43,14 @@ LINE = "CUDA error <img src=x onerror=\"document.title='owned'\"> \x1b[2J 'out o
 def event(job: str, kind: str, ago: float, attempt: int = 0, **fields: Any) -> JobEvent:
     scheduler = {"nodes": ["n1"], "gpus": 2.0, "user": "alice", "scheduler": "slurm"}
     return JobEvent(
-        id=f"{job}/{attempt}/{kind}", job=job, attempt=attempt, kind=kind, time=NOW - ago, **(scheduler | fields)
+        id=f"{job}/{attempt}/{kind}", job=job, attempt=attempt, kind=kind, time=Clock.now - ago, **(scheduler | fields)
     )
 
 
 def metrics(job: str, steps: int, ago: float, attempt: int = 0) -> list[JobMetric]:
     return [
         JobMetric(
-            id=f"{job}/{attempt}/{step}", job=job, attempt=attempt, time=NOW - ago + step * 10, step=step, step_time_s=0.5,
+            id=f"{job}/{attempt}/{step}", job=job, attempt=attempt, time=Clock.now - ago + step * 10, step=step, step_time_s=0.5,
             throughput=64.0, throughput_unit="samples/s", loss=2.0 / (step + 1), confidence=0.9, method="stated",
         )
         for step in range(steps)
@@ -57,16 +63,18 @@ def failure(job: str, attempt: int = 0, **fields: Any) -> Failure:
         "error_type": "user_script", "faulty_component": "none", "signature": "cuda_out_of_memory", "source": "signature",
         "message": LINE, "node": "n1", "rank": 0, "confidence": 0.9, "restartable": False, "root": line, "evidence": [line],
     }  # fmt: skip
-    return Failure(id=f"{job}/{attempt}", job=job, attempt=attempt, revision=1, time=NOW - 300, **(known | fields))
+    return Failure(
+        id=f"{job}/{attempt}", job=job, attempt=attempt, revision=1, time=Clock.now - 300, **(known | fields)
+    )
 
 
 def decision(name: str, job: str, **fields: Any) -> Decision:
     known: dict[str, Any] = {"action": Action.RESTART, "mode": Mode.APPROVE, "policy": "restart", "reason": LINE}
-    return Decision(id=name, job=job, time=NOW - 200, expires=NOW + 3600, **(known | fields))
+    return Decision(id=name, job=job, time=Clock.now - 200, expires=Clock.now + 3600, **(known | fields))
 
 
 def result(name: str, job: str, outcome: Outcome) -> DecisionResult:
-    known = {"action": Action.RESTART, "time": NOW - 180, "outcome": outcome}
+    known = {"action": Action.RESTART, "time": Clock.now - 180, "outcome": outcome}
     return DecisionResult(id=f"result/{name}", decision_id=name, job=job, **known)  # type: ignore[arg-type]
 
 
@@ -77,14 +85,14 @@ def records() -> list[Record]:
         *metrics("steady", 60, 700),
         event("odd", "started", 900),
         *metrics("odd", 20, 400),
-        Alarm(id="odd/1", job="odd", kind="loss_spike", raised=True, time=NOW - 60, since=NOW - 70, detail=LINE),
+        Alarm(id="odd/1", job="odd", kind="loss_spike", raised=True, time=Clock.now - 60, since=Clock.now - 70, detail=LINE),
         event("again", "started", 2000),
         event("again", "ended", 1500, exit_code=1, state="FAILED"),
         event("again", "started", 1400, attempt=1),
         *metrics("again", 20, 1900),
         *metrics("again", 20, 1300, attempt=1),
         failure("again", error_type="infrastructure", signature="xid_fallen_off_bus", message="the GPU is gone"),
-        Checkpoint(id="again/c", job="again", number=1, state="durable", time=NOW - 1790, since=NOW - 1800, step=10, path="/c/10"),
+        Checkpoint(id="again/c", job="again", number=1, state="durable", time=Clock.now - 1790, since=Clock.now - 1800, step=10, path="/c/10"),
         event(HOSTILE, "started", 800),
         event(HOSTILE, "packed", 600, packed_with="steady"),
         event(HOSTILE, "ended", 300, exit_code=1, state="FAILED"),
@@ -100,20 +108,20 @@ def records() -> list[Record]:
         result("restart/again", "again", Outcome.DONE),
         *(
             Quota(
-                id=f"quota/{HOSTILE}/{ago}", cluster=HOSTILE, time=NOW - ago, until=NOW - ago + 300, quota=12.0 - ago / 1000, reason=LINE,
+                id=f"quota/{HOSTILE}/{ago}", cluster=HOSTILE, time=Clock.now - ago, until=Clock.now - ago + 300, quota=12.0 - ago / 1000, reason=LINE,
                 safety=1.0, guarantee=0.9, guaranteed_h=1, capacity=64.0, in_use=40.0, spot_in_use=8.0, forecaster="org_linear",
                 organisations=[
                     OrganisationDemand(organisation="small", in_use=8.0),
                     OrganisationDemand(organisation=HOSTILE, in_use=32.0, waiting=4.0, peak=36.0, median=34.0, upper=41.5),
                 ],
-                beyond=[BeyondQuota(job=HOSTILE, gpus=16.0, held=True, since=NOW - 500.25)],
+                beyond=[BeyondQuota(job=HOSTILE, gpus=16.0, held=True, since=Clock.now - 500.25)],
             )
             for ago in (3000, 2000, 60)
         ),
-        OperatorCommand(id="s1", command=Command.STOP, user="bob", time=NOW - 20, reason=LINE),
+        OperatorCommand(id="s1", command=Command.STOP, user="bob", time=Clock.now - 20, reason=LINE),
         *(
             GpuSample(
-                id=f"g{place}", node="n1", gpu=0, uuid="GPU-1", time=NOW - 700 + place * 10, utilisation=80,
+                id=f"g{place}", node="n1", gpu=0, uuid="GPU-1", time=Clock.now - 700 + place * 10, utilisation=80,
                 processes=[GpuProcess(pid=1, job="steady")],
             )
             for place in range(70)
@@ -122,7 +130,8 @@ def records() -> list[Record]:
 
 
 def write(embedded: Embedded) -> None:
-    """Write it all to the database."""
+    """Write it all to the database, as of now."""
+    Clock.now = float(int(time.time()))
     writer = ClickHouseWriter(embedded.connect)
     writer.write([(Position("made", 0, place), record) for place, record in enumerate(records())])
     writer.close()
