@@ -92,7 +92,10 @@ def records() -> list[Record]:
         *metrics("again", 20, 1900),
         *metrics("again", 20, 1300, attempt=1),
         failure("again", error_type="infrastructure", signature="xid_fallen_off_bus", message="the GPU is gone"),
-        Checkpoint(id="again/c", job="again", number=1, state="durable", time=Clock.now - 1790, since=Clock.now - 1800, step=10, path="/c/10"),
+        Checkpoint(
+            id="again/c", job="again", number=1, state="durable", time=Clock.now - 1790, since=Clock.now - 1800, step=10,
+            path="/c/10",
+        ),
         event(HOSTILE, "started", 800),
         event(HOSTILE, "packed", 600, packed_with="steady"),
         event(HOSTILE, "ended", 300, exit_code=1, state="FAILED"),
@@ -108,7 +111,8 @@ def records() -> list[Record]:
         result("restart/again", "again", Outcome.DONE),
         *(
             Quota(
-                id=f"quota/{HOSTILE}/{ago}", cluster=HOSTILE, time=Clock.now - ago, until=Clock.now - ago + 300, quota=12.0 - ago / 1000, reason=LINE,
+                id=f"quota/{HOSTILE}/{ago}", cluster=HOSTILE, time=Clock.now - ago, until=Clock.now - ago + 300,
+                quota=12.0 - ago / 1000, reason=LINE,
                 safety=1.0, guarantee=0.9, guaranteed_h=1, capacity=64.0, in_use=40.0, spot_in_use=8.0, forecaster="org_linear",
                 organisations=[
                     OrganisationDemand(organisation="small", in_use=8.0),
