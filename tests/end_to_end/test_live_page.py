@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.clickhouse,
     pytest.mark.redis,
     pytest.mark.slow,
+    pytest.mark.timeout(480),
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; apt-get install chromium"),
 ]
 PATIENCE_MS = 60_000
