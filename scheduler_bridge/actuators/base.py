@@ -54,6 +54,7 @@ class JobView:
         queued: Since when it is in the queue, or was last put there, in seconds since 1970; None where not known.
         opted_out: Its user wants it not to be restarted.
         successor: The id of the job that was submitted in its place, and that the rest is about; empty where it is the job itself.
+        lacks_places: Parts of it have no place to run, though others may run already (Kubernetes places each pod by itself).
     """
 
     job: str
@@ -74,6 +75,7 @@ class JobView:
     queued: float | None = None
     opted_out: bool = False
     successor: str = ""
+    lacks_places: bool = False
 
     def seen(self) -> dict[str, str]:
         """Return the view as `DecisionResult.seen` holds it."""

@@ -32,10 +32,11 @@ def objection_of_state(
 
 
 def _gains(decision: Decision, beneficiary: JobView | None) -> Objection | None:
-    """Ask that the job for which another one shall go still waits."""
+    """Ask that the job for which another one shall go still waits, if only in part: it may need the places of several."""
     if decision.action is not Action.EVICT or not decision.beneficiary:
         return None
-    if beneficiary is None or beneficiary.state is not SchedulerJobState.PENDING:
+    in_part = beneficiary and beneficiary.state is SchedulerJobState.RUNNING and beneficiary.lacks_places
+    if beneficiary is None or not (beneficiary.state is SchedulerJobState.PENDING or in_part):
         word = beneficiary.word or beneficiary.state if beneficiary else "unknown"
         return Objection(NAME, f"job {decision.beneficiary}, for which it should go, does not wait any more ({word})")
     return None

@@ -62,6 +62,7 @@ def view(name: str, job: Job, pods: Sequence[Pod]) -> JobView:
         priority=next((pod.spec.priority for pod in pods if pod.spec.priority is not None), None),
         acts=acts_of(job),
         opted_out=job.metadata.annotations.get(ANNOTATION) == "no",
+        lacks_places=any(lacks_a_place(pod) for pod in present(pods)),
     )
 
 
@@ -76,6 +77,15 @@ def outlives_eviction(job: Job, pods: int) -> bool:
     if first and first.action == "Ignore" and any(one.type == DISRUPTED for one in first.on_pod_conditions):
         return True
     return not rules and job.status.failed + pods <= job.spec.backoff_limit
+
+
+def lacks_a_place(pod: Pod) -> bool:
+    """True where the scheduler found no node for want of resources; of volumes the bridge knows nothing."""
+    return not pod.spec.node_name and any(
+        one.type == "PodScheduled" and one.status == "False" and one.reason == "Unschedulable"
+        and "Insufficient " in one.message and "volume" not in one.message
+        for one in pod.status.conditions
+    )  # fmt: skip
 
 
 def _left(job: Job, pods: Sequence[Pod]) -> bool:

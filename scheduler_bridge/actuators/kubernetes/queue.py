@@ -22,7 +22,7 @@ from scheduler_clients.kubernetes import (
     requested,
 )
 
-from .jobs import outlives_eviction, present, state_of, view
+from .jobs import lacks_a_place, outlives_eviction, present, state_of, view
 from .nodes import node_view
 from .owners import ruler_of
 
@@ -104,7 +104,7 @@ def _waiting(
     spec = pods[0].spec
     open_to = [node.metadata.name for node in nodes if admits(node, spec)]
     need = _need(pods, max((capacities[name].gpus for name in open_to), default=0))
-    unschedulable = all(_lacks_a_place(pod) for pod in pods)
+    unschedulable = all(lacks_a_place(pod) for pod in pods)
     # Where the scheduler itself preempts, it has chosen already; two must not.
     preempts = spec.preemption_policy != "Never" and lowest < (seen.priority or 0)
     blocked = need is not None and unschedulable and not preempts and not is_tied_to_pods(spec)
@@ -126,15 +126,6 @@ def _need(pods: Sequence[Pod], most: int) -> Need | None:
     if len(pods) % together:
         return None
     return Need(len(pods) // together, each[0] * together, each[1] * together, float(each[2] * together))
-
-
-def _lacks_a_place(pod: Pod) -> bool:
-    """True where the scheduler found no node for want of resources; of volumes the bridge knows nothing."""
-    return any(
-        one.type == "PodScheduled" and one.status == "False" and one.reason == "Unschedulable"
-        and "Insufficient " in one.message and "volume" not in one.message
-        for one in pod.status.conditions
-    )  # fmt: skip
 
 
 def _seconds(time: datetime | None) -> float:

@@ -55,6 +55,21 @@ def test_a_namespace_is_the_user_and_nodes_are_those_of_its_present_pods() -> No
     assert (seen.user, seen.nodes, seen.attempt) == ("a", ("n2",), 2)
 
 
+@pytest.mark.parametrize(
+    ("message", "lacks"),
+    [
+        ("0/4 nodes are available: 4 Insufficient nvidia.com/gpu.", True),
+        ("0/4 nodes are available: 4 node(s) had untolerated taint(s).", False),
+    ],
+)
+def test_a_job_of_which_one_pod_runs_may_lack_places_for_others(message: str, lacks: bool) -> None:
+    why = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+    waits = msgspec.convert({"metadata": {}, "status": {"phase": "Pending", "conditions": [why]}}, Pod)
+    seen = view("a/train", job(), [pod("Running"), waits])
+    assert (seen.state, seen.lacks_places) == (State.RUNNING, lacks)
+    assert not view("a/train", job(), [pod("Running")]).lacks_places
+
+
 @pytest.mark.parametrize(("said", "expected"), [("no", True), ("yes", False)])
 def test_an_annotation_keeps_a_job_from_being_restarted(said: str, expected: bool) -> None:
     assert view("a/train", job(annotations={"schedmate.io/restart": said}), []).opted_out is expected

@@ -214,3 +214,18 @@ def test_an_eviction_is_about_the_attempt_that_runs() -> None:
     assert objection_of_state(about, seen(SchedulerJobState.RUNNING), None, False) is None
     assert objection_of_state(about, seen(SchedulerJobState.RUNNING, attempt=1), None, False)
     assert objection_of_state(about, seen(SchedulerJobState.PENDING), None, False)
+
+
+@pytest.mark.parametrize(
+    ("beneficiary", "fine"),
+    [
+        (seen(SchedulerJobState.PENDING), True),
+        (seen(SchedulerJobState.RUNNING, lacks_places=True), True),
+        (seen(SchedulerJobState.RUNNING), False),
+        (seen(SchedulerJobState.STOPPING, lacks_places=True), False),
+        (None, False),
+    ],
+)
+def test_who_gains_by_an_eviction_still_waits_if_only_in_part(beneficiary: JobView | None, fine: bool) -> None:
+    about = decision(action=Action.EVICT, beneficiary="2")
+    assert (objection_of_state(about, seen(SchedulerJobState.RUNNING), beneficiary, False) is None) is fine

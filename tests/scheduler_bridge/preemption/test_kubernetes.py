@@ -20,6 +20,7 @@ from tests.servers.kubernetes import GPUS, NODES, Kubernetes
 pytestmark = [pytest.mark.kubernetes, pytest.mark.slow]
 
 ROUNDS = 12
+WIDE_ROUNDS = 10
 IGNORE = {
     "backoffLimit": 0,
     "podFailurePolicy": {
@@ -121,6 +122,43 @@ def test_pods_that_fill_a_node_together_take_one_place(
     pair = urgent(kubernetes, space, "pair", pods=2, gpus=GPUS // 2)
     step(bridge, lambda: len(kubernetes.running(pair)) == 2, lambda: [(one.job, one) for one in written.records])
     assert [decision.job for decision in written.decisions] == [full[2]]
+
+
+@pytest.mark.parametrize("places", [2, 3])
+def test_who_needs_several_places_gets_all_of_them(
+    kubernetes: Kubernetes,
+    actuator: KubernetesActuator,
+    space: str,
+    record_property: Callable[[str, object], None],
+    places: int,
+) -> None:
+    """Its first pods run in the first place while the others wait still. Prints how long it waited for all."""
+    took: list[float] = []
+    for number in range(WIDE_ROUNDS):
+        full = fill(kubernetes, space, f"low-{number}")
+        written = Written()
+        bridge = Bridge(actuator, settings(space), written)
+        staying = set(full[: len(NODES) - places])
+        for job in set(full) - staying:
+            bridge.accept(checkpoint(job, time.time()))
+        began = time.monotonic()
+        wide = urgent(kubernetes, space, f"wide-{number}", pods=2 * places, gpus=GPUS // 2)
+        step(
+            bridge,
+            lambda wide=wide: len(kubernetes.running(wide)) == 2 * places,  # type: ignore[misc]
+            lambda written=written: written.results,  # type: ignore[misc]
+        )
+        took.append(time.monotonic() - began)
+        assert len(written.decisions) == places
+        assert written.outcomes == [Outcome.STARTED, Outcome.DONE] * places
+        assert {job for job in full if kubernetes.running(job)} == staying
+        for job in (wide, *full):
+            path = "/apis/batch/v1/namespaces/" + job.replace("/", "/jobs/")
+            kubernetes.delete(path)
+        kubernetes.until(lambda: not kubernetes.api("GET", f"/api/v1/namespaces/{space}/pods")["items"], "all are gone")
+    took.sort()
+    record_property("seconds", took)
+    print(f"Job of {places} places → all pods run: median {took[len(took) // 2]:.2f} s, most {took[-1]:.2f} s")
 
 
 def test_who_waits_for_another_reason_or_may_not_be_evicted_moves_nobody(
