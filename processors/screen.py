@@ -14,7 +14,9 @@ import msgspec
 HEIGHT, WIDTH = 64, 1000
 """Rows and columns that are remembered. What stands further up is no longer reached, what stands further right is cut."""
 
-_CONTROL = re.compile(r"\x1b(?:\[([0-9;]{0,16})([A-HJKf])|\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\r\b]")
+_CONTROL = re.compile(
+    r"\x1b(?:\[([0-9;]{0,16})([A-HJKf])|\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\r\b]"
+)
 _MOVES = re.compile(r"\x1b\[[0-9;]{0,16}[A-DE-Hf]|[^\r]\x1b\[[0-9;]{0,16}[JK](?:\x1b\[[0-9;]{0,16}m)?+[^\s\x1b]")
 """What only a screen can obey: a move, or what is erased between two texts."""
 
