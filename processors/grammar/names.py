@@ -198,7 +198,7 @@ def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: C901, PLR0
     if _STEP_TIME.search(text):
         return Meaning.STEP_TIME, units.time_in(name) or 1.0, ""
     if _SPEED.search(text) and not text.startswith(("throughput/total", "total")):
-        return Meaning.RATE, 1.0, units.SAMPLES + units.per_device(name)
+        return Meaning.RATE, 1.0, units.UNNAMED + units.per_device(name)
     if _LOSS.search(text) and not _LOSS_NOT.search(text):
         return Meaning.LOSS, 1.0, ""
     if _NOT.search(text) and not _CLOCK.search(text):

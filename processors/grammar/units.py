@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 
 SAMPLES, TOKENS, STEPS = "samples/s", "tokens/s", "it/s"
+UNNAMED = "/s"
+"""Of a rate that does not say what it counts: `throughput: 512`."""
 
 _TIMES = {"ms": 1e-3, "msec": 1e-3, "msecs": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3, "us": 1e-6, "µs": 1e-6}
 _TIMES |= dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0)

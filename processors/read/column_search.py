@@ -52,6 +52,7 @@ class ColumnSearch:
         found = assign(often, self._proposer or shipped())
         state.step = _chosen(often, found.steps, LEAST_STEP, MARGIN_STEP)
         state.loss = _chosen(often, found.losses, LEAST_LOSS, MARGIN_LOSS)
+        state.no_loss = not found.losses or found.losses[0].score < LEAST_LOSS
 
 
 @cache

@@ -69,6 +69,7 @@ class KeptSeries(msgspec.Struct):
         due: Rows after which the solver looks at them again.
         step: The columns of the training's step; null where none is likely enough.
         loss: Those of its loss.
+        no_loss: When it was last looked for, no column was likely enough to be the loss.
         settled: Reports tell all that the solver could, and it did not object: nothing is kept any more.
         idle: Lines to pass over: those before told nothing new.
         rounds: How often that was so.
@@ -82,6 +83,7 @@ class KeptSeries(msgspec.Struct):
     due: int = FIRST
     step: Chosen | None = None
     loss: Chosen | None = None
+    no_loss: bool = False
     settled: bool = False
     idle: int = 0
     rounds: int = 0

@@ -47,7 +47,7 @@ def of_columns(
     None where they add nothing.
     """
     if _passes_over(view, state, reported):
-        return None
+        return _without_part(reported, state)
     kept = state.kept
     if not columns.take(zip(view.numbers, view.lines, view.times, strict=True), kept):
         return None
@@ -55,13 +55,21 @@ def of_columns(
     newest = max([*(each.line for each in counted[-1:]), *(each.line for each in lossy[-1:])], default=0)
     if reported is None and (newest not in view.numbers or not _trains(state, counted, lossy)):
         _rest(state)
-        return None
+        return _without_part(reported, state)
     measured = reported or measured_before(view, state, view.numbers.index(newest), len(counted))
     completed = _with_loss(_with_step(measured, counted, state), lossy, state)
     if completed != measured:
-        return completed
+        return _without_part(completed, state) or completed
     _rest(state, settled=reported is not None and _is_settled(reported))
-    return None
+    return _without_part(reported, state)
+
+
+def _without_part(metric: JobMetric | None, state: TrackState) -> JobMetric | None:
+    """Return `metric` without the loss that the name of a part tells alone, no column being likely to be the loss; None where it stays."""
+    if metric is None or metric.loss is None or not state.kept.no_loss or not state.window:
+        return None
+    rank = min((report.loss_rank for report in state.window if report.has_loss), default=0)
+    return msgspec.structs.replace(metric, loss=None) if rank == _PART_RANK else None
 
 
 def _passes_over(view: ClassifiedChunk, state: TrackState, reported: JobMetric | None) -> bool:
@@ -70,9 +78,9 @@ def _passes_over(view: ClassifiedChunk, state: TrackState, reported: JobMetric |
         return True  # a log that says when runs begin has counters of its own
     if state.kept.settled or _sure(reported, state.window):
         if _is_settled(reported):
-            state.kept = state.kept if state.kept.settled else KeptSeries(settled=True)
+            state.kept = state.kept if state.kept.settled else KeptSeries(settled=True, no_loss=state.kept.no_loss)
             return True
-        state.kept = KeptSeries()
+        state.kept = KeptSeries(no_loss=state.kept.no_loss)
     if state.kept.idle:
         state.kept.idle = max(0, state.kept.idle - len(view.lines))
         return True
@@ -84,7 +92,10 @@ def _rest(state: TrackState, *, settled: bool = False) -> None:
     if state.kept.seen >= SETTLED:
         rounds = state.kept.rounds
         state.kept = KeptSeries(
-            settled=settled, idle=0 if settled else _IDLE << (2 * min(rounds, 4)), rounds=rounds + 1
+            settled=settled,
+            idle=0 if settled else _IDLE << (2 * min(rounds, 4)),
+            rounds=rounds + 1,
+            no_loss=state.kept.no_loss,
         )
 
 
