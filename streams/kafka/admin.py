@@ -138,7 +138,7 @@ _CHECKED = ("message.timestamp.type", "cleanup.policy")
 
 
 def _config_problems(connection: Connection, names: Iterable[str]) -> list[str]:
-    """Return a sentence for each setting of `names` that loses or delays messages."""
+    """Return a sentence for each setting of `names` that loses or delays messages, as far as this user may see them."""
     wanted = {layout.name: layout.config for layout in LAYOUTS if layout.name in names}
     asked = [ConfigResource(ConfigResourceType.TOPIC, name, dict.fromkeys(_CHECKED)) for name in wanted]
     with admin_client(connection, "ask how the topics are configured") as client:
@@ -148,7 +148,7 @@ def _config_problems(connection: Connection, names: Iterable[str]) -> list[str]:
         f"kafka-configs.sh --alter --entity-type topics --entity-name {name} --add-config '{key}=[{wanted[name][key]}]'"
         for name in sorted(found)
         for key in _CHECKED
-        if set(found[name][key]["value"].split(",")) != set(wanted[name][key].split(","))
+        if key in found[name] and set(found[name][key]["value"].split(",")) != set(wanted[name][key].split(","))
     ]
 
 
