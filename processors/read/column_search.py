@@ -5,6 +5,9 @@ from functools import cache
 
 import msgspec
 
+from processors.grammar import names
+from processors.grammar.fields import name_before
+
 from .assignment import Candidate, assign, decided
 from .kept import Chosen, KeptRow, KeptSeries, observe, series_of
 from .proposer.linear import LinearProposer
@@ -52,7 +55,14 @@ class ColumnSearch:
         found = assign(often, self._proposer or shipped())
         state.step = _chosen(often, found.steps, LEAST_STEP, MARGIN_STEP)
         state.loss = _chosen(often, found.losses, LEAST_LOSS, MARGIN_LOSS)
-        state.no_loss = not found.losses or found.losses[0].score < LEAST_LOSS
+        doubtful = not found.losses or found.losses[0].score < LEAST_LOSS
+        state.no_loss = doubtful and _named_losses(often) > 1
+
+
+def _named_losses(series: Sequence[TemplateSeries]) -> int:
+    """Return how many columns the name of a loss stands before."""
+    known = [names.meaning(name_before(column.before)) for each in series for column in each.columns]
+    return sum(meant is not None and meant[0] is names.Meaning.LOSS for meant in known)
 
 
 @cache

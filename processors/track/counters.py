@@ -7,7 +7,7 @@ from itertools import pairwise
 import msgspec
 
 from .pace import GROWING
-from .reports import BAR, Report
+from .reports import BAR, Report, inside_a_step
 
 _FEW = 4
 """One report in so many must count to an end before that is taken for the end of the training loop."""
@@ -19,6 +19,92 @@ def tagged(window: Sequence[Report]) -> Sequence[Report]:
     if len(tags) < max(GROWING, len(window)) or any(a >= b for a, b in pairwise(tags)):
         return window
     return [msgspec.structs.replace(report, step=report.rank, rank=None) for report in window]
+
+
+def swapped(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` with `N` as the step of reports that print `k/N` where `N` counts and `k` stands still: `k` is the epoch.
+
+    Bars are left alone: theirs ends at `N`, and the next may end elsewhere.
+    """
+    if all(report.total is None for report in window):
+        return window
+    odd = set()
+    for shape in {report.shape for report in window if report.total is not None and BAR not in report.times}:
+        counted = [(report.step, report.total) for report in window if report.shape == shape and report.total]
+        pairs = list(pairwise(counted))
+        counts = sum(
+            k == later and n < total for (k, n), (later, total) in pairs if n is not None and total is not None
+        )
+        if counts and counts * 2 > len(pairs):
+            odd.add(shape)
+    if not odd:
+        return window
+    return [
+        msgspec.structs.replace(report, step=report.total, total=None, epoch=float(report.step or 0))
+        if report.shape in odd and report.total is not None
+        else report
+        for report in window
+    ]
+
+
+def of_epochs(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` with a bare `k/N` as the epoch where each report, one further than the last, holds an evaluation too.
+
+    Their times and speeds are those of epochs, and left out. Bars are left alone: they show the last evaluation at every step.
+    """
+    bare = [
+        report
+        for report in window
+        if report.unnamed and report.evaluated and report.epoch is None and BAR not in report.times
+    ]
+    pairs = list(pairwise(report.step or 0 for report in bare))
+    if len(pairs) < GROWING - 1 or any(later - earlier != 1 for earlier, later in pairs):
+        return window
+    shapes = {report.shape for report in bare}
+    return [
+        msgspec.structs.replace(
+            report, step=None, total=None, epoch=float(report.step or 0), step_rate=None, times={}, rates={}
+        )
+        if report.shape in shapes and report.unnamed
+        else report
+        for report in window
+    ]
+
+
+def moving(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` without batches that stand still from epoch to epoch: the size of one, not its number."""
+    open_ended = [report for report in window if report.step is not None and report.total is None]
+    names = {report.step_name for report in open_ended if report.step_name.lower().endswith("batch")}
+    still = {
+        name
+        for name in names
+        if len({report.step for report in open_ended if report.step_name == name}) == 1
+        and len({report.epoch for report in open_ended if report.step_name == name}) >= GROWING
+    }
+    if not still:
+        return window
+    return [msgspec.structs.replace(report, step=None) if report.step_name in still else report for report in window]
+
+
+def outermost(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` without the steps of loops inside a step: of micro-batches, while another line counts the steps."""
+    outer = [report for report in window if report.total is None and report.step is not None]
+    ended = [report for report in window if report.total is not None] if outer else []
+    inner = {report.line for report in ended if any(inside_a_step(report, other) for other in outer)}
+    if not inner:
+        return window
+    return [
+        msgspec.structs.replace(report, step=None, total=None) if report.line in inner else report for report in window
+    ]
+
+
+def past(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` without bars that more reports with a loss have followed than they count: they were of a preparation."""
+    last = max((place for place, report in enumerate(window) if report.bare), default=-1)
+    after = window[last + 1 :]
+    if last < 0 or len(after) < max(GROWING, window[last].total or 0) or not all(report.has_loss for report in after):
+        return window
+    return [report for report in window if not report.bare]
 
 
 def one_loop(window: Sequence[Report]) -> Sequence[Report]:

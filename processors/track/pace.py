@@ -33,8 +33,13 @@ _PAUSE = 4
 _LONGEST = 30 * 86400.0
 """Seconds between two reports beyond which their stamps are of two kinds: one has no year, or no date."""
 
+_NEARLY, _FAR, _LONGEST_STEP = 0.05, 10, 600.0
+
 _LOOSE, CLOSE_TO = 0.5, (0.75, 1.33)
 """Share of its differences that the pace of a counter without reports must explain, and how nearly."""
+
+_STRAIGHT = 0.5
+"""Share of its moves that a clock goes forward in all; it moves back where several ranks print theirs by turns."""
 
 GROWING = 4
 """Values of a field that must grow, one after the other, before it is taken for a clock whatever its name."""
@@ -135,9 +140,15 @@ def growing(window: Sequence[Report]) -> list[str]:
         role = key.split(":", 1)[0]
         values = [report.times[key] for report in window if key in report.times]
         grows = role != "step" and len(values) >= GROWING and _grows(values)
-        if role == "clock" or grows:
+        if (role == "clock" and not _wanders(values)) or (grows and not _creeps(window, key)):
             found.append(key)
     return sorted(found, key=lambda key: not key.startswith("clock"))
+
+
+def _wanders(values: Sequence[float]) -> bool:
+    """Return whether `values` go up and down by turns: times of single steps, whatever their name says."""
+    moves = [later - earlier for earlier, later in pairwise(values) if later >= earlier / 2]
+    return len(moves) >= GROWING - 1 and any(moves) and sum(moves) < _STRAIGHT * sum(map(abs, moves))
 
 
 def _grows(values: Sequence[float]) -> bool:
@@ -145,6 +156,19 @@ def _grows(values: Sequence[float]) -> bool:
     falls = [(a, b) for a, b in pairwise(values) if a > b]
     begun_anew = all(b < a / 2 for a, b in falls) and len(falls) * GROWING < len(values)
     return begun_anew and len(set(values)) >= GROWING
+
+
+def _creeps(window: Sequence[Report], key: str) -> bool:
+    """Return whether a time that grows is one of a step all the same: nearly constant, and far too long for time since the start."""
+    counted = [(report.step, report.times[key]) for report in window if key in report.times and report.step]
+    if len(counted) < GROWING:
+        return False
+    (begin, first), (end, last) = counted[0], counted[-1]
+    if end <= begin:
+        return False
+    return (
+        last < _LONGEST_STEP and last - first < _NEARLY * first and last / end > _FAR * (last - first) / (end - begin)
+    )
 
 
 def _field(key: str) -> Clock:

@@ -264,6 +264,20 @@ def _repeats(report: Report, line: Report) -> bool:
     return bool(line.times.keys() & report.times.keys() or line.rates.keys() & report.rates.keys())
 
 
+def inside_a_step(inner: Report, outer: Report) -> bool:
+    """Return whether `inner` counts parts of a step that `outer` counts: to an end that the other counter, which has none, went beyond.
+
+    Bars are left alone: those of epochs begin anew too.
+    """
+    if inner.total is None or BAR in inner.times or inner.shape == outer.shape:
+        return False
+    if outer.total is not None or outer.step is None or outer.unnamed:
+        return False
+    return inner.step_name != outer.step_name and (
+        outer.step > inner.total or _GLOBAL.search(outer.step_name) is not None
+    )
+
+
 def join(report: Report, line: Report) -> None:
     """Add what `line` says to `report`."""
     if line.rank != report.rank and line.rank is not None and line.shape == report.shape:
@@ -317,9 +331,11 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
             if same and report.rank is not None and report.rank != line.rank:
                 join(report, line)
                 return
-    for earlier in window[-_LOOK_BACK:]:
+    newest = window[-_LOOK_BACK:]
+    for earlier in newest:
         if earlier.shape == line.shape and _falls_back(earlier, line):
-            window.clear()
+            if not any(inside_a_step(line, outer) for outer in newest):
+                window.clear()
             break
     window.append(line)
     if len(window) > limit:

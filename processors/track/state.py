@@ -5,6 +5,7 @@ import msgspec
 from processors.read.events import EventState
 from processors.read.kept import KeptSeries
 
+from .nested_bars import Bar
 from .reports import Report
 from .section_scope import Loop
 from .template_reading.check import Template, TemplatePoint, point
@@ -33,6 +34,8 @@ class TrackState(msgspec.Struct):
         header: Names of the columns of the table under way.
         pending: The last line, where it may be the header of a table that begins in the next chunk.
         loop: What the last line announced, or the bar that it drew.
+        drawn: The bar drawn last.
+        bar: The newest bar beside reports that state no speed.
         named: A report has named its step. Bars without a loss are left out from then on: they may be those of an evaluation.
         loss: The newest loss; null where none was printed, or no number.
         loss_not_finite: The newest loss is no number.
@@ -46,6 +49,8 @@ class TrackState(msgspec.Struct):
     header: list[str] = []
     pending: str = ""
     loop: Loop = msgspec.field(default_factory=Loop)
+    drawn: Bar = msgspec.field(default_factory=Bar)
+    bar: Report | None = None
     named: bool = False
     loss: float | None = None
     loss_not_finite: bool = False

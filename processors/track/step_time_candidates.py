@@ -6,15 +6,19 @@ gains; one that contradicts it is dropped, whatever its name says; below a thres
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from statistics import fmean
 
+from msgspec.structs import replace
+
+from processors.grammar.units import SAMPLES, UNNAMED
 from processors.read.robust import median, robust_median, spread
 
 from .pace import GROWING, ObservedStepTime, growing, pairs
 from .reports import Report
-from .step_time_candidate import CLOSE, ENOUGH, StepTimeCandidate, against, reference, scored
+from .step_time_candidate import CLOSE, ENOUGH, NEAR, StepTimeCandidate, against, reference, scored
 
 _FEW = 4
 """One report in so many must hold a field before it speaks for all: a summary at the end may call anything a speed."""
@@ -30,10 +34,15 @@ _PART = re.compile(
 _OF_EPOCHS = re.compile(r"(?i)^span:(?:.*[^a-z])?epochs?(?:[^a-z]|$)")
 _WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)")
 _LOOP = 0.55
+_LONGEST_WAIT = 1800.0
+"""Seconds between two reports that nobody waits for."""
 _SINCE = re.compile(
     r"(?i)\bsince (?:the )?last\b|\binterval\b|\blast (?:log|report|print)|\bbetween (?:logs|reports|prints)\b"
 )
-_FALLEN = 0.7
+_TOOK = re.compile(r"(?i)(?:^|[^a-z])(?:took|taken|elapsed|spent)(?:[^a-z]|$)")
+"""Where no clock decides, a time of this name is that of all steps since the report before."""
+_PASS = re.compile(r"(?i)(?:^|[^a-z])(?:fwd|forward|bwd|backward)(?:[^a-z]|$)")
+_SHORTER, _FALLEN = 0.9, 0.7
 _PRIOR = {"step": 0.8, "time": 0.6, "clock": 0.6, "span": 0.35}
 
 
@@ -45,6 +54,9 @@ def readings(window: Sequence[Report], paces: Sequence[ObservedStepTime]) -> lis
         for key in _keys(window)
         if (reading := (_of_interval if _SINCE.search(key) else _stated)(window, key, clock))
     ]
+    if clock is None:
+        found = [_bearable(reading, window) for reading in found]
+    found = _wholes(found, window)
     rates = [1 / report.step_rate for report in window if report.step_rate]
     seconds = robust_median(rates)
     if seconds is not None and len(rates) * _FEW >= len(window):
@@ -125,6 +137,8 @@ def _stated(window: Sequence[Report], key: str, clock: ObservedStepTime | None) 
         elif _WHOLE.search(name):
             score += 0.15
     what = f"`{name}`" if name and not name.isdigit() else "a time without a name"
+    if len(values) >= 4 and _counts(values):
+        return StepTimeCandidate(what, "stated", seconds, 0.0, "grows like a counter: no time of a step", key=key)
     if role == "span" and _counts_down(values):
         return StepTimeCandidate(what, "stated", seconds, 0.0, "falls all the time: what remains", key=key)
     return against(
@@ -146,6 +160,28 @@ def _of_counter(name: str, counted: Sequence[Report]) -> bool:
     """Return whether a time bears the name of what is counted: `Generation time` under `Running generation 7`."""
     words = {report.step_name.lower().rpartition(" ")[2] for report in counted}
     return name.lower().partition(" ")[0] in words
+
+
+def _bearable(reading: StepTimeCandidate, window: Sequence[Report]) -> StepTimeCandidate:
+    """Return `reading`, or that of all steps since the report before, where its name or its length says so."""
+    apart = [(later.step or 0) - (earlier.step or 0) for earlier, later in pairs(window)]
+    stride = median(apart) if apart and not reading.key.startswith("step:") else 1
+    long = reading.seconds * stride >= _LONGEST_WAIT
+    if stride <= 1 or not (long or (_TOOK.search(reading.key) and _fills_batches(reading.seconds, stride, window))):
+        return reading
+    what = f"{reading.what} over {stride:g} steps"
+    why = "of one step, it would be half an hour to the next report" if long else "its name is that of time gone by"
+    return replace(reading, what=what, seconds=reading.seconds / stride, why=why, stride=stride)
+
+
+def _fills_batches(seconds: float, steps: float, window: Sequence[Report]) -> bool:
+    """Return whether the samples of so many seconds, by the stated rate, are a whole number a step; True where none is stated."""
+    rates = [report.rates.get(SAMPLES, report.rates.get(UNNAMED)) for report in window]
+    rate = robust_median([each for each in rates if each is not None])
+    if rate is None:
+        return True
+    batch = rate * seconds / steps
+    return batch >= 1 - NEAR and abs(batch - round(batch)) < NEAR * batch
 
 
 def _of_interval(window: Sequence[Report], key: str, clock: ObservedStepTime | None) -> StepTimeCandidate | None:
@@ -172,6 +208,28 @@ def _counts_down(values: Sequence[float]) -> bool:
     if values[-1] > _FALLEN * median(values) and any(value != int(value) for value in values):
         return False
     return len(values) >= ENOUGH and len(set(values)) >= ENOUGH and falls * 8 >= 7 * (len(values) - 1)
+
+
+def _counts(values: Sequence[float]) -> bool:
+    """Return whether whole numbers grow by the same step nearly each time."""
+    if any(value != int(value) for value in values):
+        return False
+    (usual, often), *_ = Counter(later - earlier for earlier, later in pairwise(values)).most_common(1)
+    return usual > 0 and often * 4 >= 3 * (len(values) - 1)  # it may begin anew at an epoch
+
+
+def _wholes(found: list[StepTimeCandidate], window: Sequence[Report]) -> list[StepTimeCandidate]:
+    """Take credit from times that are shorter than a part of the step: a step lasts as long as its passes at least."""
+    passes = {key for key in {key for report in window for key in report.times} if _PASS.search(key)}
+    longest = max(
+        (median(report.times[key] for report in window if key in report.times) for key in passes), default=0.0
+    )
+    return [
+        scored(reading, reading.score - 0.5, f"{reading.why}; shorter than a pass of the step", reading.agrees)
+        if reading.seconds < _SHORTER * longest and reading.key not in passes
+        else reading
+        for reading in found
+    ]
 
 
 def _of_clock(pace: ObservedStepTime, clock: ObservedStepTime | None) -> StepTimeCandidate:

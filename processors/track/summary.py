@@ -12,8 +12,8 @@ from processors.grammar.prefix import strip_prefix
 from processors.grammar.units import SAMPLES, UNNAMED
 from processors.read.robust import robust_median
 
-from .counters import main_shape, one_loop, tagged
-from .pace import ObservedStepTime, clocked, paces
+from .counters import main_shape, moving, of_epochs, one_loop, outermost, past, swapped, tagged
+from .pace import ObservedStepTime, clocked, paces, pairs
 from .reports import BAR, Report
 from .step_time_candidate import StepTimeCandidate, reference
 from .step_time_candidates import THRESHOLD, readings, unsteady
@@ -68,26 +68,28 @@ def _plain(text: str) -> bool:
 
 def summarise(window: Sequence[Report]) -> Summary:
     """Return what the reports of one run, oldest first, say together. `window` is not empty."""
-    window = one_loop(tagged(window))
+    window = one_loop(past(of_epochs(moving(outermost(swapped(tagged(window)))))))
     shape = main_shape(window)
     main = [report for report in window if report.shape == shape]
     alike = _alike(window, main)
     ordered = [*alike, *main[::-1], *window[::-1]]
     by_sample = all(report.unnamed and report.rates and not report.step_rate for report in main)
+    samples = _counts_samples(main) and not by_sample
     clocks = paces(window)
-    weighed = readings(window, [] if by_sample else clocks)
+    weighed = readings(window, [] if samples or by_sample else clocks)
     best = weighed[0] if weighed and weighed[0].score >= THRESHOLD else None
     throughput, unit = _throughput(window, alone=best is None)
-    if best is not None and unit is not None and not by_sample and _may_count_else(window, unit):
-        throughput, unit = None, None
+    if best is not None and unit is not None and unit.startswith(UNNAMED) and not by_sample:
+        throughput, unit = None, None  # it may be one of steps, samples or tokens: the step time tells more
     if throughput is None:
-        throughput, unit = _counted(window, best)
+        throughput, unit = _counted(window, clocks if samples else [], best)
     if unit is not None and unit.startswith(UNNAMED):
         unit = SAMPLES + unit.removeprefix(UNNAMED)
     if best is not None and throughput is not None and _per_sample(best, clocks, throughput, unit):
         best = None  # the counter counts what the rate does: samples, tokens, environment steps
-    bar = any(BAR in report.times for report in main)
-    samples = by_sample and not bar and _at_rate(clocks, best, throughput, unit)
+    samples = samples or (
+        by_sample and not any(BAR in report.times for report in main) and _at_rate(clocks, best, throughput, unit)
+    )
     counted = next((report for report in ordered if report.step is not None and not samples), None)
     lossy = _newest_loss(window, alike, main)
     epoch = next((report for report in ordered if report.epoch is not None), None)
@@ -109,15 +111,6 @@ def summarise(window: Sequence[Report]) -> Summary:
     )
 
 
-def _may_count_else(window: Sequence[Report], unit: str) -> bool:
-    """Return whether a rate may be one of steps or tokens, since it names nothing, or of one rank alone: the step time tells more."""
-    if unit.startswith(UNNAMED):
-        return True
-    newest = next(report for report in reversed(window) if unit in report.rates)
-    alike = all(rate == newest.rates[unit] for rate in newest.rank_rates.values())
-    return newest.rank is not None and alike and not unit.endswith("/gpu")
-
-
 def _per_sample(
     best: StepTimeCandidate, clocks: Sequence[ObservedStepTime], throughput: float, unit: str | None
 ) -> bool:
@@ -136,6 +129,24 @@ def _at_rate(
         return False
     single = best is not None and _SAME[0] <= best.seconds * throughput <= _SAME[1]  # one sample a step
     return not single and _SAME[0] <= clock.seconds * throughput <= _SAME[1]
+
+
+def _counts_samples(reports: Sequence[Report]) -> bool:
+    """Return whether a bare `k/N` counts samples, not steps.
+
+    Reports come every round number of steps (10, 50, 200); of samples, every batch size times that (640, 1280).
+    """
+    if len(reports) < 4 or not all(report.unnamed for report in reports):
+        return False
+    if any(report.step_rate or any(key.startswith("step:") for key in report.times) for report in reports):
+        return False  # the bar says what it counts
+    strides = {
+        later.step - earlier.step for earlier, later in pairs(reports) if later.step and earlier.step is not None
+    }
+    if len(strides) != 1:
+        return False
+    stride = strides.pop()
+    return stride >= 32 and 2 * stride % 10 ** (len(str(stride)) - 1) != 0
 
 
 def _newest_loss(window: Sequence[Report], alike: Sequence[Report], main: Sequence[Report]) -> Report | None:
@@ -205,8 +216,12 @@ def _of_all(report: Report, unit: str) -> float:
     return own if unit != next(iter(report.rates)) or all(other == own for other in others) else own + sum(others)
 
 
-def _counted(window: Sequence[Report], best: StepTimeCandidate | None) -> tuple[float | None, str | None]:
+def _counted(
+    window: Sequence[Report], samples: Sequence[ObservedStepTime], best: StepTimeCandidate | None
+) -> tuple[float | None, str | None]:
     """Return the throughput that counters of samples or tokens give by the clock, where none is printed."""
+    if samples:
+        return 1 / samples[0].seconds, SAMPLES
     if done := _neighbours(window, lambda _, later: later.done):
         return 1 / done.seconds, SAMPLES
     if best is None and (counted := _neighbours(window, lambda earlier, later: _more(earlier.count, later.count))):

@@ -18,11 +18,12 @@ from records import Evidence, JobMetric, Position, derived_id
 
 from . import tables
 from .learned import completed, follow
+from .nested_bars import NestedBars
 from .of_columns import of_columns
 from .of_events import of_events
 from .ranks import of_stream
 from .reports import Report, add, read
-from .scan import Scan, bare_bar
+from .scan import Scan, bare_bar, of_bar
 from .section_scope import SectionScope
 from .state import TrackState
 from .summary import Summary, agree, summarise
@@ -30,6 +31,9 @@ from .template_reading.check import Template
 
 REPORTS = 20
 """Newest reports that numbers rest on."""
+
+_OF_BAR = 0.6
+"""Confidence of the speed that a bar beside the reports shows."""
 
 _MORE = 5
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
@@ -122,11 +126,13 @@ class MetricTracker:
 
     def _observe(self, view: ClassifiedChunk, state: TrackState, *, may_wait: bool) -> JobMetric | None:
         headers = tables.Headers(view, state.pending)
-        headings = SectionScope(view, state.loop)
+        headings, nested_bars = SectionScope(view, state.loop), NestedBars(view, state.drawn)
         tables.find_header(view, state, headers)
-        state.loop = headings.last()
+        state.loop, state.drawn = headings.last(), nested_bars.last()
         told = self._observe_events(view, state)
-        reported = self._observe_reports(view, state, headers, headings.foreign, may_wait=may_wait)
+        reported = self._observe_reports(
+            view, state, headers, lambda place: headings.foreign(place) or nested_bars.second(place), may_wait=may_wait
+        )
         made = of_events(view, state, told, reported) or reported
         made = of_columns(view, state, self._columns, made) or made
         if reported is None and made is not None:
@@ -183,7 +189,19 @@ class MetricTracker:
             state.reported_at = state.window[-1].time
             return metric
         state.reported_at = 0.0  # a first speed is worth a look at every report
-        return metric
+        return self._of_bar(view, state, metric)
+
+    def _of_bar(self, view: ClassifiedChunk, state: TrackState, metric: JobMetric) -> JobMetric:
+        """Add the speed of the newest bar that stands where the reports do: they name their step, but no time."""
+        place = view.classes.rfind(PROGRESS)
+        while place >= 0 and not bare_bar(view.lines[place]):
+            place = view.classes.rfind(PROGRESS, 0, place)
+        bar = self._read(view, state, place)[0] if place >= 0 else None
+        state.bar = bar or state.bar
+        seconds = of_bar(state.bar, metric.step, metric.epoch) if state.bar else None
+        if seconds is None:
+            return metric
+        return msgspec.structs.replace(metric, step_time_s=seconds, method="rate", confidence=_OF_BAR)
 
     def _scan(
         self, view: ClassifiedChunk, state: TrackState, headers: tables.Headers, foreign: Callable[[int], bool]
