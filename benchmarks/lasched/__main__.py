@@ -54,6 +54,7 @@ def main() -> None:
         metavar="NAME",
         help=f"of {', '.join(NAMES)}; default: all",
     )
+    tables.add_argument("--last", type=int, metavar="N", help="only the last N jobs submitted; default: all")
     tables.add_argument("--plots", type=Path, help="folder for reliability.png and errors.png")
     september = commands.add_parser("september", help="Venus: learn from April to 6 July, predict September")
     september.add_argument("--trace", type=Path, default=TRACES / "helios-venus", help="default: %(default)s")
@@ -79,6 +80,8 @@ def main() -> None:
 def _tables(options: argparse.Namespace) -> None:
     read, offset, _ = READERS[options.kind]
     jobs = read(options.path)
+    if options.last is not None:
+        jobs = sorted(jobs, key=lambda done: done.job.submitted)[-options.last :]
     with Progress(transient=True) as progress:
         task = progress.add_task("read", total=len(options.methods) + 1 + len(OBJECTIVES))
 

@@ -103,12 +103,14 @@ class Parser:
             return _converted(program, default, kind) if isinstance(default, str) and kind is not None else default
         if isinstance(action, Term) and "BooleanOptional" in dotted(action):
             return value
-        return _converted(program, value, option.keywords.get("type"))
+        found = _converted(program, value, option.keywords.get("type"))
+        repeated = action in {"append", "extend"} if isinstance(action, str) else False
+        return [*default, *found] if repeated and isinstance(default, list) and isinstance(found, list) else found
 
 
 def _plain(option: Option) -> dict[str, Any]:
     """Return the arguments of the real `add_argument`: texts in, nothing of the program called."""
-    keywords: dict[str, Any] = {} if option.positional else {"default": _ABSENT}
+    keywords: dict[str, Any] = {} if option.positional else {"default": argparse.SUPPRESS}
     action = option.keywords.get("action", "store")
     if isinstance(action, str) and action in _ACTIONS:
         keywords["action"] = action

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from .trees import LOOP, NETS, workload
 
 
@@ -56,3 +58,22 @@ def test_the_environment_goes_before_its_default(tmp_path: Path) -> None:
 def test_a_script_knows_its_allocation(tmp_path: Path) -> None:
     script = {"run.sh": "python x.py --epochs $((2 * SLURM_NNODES))\n", "x.py": LOOP, "nets.py": NETS}
     assert workload(tmp_path, script, "sbatch run.sh", nodes=3).iters == 6
+
+
+@pytest.mark.parametrize(
+    ("option", "command", "rates"),
+    [
+        ('action="append", type=float', "--rate 0.5 --rate 0.2", [0.5, 0.2]),
+        ('action="append", type=float, default=[0.3]', "--rate 0.5", [0.3, 0.5]),
+        ('action="append", type=float, default=[0.3]', "", [0.3]),
+        ('action="extend", nargs="+", type=float', "--rate 0.5 0.2", [0.5, 0.2]),
+    ],
+)
+def test_repeated_options_add_up(tmp_path: Path, option: str, command: str, rates: list[float]) -> None:
+    source = LOOP.replace(
+        '"--lr", type=float, default=0.1)',
+        f'"--rate", {option})\n    parser.add_argument("-v", action="count", default=0)',
+    )
+    source = source.replace("lr=args.lr", "lr=args.rate[-1]").replace("epochs)", "epochs + len(args.rate))", 1)
+    found = workload(tmp_path, {"x.py": source, "nets.py": NETS}, f"python x.py -vv --epochs 7 {command}")
+    assert (found.lr, found.iters) == (rates[-1], 7 + len(rates))
