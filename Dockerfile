@@ -15,6 +15,7 @@ COPY scheduler_bridge scheduler_bridge
 COPY scheduler_clients scheduler_clients
 COPY simulate simulate
 COPY schedmate schedmate
+COPY docs/man docs/man
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheel .
 
 FROM python:${PYTHON} AS installed

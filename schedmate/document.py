@@ -1,4 +1,4 @@
-"""Writes what is generated from the code into docs/: JSON Schema, AsyncAPI, the lists of metrics and signatures.
+"""Writes what is generated from the code into docs/: JSON Schema, AsyncAPI, the lists of metrics and signatures, manual pages.
 
 python -m schedmate.document docs
 """
@@ -14,6 +14,7 @@ import schedmate
 from processors.diagnose.catalogue import families
 from processors.diagnose.kinds import KINDS
 from records import TOPICS, VERSION, Topic
+from schedmate.man_pages import man_pages
 from schedmate.metrics import GROUPS
 from schedmate.telemetry import metrics_of
 from streams.rights import ROLES
@@ -22,6 +23,7 @@ from streams.rights import ROLES
 def documents() -> dict[str, str]:
     """Return the text of every generated file, by its path below docs/."""
     written = {f"schemas/{topic.name}.json": _json(_schema(topic.record)) for topic in TOPICS}
+    written |= {f"man/{name}": page for name, page in man_pages().items()}
     return written | {
         "asyncapi.json": _json(_asyncapi()),
         "metrics.md": _metrics(),
@@ -179,7 +181,11 @@ def _code(line: str) -> str:
 def main() -> None:
     """Write all generated files below the directory named on the command line."""
     directory = Path(sys.argv[1])
-    for name, text in documents().items():
+    generated = documents()
+    for page in (directory / "man").glob("*.1"):
+        if f"man/{page.name}" not in generated:
+            page.unlink()
+    for name, text in generated.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

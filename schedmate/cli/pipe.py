@@ -18,7 +18,7 @@ def command(
     context: typer.Context,
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[-- COMMAND ...]", help="ShippingRun this; without it, read standard input."),
+        typer.Argument(metavar="[-- COMMAND ...]", help="Run this; without it, read standard input."),
     ] = None,
     *,
     job: Annotated[
