@@ -18,7 +18,6 @@ from .interference.monitor import InterferenceState
 from .keyed import KeyedState, Part
 from .placements import PlacementsState
 from .recent_chunks import RecentChunks
-from .screen import Screen
 from .track.ranks import RanksState
 from .track.state import TrackState
 from .track.template_reading import TemplateQuestions
@@ -37,12 +36,10 @@ class SourceState(Numbering):
     """One producer's stream of one rank of one attempt.
 
     Attributes:
-        screen: What stands on its screen, where it moves the cursor.
         classify: What the line classifier carries from chunk to chunk.
         track: What the metric tracker carries.
     """
 
-    screen: Screen = msgspec.field(default_factory=Screen)
     classify: ClassifyContext = msgspec.field(default_factory=ClassifyContext)
     track: TrackState = msgspec.field(default_factory=TrackState)
 

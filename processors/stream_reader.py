@@ -13,7 +13,6 @@ from .classify.classifier import LineClassifier
 from .classify.template import templates
 from .container_log import strip_container_wrapping
 from .dedup import deduplicate
-from .screen import drawn
 from .state import StreamState
 from .track.template_reading.check import Template
 from .track.tracker import MetricTracker, Printed
@@ -103,7 +102,6 @@ class StreamReader:
         if keep_place:
             stream.recent.add(chunk, position, first_line, fresh.numbers)
         lines, times = strip_container_wrapping(fresh.lines, fresh.times)
-        lines = drawn(lines, source.screen)
         masked = templates(lines)
         if beyond := over_budget(budget, lines, masked, chunk.time):
             lines, masked = _blanked(lines, beyond), _blanked(masked, beyond)
