@@ -12,7 +12,7 @@ from .assignment import Candidate, assign, decided
 from .kept import Chosen, KeptRow, KeptSeries, observe, series_of
 from .proposer.linear import LinearProposer
 from .roles import Proposer
-from .series import BAR, SeriesReader, TemplateSeries
+from .series import BAR, Column, SeriesReader, TemplateSeries
 
 LEAST_STEP, LEAST_LOSS = 2.0, 1.5
 MARGIN_STEP, MARGIN_LOSS = 0.7, 1.5
@@ -55,14 +55,16 @@ class ColumnSearch:
         found = assign(often, self._proposer or shipped())
         state.step = _chosen(often, found.steps, LEAST_STEP, MARGIN_STEP)
         state.loss = _chosen(often, found.losses, LEAST_LOSS, MARGIN_LOSS)
-        doubtful = not found.losses or found.losses[0].score < LEAST_LOSS
-        state.no_loss = doubtful and _named_losses(often) > 1
+        state.no_loss = not any(
+            each.score >= LEAST_LOSS and _is_named_loss(often[each.template].columns[each.column])
+            for each in found.losses
+        )
 
 
-def _named_losses(series: Sequence[TemplateSeries]) -> int:
-    """Return how many columns the name of a loss stands before."""
-    known = [names.meaning(name_before(column.before)) for each in series for column in each.columns]
-    return sum(meant is not None and meant[0] is names.Meaning.LOSS for meant in known)
+def _is_named_loss(column: Column) -> bool:
+    """Return whether the name of a loss stands before a column."""
+    meant = names.meaning(name_before(column.before))
+    return meant is not None and meant[0] is names.Meaning.LOSS
 
 
 @cache
