@@ -157,6 +157,10 @@ class Slurm:
         for pid_file in sorted((self.root / "run").glob("*.pid"), key=lambda path: "munged" in path.name):
             _end(pid_file)
 
+    def controller_pid(self) -> int:
+        """Return the process of slurmctld."""
+        return int((self.root / "run" / "slurmctld.pid").read_text())
+
     def stop_controller(self) -> None:
         """End slurmctld only, as an outage would."""
         _end(self.root / "run" / "slurmctld.pid")
