@@ -89,7 +89,7 @@ def start(
         loaded = settings()
         if log is not None:
             logging.configure(loaded.service)
-        return KafkaProducer(kafka_connection(loaded.kafka), loaded.kafka.compression, linger_ms=0)
+        return KafkaProducer(kafka_connection(loaded.kafka), linger_ms=0)
 
     end_like(run_command(command, how, connect) if command else filter_through(how, connect))
 

@@ -41,7 +41,7 @@ def command(context: typer.Context) -> None:
     with service(settings, "bridge") as running:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "bridge", running.stop)
-        producer = wait_for_broker(partial(KafkaProducer, connection, settings.kafka.compression), running.stop)
+        producer = wait_for_broker(partial(KafkaProducer, connection), running.stop)
         windows = LogWindows(connection)
         group = f"{settings.kafka.group}-bridge"
         join = partial(KafkaConsumer, connection, group, READ, settings.kafka.session_timeout_s, standby=True)

@@ -134,7 +134,7 @@ def command(
     )
 
     def connect() -> Producer:
-        return KafkaProducer(kafka_connection(settings.kafka), settings.kafka.compression)
+        return KafkaProducer(kafka_connection(settings.kafka))
 
     with service(settings, "collect") as running:
         try:

@@ -88,7 +88,7 @@ def command(
     def connect() -> Producer:
         if stdout:
             return _Printer()
-        return KafkaProducer(kafka_connection(settings.kafka), settings.kafka.compression)
+        return KafkaProducer(kafka_connection(settings.kafka))
 
     with service(settings, "gpu-agent") as running:
         source = _source(replay, loop, node)

@@ -145,7 +145,7 @@ def _watch(
     from streams.producers.metrics import ShippingMetrics
 
     def connect() -> Producer:
-        return KafkaProducer(kafka_connection(settings.kafka), settings.kafka.compression, give_up_s=10.0)
+        return KafkaProducer(kafka_connection(settings.kafka), give_up_s=10.0)
 
     with service(settings, "watch-scheduler") as running:
         file.parent.mkdir(parents=True, exist_ok=True)
