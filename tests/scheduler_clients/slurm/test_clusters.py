@@ -47,7 +47,7 @@ class TestTwoClusters:
         environment = {"SLURM_CONF": str(local.configuration)}
         here = SlurmClient(SlurmCommands(environment))
         there = SlurmClient(SlurmCommands(environment, cluster=OTHER))
-        mine = slurm_clusters.same_number("sleep 600")
+        mine = slurm_clusters.same_number("sleep 600", "--time=77")
         local.wait(mine, "RUNNING")
         other.wait(mine, "RUNNING")
         assert (sorted(here.nodes()), sorted(there.nodes())) == (["n1", "n2"], ["m1", "m2"])
@@ -56,7 +56,7 @@ class TestTwoClusters:
         assert mine in there.jobs()
         assert there.owners([mine]) == here.owners([mine])
         assert b"sleep 600" in there.batch_script(mine)
-        assert there.columns(mine)["timelimit"] == "UNLIMITED"
+        assert there.columns(mine)["timelimit"] == "1:17:00"
         there.update_job(mine, {"AdminComment": "there"})
         assert (there.admin_comment(mine), here.admin_comment(mine)) == ("there", "")
         number = submit(b"#!/bin/sh\nexit 0\n", [], theirs.user, environment, cluster=OTHER)
