@@ -149,7 +149,16 @@ class Interpreter(Statements):
             for each in one.decorators
         ) or any(
             base.endswith(
-                ("NamedTuple", "BaseModel", "BaseSettings", "Struct", "TypedDict", "PretrainedConfig", "TrainingArguments", "Config")
+                (
+                    "NamedTuple",
+                    "BaseModel",
+                    "BaseSettings",
+                    "Struct",
+                    "TypedDict",
+                    "PretrainedConfig",
+                    "TrainingArguments",
+                    "Config",
+                )
             )
             for base in cls.external_bases()
         ):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .operations import agreed_number, settle
-from .registry import listed, words
+from .registry import listed, plain, words
 from .settings import Settings, is_number
 from .steps import Training
 from .trace import Loop
@@ -143,7 +143,9 @@ def _of_criteria(training: Training) -> Length | None:
     """Return the one criterion of Ray Tune's `stop={…}` (its documentation, "Stopping criteria") that is a length."""
     for call in training.trace.calls:
         stop = call.keywords.get("stop")
-        given = {key: _positive(each) for key, each in stop.items() if key in _CRITERIA} if isinstance(stop, dict) else {}
+        given = (
+            {key: _positive(each) for key, each in stop.items() if key in _CRITERIA} if isinstance(stop, dict) else {}
+        )
         if len(given) == 1:
             key, number = given.popitem()
             return Length(number, _CRITERIA[key])
@@ -208,6 +210,8 @@ def _of_loops(training: Training) -> Length | None:
             if found is None or set(words(loop.target)) & _REPEATS:
                 continue
             number, text = found
+            if place and loop.target == "_" and call.loops[0].iterated is None:
+                continue  # gradients are accumulated inside a loop whose end is not known
             unit = _unit(text, loop.target) or _by_structure(call.loops[place + 1 :])
             if unit is not None and (number > 1 or unit == "epoch"):
                 return Length(number, unit)
@@ -241,12 +245,17 @@ def _bound(loop: Loop) -> tuple[float, str] | None:
                 number is not None
                 and number > 1
                 and _unit(text)
-                and _unit(other or text)
+                and (_unit(other or text) or (other.isidentifier() and _is_setting(text)))
                 and "log" not in text
                 and "warm" not in text
             ):
                 return number, text
     return None
+
+
+def _is_setting(text: str) -> bool:
+    """Whether a bound is a setting of a telling name, such as `args.tokens`."""
+    return "." in text and (text.rpartition(".")[2] in _UNIT_WORDS or plain(text.rpartition(".")[2]) in TOKENS)
 
 
 def _resumes(start: Value) -> bool:

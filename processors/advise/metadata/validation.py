@@ -56,7 +56,9 @@ def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:  
     """Return what evaluations go over, where that is known, and whether there are any during the training."""
     for call in training.trainers:
         if any("Lightning" in base or base.endswith("Trainer") for base in (*call.bases, call.name)):
-            value = call.argument("eval_dataset", "val_dataset", "eval_dataloader", "eval_samples", "val_dataloader", "evaluator")
+            value = call.argument(
+                "eval_dataset", "val_dataset", "eval_dataloader", "eval_samples", "val_dataloader", "evaluator"
+            )
             asked = [each.value for each in settings.find(_STRATEGIES)]
             if None in alternatives(value) and not any(each is True or each in _TIMES for each in asked):
                 continue
