@@ -30,8 +30,11 @@ SORTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "user": lambda row: row["user"],
     "gpus": lambda row: -row["gpus"],
     "longest": lambda row: -_ran_s(row),
+    "slowest": lambda row: -(row["step_time_s"] or 0.0),
 }
-"""Orders, and the key of each. Equals stay in the order of the newest."""
+"""Orders, and the key of each. Equals stay in the order of the newest. The slowest step is that of jobs that run: the others come after."""
+MOST_COMPARED: Final = 5_000
+"""Jobs that run and are compared by their steps at most, the newest: their pace is asked for."""
 COLUMNS: Final = (
     "job", "attempt", "condition", "user", "nodes", "gpus", "started", "ended", "state", "exit_code", "signal",
     "cause", "error_type", "message", "causes", "alarms", "step", "step_time_s", "throughput", "throughput_unit",
@@ -196,10 +199,19 @@ def list_jobs(database: Database, known: Iterable[Mapping[str, Any]], wanted: Fi
     """Return one page of those of the jobs `known` that `wanted` selects. Raises as `Database.rows` does."""
     text = wanted.search.casefold()
     found = [row for row in known if in_condition(row, wanted.condition) and (not text or _holds(row, text))]
-    if wanted.sort != "newest":
+    if wanted.sort == "slowest":
+        found = _slowest_first(database, found)
+    elif wanted.sort != "newest":
         found.sort(key=SORTS[wanted.sort])
     first = (wanted.page - 1) * size
     return JobList(with_pace(database, found[first : first + size]), len(found), wanted, size)
+
+
+def _slowest_first(database: Database, found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    run = [row for row in found if row["condition"] in ("running", "unknown")][:MOST_COMPARED]
+    compared = {row["job"] for row in run}
+    paced = sorted(with_pace(database, run), key=SORTS["slowest"])
+    return [*paced, *(row for row in found if row["job"] not in compared)]
 
 
 def count_jobs(known: Iterable[Mapping[str, Any]], days: float) -> Mapping[str, Mapping[str, Any]]:

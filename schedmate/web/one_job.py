@@ -26,7 +26,7 @@ def one_job(database: Database, records: JobRecords, reports: Sequence[Reports])
         "job": records.job,
         "attempt": attempt,
         **{name: known[name] for name in ("user", "nodes", "gpus", "state", "exit_code", "signal")},
-        "started": known["started"] if told else min(each.since for each in reports),
+        "started": known["started"],
         "ended": _end(known),
         "error_type": verdict["error_type"] if verdict and failed else "",
         "cause": verdict["signature"] if verdict and failed else "",

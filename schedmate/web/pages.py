@@ -102,6 +102,8 @@ class Pages:
     def job(self, request: Request, form: Form = "html") -> Response:
         """One job: its curves, verdict and decisions."""
         name, attempt = request.query_params.get("id", "")[:LONGEST_NAME], _number(request, "attempt")
+        if not name:
+            raise HTTPException(404, "No job was named.")
         records = self._database.use(lambda client: read_records(client, name))
         facts = self._database.use(lambda client: facts_of(client, records, attempt))
         reports = read_reports(self._database, name)
