@@ -107,5 +107,5 @@ def manager(name: str, learnt: Learnt, hours: int = 1) -> Gfs:
     if name == "ours":
         bounded = GfsSettings(guaranteed_h=hours, long_wait_s=LONG_WAIT_S)
         return BoundedWaitGfs(START, bounded, copy.deepcopy(learnt["total"]))
-    kind = {"gfs-s": BestFit, "gfs-p": RandomVictims, "gfs-sp": Neither}.get(name, Gfs)
-    return kind(START, fixed if name == "gfs-d" else settings, copy.deepcopy(learnt["orglinear"]))
+    kinds: Mapping[str, type[Gfs]] = {"gfs-s": BestFit, "gfs-p": RandomVictims, "gfs-sp": Neither}
+    return kinds.get(name, Gfs)(START, fixed if name == "gfs-d" else settings, copy.deepcopy(learnt["orglinear"]))

@@ -168,9 +168,10 @@ def _report(found: Mapping[Key, Sequence[Figures]]) -> None:
         f"{times} x": {_label(key): mean_and_interval(jct) for key, _, jct, _, _ in rows if key[1] == times}
         for times in TIMES
     }
+    still = [row for row in rows if not row[0][1]]
     plain = {
-        name: {"all": {_label(key): mean_and_interval(values[part]) for key, *values in rows if not key[1]}}
-        for part, name in ((1, "mean completion, s, no faults"), (2, "mean wait, s, no faults"))
+        "mean completion, s, no faults": {"all": {_label(row[0]): mean_and_interval(row[2]) for row in still}},
+        "mean wait, s, no faults": {"all": {_label(row[0]): mean_and_interval(row[3]) for row in still}},
     }
     plots.bars(RESULTS / "standalone.png", {**plain, "mean completion, s, faults over StepFun's rate": groups})
     plots.distributions(

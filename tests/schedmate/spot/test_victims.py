@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from eviction import Need, weigh
 from processors.spot.manager import BoundedWaitGfs
+from scheduler_bridge.actuators import RunningJob
 from scheduler_bridge.preemption import least_loss
 from simulate.cluster import Cluster, NodeSpec
 from simulate.job import Job, JobClass, Run, Status
@@ -25,7 +26,8 @@ NOW = 6000.0
 def test_bridge_and_simulator_choose_the_same_victims(spot: list[list[tuple[int, int]]], wanted: int) -> None:
     cluster, state = Cluster([NodeSpec(gpus=GPUS)] * len(spot)), SpotState()
     state.know(cluster)
-    held, losses = [], {}
+    held: list[RunningJob] = []
+    losses: dict[str, float] = {}
     for index, here in enumerate(spot):
         first = 0
         for number, (gpus, unsaved) in enumerate(here):
@@ -47,7 +49,8 @@ def test_bridge_and_simulator_choose_the_same_victims(spot: list[list[tuple[int,
     simulated = BoundedWaitGfs().evictions(view, PodRequest("high", 1, wanted, "", spot=False))
     assert live is not None
     assert simulated is not None
-    assert (set(simulated[0]), [str(each) for each in simulated[1]]) == (live.victims, list(live.nodes))
+    assert frozenset(simulated[0]) == live.victims
+    assert [str(each) for each in simulated[1]] == list(live.nodes)
 
 
 def _never_saves(name: str, gpus: int) -> Job:
