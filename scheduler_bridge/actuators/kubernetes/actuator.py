@@ -94,7 +94,7 @@ class KubernetesActuator(Actuator):
             found = self._newest(job)
             return view(job, found, self._pods(found)) if found else None
 
-    def nodes(self) -> list[NodeView]:
+    def nodes(self, _beside: str = "", /) -> list[NodeView]:
         """Return what Kubernetes says of all nodes."""
         with _translated():
             return [self._node_view(node) for node in self._client.nodes()]
