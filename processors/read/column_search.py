@@ -55,10 +55,19 @@ class ColumnSearch:
         found = assign(often, self._proposer or shipped())
         state.step = _chosen(often, found.steps, LEAST_STEP, MARGIN_STEP)
         state.loss = _chosen(often, found.losses, LEAST_LOSS, MARGIN_LOSS)
-        state.no_loss = not any(
-            each.score >= LEAST_LOSS and _is_named_loss(often[each.template].columns[each.column])
-            for each in found.losses
-        )
+        likely = {(each.template, each.column) for each in found.losses if each.score >= LEAST_LOSS}
+        named = _named_losses(often)
+        state.no_loss = bool(named) and not named & likely
+
+
+def _named_losses(series: Sequence[TemplateSeries]) -> set[tuple[int, int]]:
+    """Return the columns, as (template, column), that the name of a loss stands before."""
+    return {
+        (template, index)
+        for template, each in enumerate(series)
+        for index, column in enumerate(each.columns)
+        if _is_named_loss(column)
+    }
 
 
 def _is_named_loss(column: Column) -> bool:

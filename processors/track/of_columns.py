@@ -22,8 +22,6 @@ from .summary import summarise
 
 OBJECTS_STEP, OBJECTS_NAMED, OBJECTS_LOSS, OBJECTS_PART = 3.0, 9.0, 3.5, 1.5
 """Log odds from which columns are taken though reports were read otherwise; of steps that a good name counts, of a loss of a part."""
-STRAYED = 2.5
-"""Log odds from which a counter is taken where reports show a bare `k/N` that is none of its values."""
 LONE = 3.0
 """Log odds from which one column alone says that this is a training."""
 _BORNE_OUT = 0.8
@@ -136,8 +134,7 @@ def _with_step(metric: JobMetric, counted: Sequence[CounterValue], state: TrackS
     if _same(epochs, [each.step for each in counted]):
         return metric  # a number has one role
     same = _same([report.step for report in state.window], [each.step for each in counted])
-    strayed = _strayed(metric.step, counted, state)
-    if metric.step is not None and not strayed and (same or not _objects(state.kept.step, counted, state.window)):
+    if metric.step is not None and (same or not _objects(state.kept.step, counted, state.window)):
         arrived = same and is_open(metric) and not state.kept.step.end  # printed times were weighed with the reports
         return _with_clock(metric, counted, ("arrival",)) if arrived else metric
     known = summarise(_counted(state.window, counted))
@@ -161,14 +158,6 @@ def _with_clock(
     if clock is None or clock.method not in methods:
         return metric
     return msgspec.structs.replace(metric, step_time_s=clock.seconds, method=clock.method, confidence=_OF_COUNTER)
-
-
-def _strayed(step: int | None, counted: Sequence[CounterValue], state: TrackState) -> bool:
-    """Return whether a bare `k/N` is none of the counter's values: of a bar about it, or of an evaluation that is printed alike."""
-    bare = bool(state.window) and state.window[-1].unnamed
-    likely = state.kept.step is not None and state.kept.step.score >= STRAYED
-    going_on = not _stopped([each.line for each in counted], state.window)
-    return bare and likely and going_on and all(each.step != step for each in counted)
 
 
 def _objects(chosen: Chosen, counted: Sequence[CounterValue], window: Sequence[Report]) -> bool:

@@ -88,14 +88,6 @@ def test_a_bare_rate_beside_a_counter_of_steps_is_no_throughput() -> None:
     assert metric.throughput is None
 
 
-def test_a_bar_of_epochs_does_not_count_the_steps_that_it_shows() -> None:
-    form = "100.00%|####| {}/12 [00:40<00:01, charge={}, avg_loss={:.4f}]"
-    lines = [form.format(10 + i // 40, i, 1 / i) for i in range(1, COUNT)]
-    metric, _ = track(lines, times=[1e9 + 0.5 * i for i in range(1, COUNT)])
-    assert metric is not None
-    assert metric.step in (None, COUNT - 1)
-
-
 def test_the_loss_of_a_part_alone_is_not_the_loss() -> None:
     form = "[2023-11-14 22:{:02}:00] update={} l={:.4f} smoothness={:.4f} mask_loss={:.4f}"
     lines = [form.format(i, 100 * i, 8 / i, 3 / i, 1 / i) for i in range(1, COUNT)]
