@@ -12,7 +12,7 @@ from .assignment import Candidate, assign, decided
 from .kept import Chosen, KeptRow, KeptSeries, observe, series_of
 from .proposer.linear import LinearProposer
 from .roles import Proposer
-from .series import BAR, Column, SeriesReader, TemplateSeries
+from .series import BAR, SeriesReader, TemplateSeries
 
 LEAST_STEP, LEAST_LOSS = 2.0, 1.5
 MARGIN_STEP, MARGIN_LOSS = 0.7, 1.5
@@ -55,25 +55,14 @@ class ColumnSearch:
         found = assign(often, self._proposer or shipped())
         state.step = _chosen(often, found.steps, LEAST_STEP, MARGIN_STEP)
         state.loss = _chosen(often, found.losses, LEAST_LOSS, MARGIN_LOSS)
-        likely = {(each.template, each.column) for each in found.losses if each.score >= LEAST_LOSS}
-        named = _named_losses(often)
-        state.no_loss = bool(named) and not named & likely
+        doubtful = not found.losses or found.losses[0].score < LEAST_LOSS
+        state.no_loss = doubtful and _named_losses(often) > 1
 
 
-def _named_losses(series: Sequence[TemplateSeries]) -> set[tuple[int, int]]:
-    """Return the columns, as (template, column), that the name of a loss stands before."""
-    return {
-        (template, index)
-        for template, each in enumerate(series)
-        for index, column in enumerate(each.columns)
-        if _is_named_loss(column)
-    }
-
-
-def _is_named_loss(column: Column) -> bool:
-    """Return whether the name of a loss stands before a column."""
-    meant = names.meaning(name_before(column.before))
-    return meant is not None and meant[0] is names.Meaning.LOSS
+def _named_losses(series: Sequence[TemplateSeries]) -> int:
+    """Return how many columns the name of a loss stands before."""
+    known = [names.meaning(name_before(column.before)) for each in series for column in each.columns]
+    return sum(meant is not None and meant[0] is names.Meaning.LOSS for meant in known)
 
 
 @cache

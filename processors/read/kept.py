@@ -69,7 +69,7 @@ class KeptSeries(msgspec.Struct):
         due: Rows after which the solver looks at them again.
         step: The columns of the training's step; null where none is likely enough.
         loss: Those of its loss.
-        no_loss: The columns were weighed, and none that is named so is likely to be the loss.
+        no_loss: Of several columns that are named so, none was likely enough to be the loss.
         settled: Reports tell all that the solver could, and it did not object: nothing is kept any more.
         idle: Lines to pass over: those before told nothing new.
         rounds: How often that was so.

@@ -66,7 +66,7 @@ def of_columns(
 
 def _without_part(metric: JobMetric | None, state: TrackState) -> JobMetric | None:
     """Return `metric` without the loss that the name of a part tells alone, no column being likely to be the loss; None where it stays."""
-    if metric is None or metric.loss is None or state.kept.loss is not None or not state.kept.no_loss:
+    if metric is None or metric.loss is None or not state.kept.no_loss or not state.window:
         return None
     rank = min((report.loss_rank for report in state.window if report.has_loss), default=0)
     return msgspec.structs.replace(metric, loss=None) if rank == _PART_RANK else None

@@ -86,11 +86,3 @@ def test_a_bare_rate_beside_a_counter_of_steps_is_no_throughput() -> None:
     assert metric.step == 5 * (COUNT - 1)
     assert metric.step_time_s == pytest.approx(0.1)
     assert metric.throughput is None
-
-
-def test_the_loss_of_a_part_alone_is_not_the_loss() -> None:
-    form = "[2023-11-14 22:{:02}:00] update={} l={:.4f} smoothness={:.4f} mask_loss={:.4f}"
-    lines = [form.format(i, 100 * i, 8 / i, 3 / i, 1 / i) for i in range(1, COUNT)]
-    metric, _ = track(lines, times=[1e9 + 60 * i for i in range(1, COUNT)])
-    assert metric is not None
-    assert metric.loss in (None, pytest.approx(8 / (COUNT - 1), abs=1e-4))
