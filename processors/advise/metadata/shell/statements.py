@@ -29,6 +29,19 @@ _PLAIN = frozenset(
 NEXT, BREAK, EXIT = "next", "break", "exit"
 
 
+def _as_latin(text: str) -> bytes:
+    """Return `text` for the parser, each of its UTF-8 bytes as a character of its own.
+
+    The scanner of the grammar hands characters to `isalpha` of C, which reads outside its table above 255: that may end the process.
+    """
+    return text.encode(errors="replace").decode("latin-1").encode()
+
+
+def _from_latin(parsed: bytes) -> str:
+    """Return the text of what the parser was given."""
+    return parsed.decode().encode("latin-1").decode(errors="replace")
+
+
 class Statements:
     """Follows statements in a shell's state."""
 
@@ -40,7 +53,7 @@ class Statements:
         """Follow a script's statements; return how it ends."""
         if self._shell.exhausted:
             return NEXT
-        return self._block(_PARSER.parse(text[:LONGEST_SCRIPT].encode()).root_node)
+        return self._block(_PARSER.parse(_as_latin(text[:LONGEST_SCRIPT])).root_node)
 
     def _block(self, node: Node) -> str:
         for each in node.named_children:
@@ -67,7 +80,7 @@ class Statements:
     # Values.
 
     def _source(self, node: Node | None) -> str:
-        return (node.text or b"").decode(errors="replace") if node is not None else ""
+        return _from_latin(node.text or b"") if node is not None else ""
 
     def _substitute(self, shell: Shell, text: str) -> str:
         """Return what `$(text)` prints, as far as its commands tell."""

@@ -1,6 +1,8 @@
 """Whatever a tree holds, reading it is bounded and never fails, and runs nothing."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,26 @@ def test_configurations_that_include_each_other(tmp_path: Path) -> None:
 def test_any_script_is_read(tmp_path: Path, text: str) -> None:
     for each in commands(text, SourceTree(tmp_path), ".", {}, []):
         assert all(isinstance(word, str) for word in each.words)
+
+
+CHARACTERS = """
+from pathlib import Path
+from processors.advise.metadata.shell import commands
+from processors.advise.metadata.tree import SourceTree
+for first in range(0x400, 0x110000, 0x400):
+    text = "".join(chr(point) for point in range(first, first + 0x400, 7) if not 0xD800 <= point < 0xE000)
+    commands(f"echo {text}\\n{{{text} ${text} $((1)){text}", SourceTree(Path(".")), ".", {}, [])
+"""
+
+
+def test_no_character_ends_the_process() -> None:
+    for _ in range(3):  # what a read outside a table does depends on where the table lies
+        subprocess.run([sys.executable, "-c", CHARACTERS], check=True)
+
+
+def test_characters_of_all_kinds_come_back(tmp_path: Path) -> None:
+    (found,) = commands("python train.py --name 'Größe 漢字 🙂' --x=é", SourceTree(tmp_path), ".", {}, [])
+    assert list(found.words) == ["python", "train.py", "--name", "Größe 漢字 🙂", "--x=é"]
 
 
 _NAMES = st.sampled_from(
