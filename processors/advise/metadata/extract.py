@@ -9,10 +9,13 @@ import posixpath
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from records import Workload
 
 from . import data, model
 from .data import environment, train_data
+from .doubts import doubted
 from .launch import Program, programs
 from .length import length
 from .model import algorithm, model_name
@@ -87,7 +90,7 @@ def _workload(tree: SourceTree, program: Program, trace: Trace, command: str, gp
     span = length(training, settings, reinforcement)
     words = "\n".join([tree.root.name, program.file, command, description])
     stated = [each.value for each in settings.find(_TASKS) if isinstance(each.value, str) and not each.constant]
-    return Workload(
+    found = Workload(
         model_name=name,
         task_type=task_type(trace, name, train, stated, words),
         dataset_train=train,
@@ -98,6 +101,7 @@ def _workload(tree: SourceTree, program: Program, trace: Trace, command: str, gp
         lr=learning_rate(training, settings),
         gpus=gpus,
     )
+    return msgspec.structs.replace(found, **doubted(found, trace, settings))
 
 
 def _recipe_data(found: str | None, directory: str) -> str | None:

@@ -81,10 +81,18 @@ def _read_named_files(interpreter: Interpreter, words: list[str]) -> None:
     for word in words[:MOST_WORDS]:
         option, _, value = word.rpartition("=")
         name = tree.relative(value, directory)
-        if value.endswith(_CONFIGURATIONS) and "deepspeed" not in option and name not in read and tree.is_file(name):
-            found = load_file(interpreter, value)
-            if isinstance(found, dict):
-                interpreter.trace.settings.append((f"file {value}", interpolated(found)))
+        if not value.endswith(_CONFIGURATIONS) or "deepspeed" in option or name in read:
+            continue
+        if not tree.is_file(name):
+            if not value.endswith(".json"):  # data often is
+                interpreter.trace.absent.append(value)
+            continue
+        seen = tree.has_read(name)
+        found = load_file(interpreter, value)
+        if isinstance(found, dict):
+            interpreter.trace.settings.append((f"file {value}", interpolated(found)))
+            if not seen:
+                interpreter.trace.unread.append(found)
 
 
 def _above(directory: str) -> list[str]:

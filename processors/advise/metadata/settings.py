@@ -32,6 +32,11 @@ class Setting:
     strength: int
 
     @property
+    def given(self) -> bool:
+        """Whether it is a word of the command, whatever read it."""
+        return self.strength == _STRENGTH.index("given")
+
+    @property
     def constant(self) -> bool:
         """Whether it is a constant of the source, which nobody had to set."""
         return self.strength >= _STRENGTH.index("constants")
@@ -72,6 +77,11 @@ class Settings:
     def text(self, names: Sequence[str]) -> Setting | None:
         """Return the first text of these names that is not empty."""
         return next((each for each in self.find(names) if isinstance(each.value, str) and each.value.strip()), None)
+
+
+def flat(values: Value) -> list[Setting]:
+    """Return the settings of a configuration file."""
+    return _flat(values, "", _STRENGTH.index("file"), MOST_SETTINGS, 0, frozenset())
 
 
 def is_number(value: Value) -> bool:

@@ -1,7 +1,7 @@
 """What a program was seen to do: calls, loops, settings. The sinks read their answers here."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .values import Value
@@ -85,6 +85,9 @@ class Trace:
         stopped: Why it ended early; empty where it did not.
         loops: All loops, in the order seen.
         words: What the user wrote behind the program's name.
+        options: Options that a parser of the program knows, letters and digits only.
+        unread: What the configuration files hold that the command names and the program was not seen to read.
+        absent: Configuration files that the command names and the tree does not hold.
     """
 
     calls: list[Call] = field(default_factory=list)
@@ -94,11 +97,18 @@ class Trace:
     stopped: str = ""
     loops: list[Loop] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
+    options: set[str] = field(default_factory=set)
+    unread: list[Value] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
 
     @property
     def full(self) -> bool:
         """Whether no more calls are taken up."""
         return len(self.calls) >= MOST_CALLS
+
+    def knows(self, names: Iterable[str]) -> None:
+        """Take up the names of options that a parser knows."""
+        self.options.update("".join(letter for letter in each.lower() if letter.isalnum()) for each in names)
 
     def add(self, call: Call) -> None:
         """Take `call` up, as long as there are not too many."""

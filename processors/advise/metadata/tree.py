@@ -78,6 +78,10 @@ class SourceTree:
         """Whether `name` is a directory of the tree."""
         return name is not None and self._kind(name) == stat.S_IFDIR
 
+    def has_read(self, name: str | None) -> bool:
+        """Whether a file was read already."""
+        return name in self._texts
+
     def read(self, name: str | None) -> str | None:
         """Return a file's text; null where it may not be read, or one more would be over the limits."""
         if name is None:

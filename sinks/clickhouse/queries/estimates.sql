@@ -1,7 +1,8 @@
 -- title: How right estimates were
--- about: Relative error of estimates and the share of ends inside of their intervals (90 % is meant), by method and user; while a job runs, by how much of it was done.
+-- about: Relative error of estimates and the share of ends inside of their intervals (90 % is meant), by method, user and partition; while a job runs, by how much of it was done.
 -- param job String = : one job; empty for all
 -- param user String = : one user; empty for all
+-- param partition String = : one partition; empty for all
 -- param days UInt32 = 30: how many days back
 -- param limit UInt32 = 100: rows at most
 
@@ -9,6 +10,7 @@ SELECT
     method,
     multiIf(isNull(done), 'not known', done < 0.25, 'below 25%', done < 0.5, '25% to 50%', done < 0.75, '50% to 75%', '75% and above') AS was_done,
     user,
+    partition,
     count() AS estimates,
     uniqExact(job) AS jobs,
     round(quantileExact(0.5)(error), 3) AS median_error,
@@ -17,6 +19,7 @@ SELECT
 FROM estimate_scores
 WHERE ended_well AND time > now() - toIntervalDay({days:UInt32})
     AND ({job:String} = '' OR job = {job:String}) AND ({user:String} = '' OR user = {user:String})
-GROUP BY method, was_done, user
-ORDER BY method, was_done, user
+    AND ({partition:String} = '' OR partition = {partition:String})
+GROUP BY method, was_done, user, partition
+ORDER BY method, was_done, user, partition
 LIMIT {limit:UInt32}

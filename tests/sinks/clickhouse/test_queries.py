@@ -64,7 +64,9 @@ def test_estimates_are_scored_against_what_came(asked: Ask) -> None:
         ("progress", "50% to 75%", 1, 0.1, None),  # 0.2 of 2 hours; without an upper end there is no interval to be in
         ("similar", "not known", 1, 0.5, 0.0),
     ]
-    assert asked("estimates", user="nobody") == []
+    assert {row["partition"] for row in rows} == {"long"}
+    assert asked("estimates", partition="long", days="2") == rows
+    assert asked("estimates", user="nobody") == asked("estimates", partition="short") == []
 
 
 def test_throughput_of_a_job_newest_first(asked: Ask) -> None:

@@ -90,7 +90,7 @@ WEEK: list[Record] = [
     # a: 8 GPUs for 10 hours until its node failed; then it ran again for 4 hours and ended well.
     event("a", "started", 20, nodes=["n1", "n2"], gpus=8.0, user="ada"),
     event("a", "requeued", 10),
-    event("a", "started", 9, attempt=1, nodes=["n2"], gpus=8.0),
+    event("a", "started", 9, attempt=1, nodes=["n2"], gpus=8.0, partition="long"),
     event("a", "ended", 5, attempt=1, exit_code=0, state="COMPLETED"),
     failed("a", "infrastructure", 10, faulty_component="gpu", signature="xid-79", node="n1"),
     # b: 2 GPUs for 3 hours; a first guess was replaced by a second, better one.

@@ -77,6 +77,9 @@ class Parser:
             with contextlib.redirect_stderr(io.StringIO()):
                 found, unread = parser.parse_known_args(words)
             raw = vars(found)
+            program.trace.knows(
+                name for option in by_destination.values() for name in (*option.names, option.destination)
+            )
         except (argparse.ArgumentError, SystemExit, TypeError, ValueError, RecursionError):
             raw, unread = {}, []
         result = Config()

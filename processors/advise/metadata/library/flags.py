@@ -28,6 +28,7 @@ def _define(program: Program, arguments: Arguments, keywords: Keywords) -> Value
     if not isinstance(name, str):
         return UNKNOWN
     default = arguments[1] if len(arguments) > 1 else keywords.get("default")
+    program.trace.knows([name])
     named, _ = split_words([each for each in program.argv[1:] if isinstance(each, str)])
     value = named.get(name.replace("-", "_"), default)
     if isinstance(default, bool) and isinstance(value, str):

@@ -1,5 +1,6 @@
 """Functions whose parameters a command line fills: click, typer, fire."""
 
+import ast
 from collections.abc import Mapping
 from typing import Any
 
@@ -118,14 +119,25 @@ def call_signature(program: Program, function: Function, words: list[str]) -> Va
     short = {option: f"--{name}" for name, each in defaults.items() for option in _declared(each)}
     named, places = split_words([short.get(word, word) for word in words])
     given.update({key: each for key, each in named.items() if key in names or spec.kwarg})
+    program.trace.knows([*names, *short, *(named if spec.kwarg else ())])
     for key, each in named.items():
         owner, dot, inner = key.partition(".")
         if dot and isinstance(given.get(owner), (Instance, dict)):
             set_path(given[owner], inner, each)
     free = [name for name in names if name not in named]
     given.update({name: literal(word) for name, word in zip(free, places, strict=False)})
+    for parameter in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
+        value = given.get(parameter.arg)
+        if isinstance(value, str) and _is_path(parameter.annotation):
+            given[parameter.arg] = Term("call", "Path", (Term("external", "pathlib.Path"), value))
     program.trace.settings.append(("command line", Config(given)))
     return program.call_function(function, (), given)
+
+
+def _is_path(annotation: ast.expr | None) -> bool:
+    """Whether typer makes a `pathlib.Path` of a parameter: `Path`, `pathlib.Path`, `Annotated[Path, …]`, `Path | None`."""
+    found = ast.walk(annotation) if annotation is not None else ()
+    return any("Path" in {getattr(each, "id", ""), getattr(each, "attr", "")} for each in found)
 
 
 def _declared(value: Value) -> list[str]:

@@ -39,6 +39,7 @@ def compose(program: Program, directory: str, name: str, words: list[str], store
         if not equals:
             continue
         plain = key.lstrip("+~")
+        program.trace.knows([plain])
         if program.tree.is_directory(_place(program, directory, plain.partition("@")[0])) and "." not in plain:
             groups[plain] = value
         else:
