@@ -58,6 +58,7 @@ def test_the_backup_finishes_a_restart_and_the_watcher_goes_on(pair: SlurmPair, 
     watcher.poll()
     # The backup goes on from what was saved, every few seconds: wait until that knows of the end, and not of the act.
     ended = time.time()
+    pair.submit("true", "--hold")  # a change, so that it is saved once more
     until(lambda: (pair.root / "state" / "job_state").stat().st_mtime > ended)
     bridge, now = Bridge(SlurmActuator(SlurmClient(commands)), SETTINGS, written), time.time()
     about = {"id": f"restart/{job}", "policy": "p", "reason": "r", "mode": Mode.ACT}
