@@ -25,7 +25,7 @@ HOW = "Install it with: apt-get install slurm-wlm munge (tests/servers/install.s
 
 _CONFIGURATION = """\
 ClusterName={cluster}
-{controllers}
+SlurmctldHost=localhost(127.0.0.1)
 SlurmctldPort={port}
 SlurmUser={user}
 SlurmdUser={user}
@@ -77,7 +77,6 @@ class Slurm:
         nodes: Sequence[str] = NODES,
         more: str = "",
         munge: Path | None = None,
-        controllers: Sequence[str] = ("localhost(127.0.0.1)",),
     ) -> None:
         self.root = root
         self.name = name
@@ -92,7 +91,6 @@ class Slurm:
             (root / directory).mkdir()
         self.configuration.write_text(
             _CONFIGURATION.format(
-                controllers="\n".join(f"SlurmctldHost={host}" for host in controllers),
                 port=ports[0],
                 user=self._user,
                 root=root,
@@ -160,7 +158,7 @@ class Slurm:
         """Start all daemons, munged only where `munge` is true, and return when every node is idle."""
         if munge:
             self.start_munge()
-        self.launch_controller()
+        self.daemon([find("slurmctld"), "-f", str(self.configuration)])
         for name in self.nodes:
             self.start_node(name)
         deadline = time.monotonic() + 20
@@ -199,15 +197,11 @@ class Slurm:
 
     def start_controller(self) -> None:
         """Start slurmctld again on its saved state."""
-        self.launch_controller()
+        self.daemon([find("slurmctld"), "-f", str(self.configuration)])
         deadline = time.monotonic() + 20
         while "is UP" not in self.run("scontrol", "ping", check=False):
             assert time.monotonic() < deadline, f"slurmctld is not ready: see {self.root}/log"
             time.sleep(0.05)
-
-    def launch_controller(self) -> None:
-        """Start slurmctld, and do not wait for it."""
-        self.daemon([find("slurmctld"), "-f", str(self.configuration)])
 
     def daemon(self, command: Sequence[str]) -> None:
         """Run a command that leaves a daemon behind."""
