@@ -3,8 +3,9 @@
 A user's text cannot be mistaken for Slurm's there, but the list takes ten times as long as that of `scontrol` (measured with
 Slurm 22.05: 0.28 s instead of 0.03 s for 700 jobs). Builds without a JSON library cannot write it.
 
-The data parser differs between releases: numbers are plain (22.05) or objects with `set`, `infinite` and `number` (since 23.02);
-the state is a word or a list of words; the exit code is the status of wait(2) or an object.
+Releases differ: numbers are plain (21.08, 22.05) or objects with `set`, `infinite` and `number` (since 23.02; times since 23.11); the
+state is a word, or a list of words (since 23.11); the exit code is the status of wait(2), or an object (since 23.11). What is not set is
+an empty text, or null (21.08).
 """
 
 from collections.abc import Mapping
@@ -31,13 +32,13 @@ def parse(text: str) -> list[SlurmJob]:
 
 def _job(fields: Mapping[str, Any]) -> SlurmJob | None:
     try:
-        state, nodes = _state(fields["job_state"]), expand(fields["nodes"])
+        state, nodes = _state(fields["job_state"]), expand(_text(fields["nodes"]))
         over = state in ENDED
         exit_code, signal = _exit(fields["exit_code"])
         gres = fields.get("gres_detail") or []
         by_host = zip([(node,) for node in nodes], gres, strict=True) if len(gres) == len(nodes) else ()
         devices, gpus, shards = held_devices(by_host)
-        reason = str(fields["state_reason"])
+        reason = _text(fields["state_reason"])
         return SlurmJob(
             number=str(_number(fields["job_id"])),
             job=_printed(fields),
@@ -47,26 +48,26 @@ def _job(fields: Mapping[str, Any]) -> SlurmJob | None:
             devices=devices,
             gpus=gpus,
             shards=shards,
-            user=str(fields["user_name"]),
-            command=str(fields["command"] or fields["name"]),
-            directory=str(fields["current_working_directory"]),
+            user=_text(fields["user_name"]),
+            command=_text(fields["command"] or fields["name"]),
+            directory=_text(fields["current_working_directory"]),
             submitted=_time(fields["submit_time"]),
             started=_time(fields["start_time"]) if nodes else None,
             ended=_time(fields["end_time"]) if over else None,
             exit_code=exit_code if over and not signal else None,
             signal=signal if over else 0,
             reason="" if reason == "None" else reason,
-            name=str(fields["name"]),
+            name=_text(fields["name"]),
             held=state == "PENDING" and (_number(fields["priority"]) == 0 or "Held" in reason),
             requeue=bool(fields["requeue"]),
-            required_nodes=expand(fields["required_nodes"]),
-            excluded_nodes=expand(fields["excluded_nodes"]),
-            tres_per_node=str(fields["tres_per_node"]),
-            tres_per_job=str(fields.get("tres_per_job", "")),
-            tres_per_task=str(fields.get("tres_per_task", "")),
-            partition=str(fields.get("partition", "")),
-            account=str(fields.get("account", "")),
-            qos=str(fields.get("qos", "")),
+            required_nodes=expand(_text(fields["required_nodes"])),
+            excluded_nodes=expand(_text(fields["excluded_nodes"])),
+            tres_per_node=_text(fields["tres_per_node"]),
+            tres_per_job=_text(fields.get("tres_per_job")),
+            tres_per_task=_text(fields.get("tres_per_task")),
+            partition=_text(fields.get("partition")),
+            account=_text(fields.get("account")),
+            qos=_text(fields.get("qos")),
             priority=_number(fields["priority"]),
             limit_s=_minutes(fields.get("time_limit")),
             eligible=_time(fields.get("eligible_time")),
@@ -104,10 +105,15 @@ def _state(value: str | list[str]) -> str:
 
 def _exit(value: int | Mapping[str, Any]) -> tuple[int, int]:
     """Return the exit code and the signal."""
-    if isinstance(value, int):
-        return value >> 8 & 0xFF, value & 0x7F
+    if isinstance(value, int) or "signal" not in value:
+        status = _number(value) or 0
+        return status >> 8 & 0xFF, status & 0x7F
     signal = value["signal"]
     return _number(value["return_code"]) or 0, _number(signal.get("id", signal.get("signal_id"))) or 0
+
+
+def _text(value: str | None) -> str:
+    return value or ""
 
 
 def _number(value: int | Mapping[str, Any] | None) -> int | None:

@@ -94,6 +94,12 @@ def test_a_finding_that_names_its_job_reaches_no_other() -> None:
     assert told(run([stay("17"), stay("18"), sample])) == [("18", 0, "xid_fallen_off_bus")]
 
 
+def test_a_line_that_names_a_job_by_number_means_that_of_the_nodes_cluster() -> None:
+    """A node's log knows numbers alone; the jobs of a Slurm cluster beside the local one go by `beta/17`."""
+    for order in permutations([stay("beta/17"), stay("beta/18"), stay("beta/117"), kernel(OOM)]):
+        assert {one for one in told(run(order)) if one[0]} == {("beta/17", 0, "oom_killer")}
+
+
 def test_repeats_are_folded_and_told_at_powers_of_ten() -> None:
     found = run([stay(), *(kernel(XID, time=T + number / 100, first=number + 1) for number in range(250))])
     assert [one.times for one in found] == [1, 10, 100]

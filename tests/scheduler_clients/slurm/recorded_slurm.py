@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 from scheduler_clients.slurm import SlurmRefused, UnknownSlurmJob
 
@@ -43,24 +42,3 @@ class Recorded:
             case ("squeue", "--noheader", "--states=all", "--format=%A"):
                 return "\n".join(str(job["job_id"]) for job in json.loads(SQUEUE)["jobs"])
         raise AssertionError(command)
-
-
-def as_in_newer_releases(listed: str) -> str:
-    """Return a list of 22.05 in the shape that the data parser has since 23.11: numbers as objects, states as lists."""
-    jobs = json.loads(listed)["jobs"]
-    numbers = ("array_job_id", "array_task_id", "het_job_id", "het_job_offset", "priority")
-    times = ("submit_time", "start_time", "end_time")
-    for job in jobs:
-        job["job_state"] = [job["job_state"]]
-        code = job["exit_code"]
-        job["exit_code"] = {
-            "status": ["ERROR" if code else "SUCCESS"],
-            "return_code": _number(code >> 8),
-            "signal": {"id": _number(code & 0x7F or None), "name": ""},
-        }
-        job |= {name: _number(job[name]) for name in numbers + times}
-    return json.dumps({"jobs": jobs, "errors": []})
-
-
-def _number(value: int | None) -> dict[str, Any]:
-    return {"set": value is not None, "infinite": False, "number": value or 0}

@@ -11,7 +11,8 @@ from scheduler_clients.slurm import (
     json_list,
     text,
 )
-from tests.scheduler_clients.slurm.recorded_slurm import SCONTROL, SQUEUE, Recorded, as_in_newer_releases
+from tests.scheduler_clients.slurm.recorded_slurm import SCONTROL, SQUEUE, Recorded
+from tests.scheduler_clients.slurm.releases import RELEASES, as_written_by
 
 PLACES = frozenset(
     (
@@ -34,10 +35,10 @@ FORGED = "11"
 """The job whose name reads as the beginning of another record."""
 
 
-@pytest.mark.parametrize("listed", [SQUEUE, as_in_newer_releases(SQUEUE)], ids=["22.05", "newer"])
-def test_text_and_json_say_the_same(listed: str) -> None:
+@pytest.mark.parametrize("release", RELEASES)
+def test_text_and_json_of_every_release_say_the_same(release: str) -> None:
     written = {job.number: job for line in SCONTROL.splitlines() if (job := text.parse(line))}
-    as_json = {job.number: job for job in json_list.parse(listed)}
+    as_json = {job.number: job for job in json_list.parse(as_written_by(release, SQUEUE))}
     assert as_json.keys() - written.keys() == {FORGED}
     for number, job in written.items():
         for name in set(job.__slots__) - PLACES:
@@ -97,7 +98,7 @@ def test_what_is_no_list_of_jobs_is_none(listed: str) -> None:
 
 
 def test_a_state_that_passes_stands_for_the_job_as_it_does_in_text() -> None:
-    listed = as_in_newer_releases(SQUEUE).replace('["FAILED"]', '["FAILED", "COMPLETING"]')
+    listed = as_written_by("23.11", SQUEUE).replace('["FAILED"]', '["FAILED", "COMPLETING"]')
     assert {job.state for job in json_list.parse(listed) if job.number in ("1", "2")} == {"COMPLETING"}
 
 

@@ -306,6 +306,20 @@ def test_a_thousand_idle_files_cost_little(site: Site, monkeypatch: pytest.Monke
     assert looked.count <= 1000
 
 
+@pytest.mark.parametrize(
+    ("path", "job", "rank"),
+    [
+        ("/logs/beta/4711_3.out", "beta/4711", 3),
+        ("/logs/4711_3.out", "4711", 3),
+        ("/logs/gamma/4711_3.out", "4711", 3),
+    ],
+)
+def test_a_path_names_the_cluster_of_its_job(path: str, job: str, rank: int) -> None:
+    found = JobPattern(rf"((?P<cluster>beta)/)?{PATTERN}").read(path, "n1")
+    assert found
+    assert (found.job, found.rank, found.node) == (job, rank, "n1")
+
+
 def test_settings_that_cannot_work_say_why(tmp_path: Path) -> None:
     with pytest.raises(InvalidPattern, match="expected a regular expression"):
         JobPattern("(?P<job>")
