@@ -1,7 +1,7 @@
 """A list of 22.05 in the shapes that `squeue --json` of other releases has.
 
 Made after what writes it in Slurm's own sources (21.08: `dump_job_info` of src/plugins/openapi/v0.0.37/jobs.c; since 23.02: `JOB_INFO` of
-src/plugins/data_parser/v0.0.39 to v0.0.45/parsers.c), and after lists that others publish with their tests: of 23.02.6, of 23.11.1
+src/plugins/data_parser/v0.0.45/parsers.c), and after lists that others publish with their tests: of 23.02.6, of 23.11.1
 (DiamondLightSource/python-zocalo), of 24.05.3, and of single fields of 25.11.
 """
 
