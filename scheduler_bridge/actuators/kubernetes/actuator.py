@@ -278,8 +278,7 @@ class KubernetesActuator(Actuator):
         attempt = attempt_of(owner.metadata) + 1
         name = successor_name(where.lineage, attempt)
         try:
-            made = self._successor(before, exclude_nodes, key, checkpoint)
-            self._create(made, type(owner))
+            self._create(self._successor(before, exclude_nodes, key, checkpoint), type(owner))
         except KubernetesConflict:
             if key not in acts_of(self._lookup.read(type(owner), where.namespace, name)):
                 raise ActuatorError(
@@ -313,7 +312,10 @@ class KubernetesActuator(Actuator):
             raw, type(owner), lineage_of(meta), attempt_of(meta) + 1, exclude=exclude, acts=acts, checkpoint=told
         )
         if is_queued(owner):  # it waits until Kueue admits it
-            made["spec"] |= {"suspend": True} if isinstance(owner, Job) else owner.suspended_from_the_start()
+            if isinstance(owner, Job):
+                made["spec"]["suspend"] = True
+            else:
+                owner.suspend_manifest(made)
         return made
 
     def _create(self, manifest: dict[str, Any], kind: type[Job | Workload]) -> None:

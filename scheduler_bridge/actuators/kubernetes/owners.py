@@ -40,4 +40,4 @@ def ruler_of(job: Job | Workload) -> Ruler | None:
 
 def is_queued(job: Job | Workload) -> bool:
     """True for what Kueue admits and suspends: while it is suspended it waits in Kueue's queue, and nobody holds it."""
-    return QUEUE in job.metadata.labels and (isinstance(job, Job) or bool(job.suspended_from_the_start()))
+    return QUEUE in job.metadata.labels and (isinstance(job, Job) or bool(job.SUSPEND))

@@ -62,8 +62,9 @@ class Suspension:
                 for pod in present(before.pods):
                     self._client.evict(pod, dry_run=True)  # a PodDisruptionBudget that forbids one leaves all alone
                 self._tell(before, "stop", key, {STOPPED_FOR: key})
-        going = (SchedulerJobState.RUNNING, SchedulerJobState.STOPPING)
-        stopped = self._lookup.watch(job, lambda seen: seen.state not in going)
+        # Job and pods are two answers: pods that are gone before the job is known to be stopped look like a job that waits.
+        rests = (SchedulerJobState.HELD, *_OVER)
+        stopped = self._lookup.watch(job, lambda seen: seen.state in rests)
         if stopped.state in _OVER:
             raise ActuatorError(f"{job} in the queue once more", f"it is {stopped.state}", "it ended meanwhile")
         if stopped.state is SchedulerJobState.HELD:
@@ -106,8 +107,8 @@ class Suspension:
         _expect(before, SchedulerJobState.HELD)
         with translated():
             self._tell(before, "resume", key, {STOPPED_FOR: None})
-        seen = self._lookup.watch(before.job, lambda seen: seen.state is not SchedulerJobState.HELD)
-        if seen.state is SchedulerJobState.HELD:
+        seen = self._lookup.watch(before.job, lambda seen: seen.state not in _AT_REST)
+        if seen.state in _AT_REST:
             raise ActuatorError(f"{before.job} released", seen.view().word, seen.where_to_look())
         return seen
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from scheduler_clients.kubernetes.objects import Condition, JobSpec, Object, Pod
 
-from .kind import Change, PodGroup, Workload, WorkloadPhase, holding, index_of
+from .kind import PodGroup, Workload, WorkloadPhase, holding, index_of
 
 _JOB = "jobset.sigs.k8s.io/job-global-index"
 _MOST = 100_000
@@ -49,6 +49,7 @@ class JobSet(Workload, frozen=True):
     PLURAL: ClassVar[str] = "jobsets"
     WORD: ClassVar[str] = "jobset"
     NAME_LABEL: ClassVar[str] = "jobset.sigs.k8s.io/jobset-name"
+    SUSPEND: ClassVar[tuple[str, ...]] = ("suspend",)
     RESTARTS: ClassVar[str] = "JobSet starts its Jobs again as its failurePolicy says, up to maxRestarts"
 
     spec: JobSetSpec = JobSetSpec()
@@ -87,20 +88,7 @@ class JobSet(Workload, frozen=True):
         notes = pod.metadata.annotations
         return sum(each[: index_of(notes.get(_JOB, ""))]) + index_of(notes.get(_POD, ""))
 
-    def stop(self, key: str) -> Change:  # noqa: ARG002
-        """Return what stops it."""
-        return Change({"spec": {"suspend": True}})
-
-    def resume(self, key: str) -> Change:  # noqa: ARG002
-        """Return what lets it go again."""
-        return Change({"spec": {"suspend": False}})
-
     @classmethod
     def pod_templates(cls, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the pod templates within a manifest."""
         return [one["template"]["spec"]["template"] for one in manifest["spec"]["replicatedJobs"]]
-
-    @classmethod
-    def suspended_from_the_start(cls) -> Mapping[str, Any]:
-        """Return the fields with which a new one waits for Kueue."""
-        return {"suspend": True}

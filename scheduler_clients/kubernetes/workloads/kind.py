@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 from scheduler_clients.kubernetes.objects import Condition, Meta, Object, Pod, PodSpec
 
@@ -74,6 +74,7 @@ class Workload(Object, frozen=True):
         PLURAL: Its name in paths.
         WORD: Its name in job ids: `NAMESPACE/WORD/NAME`.
         NAME_LABEL: Label of its pods, which names it.
+        SUSPEND: The field of `spec` that suspends it, as a path; empty where it has none, and then Kueue does not know the kind either.
         RESTARTS: What its controller starts again by itself, for people.
     """
 
@@ -84,6 +85,7 @@ class Workload(Object, frozen=True):
     PLURAL: ClassVar[str]
     WORD: ClassVar[str]
     NAME_LABEL: ClassVar[str]
+    SUSPEND: ClassVar[tuple[str, ...]]
     RESTARTS: ClassVar[str]
 
     metadata: Meta
@@ -127,27 +129,38 @@ class Workload(Object, frozen=True):
         """True where its controller starts it again after it was stopped, and does not give it up for that."""
         return True
 
-    def stop(self, key: str) -> Change:
+    def stop(self, key: str) -> Change:  # noqa: ARG002
         """Return what stops it, so that it can be resumed. `key` names the act."""
-        raise NotImplementedError
+        return Change({"spec": self._suspended(True)})
 
-    def resume(self, key: str) -> Change:
+    def resume(self, key: str) -> Change:  # noqa: ARG002
         """Return what lets it go again."""
-        raise NotImplementedError
+        return Change({"spec": self._suspended(False)})
 
     def end(self, key: str) -> Change:
         """Return what ends it. A kind that has no such order is stopped, and stays so until a person resumes or deletes it."""
         return self.stop(key)
 
     @classmethod
+    def suspend_manifest(cls, manifest: Mapping[str, Any]) -> None:
+        """Change a manifest of a kind that can be suspended, so that it waits until somebody resumes it."""
+        *outer, last = cls.SUSPEND
+        fields = manifest["spec"]
+        for name in outer:
+            fields = fields.setdefault(name, {})
+        fields[last] = True
+
+    @classmethod
+    def _suspended(cls, on: bool) -> dict[str, Any]:
+        fields: Any = on
+        for name in reversed(cls.SUSPEND):
+            fields = {name: fields}
+        return cast(dict[str, Any], fields)
+
+    @classmethod
     def pod_templates(cls, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the pod templates within a manifest, to be changed in place."""
         raise NotImplementedError
-
-    @classmethod
-    def suspended_from_the_start(cls) -> Mapping[str, Any]:
-        """Return the fields of `spec` with which a new one waits until Kueue admits it; empty where Kueue does not know the kind."""
-        return {}
 
 
 def holding(conditions: Sequence[Condition], *kinds: str) -> Condition | None:

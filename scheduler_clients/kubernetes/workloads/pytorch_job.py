@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from scheduler_clients.kubernetes.objects import Condition, Object, Pod, PodTemplate
 
-from .kind import Change, PodGroup, Workload, WorkloadPhase, holding, index_of
+from .kind import PodGroup, Workload, WorkloadPhase, holding, index_of
 
 _TYPE = "training.kubeflow.org/replica-type"
 _INDEX = "training.kubeflow.org/replica-index"
@@ -56,6 +56,7 @@ class PyTorchJob(Workload, frozen=True):
     PLURAL: ClassVar[str] = "pytorchjobs"
     WORD: ClassVar[str] = "pytorchjob"
     NAME_LABEL: ClassVar[str] = "training.kubeflow.org/job-name"
+    SUSPEND: ClassVar[tuple[str, ...]] = ("runPolicy", "suspend")
     RESTARTS: ClassVar[str] = (
         "the training operator restarts its replicas as their restartPolicy says, up to backoffLimit"
     )
@@ -102,20 +103,7 @@ class PyTorchJob(Workload, frozen=True):
         after = labels.get(_TYPE) == "worker" and "Master" in self.spec.pytorch_replica_specs
         return index_of(labels.get(_INDEX, "")) + after
 
-    def stop(self, key: str) -> Change:  # noqa: ARG002
-        """Return what stops it."""
-        return Change({"spec": {"runPolicy": {"suspend": True}}})
-
-    def resume(self, key: str) -> Change:  # noqa: ARG002
-        """Return what lets it go again."""
-        return Change({"spec": {"runPolicy": {"suspend": False}}})
-
     @classmethod
     def pod_templates(cls, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the pod templates within a manifest."""
         return [one["template"] for one in manifest["spec"]["pytorchReplicaSpecs"].values()]
-
-    @classmethod
-    def suspended_from_the_start(cls) -> Mapping[str, Any]:
-        """Return the fields with which a new one waits for Kueue."""
-        return {"runPolicy": {"suspend": True}}

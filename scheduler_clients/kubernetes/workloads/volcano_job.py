@@ -64,6 +64,7 @@ class VolcanoJob(Workload, frozen=True):
     PLURAL: ClassVar[str] = "jobs"
     WORD: ClassVar[str] = "vcjob"
     NAME_LABEL: ClassVar[str] = "volcano.sh/job-name"
+    SUSPEND: ClassVar[tuple[str, ...]] = ()
     RESTARTS: ClassVar[str] = "Volcano restarts it as its policies say, up to maxRetry"
 
     spec: VolcanoJobSpec = VolcanoJobSpec()

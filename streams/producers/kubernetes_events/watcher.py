@@ -109,7 +109,7 @@ class KubernetesWatcher(JobWatcher[Known]):
             raise KubernetesUnavailable("lists of jobs and pods", "none yet", "they are asked for")
         self.metrics.nodes.set(sum(node.ready for node in self.nodes.objects() or ()))
         self.metrics.lists.set(sum(store.lists for store in stores))
-        every = [*jobs, *(one for found in workloads for one in found or ())]
+        every: list[Job | Workload] = [*jobs, *(one for found in workloads for one in found or ())]
         events, after = changes(known, every, pods, now)
         return events, after, len(every)
 

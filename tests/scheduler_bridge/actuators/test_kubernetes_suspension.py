@@ -285,6 +285,17 @@ def test_a_failed_job_restarts_elsewhere_as_a_new_object(word: str) -> None:
         actuator(cluster).restart(name(word), ("n2",), RESTART)
 
 
+def test_what_is_made_for_a_queue_of_kueue_waits_until_kueue_admits_it() -> None:
+    cluster = Cluster("pytorchjob", queued=True)
+    cluster.train["spec"]["runPolicy"]["cleanPodPolicy"] = "All"
+    cluster.train["status"] = {"conditions": [{"type": "Failed", "status": "True"}]}
+    cluster.dead, cluster.pods_now = True, 0
+    actuator(cluster).restart("a/pytorchjob/train", (), RESTART)
+    made = cluster.objects["pytorchjob", "train-r1"]
+    assert made["spec"]["runPolicy"] == {"cleanPodPolicy": "All", "suspend": True}
+    assert made["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "q"
+
+
 def test_a_job_of_a_known_kind_is_refused_with_the_id_to_name() -> None:
     cluster = Cluster("")
     owner = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "big", "uid": "x", "controller": True}
