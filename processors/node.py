@@ -212,7 +212,9 @@ def _round(times: int) -> bool:
 
 
 def _concerns(one: NodeFinding, memory: KnownPlacement) -> bool:
-    return (not one.jobs or memory.placement.job in one.jobs) and memory.holds(one.time)
+    # A node's log knows a job by its number alone, without its cluster; the node is in one.
+    names = {memory.placement.job, memory.placement.job.rpartition("/")[2]}
+    return (not one.jobs or not names.isdisjoint(one.jobs)) and memory.holds(one.time)
 
 
 def _concerned(one: NodeFinding, state: NodeState) -> list[Placement]:

@@ -96,7 +96,7 @@ def producer_factory(settings: Settings) -> Callable[[], Producer]:
     from streams.kafka import KafkaProducer
 
     connection = kafka_connection(settings.kafka)
-    return lambda: KafkaProducer(connection, compression=settings.kafka.compression)
+    return lambda: KafkaProducer(connection)
 
 
 def _embedder(settings: ProcessorSettings) -> Embedder | None:

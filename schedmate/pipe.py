@@ -40,17 +40,25 @@ class Shipping(NamedTuple):
     chunk_seconds: float = 0.5
 
 
+class Read(NamedTuple):
+    """What of the settings a pipe needs before its command runs: of `[producer]`, and the names of `[slurm]`."""
+
+    shipping: Shipping
+    clusters: tuple[str, ...] = ()
+
+
 def run(arguments: Sequence[str]) -> None:
     """Run a pipe and end as it does; return where the command line has something to say first: help, or what is wrong."""
     try:
         options, command = parse(arguments, OPTIONS)
+        shipping, clusters = read_settings(os.environ)
         identity = identify(
             job=options.get("job"),
             attempt=number(options, "attempt"),
             rank=number(options, "rank"),
             node=options.get("node"),
+            clusters=clusters,
         )
-        shipping = read_shipping(os.environ)
     except (UsageError, UnknownJob, ValueError):
         return
     start(identity, command, shipping, _settings, options.get("log"))
@@ -89,12 +97,12 @@ def start(
         loaded = settings()
         if log is not None:
             logging.configure(loaded.service)
-        return KafkaProducer(kafka_connection(loaded.kafka), loaded.kafka.compression, linger_ms=0)
+        return KafkaProducer(kafka_connection(loaded.kafka), linger_ms=0)
 
     end_like(run_command(command, how, connect) if command else filter_through(how, connect))
 
 
-def read_shipping(environment: Mapping[str, str]) -> Shipping:
+def read_settings(environment: Mapping[str, str]) -> Read:
     """Return what the settings file and the environment say.
 
     Raises:
@@ -102,14 +110,23 @@ def read_shipping(environment: Mapping[str, str]) -> Shipping:
     """
     state = environment.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111  not pathlib: it takes 5 ms
     found: dict[str, object] = {"directory": f"{state}/schedmate"}
+    clusters: tuple[str, ...] = ()
     file = environment.get("SCHEDMATE_CONFIG") or DEFAULT_FILE
     if environment.get("SCHEDMATE_CONFIG") or os.path.exists(file):  # noqa: PTH110
-        found |= _section(file)
+        sections = _sections(file)
+        found |= {name: value for name, value in sections[0].items() if name in Shipping._fields}
+        clusters = _names(sections[1].get("clusters", []))
     given = {name.upper(): value for name, value in environment.items()}
     found |= {name: value for name in Shipping._fields if (value := given.get(f"{VARIABLE}{name.upper()}")) is not None}
     directory = str(found.pop("directory"))
     numbers: dict[str, Any] = {name: _positive(name, value) for name, value in found.items()}
-    return Shipping(directory, **numbers)
+    return Read(Shipping(directory, **numbers), clusters)
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise ValueError(f"expected a list of names for slurm.clusters, got {value!r}")
+    return tuple(value)
 
 
 def _positive(name: str, value: object) -> int | float:
@@ -122,17 +139,18 @@ def _positive(name: str, value: object) -> int | float:
     return read
 
 
-def _section(file: str) -> dict[str, object]:
+def _sections(file: str) -> list[dict[str, object]]:
     import tomllib  # noqa: PLC0415
 
     try:
         with open(file, "rb") as opened:  # noqa: PTH123
-            section = tomllib.load(opened).get("producer", {})
+            content = tomllib.load(opened)
     except OSError as error:
         raise ValueError(f"expected a settings file at {file}: {error.strerror}") from error
-    if not isinstance(section, dict):
-        raise ValueError(f"expected a section [producer] in {file}")
-    return {name: value for name, value in section.items() if name in Shipping._fields}
+    sections = [content.get("producer", {}), content.get("slurm", {})]
+    if not all(isinstance(section, dict) for section in sections):
+        raise ValueError(f"expected sections [producer] and [slurm] in {file}")
+    return sections
 
 
 def _settings() -> Settings:

@@ -29,6 +29,7 @@ from schedmate.passwords import without_password
 from schedmate.spot.settings import SpotSettings
 from schedmate.web.settings import WebSettings
 from scheduler_bridge.settings import BridgeSettings
+from scheduler_clients.slurm.settings import SlurmSection
 from sinks.settings import ClickHouseSettings, RedisSettings
 from streams.settings import KafkaSettings, LanguageModelSettings, ProducerSettings
 
@@ -123,6 +124,7 @@ class Settings(BaseSettings):
     redis: RedisSection = RedisSection()
     producer: ProducerSettings = ProducerSettings()
     processors: ProcessorSettings = ProcessorSettings()
+    slurm: SlurmSection = SlurmSection()
     bridge: BridgeSettings = BridgeSettings()
     language_model: LanguageModelSection = LanguageModelSection()
     advisor: AdvisorSettings = AdvisorSettings()

@@ -45,7 +45,7 @@ def examine(
     if decision.action is Action.NOTIFY:
         return Examination(None)
     if decision.action.on_node:
-        nodes, now = actuator.nodes(), journal.clock()
+        nodes, now = actuator.nodes(decision.node), journal.clock()
         users = journal.ledger.users_against(decision.node, now)
         verdict = objection_of_node(decision, nodes, users, journal.settings, now)
         return Examination(verdict, next((each for each in nodes if each.node == decision.node), None))

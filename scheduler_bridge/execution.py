@@ -169,7 +169,7 @@ class Execution:
             return None
         if not decision.action.on_node:
             return self.actuator.job(decision.job)
-        return next((each for each in self.actuator.nodes() if each.node == decision.node), None)
+        return next((each for each in self.actuator.nodes(decision.node) if each.node == decision.node), None)
 
     def _approved(self, decision: Decision) -> str:
         """Return who approved a decision, and why; empty where nobody had to."""

@@ -8,7 +8,7 @@ from records import UserError
 from scheduler_bridge.actuators import JobView, NodeView
 
 _FIELDS = ("partition", "account", "qos", "user")
-_TERM = re.compile(rf"\s*({'|'.join(_FIELDS)})\s*=\s*([A-Za-z0-9@._-]+)\s*|\s*priority\s*>=\s*([0-9]+)\s*", re.ASCII)
+_TERM = re.compile(rf"\s*({'|'.join(_FIELDS)})\s*=\s*([A-Za-z0-9@._/-]+)\s*|\s*priority\s*>=\s*([0-9]+)\s*", re.ASCII)
 
 
 class SelectorError(UserError):

@@ -2,7 +2,8 @@
 
 Topics of ours hold records as JSON. `job-logs` takes two more forms, so that a job can be piped in with any tool: a bare
 line of text under the job's id as key, and the JSON objects that Vector (`message`) and Fluent Bit (`log`) send. Both become
-chunks of one line. What cannot be read at all is for `dead-letters`, whole.
+chunks of one line. OpenTelemetry's requests hold lines of many jobs: the engine splits them (`otlp`).
+What cannot be read at all is for `dead-letters`, whole.
 """
 
 import hashlib
@@ -25,6 +26,7 @@ from records import (
     derived_id,
 )
 
+from .otlp import is_otlp
 from .transport import Message
 
 WHOLE = 4 << 20
@@ -94,6 +96,10 @@ def _pipe_event(message: Message) -> JobEvent:
 
 def _log_chunk(message: Message) -> LogChunk:
     value = message.value
+    if is_otlp(value):
+        raise InvalidRecord(
+            "expected lines of one job, got an OpenTelemetry request: a worker writes its lines here again as chunks"
+        )
     if value[:1] == b"{":
         try:
             return decode(LogChunk, value)

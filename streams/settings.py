@@ -25,7 +25,6 @@ class KafkaSettings(BaseModel, frozen=True, extra="forbid"):
     ssl_cafile: str = Field("", description="Certificate authority, PEM; empty: the system's own.")
     ssl_certfile: str = Field("", description="Client certificate, PEM.")
     ssl_keyfile: str = Field("", description="Key of the client certificate, PEM.")
-    compression: Literal["lz4", "zstd"] = Field("lz4", description="How chunks are compressed.")
     partitions: PositiveInt = Field(
         16, description="Partitions that `topics create` makes: so many workers can share the load."
     )

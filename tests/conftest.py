@@ -10,6 +10,7 @@ pytest_plugins = [
         "tests.servers.redis",
         "tests.servers.ray",  # it is made of the one before
         "tests.servers.slurm",
+        "tests.servers.slurm_clusters",
         "tests.servers.vllm",
     ),
 ]

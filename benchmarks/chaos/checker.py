@@ -4,7 +4,7 @@ It counts and compares by itself: nothing of what makes the pipeline exact is us
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 import msgspec
@@ -43,11 +43,10 @@ def check(
 ) -> Verdict:
     """Hold everything against what must be. An honest verdict must come `within_s` seconds, faults left out."""
     verdict = Verdict()
-    chunks = _chunks(observed)
+    honest = {job.name.encode() for job in jobs}
+    chunks = _chunks(observed, honest)
     told = [*observed.topics["job-events"], *observed.topics["pipe-events"]]
-    events = {
-        event.id: event for message in told if _honest(message.key) for event in [decode(JobEvent, message.value)]
-    }
+    events = {event.id: event for each in told if each.key in honest for event in [decode(JobEvent, each.value)]}
     gone = Counter[str]()
     for event in events.values():
         if event.kind is EventKind.LINES_LOST:
@@ -58,7 +57,9 @@ def check(
         verdict.add(_lines(job, chunks.get(job.name, []), gone[job.name]), "jobs with wrong lines")
         if job.broken:
             verdict.add(iter([f"{job.name} ({job.way}): {job.broken}"]), "programs disturbed")
-        if job.way in (Way.PIPE, Way.FILE) and observed.steps.get(job.name) != job.count:
+        if job.way is Way.BATCH:
+            verdict.add(_watched(job, events.values()), "batch jobs of which the watcher told wrongly")
+        if job.arrives_whole and observed.steps.get(job.name) != job.count:
             got = observed.steps.get(job.name)
             verdict.add(iter([f"{job.name} ({job.way}): {got} instead of {job.count}"]), "wrong last steps")
     for table, ids in observed.ids.items():
@@ -127,19 +128,15 @@ def _is_decodable(message: Message) -> bool:
     return True
 
 
-def _honest(key: bytes | None) -> bool:
-    return (key or b"").startswith(b"honest-")
-
-
 def _is_record(message: Message) -> bool:
     """Return whether a message holds a record of its topic; what else stands in `job-events` is hostile."""
     return _is_decodable(message)
 
 
-def _chunks(observed: Observed) -> dict[str, list[LogChunk]]:
+def _chunks(observed: Observed, honest: Set[bytes]) -> dict[str, list[LogChunk]]:
     found: dict[str, list[LogChunk]] = {}
     for message in observed.topics["job-logs"]:
-        if _honest(message.key):
+        if message.key in honest:
             chunk = decode(LogChunk, message.value)
             found.setdefault(chunk.job, []).append(chunk)
     return found
@@ -163,6 +160,16 @@ def _lines(job: Job, chunks: Sequence[LogChunk], lost: int) -> Iterator[str]:
         yield f"{job.name} ({job.way}): {len(got)} lines arrived of {len(printed)}, {lost} counted as lost"
 
 
+def _watched(job: Job, events: Iterable[JobEvent]) -> Iterator[str]:
+    """Yield what is wrong with what the scheduler's watcher told of a job: submitted, started, ended with its exit code."""
+    told = sorted(
+        (event.kind, event.exit_code) for event in events if (event.job, event.scheduler) == (job.name, "slurm")
+    )
+    right = [(EventKind.SUBMITTED, None), (EventKind.STARTED, None), (EventKind.ENDED, job.exit_code)]
+    if told != sorted(right, key=lambda each: each[0]):
+        yield f"{job.name} ({job.label}), which ended with {job.exit_code}: {[(str(kind), code) for kind, code in told]}"
+
+
 def _unburied(observed: Observed) -> Iterator[str]:
     for messages in observed.topics.values():
         for message in messages:
@@ -182,5 +189,5 @@ def _decisions(jobs: Sequence[Job], observed: Observed) -> Iterator[str]:
             yield f"{decision} has the final results {final}"
     decided = {decision.split("/")[1] for decision in observed.ids["decisions"]}
     for job in jobs:
-        if job.way in (Way.PIPE, Way.FILE) and (job.cause == "xid") != (job.name in decided):
+        if job.arrives_whole and (job.cause == "xid") != (job.name in decided):
             yield f"{job.name}, which fails of {job.cause}: {'no' if job.cause == 'xid' else 'a'} decision"

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchmarks.chaos.clocks import Clock
-from benchmarks.chaos.jobs import Crowd
-from benchmarks.chaos.servers import Server
+from benchmarks.chaos.crowd import Crowd
+from benchmarks.chaos.servers import Controller, Server
 from benchmarks.chaos.services import Service
 
 SLOW_S = 0.2
@@ -51,10 +51,14 @@ class Fault:
 
 
 def faults(
-    services: Sequence[Service], servers: Sequence[Server], crowd: Crowd, clocks: Sequence[Clock]
+    services: Sequence[Service],
+    servers: Sequence[Server],
+    controller: Controller,
+    crowd: Crowd,
+    clocks: Sequence[Clock],
 ) -> list[Fault]:
     """Return every fault that there can be."""
-    targets: list[Service | Server] = [*services, *servers]
+    targets: list[Service | Server | Controller] = [*services, *servers, controller]
     made = [
         *(Fault("kill", each.name, _killing(each.kill, each.start)) for each in targets),
         *(Fault("stop", each.name, _stopping(partial(_process, each))) for each in targets),
@@ -124,7 +128,7 @@ def _turn(target: str) -> str:
     return "brokers" if target.startswith("broker-") else target
 
 
-def _process(target: Service | Server) -> list[int]:
+def _process(target: Service | Server | Controller) -> list[int]:
     return [target.pid()]
 
 

@@ -80,8 +80,8 @@ def wait_until_quiet(connection: Connection, unsent: Callable[[], int], deadline
     """
     deadline, before = time.monotonic() + deadline_s, -1
     while True:
-        waiting = unsent()
         try:
+            waiting = unsent()
             left, end = _behind(connection)
             left["unsent"] = waiting
         except KafkaError as error:  # a broker that has just come back does not know its groups yet

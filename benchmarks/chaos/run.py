@@ -13,11 +13,12 @@ from pathlib import Path
 
 from benchmarks.chaos import clocks, faults, hostile, servers
 from benchmarks.chaos.checker import Verdict, check
-from benchmarks.chaos.jobs import Crowd
+from benchmarks.chaos.crowd import Crowd
 from benchmarks.chaos.observed import observe, wait_until_quiet
 from benchmarks.chaos.replay import replay
 from benchmarks.chaos.sender import Sender
 from benchmarks.chaos.services import Ended, Service, cast
+from streams.kafka import read_back
 from streams.transport import Outgoing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,7 +92,7 @@ def run(options: Options, scratch: Path, say: Callable[[str], None]) -> Outcome:
         for number in range(PARTITIONS):
             sender.send(Outgoing("job-logs", b"first", b"hello", number))
         wait_until_quiet(site.connection, lambda: sender.unsent, 120.0)
-        injector = faults.Injector(faults.faults(services, site.all, crowd, wall.all))
+        injector = faults.Injector(faults.faults(services, site.all, site.controller, crowd, wall.all))
         _storm(outcome, _Scene(crowd, injector, sender, services), say)
         say("waiting until all is quiet")
         injector.wait()
@@ -102,7 +103,8 @@ def run(options: Options, scratch: Path, say: Callable[[str], None]) -> Outcome:
 
         def unsent() -> int:
             _look_after(services)
-            return sender.unsent + len(list((scratch / "producer" / "spool").glob("*/*")))
+            untold = crowd.untold(read_back(site.connection, ["job-events"]))
+            return sender.unsent + untold + len(list((scratch / "producer" / "spool").glob("*/*")))
 
         left = wait_until_quiet(site.connection, unsent, deadline - time.monotonic())
         outcome.problems += [
@@ -165,6 +167,7 @@ def _environment(site: servers.Servers, scratch: Path) -> dict[str, str]:
         "SCHEDMATE_REDIS__URL": site.redis_url,
         "SCHEDMATE_PRODUCER__DIRECTORY": str(scratch / "producer"),
         "SCHEDMATE_PRODUCER__CHUNK_SECONDS": "0.2",
+        "SLURM_CONF": str(site.slurm_conf),
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
     }
 

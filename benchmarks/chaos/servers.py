@@ -14,6 +14,8 @@ from tests.servers import free_port
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.servers.kafka import Kafka, new_cluster, require_kafka
 from tests.servers.redis import RedisServer, redis_server
+from tests.servers.slurm import Slurm
+from tests.servers.slurm import running as slurm_running
 
 HEAP_MB = {1: 512, 3: 256}
 """Heap of a broker, by how many there are."""
@@ -40,14 +42,41 @@ class Server:
     start: Callable[[], None]
 
 
+class Controller:
+    """Slurm's controller as faults see it.
+
+    Args:
+        slurm: The cluster.
+    """
+
+    name = "slurmctld"
+
+    def __init__(self, slurm: Slurm) -> None:
+        self._slurm = slurm
+
+    def pid(self) -> int:
+        """Return its process."""
+        return self._slurm.controller_pid()
+
+    def kill(self) -> None:
+        """End it, in order: one that is killed forgets what it had acknowledged in the last seconds, and no watcher can know that."""
+        self._slurm.stop_controller()
+
+    def start(self) -> None:
+        """Start it again on its saved state."""
+        self._slurm.start_controller()
+
+
 @dataclass(frozen=True)
 class Servers:
-    """All servers, and how to reach them through their proxies."""
+    """All servers, and how to reach them: all but Slurm through their proxies."""
 
     all: tuple[Server, ...]
+    controller: Controller
     connection: Connection
     clickhouse_url: str
     redis_url: str
+    slurm_conf: Path
 
 
 @contextmanager
@@ -58,6 +87,7 @@ def running(scratch: Path, brokers: int, partitions: int) -> Iterator[Servers]:
         (scratch / "clickhouse").mkdir()
         clickhouse = undo.enter_context(clickhouse_server(scratch / "clickhouse"))
         redis = undo.enter_context(redis_server(scratch))
+        slurm = undo.enter_context(slurm_running())
         front, cache = _proxy(_port(clickhouse.url), undo), _proxy(_port(redis.url), undo)
         connection = Connection(brokers=tuple(f"127.0.0.1:{proxy.port}" for _, proxy in kafkas))
         create_topics(connection, partitions, replication=brokers)
@@ -67,9 +97,11 @@ def running(scratch: Path, brokers: int, partitions: int) -> Iterator[Servers]:
                 Server("clickhouse", front, lambda: clickhouse.pid, clickhouse.kill, clickhouse.start),
                 Server("redis", cache, lambda: redis.pid, redis.kill, redis.start),
             ),
+            Controller(slurm),
             connection,
             _behind(clickhouse, front),
             _behind(redis, cache),
+            slurm.configuration,
         )
 
 

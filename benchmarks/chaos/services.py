@@ -90,7 +90,7 @@ class Service:
 
 
 def cast(environment: Mapping[str, str], scratch: Path, clock: Callable[[str], Clock]) -> list[Service]:
-    """Return two workers, a sink, a bridge and a collector, not started; each lives by a `clock` of its name."""
+    """Return two workers, a sink, a bridge, a watcher and a collector, not started; each lives by a `clock` of its name."""
 
     def service(name: str, *arguments: str) -> Service:
         return Service(name, arguments, {**environment, **clock(name).environment}, scratch / f"{name}.log")
@@ -101,5 +101,6 @@ def cast(environment: Mapping[str, str], scratch: Path, clock: Callable[[str], C
         service("worker-2", "worker"),
         service("sink", "sink"),
         service("bridge", "bridge"),
+        service("watcher", "watch-scheduler", "slurm", "--interval", "0.5"),
         service("collector", "collect", "--pattern", pattern, f"{scratch}/files/*.out"),
     ]

@@ -7,7 +7,10 @@ import typer
 from schedmate.settings import Loaded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scheduler_bridge.actuators import Actuator
+    from scheduler_bridge.actuators.slurm import SlurmActuator
     from scheduler_bridge.settings import BridgeSettings
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -21,7 +24,7 @@ def command(context: typer.Context) -> None:
     `act`, or `approve`, in which each decision waits for `schedmate decisions approve`. `schedmate decisions stop` stops all actions.
 
     What it does is checked at the scheduler and written to the topic `decision-results`. It needs rights there: docs/slurm.md,
-    docs/kubernetes.md and docs/ray.md say which. Run one for each cluster.
+    docs/kubernetes.md and docs/ray.md say which. Run one for each cluster; for several Slurm clusters (`slurm.clusters`), one for all.
 
     Example: `schedmate --set bridge.modes=restart=act,cancel_packing=approve bridge`
     """
@@ -37,11 +40,11 @@ def command(context: typer.Context) -> None:
 
     loaded: Loaded = context.obj
     settings = loaded.settings
-    scheduler = actuator(settings.bridge)
+    scheduler = actuator(settings.bridge, settings.slurm.clusters)
     with service(settings, "bridge") as running:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "bridge", running.stop)
-        producer = wait_for_broker(partial(KafkaProducer, connection, settings.kafka.compression), running.stop)
+        producer = wait_for_broker(partial(KafkaProducer, connection), running.stop)
         windows = LogWindows(connection)
         group = f"{settings.kafka.group}-bridge"
         join = partial(KafkaConsumer, connection, group, READ, settings.kafka.session_timeout_s, standby=True)
@@ -66,8 +69,13 @@ def command(context: typer.Context) -> None:
         producer.close()
 
 
-def actuator(settings: "BridgeSettings") -> "Actuator":
-    """Return what carries decisions out at a scheduler."""
+def actuator(settings: "BridgeSettings", slurm_clusters: "Sequence[str]" = ()) -> "Actuator":
+    """Return what carries decisions out at a scheduler.
+
+    Args:
+        settings: Which one, and how.
+        slurm_clusters: Names of Slurm clusters beside the local one.
+    """
     if settings.scheduler == "kubernetes":
         from schedmate.extras import require
 
@@ -81,18 +89,32 @@ def actuator(settings: "BridgeSettings") -> "Actuator":
         from scheduler_clients.ray import RayClient, RayConnection
 
         return RayActuator(RayClient(RayConnection.find()))
+    if not slurm_clusters:
+        return _slurm(settings)
+    from scheduler_bridge.actuators.slurm import SlurmClusters
+
+    return SlurmClusters({name: _slurm(settings, name) for name in ("", *slurm_clusters)})
+
+
+def _slurm(settings: "BridgeSettings", cluster: str = "") -> "SlurmActuator":
+    """Return what carries decisions out at one Slurm cluster."""
+    from functools import partial
+
     from scheduler_bridge.actuators.slurm import NodeChecks, Resubmission, SlurmActuator
-    from scheduler_clients.slurm import SlurmClient
+    from scheduler_clients.slurm import SlurmClient, SlurmCommands
     from scheduler_clients.slurm.job_command import SlurmJobCommand
     from scheduler_clients.slurm.kept_jobs import KeptJobs
     from scheduler_clients.slurm.node_check import SlurmNodeCheck
+    from scheduler_clients.slurm.submission import submit
 
-    client = SlurmClient()
-    kept = KeptJobs(settings.kept_jobs_directory) if settings.kept_jobs_directory else None
-    command = SlurmNodeCheck(settings.node_check, settings.node_check_options, settings.node_check_seconds)
+    client = SlurmClient(SlurmCommands(cluster=cluster))
+    kept = KeptJobs(settings.kept_jobs_directory / cluster) if settings.kept_jobs_directory else None
+    limit_s = settings.node_check_seconds
+    command = SlurmNodeCheck(settings.node_check, settings.node_check_options, limit_s, cluster=cluster)
+    stacks = SlurmJobCommand(settings.stack_command, settings.stack_seconds, cluster=cluster)
     return SlurmActuator(
         client,
-        resubmission=Resubmission(client, kept) if kept else None,
+        resubmission=Resubmission(client, kept, partial(submit, cluster=cluster)) if kept else None,
         checks=NodeChecks(client, command) if settings.node_check else None,
-        stacks=SlurmJobCommand(settings.stack_command, settings.stack_seconds) if settings.stack_command else None,
+        stacks=stacks if settings.stack_command else None,
     )

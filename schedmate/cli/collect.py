@@ -32,7 +32,7 @@ def command(
         str,
         typer.Option(
             metavar="REGEX",
-            help="Tells whose a file is: groups `job` and, if need be, `rank`, `stream`, `attempt`, `node`.",
+            help="Tells whose a file is: groups `job` and, if need be, `rank`, `stream`, `attempt`, `node`, `cluster`.",
         ),
     ] = SLURM,
     node_log: Annotated[
@@ -91,17 +91,16 @@ def command(
     """
     from schedmate.connections import kafka_connection
     from schedmate.service import service
-    from scheduler_clients.slurm import SlurmClient
     from streams.kafka import KafkaProducer
     from streams.producers.checkpoint import InvalidCheckpoint
     from streams.producers.chunker import ChunkLimits
     from streams.producers.collector import Collector
     from streams.producers.collector_settings import CollectorSettings
     from streams.producers.file_trust import FileTrust, UnknownUser, user_ids
-    from streams.producers.job_owners import JobOwners
     from streams.producers.metrics import ShippingMetrics
     from streams.producers.paths import InvalidPattern
     from streams.producers.pipe_intake import SocketInUse
+    from streams.producers.slurm_owners import SlurmOwners
     from streams.producers.spool import SpoolSettings
     from streams.transport import Producer
 
@@ -109,7 +108,7 @@ def command(
     settings = loaded.settings
     if not (globs or node_log or socket_path or pod_logs):
         fail("expected files to collect, or --socket PATH, got none: schedmate collect '/home/*/slurm-*.out'")
-    owners = JobOwners(SlurmClient().owners)
+    owners = SlurmOwners(settings.slurm.clusters)
     try:
         trusted = set(trust_owner or ())
         trust = FileTrust(user_ids(trusted - {"*"}), "*" in trusted, owners.of if shutil.which("squeue") else None)
@@ -134,7 +133,7 @@ def command(
     )
 
     def connect() -> Producer:
-        return KafkaProducer(kafka_connection(settings.kafka), settings.kafka.compression)
+        return KafkaProducer(kafka_connection(settings.kafka))
 
     with service(settings, "collect") as running:
         try:

@@ -2,7 +2,9 @@
 
 import socket
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +19,7 @@ from streams.producers.gpu import (
     NvmlSource,
     RecordingSource,
     RecordingWriter,
+    owner_of,
     shipped_recording,
 )
 from streams.producers.metrics import ShippingMetrics
@@ -88,10 +91,10 @@ def command(
     def connect() -> Producer:
         if stdout:
             return _Printer()
-        return KafkaProducer(kafka_connection(settings.kafka), settings.kafka.compression)
+        return KafkaProducer(kafka_connection(settings.kafka))
 
     with service(settings, "gpu-agent") as running:
-        source = _source(replay, loop, node)
+        source = _source(replay, loop, node, settings.slurm.clusters)
         recorder = _recorder(record, source)
         agent = GpuAgent(source, connect, every, recorder=recorder, stop=running.stop)
         running.telemetry.export(agent.metrics, ShippingMetrics(agent.shipper.counters))
@@ -105,11 +108,12 @@ def command(
         agent.run()
 
 
-def _source(replay: str | None, loop: bool, node: str | None) -> NvmlSource | RecordingSource:
+def _source(replay: str | None, loop: bool, node: str | None, clusters: Sequence[str]) -> NvmlSource | RecordingSource:
     if replay is None:
         if loop:
             raise GpuError("expected --replay FILE beside --loop: real GPUs go on anyway")
-        return NvmlSource(node or socket.gethostname().partition(".")[0])
+        owner = partial(owner_of, clusters=clusters)
+        return NvmlSource(node or socket.gethostname().partition(".")[0], owner=owner)
     try:
         return RecordingSource(shipped_recording() if replay == SHIPPED else Path(replay), loop=loop, node=node)
     except InvalidRecording as error:

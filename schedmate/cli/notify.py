@@ -35,7 +35,7 @@ def command(context: typer.Context) -> None:
     with service(settings, "notify") as running:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "notifier", running.stop)
-        producer = wait_for_broker(partial(KafkaProducer, connection, settings.kafka.compression), running.stop)
+        producer = wait_for_broker(partial(KafkaProducer, connection), running.stop)
         group = f"{settings.kafka.group}-notify"
         join = partial(KafkaConsumer, connection, group, READ, settings.kafka.session_timeout_s)
         with wait_for_broker(join, running.stop) as consumer:

@@ -48,7 +48,7 @@ def command(
     loaded: Loaded = context.obj
     settings = loaded.settings
     try:
-        identity = identify(job=job, attempt=attempt, node=node, rank=rank)
+        identity = identify(job=job, attempt=attempt, node=node, rank=rank, clusters=settings.slurm.clusters)
     except UnknownJob as error:
         fail(str(error))
         return

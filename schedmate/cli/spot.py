@@ -30,7 +30,7 @@ def command(context: typer.Context) -> None:
 
     loaded: Loaded = context.obj
     settings = loaded.settings
-    scheduler = actuator(settings.bridge)
+    scheduler = actuator(settings.bridge, settings.slurm.clusters)
     group = f"{settings.kafka.group}-spot"
     with service(settings, "spot") as running:
         running.telemetry.health = kafka_connection(settings.kafka).problems

@@ -46,7 +46,7 @@ def command(
     from simulate.starts import start_ranges
 
     loaded: Loaded = context.obj
-    queue = actuator(loaded.settings.bridge).queue()
+    queue = actuator(loaded.settings.bridge, loaded.settings.slurm.clusters).queue()
     now = time.time()
     with _known(loaded) as known:
         made = present(queue, known, now)

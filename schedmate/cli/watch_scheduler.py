@@ -38,22 +38,33 @@ def slurm(
             metavar="FILE", help="What was told already.", show_default="slurm-events.json in producer.directory"
         ),
     ] = None,
+    cluster: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Watch this cluster, one of `slurm.clusters`.", show_default="the local cluster"
+        ),
+    ] = "",
 ) -> None:
     """Watch Slurm's list of jobs, and ship what changes: submitted, started, packed, unpacked, requeued, ended.
 
     It needs Slurm's client commands and the right to see all jobs. Run one for each cluster. With `bridge.kept_jobs_directory` it keeps
     the jobs' scripts there, too.
 
-    Example: `schedmate watch-scheduler slurm --interval 2`
+    Examples: `schedmate watch-scheduler slurm --interval 2`, and beside it `schedmate watch-scheduler slurm --cluster beta`
     """
+    from schedmate.cli import fail
     from scheduler_clients.slurm.kept_jobs import KeptJobs
     from streams.producers.slurm_events import SlurmWatcher
 
     loaded: Loaded = context.obj
-    file = checkpoint or loaded.settings.producer.directory / "slurm-events.json"
+    if cluster and cluster not in loaded.settings.slurm.clusters:
+        fail(f"expected one of slurm.clusters ({', '.join(loaded.settings.slurm.clusters)}), got --cluster {cluster}")
+    name = f"slurm-events-{cluster}.json" if cluster else "slurm-events.json"
+    file = checkpoint or loaded.settings.producer.directory / name
     directory = loaded.settings.bridge.kept_jobs_directory
-    kept = KeptJobs(directory) if directory else None
-    _watch(loaded.settings, "Slurm", file, interval, lambda connect: SlurmWatcher(connect, file, kept=kept))
+    kept = KeptJobs(directory / cluster) if directory else None
+    make = partial(SlurmWatcher, checkpoint=file, kept=kept, cluster=cluster)
+    _watch(loaded.settings, "Slurm", file, interval, make)
 
 
 @app.command()
@@ -145,7 +156,7 @@ def _watch(
     from streams.producers.metrics import ShippingMetrics
 
     def connect() -> Producer:
-        return KafkaProducer(kafka_connection(settings.kafka), settings.kafka.compression, give_up_s=10.0)
+        return KafkaProducer(kafka_connection(settings.kafka), give_up_s=10.0)
 
     with service(settings, "watch-scheduler") as running:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,20 @@
 """One attempt of a job as a page that an operator would send to a colleague."""
 
-from .facts import JobFacts, gather
+from .attempts import told_of
+from .facts import JobFacts, facts_of, gather
 from .page import Section, markdown, plain, sections
+from .records import JobRecords, in_force, read_records
 
-__all__ = ["JobFacts", "Section", "gather", "markdown", "plain", "sections"]
+__all__ = [
+    "JobFacts",
+    "JobRecords",
+    "Section",
+    "facts_of",
+    "gather",
+    "in_force",
+    "markdown",
+    "plain",
+    "read_records",
+    "sections",
+    "told_of",
+]

@@ -1,21 +1,17 @@
 """What is on record of an attempt of a job, from ClickHouse."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import QueryResult, ask, run
+from sinks.clickhouse import QueryResult, ask
 
-Row = Mapping[str, Any]
+from .attempts import ran
+from .records import JobRecords, Row, in_force, outcomes, read_records
 
-_ATTEMPT = "SELECT * FROM attempts WHERE job = {job:String} AND attempt = {attempt:Int64}"
-_NEWEST = (
-    "SELECT max(attempt) AS attempt, count() AS known FROM (SELECT attempt FROM failures WHERE job = {job:String} "
-    "UNION ALL SELECT attempt FROM job_events WHERE job = {job:String})"
-)
 _PROGRESS = (
     "SELECT max(m.step) AS step, argMax(m.step_time_s, m.time) AS step_time_s, argMax(m.loss, m.time) AS loss, max(m.time) AS time "
     "FROM job_metrics AS m WHERE m.job = {job:String} AND m.attempt = {attempt:Int64}"
@@ -24,11 +20,6 @@ _PEOPLE = (
     "SELECT time, user, cause, error_type, component, line, comment FROM feedback "
     "WHERE job = {job:String} AND attempt = {attempt:Int64} ORDER BY time DESC LIMIT 5"
 )
-_CHECKPOINT = (
-    "SELECT attempt, number, since, durable_by, step, path FROM checkpoint_saves WHERE job = {job:String} "
-    "AND attempt <= {attempt:Int64} AND state = 'durable' ORDER BY attempt DESC, since DESC LIMIT 1"
-)
-_FAILED_SAVES = "SELECT count() AS saves FROM checkpoint_saves WHERE job = {job:String} AND attempt = {attempt:Int64} AND state = 'failed'"
 OWN_MEMORY = ("oom_killer", "cgroup_oom", "systemd_oom", "host_memory", "worker_killed", "out_of_memory")
 """Causes that are a job's hunger for memory, on whatever node: no sign that a node is ill."""
 _NEIGHBOURS = (
@@ -100,36 +91,56 @@ def gather(client: Client, job: str, attempt: int | None = None) -> JobFacts | N
         SinkRejected: The database has no tables.
         SinkUnavailable: The server is away.
     """
-    (known,) = _rows(ask(client, _NEWEST, {"job": job}))
-    if not known["known"]:
+    return facts_of(client, read_records(client, job), attempt)
+
+
+def facts_of(client: Client, records: JobRecords, attempt: int | None = None) -> JobFacts | None:
+    """Return what `gather` returns, of a job whose `records` were read. Raises as `gather` does."""
+    known = [row["attempt"] for row in (*records.verdicts, *records.events)]
+    if not known:
         return None
-    history = _rows(run(client, "history", {"job": job}))
-    chosen = _last_failed(history, known["attempt"]) if attempt is None else attempt
+    job, newest = records.job, max(known)
+    chosen = _last_failed(records, newest) if attempt is None else attempt
     values = {"job": job, "attempt": str(chosen)}
-    verdicts = [row for row in history if row["attempt"] == chosen]
+    verdicts = [row for row in records.verdicts if row["attempt"] == chosen]
     progress = next(iter(_rows(ask(client, _PROGRESS, values))), None)
     node = verdicts[-1]["node"] if verdicts else ""
+    durable = (row for row in records.saves if row["attempt"] <= chosen and row["state"] == "durable")
     return JobFacts(
         job=job,
         attempt=chosen,
-        newest=known["attempt"] if attempt is None and known["attempt"] > chosen else 0,
+        newest=newest if attempt is None and newest > chosen else 0,
         verdicts=[{**row, "evidence": json.loads(row["evidence"] or "[]")} for row in verdicts],
-        ran=next(iter(_rows(ask(client, _ATTEMPT, values))), None),
+        ran=ran(records, chosen),
         progress=progress if progress and progress["step"] is not None else None,
-        checkpoint=next(iter(_rows(ask(client, _CHECKPOINT, values))), None),
-        failed_saves=_rows(ask(client, _FAILED_SAVES, values))[0]["saves"],
-        decisions=[row for row in _rows(run(client, "bridge", {"job": job})) if row["attempt"] == chosen],
+        checkpoint=next(durable, None),
+        failed_saves=sum(row["attempt"] == chosen and row["state"] == "failed" for row in records.saves),
+        decisions=list(_decided(records, chosen)),
         findings=_rows(ask(client, _FINDINGS, values)),
-        looks=_rows(ask(client, _LOOKS, values)),
+        looks=_rows(ask(client, _LOOKS, values)) if verdicts else [],
         people=_rows(ask(client, _PEOPLE, values)),
         neighbours=_rows(ask(client, _NEIGHBOURS, {"node": node, "job": job})) if node else [],
     )
 
 
-def _last_failed(history: Sequence[Row], newest: int) -> int:
+def _decided(records: JobRecords, attempt: int) -> Iterator[Row]:
+    last = outcomes(records)
+    for row in records.decisions:
+        if row["attempt"] == attempt:
+            result = last.get(row["id"], {})
+            yield {
+                **{name: value for name, value in row.items() if name != "id"},
+                "outcome": result.get("outcome", "waiting"),
+                "detail": result.get("detail", ""),
+                "actuator": result.get("actuator", ""),
+                "seconds": round((result["time"] - row["time"]).total_seconds(), 3) if result else None,
+            }
+
+
+def _last_failed(records: JobRecords, newest: int) -> int:
     """Return the newest attempt with a verdict in force: a restart does not hide why it was needed. `newest` where there is none."""
-    in_force = {row["attempt"]: row["error_type"] for row in history}
-    return max((attempt for attempt, kind in in_force.items() if kind != "none"), default=newest)
+    failed = (attempt for attempt, row in in_force(records).items() if row["error_type"] != "none")
+    return max(failed, default=newest)
 
 
 def _rows(answer: QueryResult) -> list[dict[str, Any]]:

@@ -11,7 +11,8 @@ from records import FailureSource
 from schedmate.terminal import one_line
 from schedmate.times import ago, local
 
-from .facts import OWN_MEMORY, JobFacts, Row
+from .facts import OWN_MEMORY, JobFacts
+from .records import Row
 
 _SOURCES: Mapping[str, str] = {
     FailureSource.SIGNATURE: "a known signature",

@@ -30,8 +30,11 @@ SORTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "user": lambda row: row["user"],
     "gpus": lambda row: -row["gpus"],
     "longest": lambda row: -_ran_s(row),
+    "slowest": lambda row: -(row["step_time_s"] or 0.0),
 }
-"""Orders, and the key of each. Equals stay in the order of the newest."""
+"""Orders, and the key of each. Equals stay in the order of the newest. The slowest step is that of jobs that run: the others come after."""
+MOST_COMPARED: Final = 5_000
+"""Jobs that run and are compared by their steps at most, the newest: their pace is asked for."""
 COLUMNS: Final = (
     "job", "attempt", "condition", "user", "nodes", "gpus", "started", "ended", "state", "exit_code", "signal",
     "cause", "error_type", "message", "causes", "alarms", "step", "step_time_s", "throughput", "throughput_unit",
@@ -39,8 +42,7 @@ COLUMNS: Final = (
 """What a twin holds of each job."""
 
 # The newest attempt of each job. A pipe tells of the command that it runs; where a scheduler speaks of the same attempt, its word counts.
-# `{only}` narrows every part to one job: the tables are sorted by job, so that this reads a few rows. The view `verdicts` would read
-# all columns of all failures.
+# The view `verdicts` would read all columns of all failures. Of one job, `one_job.py` says the same of its rows.
 _JOBS: Final = """
 WITH
 latest AS
@@ -56,7 +58,6 @@ latest AS
         argMaxIf(e.kind, (e.scheduler != 'pipe', e.time), e.kind IN ('submitted', 'started', 'requeued', 'ended')) AS last_kind,
         max(e.time) AS last_event
     FROM job_events AS e
-    WHERE {only}
     GROUP BY e.job, e.attempt
     ORDER BY job, attempt DESC
     LIMIT 1 BY job
@@ -66,7 +67,7 @@ verdict AS
     SELECT
         f.job AS job, f.attempt AS attempt,
         argMin((f.error_type, f.signature, f.message), (-f.revision, -f.confidence, f.id)) AS said
-    FROM failures AS f WHERE {only} GROUP BY f.job, f.attempt
+    FROM failures AS f GROUP BY f.job, f.attempt
 ),
 past AS
 (
@@ -76,7 +77,7 @@ past AS
 standing AS
 (
     SELECT job, attempt, arraySort(groupUniqArray(toString(kind))) AS kinds
-    FROM (SELECT job, attempt, kind, since FROM alarms WHERE {only} GROUP BY job, attempt, kind, since HAVING min(raised) = true)
+    FROM (SELECT job, attempt, kind, since FROM alarms GROUP BY job, attempt, kind, since HAVING min(raised) = true)
     GROUP BY job, attempt
 ),
 known AS
@@ -85,7 +86,7 @@ known AS
     UNION ALL
     SELECT
         m.job, max(m.attempt), false, min(m.minute), NULL, ([], 0), '', ('', NULL, NULL), '', max(m.minute)
-    FROM job_throughput_1m AS m WHERE {only} AND m.job NOT IN (SELECT job FROM latest) GROUP BY m.job
+    FROM job_throughput_1m AS m WHERE m.job NOT IN (SELECT job FROM latest) GROUP BY m.job
 ),
 judged AS
 (
@@ -116,7 +117,6 @@ judged AS
 """
 
 _ALL: Final = "SELECT * FROM judged ORDER BY changed DESC, job LIMIT {limit:UInt32}"
-_ONE: Final = "SELECT * FROM judged"
 MOST_JOBS: Final = 200_000
 """Jobs in the list at most, the newest; about a kilobyte of memory each."""
 
@@ -192,23 +192,26 @@ class JobList:
 
 def all_jobs(database: Database) -> Sequence[Mapping[str, Any]]:
     """Return all jobs, the newest first. Raises as `Database.rows` does."""
-    return database.rows(_JOBS.replace("{only}", "true") + _ALL, limit=MOST_JOBS)
+    return database.rows(_JOBS + _ALL, limit=MOST_JOBS)
 
 
 def list_jobs(database: Database, known: Iterable[Mapping[str, Any]], wanted: Filter, size: int = PAGE) -> JobList:
     """Return one page of those of the jobs `known` that `wanted` selects. Raises as `Database.rows` does."""
     text = wanted.search.casefold()
     found = [row for row in known if in_condition(row, wanted.condition) and (not text or _holds(row, text))]
-    if wanted.sort != "newest":
+    if wanted.sort == "slowest":
+        found = _slowest_first(database, found)
+    elif wanted.sort != "newest":
         found.sort(key=SORTS[wanted.sort])
     first = (wanted.page - 1) * size
     return JobList(with_pace(database, found[first : first + size]), len(found), wanted, size)
 
 
-def one_job(database: Database, job: str) -> Mapping[str, Any] | None:
-    """Return what the list says of `job`, as it is now; None where nothing is known of it. Raises as `Database.rows` does."""
-    rows = database.rows(_JOBS.replace("{only}", "job = {job:String}") + _ONE, job=job)
-    return next(iter(with_pace(database, rows)), None)
+def _slowest_first(database: Database, found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    run = [row for row in found if row["condition"] in ("running", "unknown")][:MOST_COMPARED]
+    compared = {row["job"] for row in run}
+    paced = sorted(with_pace(database, run), key=SORTS["slowest"])
+    return [*paced, *(row for row in found if row["job"] not in compared)]
 
 
 def count_jobs(known: Iterable[Mapping[str, Any]], days: float) -> Mapping[str, Mapping[str, Any]]:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from processors.diagnose import Signature
-from schedmate.explain import gather, sections
+from schedmate.explain import facts_of, read_records, sections
 from schedmate.shadow import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, summary
 from schedmate.shadow import gather as gather_shadows
 from sinks.clickhouse import queries
@@ -20,10 +20,12 @@ from .database import Database
 from .decisions import COLUMNS as DECISION_COLUMNS
 from .decisions import list_decisions, standing_stops
 from .lines import ReadSpan, asked_place, excerpt
+from .one_job import one_job
 from .plot import draw
 from .ranks import rank_map
 from .refreshed import Refreshed
 from .render import render
+from .reports import read_reports
 from .timeline import timeline
 from .twins import as_csv, as_json, picked
 
@@ -100,11 +102,15 @@ class Pages:
     def job(self, request: Request, form: Form = "html") -> Response:
         """One job: its curves, verdict and decisions."""
         name, attempt = request.query_params.get("id", "")[:LONGEST_NAME], _number(request, "attempt")
-        facts = self._database.use(lambda client: gather(client, name, attempt)) if name else None
-        row = jobs.one_job(self._database, name)
+        if not name:
+            raise HTTPException(404, "No job was named.")
+        records = self._database.use(lambda client: read_records(client, name))
+        facts = self._database.use(lambda client: facts_of(client, records, attempt))
+        reports = read_reports(self._database, name)
+        row = one_job(self._database, records, reports)
         if facts is None and row is None:
             raise HTTPException(404, f"Nothing is on record of job {name!r}.")
-        known = timeline(self._database, name, row["nodes"] if row else [])
+        known = timeline(self._database, records, reports, row["nodes"] if row else [])
         if form == "json":
             about = picked([row], jobs.COLUMNS)[0] if row else None
             return as_json({"job": about, "facts": facts, "timeline": known})
@@ -116,7 +122,7 @@ class Pages:
         return render(
             request, "job.html",
             name=name, row=row, parts_of=parts, timeline=known, marks=marks, plot=draw(known), facts=facts,
-            attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, name), lines=self._read is not None,
+            attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, name, reports), lines=self._read is not None,
         )  # fmt: skip
 
     def lines(self, request: Request, form: Form = "html") -> Response:

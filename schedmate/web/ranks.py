@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .database import Database
+from .reports import Reports
 
 ROWS, COLUMNS = 48, 80
 """Cells of the map at most: neighbouring ranks share a row, of which the slowest is shown, and neighbouring minutes a column."""
@@ -17,12 +18,6 @@ LEVELS: Final = ((1.05, "as-usual"), (1.15, "slower"), (1.4, "slow"), (math.inf,
 SILENT: Final = "silent"
 """Of the ranks of a row, some report at other times and not here."""
 
-# The newest attempt alone: ranks of another ran elsewhere.
-_EXTENT: Final = """
-SELECT max(attempt) AS attempt, min(t.minute) AS since, max(t.minute) AS until, uniqExact(t.rank) AS ranks, max(t.rank) AS last
-FROM job_throughput_1m AS t
-WHERE t.job = {job:String} AND t.attempt = (SELECT max(attempt) FROM job_throughput_1m WHERE job = {job:String})
-"""
 _CELLS: Final = """
 SELECT row, column, max(seconds) AS seconds, count() AS reporting FROM
 (
@@ -61,23 +56,25 @@ class RankMap:
     cells: Sequence[Cell]
 
 
-def rank_map(database: Database, job: str) -> RankMap | None:
-    """Return the map of the newest attempt of `job`; None where fewer than two ranks report, or for less than `FEWEST` minutes.
+def rank_map(database: Database, job: str, reports: Sequence[Reports]) -> RankMap | None:
+    """Return the map of the newest attempt of `job` that reports; ranks of another ran elsewhere.
+
+    None where fewer than two ranks report, or for less than `FEWEST` minutes.
 
     Raises as `Database.rows` does.
     """
-    extent = next(iter(database.rows(_EXTENT, job=job)), None)
-    if extent is None or extent["ranks"] < 2:
+    if not reports or reports[-1].ranks < 2:
         return None
-    since = int(extent["since"].timestamp())
-    minutes = (int(extent["until"].timestamp()) - since) // 60 + 1
+    newest = reports[-1]
+    since = int(newest.since.timestamp())
+    minutes = (int(newest.until.timestamp()) - since) // 60 + 1
     if minutes < FEWEST:
         return None
-    width, per_row = -(-minutes // COLUMNS), extent["last"] // ROWS + 1
-    rows = database.rows(_CELLS, job=job, attempt=extent["attempt"], since=since, width=width * 60, ranks=per_row)
+    width, per_row = -(-minutes // COLUMNS), newest.last // ROWS + 1
+    rows = database.rows(_CELLS, job=job, attempt=newest.attempt, since=since, width=width * 60, ranks=per_row)
     return RankMap(
-        attempt=extent["attempt"],
-        rows=extent["last"] // per_row + 1,
+        attempt=newest.attempt,
+        rows=newest.last // per_row + 1,
         columns=(minutes - 1) // width + 1,
         per_row=per_row,
         minutes=width,

@@ -1,25 +1,23 @@
 """What happened to a job over time: its measurements in even spans, and the events to mark beside them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from schedmate.explain import JobRecords, in_force
+
 from .database import Database
+from .reports import Reports
 
 SPANS: Final = 240
 """Points of a curve at most: as many as a plot has columns to show them in."""
+_MINUTE: Final = 60_000_000
 MARKS: Final = 400
 """Events of a job at most, the newest; an answer stays small for a job that restarts for ever."""
 
 # One rank speaks for the job: the lowest that reports. Its rows stand together in the table, so that neither the number of ranks
 # nor the size of the table counts.
-_EXTENT: Final = """
-SELECT rank, min(time) AS since, max(time) AS until, (SELECT uniqExact(rank) FROM job_throughput_1m WHERE job = {job:String}) AS ranks
-FROM job_metrics
-WHERE job = {job:String} AND rank = (SELECT min(rank) FROM job_throughput_1m WHERE job = {job:String})
-GROUP BY rank
-"""
 _CURVES: Final = """
 SELECT
     intDiv(toUnixTimestamp64Micro(m.time) - {since:Int64}, {width:Int64}) AS span,
@@ -42,26 +40,8 @@ WHERE g.node IN {nodes:Array(String)} AND has(g.jobs, {job:String})
 GROUP BY intDiv(toUnixTimestamp64Micro(g.time) - {since:Int64}, {width:Int64})
 ORDER BY at
 """
-_EVENTS: Final = """
-SELECT * FROM
-(
-    SELECT time, toString(kind) AS kind, attempt,
-        multiIf(kind = 'packed', concat('with job ', packed_with), kind = 'ended', toString(state), '') AS about
-    FROM job_events WHERE job = {job:String} AND kind IN ('submitted', 'started', 'packed', 'unpacked', 'requeued', 'ended')
-    UNION ALL
-    SELECT since, if(state = 'failed', 'checkpoint failed', 'checkpoint'), attempt, if(step IS NULL, '', concat('step ', toString(step)))
-    FROM checkpoint_saves WHERE job = {job:String}
-    UNION ALL
-    SELECT since, 'alarm', attempt, toString(kind) FROM alarm_spans WHERE job = {job:String}
-    UNION ALL
-    SELECT time, 'verdict', attempt, toString(signature) FROM verdicts WHERE job = {job:String}
-    UNION ALL
-    SELECT time, toString(action), attempt, toString(outcome) FROM decision_results
-    WHERE job = {job:String} AND outcome IN ('done', 'failed', 'refused', 'unverified')
-)
-ORDER BY time DESC, kind
-LIMIT {limit:UInt32}
-"""
+CARRIED_OUT: Final = ("done", "failed", "refused", "unverified")
+"""Outcomes of decisions that are marked: what was tried, and what became of it."""
 
 
 @dataclass(frozen=True)
@@ -93,18 +73,16 @@ class Timeline:
     ranks: int
 
 
-def timeline(database: Database, job: str, nodes: Sequence[str]) -> Timeline:
-    """Return the timeline of `job`, which ran on `nodes`. Raises as `Database.rows` does."""
-    marks = [
-        Mark(row["time"].timestamp(), row["kind"], row["attempt"], row["about"])
-        for row in database.rows(_EVENTS, job=job, limit=MARKS)
-    ][::-1]
-    extent = next(iter(database.rows(_EXTENT, job=job)), None)
-    if extent is None:
+def timeline(database: Database, records: JobRecords, reports: Sequence[Reports], nodes: Sequence[str]) -> Timeline:
+    """Return the timeline of the job of `records`, which ran on `nodes`. Raises as `Database.rows` does."""
+    job, marks = records.job, sorted(_marks(records), key=lambda mark: mark.at)[-MARKS:]
+    if not reports:
         return Timeline((), marks, None, 0)
-    since, until = micros(extent["since"]), micros(extent["until"])
+    rank = min(each.first for each in reports)
+    since = micros(min(each.since for each in reports))
+    until = micros(max(each.until for each in reports)) + _MINUTE
     span = {"since": since, "width": max(1, (until - since) // SPANS + 1)}
-    rows = database.rows(_CURVES, job=job, rank=extent["rank"], **span)
+    rows = database.rows(_CURVES, job=job, rank=rank, **span)
     unit = next((row["unit"] for row in rows if row["unit"]), "")
     gpu = database.rows(_GPU, job=job, nodes=list(nodes), until=until, **span) if nodes else []
     curves = [
@@ -113,7 +91,35 @@ def timeline(database: Database, job: str, nodes: Sequence[str]) -> Timeline:
         Curve("throughput", unit, _points(rows, "throughput")),
         Curve("GPU use", "%", _points(gpu, "gpu")),
     ]
-    return Timeline([each for each in curves if each.points], marks, extent["rank"], extent["ranks"])
+    ranks = max(each.ranks for each in reports)
+    return Timeline([each for each in curves if each.points], marks, rank, ranks)
+
+
+def _marks(records: JobRecords) -> Iterator[Mark]:
+    for row in records.events:
+        about = (
+            f"with job {row['packed_with']}"
+            if row["kind"] == "packed"
+            else row["state"]
+            if row["kind"] == "ended"
+            else ""
+        )
+        yield _mark(row, row["kind"], about)
+    for row in records.saves:
+        kind = "checkpoint failed" if row["state"] == "failed" else "checkpoint"
+        yield _mark(row, kind, "" if row["step"] is None else f"step {row['step']}", "since")
+    for row in records.alarms:
+        yield _mark(row, "alarm", row["kind"], "since")
+    for row in in_force(records).values():
+        if row["error_type"] != "none":
+            yield _mark(row, "verdict", row["signature"])
+    for row in records.results:
+        if row["outcome"] in CARRIED_OUT:
+            yield _mark(row, row["action"], row["outcome"])
+
+
+def _mark(row: Mapping[str, Any], kind: str, about: str, when: str = "time") -> Mark:
+    return Mark(row[when].timestamp(), kind, row["attempt"], about)
 
 
 def micros(moment: datetime) -> int:

@@ -165,8 +165,8 @@ class Actuator(Protocol):
         """Return what the scheduler says of a job; None where it does not know the job (any more)."""
         return None
 
-    def nodes(self) -> list[NodeView]:
-        """Return what the scheduler says of all its nodes."""
+    def nodes(self, beside: str = "", /) -> list[NodeView]:
+        """Return what the scheduler says of all its nodes; where it is several clusters, of those beside the node of that name."""
         return []
 
     def queue(self) -> "Queue":

@@ -5,10 +5,8 @@ import subprocess
 from collections.abc import Mapping
 from typing import Protocol
 
-from .errors import SlurmRefused, SlurmUnavailable, UnknownSlurmJob
+from .errors import SlurmRefused, SlurmUnavailable, UnknownSlurmJob, is_away
 
-_UNAVAILABLE = ("Unable to contact slurm controller", "Socket timed out", "Connection refused", "Unable to establish")
-"""What Slurm's commands print when the controller is down, restarting or overloaded (slurm_strerror)."""
 _PING = "see whether slurmctld is up (scontrol ping)"
 
 
@@ -25,12 +23,18 @@ class SlurmCommands:
     Args:
         environment: Added to the environment of the commands (SLURM_CONF, say).
         timeout_s: Seconds that one command may take.
+        cluster: The cluster that they speak to, as slurmdbd knows it; empty for the one of slurm.conf.
     """
 
-    def __init__(self, environment: Mapping[str, str] | None = None, timeout_s: float = 10.0) -> None:
+    def __init__(
+        self, environment: Mapping[str, str] | None = None, timeout_s: float = 10.0, cluster: str = ""
+    ) -> None:
         # Times as seconds since 1970, messages in English, and hidden partitions as well.
         ours = {"SLURM_TIME_FORMAT": "%s", "LC_ALL": "C", "SCONTROL_ALL": "1", "SQUEUE_ALL": "1"}
-        self._environment = {**os.environ, **(environment or {}), **ours}
+        # Which cluster is meant, nobody's environment says.
+        given = {name: value for name, value in os.environ.items() if name != "SLURM_CLUSTERS"}
+        self._environment = {**given, **(environment or {}), **ours}
+        self._options = (f"--clusters={cluster}",) if cluster else ()
         self._timeout_s = timeout_s
 
     def __call__(self, *command: str) -> str:
@@ -41,6 +45,7 @@ class SlurmCommands:
             UnknownSlurmJob: Slurm says that the job id is not valid.
             SlurmRefused: Slurm refused.
         """
+        command = (command[0], *self._options, *command[1:])
         shown = " ".join(command)
         try:
             done = subprocess.run(
@@ -62,7 +67,7 @@ class SlurmCommands:
         if done.returncode == 0:
             return done.stdout
         complaint = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
-        if any(sign in complaint for sign in _UNAVAILABLE):
+        if is_away(complaint):
             raise SlurmUnavailable("slurmctld to answer", complaint, _PING)
         if "Invalid job id" in complaint:
             raise UnknownSlurmJob(

@@ -2,6 +2,18 @@
 
 from records import UserError
 
+_AWAY = (
+    *("Unable to contact", "Socket timed out", "Connection refused", "Unable to establish"),
+    *("can't be reached now", "problem talking to the database"),
+)
+"""What Slurm's commands print while slurmctld, or slurmdbd where it must say where another cluster is, does not answer."""
+_UNKNOWN_CLUSTER = "known by database"
+
+
+def is_away(complaint: str) -> bool:
+    """True where a command's complaint says that nobody answers, and not that Slurm refuses."""
+    return _UNKNOWN_CLUSTER not in complaint and any(sign in complaint for sign in _AWAY)
+
 
 class SlurmError(UserError):
     """Slurm did not do, or did not tell, what was asked; the text says what was expected, what came, and what to do."""

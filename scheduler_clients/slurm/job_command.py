@@ -22,12 +22,18 @@ class SlurmJobCommand:
         command: Program and arguments, as they are on the nodes.
         limit_s: Seconds that it may take.
         environment: Where Slurm is (SLURM_CONF, PATH), beside this process's own.
+        cluster: The cluster of the jobs; empty for the one of slurm.conf.
     """
 
     def __init__(
-        self, command: Sequence[str], limit_s: float = 20.0, environment: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        limit_s: float = 20.0,
+        environment: Mapping[str, str] | None = None,
+        cluster: str = "",
     ) -> None:
         self._command, self._limit_s, self._environment = tuple(command), limit_s, environment
+        self._where = (f"--clusters={cluster}",) if cluster else ()
 
     def __call__(self, client: SlurmClient, job: str) -> str:
         """Return what the command printed, each line behind the number of its task; why it did not run, where it did not."""
@@ -35,7 +41,7 @@ class SlurmJobCommand:
             seen = client.job(job)
             options = [f"--jobid={seen.number}", "--overlap", "--ntasks-per-node=1", f"--nodes={seen.node_count}"]
             options += ["--mem=0", "--gres=none", "--chdir=/", "--export=NONE", "--label", "--quiet", "--wait=5"]
-            command = ["srun", *options, "/bin/sh", "-c", _SCRIPT, f"{self._limit_s:g}", *self._command]
+            command = ["srun", *self._where, *options, "/bin/sh", "-c", _SCRIPT, f"{self._limit_s:g}", *self._command]
             done = run_as(seen.user, command, timeout_s=self._limit_s + WAIT_S, environment=self._environment)
         except SlurmError as error:
             return str(error)

@@ -40,6 +40,7 @@ class SlurmNodeCheck:
         limit_s: Seconds that the command may take.
         environment: Added to the environment of Slurm's commands.
         run: Runs the commands; None: Slurm's own.
+        cluster: The cluster of the nodes; empty for the one of slurm.conf.
     """
 
     def __init__(
@@ -48,10 +49,12 @@ class SlurmNodeCheck:
         options: Sequence[str] = (),
         limit_s: float = 60.0,
         environment: Mapping[str, str] | None = None,
+        *,
         run: Run | None = None,
+        cluster: str = "",
     ) -> None:
         self._command, self._options, self._limit_s = tuple(command), tuple(options), limit_s
-        self._run = run or SlurmCommands(environment, timeout_s=limit_s + WAIT_S + 20)
+        self._run = run or SlurmCommands(environment, limit_s + WAIT_S + 20, cluster)
 
     def __call__(self, client: SlurmClient, node: str, *, reserved: bool = False) -> Checked:
         """Run the command on a node.

@@ -7,7 +7,7 @@ job was submitted is not known: it gets its user's login environment (`--export=
 from collections.abc import Mapping, Sequence
 
 from .as_user import run_as
-from .errors import SlurmRefused, SlurmUnavailable
+from .errors import SlurmRefused, SlurmUnavailable, is_away
 from .job import NONE, SlurmJob
 
 COLUMNS = {
@@ -77,20 +77,27 @@ def options(job: SlurmJob, columns: Mapping[str, str]) -> list[str]:
     return [*words, "--requeue", *(["--exclusive"] if job.exclusive else [])]
 
 
-def submit(script: bytes, words: Sequence[str], user: str, environment: Mapping[str, str] | None = None) -> str:
-    """Submit a script for a user and return the new job's number.
+def submit(
+    script: bytes,
+    words: Sequence[str],
+    user: str,
+    environment: Mapping[str, str] | None = None,
+    *,
+    cluster: str = "",
+) -> str:
+    """Submit a script for a user, to a cluster of that name or else the local one, and return the new job's number.
 
     Raises:
         SlurmRefused: Only root and the user may submit for the user (see `run_as`), or Slurm refused.
         SlurmUnavailable: Slurm does not answer. The job may have been submitted all the same.
     """
-    command = ["sbatch", "--parsable", "--export=NONE", *words]
+    where = [f"--clusters={cluster}"] if cluster else []
+    command = ["sbatch", *where, "--parsable", "--export=NONE", *words]
     done = run_as(user, command, stdin=script, timeout_s=_TIMEOUT_S, environment=environment)
     number = done.stdout.decode(errors="replace").strip().partition(";")[0]
     if done.returncode != 0 or not number.isdecimal():
         complaint = " ".join(done.stderr.decode(errors="replace").split())[:500] or f"exit code {done.returncode}"
-        away = any(sign in complaint for sign in ("Unable to contact", "Socket timed out", "Connection refused"))
-        kind = SlurmUnavailable if away else SlurmRefused
+        kind = SlurmUnavailable if is_away(complaint) else SlurmRefused
         raise kind("sbatch to take the job", complaint, "submit it again by hand")
     return number
 

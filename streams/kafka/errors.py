@@ -5,6 +5,7 @@ from kafka.errors import (
     KafkaConnectionError,
     KafkaTimeoutError,
     UnknownTopicOrPartitionError,
+    UnsupportedCodecError,
 )
 
 from streams.transport import BrokerUnavailable, TransportError
@@ -33,6 +34,11 @@ def refused(connection: Connection, error: BaseException, doing: str) -> Transpo
         return TransportError(f"{who} has no right to {doing}; `schedmate acls list` shows what each program needs")
     if isinstance(error, UnknownTopicOrPartitionError):
         return TransportError(f"cannot {doing}: the topic does not exist; run `schedmate topics create`")
+    if isinstance(error, UnsupportedCodecError):
+        return TransportError(
+            f"cannot {doing}: messages there are compressed in a way that needs a library ({error}); "
+            "for zstd: pip install 'schedmate[zstd]'"
+        )
     where = ",".join(connection.brokers)
     if isinstance(error, KafkaTimeoutError):
         return BrokerUnavailable(

@@ -20,9 +20,7 @@ class KafkaProducer:
     Raises `TransportError` from the constructor where no broker answers.
     """
 
-    def __init__(
-        self, connection: Connection, compression: str = "lz4", linger_ms: int = 5, give_up_s: float = 60.0
-    ) -> None:
+    def __init__(self, connection: Connection, linger_ms: int = 5, give_up_s: float = 60.0) -> None:
         self._connection = connection
         self._where = ",".join(connection.brokers)
         try:
@@ -32,7 +30,7 @@ class KafkaProducer:
                 # With it, kafka-python never answers again once a message has expired. Repeats do no harm: every reader drops them.
                 enable_idempotence=False,
                 max_in_flight_requests_per_connection=1,  # keeps the order of what is sent again
-                compression_type=compression,
+                compression_type="lz4",
                 linger_ms=linger_ms,
                 batch_size=1 << 20,
                 max_request_size=MAX_REQUEST,

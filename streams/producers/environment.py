@@ -6,7 +6,7 @@ Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
@@ -20,6 +20,10 @@ _SIZES = {
     "SLURM_PROCID": "SLURM_STEP_NUM_TASKS",
 }
 """Where the number of ranks stands, by where the rank does."""
+
+
+CLUSTERS = "SCHEDMATE_SLURM__CLUSTERS"
+"""The setting `slurm.clusters`: Slurm clusters, separated by commas, whose jobs are told with their cluster's name."""
 
 
 class UnknownJob(ValueError):
@@ -46,6 +50,7 @@ def identify(
     attempt: int | None = None,
     node: str | None = None,
     rank: int | None = None,
+    clusters: Collection[str] = (),
     hostname: Callable[[], str] = lambda: os.uname().nodename,
 ) -> Identity:
     """Return the identity that the arguments give and, for what they leave out, the environment.
@@ -55,11 +60,13 @@ def identify(
     `TORCHELASTIC_RESTART_COUNT` only where no scheduler counts, because the scheduler's count is what events carry. Rank: torchrun,
     Open MPI, PMIx, PMI, MVAPICH, Slurm. Node: `SLURMD_NODENAME`, else the host name up to its first dot.
 
+    A job of one of the Slurm clusters `clusters` (or of those that the environment's setting names) is `CLUSTER/ID`.
+
     Raises:
         UnknownJob: No job id anywhere, or a number that is none.
     """
     env = os.environ if environment is None else environment
-    found = job or env.get("SCHEDMATE_JOB_ID") or _slurm(env) or _ray(env) or _torchrun(env)
+    found = job or env.get("SCHEDMATE_JOB_ID") or _slurm(env, clusters) or _ray(env) or _torchrun(env)
     if not found:
         raise UnknownJob(
             "no job id: expected SLURM_JOB_ID, RAY_JOB_ID, TORCHELASTIC_RUN_ID or SCHEDMATE_JOB_ID in the environment; "
@@ -75,7 +82,7 @@ def identify(
         alone = _alone(env)
     else:
         alone = False  # who numbers ranks has several
-    whole = alone and found not in {_slurm(env), env.get("SLURM_JOB_ID"), env.get("SLURM_ARRAY_JOB_ID")}
+    whole = alone and found not in {_slurm(env, clusters), env.get("SLURM_JOB_ID"), env.get("SLURM_ARRAY_JOB_ID")}
     return Identity(found, attempt, node or env.get("SLURMD_NODENAME") or hostname().split(".")[0], rank, whole)
 
 
@@ -97,10 +104,18 @@ def _number(env: Mapping[str, str], names: list[str], flag: str) -> int:
     return 0
 
 
-def _slurm(env: Mapping[str, str]) -> str | None:
+def _slurm(env: Mapping[str, str], clusters: Collection[str]) -> str | None:
     array, task = env.get("SLURM_ARRAY_JOB_ID"), env.get("SLURM_ARRAY_TASK_ID")
     # The raw number of a task is no name for it: that of an array's last task is the array's own, and means all of them.
-    return f"{array}_{task}" if array and task else env.get("SLURM_JOB_ID")
+    own = f"{array}_{task}" if array and task else env.get("SLURM_JOB_ID")
+    cluster = env.get("SLURM_CLUSTER_NAME")
+    named = cluster and (cluster in clusters or cluster in listed(env.get(CLUSTERS, "")))
+    return f"{cluster}/{own}" if own and named else own
+
+
+def listed(names: str) -> list[str]:
+    """Return names that are separated by commas."""
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _ray(env: Mapping[str, str]) -> str | None:

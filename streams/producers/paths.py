@@ -1,14 +1,15 @@
 r"""Whose lines a file holds, as its path tells.
 
-A pattern is a regular expression with a group named `job` and, if the path says so, `rank`, `stream`, `attempt` and `node`:
-`(?P<job>\d+)_(?P<rank>\d+)\.(?P<stream>out|err)$`.
+A pattern is a regular expression with a group named `job` and, if the path says so, `rank`, `stream`, `attempt`, `node` and `cluster`
+(a Slurm cluster beside the local one): `(?P<job>\d+)_(?P<rank>\d+)\.(?P<stream>out|err)$`.
 """
 
 import re
 
 from records import LogChunk, NodeLogChunk, UserError
+from scheduler_clients.slurm.cluster_names import LOCAL, qualified
 
-GROUPS = frozenset({"job", "rank", "stream", "attempt", "node"})
+GROUPS = frozenset({"job", "rank", "stream", "attempt", "node", "cluster"})
 
 _STREAMS = {"err": "stderr", "stderr": "stderr", "e": "stderr"}
 
@@ -46,7 +47,7 @@ class JobPattern:
         if not all(number.isascii() and number.isdecimal() for number in numbers):
             return None
         return LogChunk(
-            job=said["job"],
+            job=qualified(said.get("cluster", LOCAL), said["job"]),
             rank=int(numbers[0]),
             attempt=int(numbers[1]),
             node=said.get("node", node),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 import msgspec
-import zstandard
+from backports import zstd
 
 from records import LogChunk, UserError
 
@@ -45,7 +45,7 @@ def read_chunks(path: Path, progress: Callable[[int], None] | None = None) -> It
                     yield ready.record
                 if progress:
                     progress(raw.tell() if raw.seekable() else 0)
-    except (OSError, EOFError, zstandard.ZstdError) as error:
+    except (OSError, EOFError, zstd.ZstdError) as error:
         raise UnreadableLog(f"expected a readable log at {path}, got {error}") from error
     for ready in [*chunker.add(splitter.finish(arrived), 0.0), *chunker.flush()]:
         yield ready.record
@@ -106,6 +106,7 @@ def _open(path: Path) -> Iterator[tuple[BinaryIO, IO[bytes]]]:
             with gzip.GzipFile(fileobj=raw) as plain:
                 yield raw, cast("IO[bytes]", plain)
         elif start == ZSTANDARD:
-            yield raw, zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+            with zstd.ZstdFile(raw) as plain:
+                yield raw, cast("IO[bytes]", plain)
         else:
             yield raw, raw

@@ -16,6 +16,7 @@ from processors.keyed import KeyedProcessor, State
 from records import BY_NAME, DeadLetter, ErrorType, Failure, InvalidRecord, Position, Record
 from records.log_chunk import Lines
 from streams.accept import accept, refuse
+from streams.otlp import is_otlp, split
 from streams.partition import partition_of
 from streams.transport import Message, Outgoing, outgoing
 
@@ -235,6 +236,9 @@ class Engine(Generic[State]):
             if message.position in states.marker.aside:
                 continue
             states.handled[message.position.topic] = message.position.offset + 1
+            if message.position.topic == "job-logs" and is_otlp(message.value):
+                made += self._split(message)
+                continue
             try:
                 record = accept(message)
                 key = BY_NAME[message.position.topic].key_of(record)
@@ -248,6 +252,17 @@ class Engine(Generic[State]):
                 self._check_place(message, key)
                 groups.setdefault(partition, {}).setdefault(name, []).append((message, record))
         return groups
+
+    def _split(self, message: Message) -> list[Record]:
+        """Return what an OpenTelemetry request holds: chunks, which come back under their jobs' keys, and a dead letter of what is none."""
+        try:
+            found = split(message)
+        except InvalidRecord as error:
+            return [self._refuse(message, str(error))]
+        except Exception as error:
+            log.exception("a message could not be read", position=message.position)
+            return [self._refuse(message, f"reading it failed with {_brief(error)}; please report this")]
+        return [*found.chunks, *([self._refuse(message, found.refused)] if found.refused else [])]
 
     def _run(self, states: States[State], key: str, group: list[tuple[Message, Record]]) -> list[Record]:
         """Run the processor over one key's part of a batch.

@@ -6,11 +6,10 @@ one with more input wins on reading back, and whoever comes next deletes the oth
 """
 
 import struct
-import threading
 from dataclasses import dataclass
 
 import msgspec
-import zstandard
+from backports import zstd
 
 MARKER = "\1"
 """The name in the key of a partition's marker (`marker.py`). No record's key is unprintable."""
@@ -22,17 +21,6 @@ _FORMAT = 1
 _HEADER = struct.Struct(">B?Qdq")
 _MOST = 64 << 20
 """Bytes of a state, decompressed: far above what `LARGEST` holds, and a bound for a message that would expand without end."""
-
-
-class _Codec(threading.local):
-    """A compressor and a decompressor for each thread: engines work in threads, and two at once in one of either mix up what they hold."""
-
-    def __init__(self) -> None:
-        self.compress = zstandard.ZstdCompressor(level=3).compress
-        self.decompress = zstandard.ZstdDecompressor().decompress
-
-
-_codec = _Codec()
 
 
 class UnreadableState(ValueError):
@@ -87,7 +75,7 @@ class Key:
 def pack(state: msgspec.Struct, header: StateHeader) -> bytes:
     """Return `state` as it is stored: a header and compressed JSON."""
     fields = (header.ended, header.progress, header.touched, header.epoch)
-    return _HEADER.pack(_FORMAT, *fields) + _codec.compress(msgspec.json.encode(state))
+    return _HEADER.pack(_FORMAT, *fields) + zstd.compress(msgspec.json.encode(state))
 
 
 def header(value: bytes) -> StateHeader:
@@ -100,7 +88,11 @@ def header(value: bytes) -> StateHeader:
 def unpack(value: bytes) -> bytes:
     """Return the JSON of a stored state. Raises `UnreadableState`."""
     header(value)
+    plain = zstd.ZstdDecompressor()
     try:
-        return _codec.decompress(memoryview(value)[_HEADER.size :], max_output_size=_MOST)
-    except zstandard.ZstdError as error:
+        state = plain.decompress(memoryview(value)[_HEADER.size :], _MOST)
+    except zstd.ZstdError as error:
         raise UnreadableState(f"expected a compressed state: {error}") from error
+    if not plain.eof:
+        raise UnreadableState(f"expected a whole state of at most {_MOST} bytes, got one that is cut off or larger")
+    return state

@@ -14,6 +14,7 @@ from benchmarks.chaos.run import Options, run
 @pytest.mark.kafka
 @pytest.mark.clickhouse
 @pytest.mark.redis
+@pytest.mark.slurm
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_tables_are_exact_after_faults_among_hostile_jobs(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from benchmarks.chaos.hostile import UNDECODABLE
 from benchmarks.chaos.jobs import Job, Way
 from benchmarks.chaos.observed import Observed
 from benchmarks.chaos.replay import MADE, Replayed, identity, replay
-from records import TOPICS, DeadLetter, Decision, LogChunk, Position, encode
+from records import TOPICS, DeadLetter, Decision, EventKind, JobEvent, LogChunk, Position, encode
 from records.decision import Action, Mode
 from records.decision_result import DecisionResult, Outcome
 from sinks.clickhouse import TABLE_OF
@@ -102,3 +102,22 @@ def test_a_fault_explains_a_late_verdict() -> None:
     observed, replayed = world()
     late = with_topic("failures", lambda seen: [replace(each, time=150.0) for each in seen])(observed)
     assert check([JOB], late, replayed, [Window("kill", "worker-1", 101.0, 140.0)], 10.0).figures["verdicts late"] == 0
+
+
+@pytest.mark.parametrize(
+    ("kinds", "wrong"),
+    [
+        ((EventKind.SUBMITTED, EventKind.STARTED, EventKind.ENDED), 0),
+        ((EventKind.SUBMITTED, EventKind.STARTED), 1),
+        ((EventKind.SUBMITTED, EventKind.STARTED, EventKind.REQUEUED, EventKind.ENDED), 1),
+    ],
+)
+def test_what_the_watcher_told_is_held_against_what_happened(kinds: tuple[EventKind, ...], wrong: int) -> None:
+    observed, replayed = world()
+    for kind in kinds:
+        ended = {"exit_code": 1} if kind is EventKind.ENDED else {}
+        event = JobEvent(id=f"slurm/{kind}", job=JOB.name, kind=kind, time=103.0, scheduler="slurm", **ended)
+        messages = observed.topics["job-events"]
+        messages.append(Message(Position("job-events", 0, len(messages)), b"honest-0", encode(event), 103.0))
+    found = check([replace(JOB, way=Way.BATCH)], observed, replayed, [], 10.0)
+    assert found.figures["batch jobs of which the watcher told wrongly"] == wrong

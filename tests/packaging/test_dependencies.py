@@ -19,6 +19,7 @@ UNLISTED = {"FlagEmbedding": {"flagembedding"}, "chdb": {"chdb"}, "faust": {"fau
 NOT_IMPORTED = {
     "crc32c": "kafka-python and aiokafka use it where it is there",
     "lz4": "kafka-python compresses with it",
+    "zstandard": "kafka-python decompresses with it where a broker compresses with zstd",
     "cramjam": "aiokafka compresses with it",
     "huggingface-hub": "bounds what tokenizers brings",
     "chdb": "clickhouse-connect opens it",

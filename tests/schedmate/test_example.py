@@ -31,4 +31,4 @@ def test_uncommented_it_says_the_defaults(tmp_path: Path) -> None:
 
 
 def test_a_choice_names_what_there_is() -> None:
-    assert "One of: lz4, zstd." in example()
+    assert "One of: PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL." in example()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schedmate.pipe import Shipping, read_shipping
+from schedmate.pipe import Shipping, read_settings
 from schedmate.settings import load
 
 HEAVY = ("pydantic", "msgspec", "typer", "rich", "kafka", "asyncio", "logging", "json", "pathlib", "tempfile")
@@ -23,8 +23,9 @@ def test_nothing_heavy_is_loaded_before_the_command_runs() -> None:
 def test_the_defaults_are_those_of_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     producer = load().settings.producer
-    found = read_shipping({"HOME": str(Path.home())})
-    assert [getattr(found, name) for name in Shipping._fields[1:]] == [
+    found = read_settings({"HOME": str(Path.home())})
+    assert found.clusters == ()
+    assert [getattr(found.shipping, name) for name in Shipping._fields[1:]] == [
         getattr(producer, name) for name in Shipping._fields[1:]
     ]
 
@@ -33,22 +34,26 @@ def test_the_environment_goes_before_the_file_and_case_counts_for_nothing(tmp_pa
     file = tmp_path / "s.toml"
     file.write_text(
         '[producer]\ndirectory = "/var/spool/s"\nspool_mb = 7\nchunk_lines = 50\ngpu_seconds = 1\n[kafka]\nbrokers = "k:1"\n'
+        '[slurm]\nclusters = ["beta"]\n'
     )
-    found = read_shipping({"SCHEDMATE_CONFIG": str(file), "schedmate_producer__spool_mb": "9"})
-    assert found == Shipping("/var/spool/s", spool_mb=9, chunk_lines=50)
+    found = read_settings({"SCHEDMATE_CONFIG": str(file), "schedmate_producer__spool_mb": "9"})
+    assert found == (Shipping("/var/spool/s", spool_mb=9, chunk_lines=50), ("beta",))
 
 
 @pytest.mark.parametrize("value", ["", "x", "-1", "0", "1e99", "nan"])
 def test_what_the_settings_would_refuse_is_left_to_them(value: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        read_shipping({"SCHEDMATE_PRODUCER__CHUNK_SECONDS": value})
+        read_settings({"SCHEDMATE_PRODUCER__CHUNK_SECONDS": value})
 
 
-@pytest.mark.parametrize("content", ["[producer]\nspool_mb = []\n", "producer = 3\n", "[producer\n"])
+@pytest.mark.parametrize(
+    "content",
+    ["[producer]\nspool_mb = []\n", "producer = 3\n", "[producer\n", "slurm = 3\n", "[slurm]\nclusters = 3\n"],
+)
 def test_so_is_a_file_that_is_none(tmp_path: Path, content: str) -> None:
     (tmp_path / "s.toml").write_text(content)
     with pytest.raises(ValueError, match=r"."):
-        read_shipping({"SCHEDMATE_CONFIG": str(tmp_path / "s.toml")})
+        read_settings({"SCHEDMATE_CONFIG": str(tmp_path / "s.toml")})
 
 
 def schedmate(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":

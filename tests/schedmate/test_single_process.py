@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
+from backports import zstd
 
 from .forked import run_forked
 
@@ -53,7 +53,7 @@ def test_analyze_prints_the_contract(tmp_path: Path) -> None:
 def test_analyze_reads_compressed_logs_and_standard_input(tmp_path: Path) -> None:
     plain = "".join(line + "\n" for line in HEALTHY).encode()
     (tmp_path / "a.gz").write_bytes(gzip.compress(plain))
-    (tmp_path / "a.zst").write_bytes(zstandard.compress(plain))
+    (tmp_path / "a.zst").write_bytes(zstd.compress(plain))
     results = [*analyzed(tmp_path / "a.gz", tmp_path / "a.zst"), *analyzed(Path("-"), text=plain)]
     assert [result["progress"]["last_step"] for result in results] == [60, 60, 60]
     assert [result["lines"] for result in results] == [60, 60, 60]

@@ -13,7 +13,7 @@ class NoScheduler:
     def job(self, job: str) -> JobView | None:
         raise NotImplementedError
 
-    def nodes(self) -> list[NodeView]:
+    def nodes(self, _beside: str = "", /) -> list[NodeView]:
         raise NotImplementedError
 
     def queue(self) -> Queue:

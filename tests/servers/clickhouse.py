@@ -158,9 +158,9 @@ class _Handler(BaseHTTPRequestHandler):
 
             return bytes(lz4.frame.decompress(body))
         if encoding == "zstd":
-            import zstandard
+            from backports import zstd
 
-            return zstandard.ZstdDecompressor().decompressobj().decompress(body)
+            return zstd.decompress(body)
         if encoding == "gzip":
             import gzip
 

@@ -7,6 +7,8 @@ cd "$(dirname "$0")/../.." || exit
 missing=()
 command -v redis-server >/dev/null || missing+=(redis-server)
 command -v slurmctld >/dev/null || [ -x /usr/sbin/slurmctld ] || missing+=(slurm-wlm)
+command -v slurmdbd >/dev/null || [ -x /usr/sbin/slurmdbd ] || missing+=(slurmdbd)
+command -v mariadbd >/dev/null || [ -x /usr/sbin/mariadbd ] || missing+=(mariadb-server)
 command -v munged >/dev/null || [ -x /usr/sbin/munged ] || missing+=(munge)
 command -v java >/dev/null || missing+=(default-jre-headless)
 command -v mvn >/dev/null || missing+=(maven)

@@ -24,13 +24,13 @@ SHARDS_PER_GPU = 4
 HOW = "Install it with: apt-get install slurm-wlm munge (tests/servers/install.sh does)"
 
 _CONFIGURATION = """\
-ClusterName=test
+ClusterName={cluster}
 SlurmctldHost=localhost(127.0.0.1)
 SlurmctldPort={port}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
-AuthInfo=socket={root}/run/munge.sock,cred_expire=5
+AuthInfo=socket={munge},cred_expire=5
 CredType=cred/munge
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 StateSaveLocation={root}/state
@@ -52,10 +52,11 @@ MinJobAge={min_job_age}
 SlurmdTimeout={slurmd_timeout}
 SchedulerParameters=sched_interval=2,batch_sched_delay=0,bf_interval=1
 JobFileAppend=1
+{more}
 {nodes}
-PartitionName=p Nodes=n[1-3] Default=YES
-PartitionName=urgent Nodes=n[1-3] PriorityTier=10
-PartitionName=hidden Nodes=n[1-3] Hidden=YES
+PartitionName=p Nodes={names} Default=YES
+PartitionName=urgent Nodes={names} PriorityTier=10
+PartitionName=hidden Nodes={names} Hidden=YES
 """
 
 _NODE = "NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs={cpus} RealMemory=4000 Gres=gpu:2,shard:8"
@@ -65,21 +66,39 @@ _GRES = "AutoDetect=off\nName=gpu File=/dev/tty[0-1]\nName=shard Count=8\n"
 class Slurm:
     """A running cluster. `configuration` is what SLURM_CONF names; `directory` is a place where jobs may write."""
 
-    def __init__(self, root: Path, min_job_age: int = 300, slurmd_timeout: int = 300, cpus: int = 16) -> None:
+    def __init__(
+        self,
+        root: Path,
+        min_job_age: int = 300,
+        slurmd_timeout: int = 300,
+        cpus: int = 16,
+        *,
+        name: str = "test",
+        nodes: Sequence[str] = NODES,
+        more: str = "",
+        munge: Path | None = None,
+    ) -> None:
         self.root = root
+        self.name = name
+        self.nodes = tuple(nodes)
+        self._munge = munge
         self.configuration = root / "slurm.conf"
         self.directory = root / "jobs"
         self._user = pwd.getpwuid(os.geteuid()).pw_name
-        ports = [free_port() for _ in range(len(NODES) + 1)]
-        nodes = [_NODE.format(name=name, port=port, cpus=cpus) for name, port in zip(NODES, ports[1:], strict=True)]
-        for name in ("run", "state", "spool", "log", "jobs"):
-            (root / name).mkdir()
+        ports = [free_port() for _ in range(len(nodes) + 1)]
+        lines = [_NODE.format(name=name, port=port, cpus=cpus) for name, port in zip(nodes, ports[1:], strict=True)]
+        for directory in ("run", "state", "spool", "log", "jobs"):
+            (root / directory).mkdir()
         self.configuration.write_text(
             _CONFIGURATION.format(
                 port=ports[0],
                 user=self._user,
                 root=root,
-                nodes="\n".join(nodes),
+                munge=self.munge,
+                cluster=name,
+                more=more,
+                nodes="\n".join(lines),
+                names=",".join(nodes),
                 min_job_age=min_job_age,
                 slurmd_timeout=slurmd_timeout,
             )
@@ -89,6 +108,11 @@ class Slurm:
         key.write_bytes(secrets.token_bytes(128))
         key.chmod(0o600)
         root.chmod(0o755)
+
+    @property
+    def munge(self) -> Path:
+        """The socket of the munged that this cluster believes."""
+        return self._munge or self.root / "run" / "munge.sock"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -130,58 +154,70 @@ class Slurm:
         """Return the end of the controller's log."""
         return "\n".join((self.root / "log" / "slurmctld.log").read_text().splitlines()[-lines:])
 
-    def start(self) -> None:
-        """Start all daemons and return when every node is idle."""
-        run = self.root / "run"
-        munge = ["--force", f"--key-file={self.root}/munge.key", f"--socket={run}/munge.sock"]
-        munge += [f"--pid-file={run}/munged.pid", f"--log-file={self.root}/log/munged.log"]
-        self._daemon([_find("munged"), *munge, f"--seed-file={self.root}/munge.seed"])
-        self._daemon([_find("slurmctld"), "-f", str(self.configuration)])
-        for name in NODES:
+    def start(self, *, munge: bool = True) -> None:
+        """Start all daemons, munged only where `munge` is true, and return when every node is idle."""
+        if munge:
+            self.start_munge()
+        self.daemon([find("slurmctld"), "-f", str(self.configuration)])
+        for name in self.nodes:
             self.start_node(name)
         deadline = time.monotonic() + 20
-        while self.run("sinfo", "-h", "-N", "-p", "p", "-o", "%T", check=False).split() != ["idle"] * len(NODES):
+        while self.run("sinfo", "-h", "-N", "-p", "p", "-o", "%T", check=False).split() != ["idle"] * len(self.nodes):
             assert time.monotonic() < deadline, f"Slurm is not ready: see {self.root}/log"
             time.sleep(0.05)
 
+    def start_munge(self) -> None:
+        """Start munged alone."""
+        run = self.root / "run"
+        munge = ["--force", f"--key-file={self.root}/munge.key", f"--socket={self.munge}"]
+        munge += [f"--pid-file={run}/munged.pid", f"--log-file={self.root}/log/munged.log"]
+        self.daemon([find("munged"), *munge, f"--seed-file={self.root}/munge.seed"])
+
     def start_node(self, name: str) -> None:
         """Start the slurmd of a node."""
-        self._daemon([_find("slurmd"), "-N", name, "-f", str(self.configuration)])
+        self.daemon([find("slurmd"), "-N", name, "-f", str(self.configuration)])
 
     def stop(self) -> None:
         """End all jobs, then the daemons, by their pid files."""
-        self.run("scancel", "--full", f"--user={self._user}", check=False)
-        deadline = time.monotonic() + 5
-        while self.run("squeue", "-h", "-o", "%i", check=False).strip() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        if (self.root / "run" / "slurmctld.pid").exists():
+            self.run("scancel", "--full", f"--user={self._user}", check=False)
+            deadline = time.monotonic() + 5
+            while self.run("squeue", "-h", "-o", "%i", check=False).strip() and time.monotonic() < deadline:
+                time.sleep(0.05)
         for pid_file in sorted((self.root / "run").glob("*.pid"), key=lambda path: "munged" in path.name):
-            _end(pid_file)
+            end(pid_file)
+
+    def controller_pid(self) -> int:
+        """Return the process of slurmctld."""
+        return int((self.root / "run" / "slurmctld.pid").read_text())
 
     def stop_controller(self) -> None:
         """End slurmctld only, as an outage would."""
-        _end(self.root / "run" / "slurmctld.pid")
+        end(self.root / "run" / "slurmctld.pid")
 
     def start_controller(self) -> None:
         """Start slurmctld again on its saved state."""
-        self._daemon([_find("slurmctld"), "-f", str(self.configuration)])
+        self.daemon([find("slurmctld"), "-f", str(self.configuration)])
         deadline = time.monotonic() + 20
         while "is UP" not in self.run("scontrol", "ping", check=False):
             assert time.monotonic() < deadline, f"slurmctld is not ready: see {self.root}/log"
             time.sleep(0.05)
 
-    def _daemon(self, command: Sequence[str]) -> None:
+    def daemon(self, command: Sequence[str]) -> None:
+        """Run a command that leaves a daemon behind."""
         done = subprocess.run(command, env=self.environment, cwd=self.root, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
 
 
-def _find(name: str) -> str:
+def find(name: str, how: str = HOW) -> str:
+    """Return the path of a program, which may stand where only root looks."""
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
-    require(found is not None, name, HOW)
+    require(found is not None, name, how)
     assert found
     return found
 
 
-def _end(pid_file: Path) -> None:
+def end(pid_file: Path) -> None:
     """End the process that a pid file names, and wait for it: gently first, then by force."""
     try:
         pid = int(pid_file.read_text())
@@ -218,7 +254,7 @@ def running(min_job_age: int = 300, slurmd_timeout: int = 300, cpus: int = 16) -
         cpus: CPUs of each node: Slurm believes it.
     """
     for name in ("munged", "slurmctld", "slurmd", "scontrol"):
-        _find(name)
+        find(name)
     root = Path(tempfile.mkdtemp(prefix="slurm-"))
     cluster = Slurm(root, min_job_age, slurmd_timeout, cpus)
     try:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from . import operations
 from .library import ATTRIBUTES, EXTERNALS
 from .library.paths import is_path, path_attribute
+from .mappings import extends_mapping
 from .modules import Modules
 from .trace import Loop, Trace
 from .tree import SourceTree
@@ -125,6 +126,8 @@ class Attributes(ABC):
             method = owner.cls.find("__setitem__")
             if isinstance(method, Function):
                 self.call_function(self.bind(method, owner, owner.cls), (key, value), {})
+            elif extends_mapping(owner):
+                owner.names[key] = value
         elif (isinstance(owner, dict) and operations.is_scalar(key) and len(owner) < operations.MOST_ITEMS) or (
             isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner)
         ):
@@ -148,8 +151,10 @@ class Attributes(ABC):
             return inner if isinstance(inner, Module) else Term("external", f"{owner.name}.{name}")
         if isinstance(owner, Class):
             return self._attribute_of_class(owner, name)
-        if isinstance(owner, Config) and (name in owner or name == "__dict__"):
-            return owner if name == "__dict__" else owner[name]
+        if isinstance(owner, Config) and name == "__dict__":
+            return owner
+        if isinstance(owner, dict) and name in owner:  # a program that runs has a node of a configuration here
+            return owner[name]
         if isinstance(owner, Model):
             return self.external(f"{owner.name}.{name}")
         if isinstance(owner, Config) and name not in _METHODS_OF_CONFIG:
@@ -172,6 +177,9 @@ class Attributes(ABC):
                 return found
             return self.bind(found, owner.cls if "classmethod" in markers else owner, found.owner or owner.cls)
         if found is UNKNOWN:
+            answers = owner.cls.find("__getattr__")
+            if isinstance(answers, Function):
+                return self.call_function(self.bind(answers, owner, owner.cls), (name,), {})
             if name in owner.keywords and owner.cls.external_bases():
                 return owner.keywords[name]
             return Term("attribute", name, (owner,))

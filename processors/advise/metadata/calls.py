@@ -10,6 +10,8 @@ from .library import METHODS, PASSED_THROUGH
 from .library.argument_parsers import is_parser
 from .library.function_commands import call_command, call_group, is_command
 from .library.python import method_of_super
+from .mappings import METHODS as MAPPING_METHODS
+from .mappings import extends_mapping, inherited
 from .values import (
     UNKNOWN,
     Class,
@@ -37,6 +39,8 @@ _CALLERS = {
     "map_structure",
     "transform",
     "transform_with_state",
+    "add_event_handler",
+    "Engine",
 }
 
 
@@ -120,6 +124,8 @@ class Calls(Attributes):
             result = special(self, owner, arguments, keywords)
             if result is not NotImplemented:
                 return result
+        if name in MAPPING_METHODS and isinstance(owner, Instance) and extends_mapping(owner) and not _has(owner, name):
+            return inherited(owner, name, arguments, keywords)
         if operations.is_plain(owner):
             if name in {"append", "extend", "add", "update"}:
                 return _extend(owner, name, arguments, keywords)
@@ -137,6 +143,10 @@ class Calls(Attributes):
         if isinstance(decorator, Term) and decorator.kind == "call":
             self.record(decorator, (function,), {}, function, 0)
         return function
+
+
+def _has(owner: Instance, name: str) -> bool:
+    return name in owner.names or owner.cls.find(name) is not UNKNOWN
 
 
 def _wraps(called: Term) -> bool:

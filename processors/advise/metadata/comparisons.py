@@ -3,6 +3,7 @@
 import ast
 
 from . import operations
+from .mappings import entries
 from .values import (
     UNKNOWN,
     Class,
@@ -48,6 +49,8 @@ def _identical(left: Value, right: Value) -> bool | None:
 
 
 def _contains(collection: Value, value: Value) -> bool | None:
+    held_in = entries(collection)
+    collection = collection if held_in is None else held_in
     if isinstance(value, Term) or not isinstance(collection, (str, list, tuple, dict, set)):
         listed = collection if isinstance(collection, (list, tuple, set, dict)) else ()
         held = {each: None for each in listed if isinstance(each, str)}

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from .data_names import GENERIC, SPLITS, best_name, names_of, registered, stem
+from .data_names import GENERIC, SPLITS, best_name, names_of, registered, stem, unversioned
 from .operations import settle
 from .registry import TASKS, known, listed, plain, words
 from .settings import Settings
@@ -106,6 +106,7 @@ def stated_name(settings: Settings, names: tuple[str, ...], seen: bool) -> str |
     for each in settings.find(names):
         for value in walk(each.value, 10):
             if isinstance(value, str) and 1 < len(value) < 300 and "\n" not in value:
+                value = unversioned(value)  # noqa: PLW2901  # the same value
                 name = value if "/" not in value and known("datasets", value) else stem(value)
                 if not known("datasets", value) and (each.last == "words" or (not seen and each.derived)):
                     continue
@@ -138,6 +139,9 @@ def _train_values(training: Training) -> list[Value]:
             if not isinstance(each, (int, float, str))
         ]
         found += [value for value in given if value is not None]
+    for call in training.trace.calls:  # fastai: a learner is made from its data, then the model
+        if call.last.endswith(("_learner", "Learner")):
+            found += [each for each in (call.argument("dls", place=0),) if isinstance(each, (Term, Instance))]
     for loop in training.loops:
         if loop.iterated is not None and isinstance(loop.iterated, (Term, Instance)):
             found.append(loop.iterated)

@@ -48,7 +48,7 @@ GENERIC = frozenset(
     large main tokenized cache out output outputs wavs wav clean default none null true false folder local opt srv
     texts text audio video my your custom loader module config configs jpg png tar gz zip h5 hdf5 pkl features
     samples sample ssd nvme disk datafolder masks mask source src content lmdbs shards shard tokens prepared
-    preprocessed rating ratings negative meta manifest series corpora
+    preprocessed fold folds folded dump dumps deltafalse deltatrue rating ratings negative meta manifest series corpora
     """
     )
 )
@@ -110,6 +110,8 @@ def _of_call(term: Term) -> Iterator[str]:
         yield last
     elif path.startswith("sklearn.datasets.") and last.startswith(("load_", "fetch_")):
         yield last.partition("_")[2]
+    elif last == "untar_data" and len(term.parts) > 1:
+        yield dotted(term.parts[1]).rpartition(".")[2]
     elif path.endswith(".load_data") and "datasets" in path.split("."):
         yield path.split(".")[-2]
 
@@ -151,8 +153,15 @@ def stem(path: str) -> str | None:
     return None
 
 
+def unversioned(text: str) -> str:
+    """Return a name without the version that TensorFlow Datasets takes behind it: `c4/en:3.0.1`."""
+    name, colon, version = text.rpartition(":")
+    return name if colon and version.replace(".", "").replace("*", "").isdigit() else text
+
+
 def registered(text: str) -> str:
     """Return the piece of a path that holds a known name."""
+    text = unversioned(text)
     for piece in reversed(text.replace("\\", "/").split("/")):
         if known("datasets", piece):
             bare, ending = posixpath.splitext(piece)

@@ -6,6 +6,7 @@ from typing import Any
 
 from . import operations
 from .calls import Calls
+from .mappings import entries
 from .trace import Loop, source
 from .values import (
     UNKNOWN,
@@ -25,8 +26,9 @@ class Collections(Calls):
         if isinstance(value, Term) and value.kind == "choice":
             found = next((each for each in value.parts if isinstance(each, (list, tuple, dict))), UNKNOWN)
             return self.elements(found) if found is not UNKNOWN else ([element(value)], False)
-        if isinstance(value, dict):
-            value = list(value)
+        held = entries(value)
+        if held is not None:
+            value = list(held)
         if isinstance(value, (list, tuple, set)) and value:
             return list(value)[:MOST_ELEMENTS], True
         if isinstance(value, (list, tuple, set)):
@@ -50,9 +52,9 @@ class Collections(Calls):
         for key_node, value_node in zip(node.keys, node.values, strict=True):
             value = self.evaluate(value_node, scope)
             if key_node is None:
-                found.update(value if isinstance(value, dict) else {})
+                found.update(entries(value) or {})
                 continue
-            key = self.evaluate(key_node, scope)
+            key = operations.as_key(self.evaluate(key_node, scope))
             if operations.is_scalar(key):
                 found[key] = value
         return found

@@ -7,6 +7,7 @@ from . import operations
 from .comparisons import compared
 from .elements import MOST_ELEMENTS, Collections, element
 from .library.paths import is_path
+from .mappings import entries
 from .values import (
     UNKNOWN,
     Function,
@@ -63,8 +64,8 @@ class Expressions(Collections):
             value = self.evaluate(pair.value, scope)
             if pair.arg is not None:
                 keywords[pair.arg] = value
-            elif isinstance(value, dict):
-                keywords.update({key: each for key, each in value.items() if isinstance(key, str)})
+            elif (held := entries(value)) is not None:
+                keywords.update({key: each for key, each in held.items() if isinstance(key, str)})
             else:
                 keywords["**"] = value
         function = node.func
@@ -155,7 +156,8 @@ class Expressions(Collections):
             if isinstance(method, Function):
                 key = self.evaluate(node.slice, scope)
                 return self.call_function(self.bind(method, owner, owner.cls), (key,), {})
-        return operations.item(owner, self.evaluate(node.slice, scope))
+            owner = entries(owner) or owner
+        return operations.item(owner, operations.as_key(self.evaluate(node.slice, scope)))
 
     def _slice(self, node: ast.Slice, scope: Scope) -> Value:
         ends = [None if each is None else self.evaluate(each, scope) for each in (node.lower, node.upper, node.step)]

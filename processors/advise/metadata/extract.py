@@ -18,6 +18,7 @@ from .length import length
 from .model import algorithm, model_name
 from .observe import observe
 from .rates import batch_size, learning_rate
+from .registry import known
 from .settings import Settings
 from .steps import Training
 from .task import is_reinforcement, task_type
@@ -78,7 +79,7 @@ def _workload(tree: SourceTree, program: Program, trace: Trace, command: str, gp
     train = environment(training, settings) if reinforcement else None
     acts = train is not None
     description = _documentation(tree, program.file)
-    train = train or train_data(training, settings) or data.documented(description)
+    train = train or _recipe_data(train_data(training, settings), program.directory) or data.documented(description)
     valid = None if acts else valid_data(training, settings, train)
     name = (algorithm(training, settings) if reinforcement else None) or model_name(training, settings)
     if name is None:
@@ -97,6 +98,13 @@ def _workload(tree: SourceTree, program: Program, trace: Trace, command: str, gp
         lr=learning_rate(training, settings),
         gpus=gpus,
     )
+
+
+def _recipe_data(found: str | None, directory: str) -> str | None:
+    """Return the known data that a recipe's directory is named after (`egs/an4`) where the program names none that is known."""
+    if found is not None and known("datasets", found):
+        return found
+    return next((each for each in reversed(directory.split("/")) if known("datasets", each)), found)
 
 
 def _nearest_readme(tree: SourceTree, directory: str) -> str:

@@ -8,7 +8,9 @@ import ast
 from collections.abc import Mapping
 
 from .library.dataclass_commands import SUBCLASSED
+from .library.environment_settings import is_settings, read_environment
 from .library.gin import bound_parameters
+from .mappings import extends_mapping, inherited
 from .modules import Modules
 from .statements import Statements
 from .trace import Call, Loop, Trace
@@ -147,14 +149,27 @@ class Interpreter(Statements):
             for each in one.decorators
         ) or any(
             base.endswith(
-                ("NamedTuple", "BaseModel", "Struct", "TypedDict", "PretrainedConfig", "TrainingArguments", "Config")
+                (
+                    "NamedTuple",
+                    "BaseModel",
+                    "BaseSettings",
+                    "Struct",
+                    "TypedDict",
+                    "PretrainedConfig",
+                    "TrainingArguments",
+                    "Config",
+                )
             )
             for base in cls.external_bases()
         ):
             self._fields(instance, lineage, arguments, keywords)
+        if is_settings(cls):
+            read_environment(self, instance)
         init = cls.find("__init__")
         if isinstance(init, Function):
             self.call_function(self.bind(init, instance, cls), arguments, keywords)
+        elif extends_mapping(instance):
+            inherited(instance, "update", arguments, keywords)
         for base in cls.external_bases():
             if base in SUBCLASSED:
                 made = SUBCLASSED[base](self, arguments, keywords)
@@ -186,7 +201,12 @@ class Interpreter(Statements):
         ):
             return value
         if "default" in value.keywords:
-            return value.keywords["default"]
+            default = value.keywords["default"]
+            options = value.parts[1] if len(value.parts) > 1 else None
+            if isinstance(options, dict) and isinstance(default, str) and default in options:  # `subgroups` of classes
+                default = options[default]
+                return self.call(default, (), {}, None) if isinstance(default, Class) else default
+            return default
         factory = value.keywords.get("default_factory", UNKNOWN)
         if factory is not UNKNOWN:
             return self.call(factory, (), {}, None)
@@ -223,7 +243,7 @@ class Interpreter(Statements):
         return module
 
 
-_FIELDS = {"field", "Field", "ib", "attrib", "HfArg", "list_field", "dict_field", "choice", "flag", "arg"}
+_FIELDS = {"field", "Field", "ib", "attrib", "HfArg", "list_field", "dict_field", "choice", "flag", "arg", "subgroups"}
 
 
 def _parameters(spec: ast.arguments) -> set[str]:

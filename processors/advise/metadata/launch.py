@@ -263,11 +263,21 @@ def _make(tree: SourceTree, command: ShellCommand, words: list[str], depth: int)
     text = next(
         filter(None, (tree.read(tree.relative(each, base)) for each in ("Makefile", "makefile", "GNUmakefile"))), ""
     )
-    script = _recipe(text, targets[0] if targets else "", variables)
+    variables.setdefault("MAKE", "make")
+    script = _recipe(_with_includes(tree, base, text), targets[0] if targets else "", variables)
     found: list[Program] = []
     for each in commands(script, tree, base, variables, []) if depth < DEEPEST else []:
         found += _resolve(tree, each, depth + 1)
     return found
+
+
+def _with_includes(tree: SourceTree, base: str, text: str) -> str:
+    """Return a makefile with the files that it includes in place of the lines that say so."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        names = line.split()[1:] if line.split()[:1] in (["include"], ["-include"], ["sinclude"]) else None
+        lines += [line] if names is None else [tree.read(tree.relative(each, base)) or "" for each in names]
+    return "\n".join(lines)
 
 
 def _recipe(text: str, target: str, variables: dict[str, str]) -> str:
@@ -283,6 +293,10 @@ def _recipe(text: str, target: str, variables: dict[str, str]) -> str:
             lines.append(line.lstrip("\t@-"))
         elif re.match(r"[\w./ -]+:", line):
             names = line.partition(":")[0].split()
+            own = re.match(r"[^:]+:\s*(\w+)\s*[:?]?=\s*(.*)", line)
+            if own and target in names:
+                variables.setdefault(own[1], own[2])
+                continue
             inside = target in names or (not target and not lines and names[:1] != [".PHONY"])
     recipe = "\n".join(lines).replace("$$", "$")
     return re.sub(r"\$\((\w+)\)", lambda match: variables.get(match[1], ""), recipe)
@@ -301,13 +315,23 @@ def _other(tree: SourceTree, command: ShellCommand, words: list[str], depth: int
         module, _, function = entry.partition(":")
         code = f"from {module} import {function}\n{function}()"
         return [Program("", tuple(words), command.directory, command.environment, code=code)]
-    for place, word in enumerate(words):  # a launcher that is not known: `tune run recipe.py`
-        if place and word.endswith(".py") and tree.is_file(tree.relative(word, command.directory)):
-            return _file(tree, command, words[place:])
+    for place, word in enumerate(words):  # a launcher that is not known: `tune run recipe.py`, `run.pl LOG train.py`
+        found = _installed(tree, command, word) if place and word.endswith(".py") else None
+        if found is not None:
+            return [Program(found, tuple(words[place:]), command.directory, command.environment)]
     recipe = _named_recipe(tree, words)
     if recipe is not None:
         return [Program(recipe[0], recipe[1:], command.directory, command.environment)]
     return [Program("", tuple(words), command.directory, command.environment, tool=posixpath.basename(words[0]))]
+
+
+def _installed(tree: SourceTree, command: ShellCommand, word: str) -> str | None:
+    """Return the file that a program's name means: beside the command, on its `PATH`, or the only one of this name."""
+    places = [command.directory, *command.environment.get("PATH", "").split(":")]
+    files = [tree.relative(posixpath.join(place, word), command.directory) for place in places if place]
+    same = [each for each in tree.files() if posixpath.basename(each) == word]
+    named = same if len(same) == 1 and "/" not in word else []
+    return next((each for each in [*files, *named] if each is not None and tree.is_file(each)), None)
 
 
 def _named_recipe(tree: SourceTree, words: list[str]) -> tuple[str, ...] | None:

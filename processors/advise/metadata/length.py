@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .operations import agreed_number, settle
-from .registry import listed, words
+from .registry import listed, plain, words
 from .settings import Settings, is_number
 from .steps import Training
 from .trace import Loop
@@ -87,6 +87,15 @@ _ENVIRONMENT_STEPS = (
 )
 
 
+_CRITERIA = {
+    "training_iteration": "step",
+    "timesteps_total": "step",
+    "num_env_steps_sampled_lifetime": "step",
+    "env_runners/num_env_steps_sampled_lifetime": "step",
+    "episodes_total": "episode",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Length:
     """How long: a number of `epoch`, `step`, `token` or `episode`; `iters` null where nothing bounds it."""
@@ -100,7 +109,7 @@ UNKNOWN_LENGTH = Length(None, None)
 
 def length(training: Training, settings: Settings, reinforcement: bool) -> Length:
     """Return how long a job trains; nulls where that is not known."""
-    for found in (_of_runs(training), _of_trainers(training)):
+    for found in (_of_criteria(training), _of_runs(training), _of_trainers(training)):
         if found is not None:
             return found
     if reinforcement:
@@ -130,6 +139,19 @@ def _positive(value: Value) -> float | None:
     return number if number is not None and number > 0 and not math.isinf(number) else None
 
 
+def _of_criteria(training: Training) -> Length | None:
+    """Return the one criterion of Ray Tune's `stop={…}` (its documentation, "Stopping criteria") that is a length."""
+    for call in training.trace.calls:
+        stop = call.keywords.get("stop")
+        given = (
+            {key: _positive(each) for key, each in stop.items() if key in _CRITERIA} if isinstance(stop, dict) else {}
+        )
+        if len(given) == 1:
+            key, number = given.popitem()
+            return Length(number, _CRITERIA[key])
+    return None
+
+
 def _of_runs(training: Training) -> Length | None:
     for run in training.runs:
         call = run.call
@@ -137,7 +159,7 @@ def _of_runs(training: Training) -> Length | None:
             total = _positive(call.argument("total_timesteps", place=0))
             if total is not None:
                 return Length(total, "step")
-        if call.last in {"fit", "fit_one_cycle", "fine_tune", "train"}:
+        if call.last in {"fit", "fit_one_cycle", "fine_tune", "train", "run"}:
             epochs = _positive(call.argument("epochs", "n_epochs", "nb_epoch", "max_epochs", "num_epochs"))
             if epochs is None and call.last in {"fit_one_cycle", "fine_tune"}:
                 epochs = _positive(call.argument(place=0))
@@ -188,6 +210,8 @@ def _of_loops(training: Training) -> Length | None:
             if found is None or set(words(loop.target)) & _REPEATS:
                 continue
             number, text = found
+            if place and loop.target == "_" and call.loops[0].iterated is None:
+                continue  # gradients are accumulated inside a loop whose end is not known
             unit = _unit(text, loop.target) or _by_structure(call.loops[place + 1 :])
             if unit is not None and (number > 1 or unit == "epoch"):
                 return Length(number, unit)
@@ -209,7 +233,7 @@ def _bound(loop: Loop) -> tuple[float, str] | None:
         for each in walk(value, 6):
             if isinstance(each, Range):
                 number = count(each)
-                if number is not None and number > 1 and _resumes_after(each.start) and "+ 1)" in loop.text:
+                if number is not None and number > 1 and _resumes(each.start) and "+ 1)" in loop.text:
                     number -= 1
                 return None if number is None else (number, loop.text)
     if loop.iterated is not None and not loop.limits:
@@ -221,7 +245,7 @@ def _bound(loop: Loop) -> tuple[float, str] | None:
                 number is not None
                 and number > 1
                 and _unit(text)
-                and _unit(other or text)
+                and (_unit(other or text) or (other.isidentifier() and _is_setting(text)))
                 and "log" not in text
                 and "warm" not in text
             ):
@@ -229,9 +253,14 @@ def _bound(loop: Loop) -> tuple[float, str] | None:
     return None
 
 
-def _resumes_after(start: Value) -> bool:
-    """Whether a range begins at the step after the last one that was done; an end of `steps + 1` then means `steps`."""
-    return isinstance(start, Term) and start.kind == "operation" and start.name == "Add" and start.parts[1] == 1
+def _is_setting(text: str) -> bool:
+    """Whether a bound is a setting of a telling name, such as `args.tokens`."""
+    return "." in text and (text.rpartition(".")[2] in _UNIT_WORDS or plain(text.rpartition(".")[2]) in TOKENS)
+
+
+def _resumes(start: Value) -> bool:
+    """Whether a range begins where a run left off, which only the run knows; an end of `steps + 1` then means `steps`."""
+    return isinstance(start, Term)
 
 
 def count(span: Range) -> float | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .values import UNKNOWN, Range, Term, Value, alternatives, choice, walk
+from .values import UNKNOWN, Model, Range, Term, Value, alternatives, choice, walk
 
 LONGEST_TEXT = 100_000
 MOST_ITEMS = 10_000
@@ -242,6 +242,11 @@ def method(value: Value, name: str, arguments: tuple[Value, ...], keywords: Mapp
     except (TypeError, ValueError, KeyError, IndexError, RuntimeError):
         return UNKNOWN
     return list(found) if isinstance(value, dict) and name in {"keys", "values", "items"} else found
+
+
+def as_key(key: Value) -> Value:
+    """Return a key of a dictionary; a builtin type as a text of its own, so that `{int: …}[type(1)]` is found."""
+    return f"\0{key.name}" if isinstance(key, Model) else key
 
 
 def item(value: Value, key: Value) -> Value:  # noqa: PLR0911  # a list of cases

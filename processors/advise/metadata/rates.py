@@ -61,6 +61,7 @@ def _batches(training: Training) -> Iterator[tuple[Value, int]]:
     for value in (part for loop in training.loops for part in walk(loop.iterated, 60)):
         if isinstance(value, Term) and value.kind == "call" and value.name.endswith("Loader"):
             yield value.keywords.get("batch_size", value.parts[2] if len(value.parts) > 2 else None), 2
+    yield from ((call.keywords.get("train_batch_size"), 2) for call in training.trace.calls if call.last == "training")
     loaders = [each for each in training.trace.calls if each.last.endswith("Loader")]
     yield from ((call.argument("batch_size", place=1), 2) for call in sorted(loaders, key=names_split))
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from .library.paths import is_path, path_text
 from .operations import agreed_number, is_scalar, settle
 from .registry import plain, words
 from .trace import Trace
@@ -16,6 +17,8 @@ LEAST_SHARED = 2
 """Things that all of them set."""
 _PARTS = frozenset({"train", "val", "valid", "validation", "test", "dev", "eval"})
 """Words of entries that a run uses side by side."""
+_SHARED = frozenset({"default", "defaults", "base", "common", "shared", "global"})
+"""Sections that count whatever the command names."""
 _KINDS = frozenset({"type", "name", "_target_", "class_path"})
 _STRENGTH = ("given", "command line", "merged", "file", "constants")
 
@@ -85,6 +88,7 @@ def _texts(trace: Trace) -> Iterator[str]:
     for label, values in trace.settings:
         if label in {"given", "command line"} and isinstance(values, dict):
             yield from (each for each in values.values() if isinstance(each, str))
+    yield from trace.words
 
 
 def _is_table(values: dict[object, Value]) -> bool:
@@ -97,6 +101,12 @@ def _is_table(values: dict[object, Value]) -> bool:
     return sum(count >= 0.8 * len(inner) for count in counted.values()) >= LEAST_SHARED
 
 
+def _names_presets(values: dict[object, Value], chosen: frozenset[str]) -> bool:
+    """Whether a file holds nothing but sections, of which the command names some."""
+    sections = len(values) >= LEAST_ALTERNATIVES and all(isinstance(each, dict) for each in values.values())
+    return sections and any(key in chosen for key in values)
+
+
 def _flat(  # noqa: PLR0917  # all of them by name or place
     values: Value, prefix: str, strength: int, left: int, depth: int, chosen: frozenset[str]
 ) -> list[Setting]:
@@ -106,8 +116,9 @@ def _flat(  # noqa: PLR0917  # all of them by name or place
         return []
     found: list[Setting] = []
     table = _is_table(values)
+    named = depth == 0 and _names_presets(values, chosen)
     for key, raw in list(values.items()):
-        if table and key not in chosen:
+        if (table or (named and key not in _SHARED)) and key not in chosen:
             continue
         if (
             not isinstance(key, str)
@@ -116,10 +127,12 @@ def _flat(  # noqa: PLR0917  # all of them by name or place
             or len(found) >= left
         ):
             continue
-        held = min(strength, _STRENGTH.index("command line")) if table else strength  # the user chose this entry
+        picked = table or (named and key in chosen)  # the user chose this entry
+        held = min(strength, _STRENGTH.index("command line")) if picked else strength
         value = settle(raw)
         if is_number(value) and agreed_number(raw) is None:
             continue  # one of several, and which one is not known
+        value = path_text(value) if is_path(value) else value
         if isinstance(value, str) and "${" in value:
             continue  # a reference that nothing answered
         if is_scalar(value) or isinstance(value, (list, tuple)):

@@ -21,6 +21,10 @@ _TRAINER_ENDINGS = ("Trainer", "Runner", "Learner", "Estimator", "Fabric", "Trai
 _RUNS = frozenset({"train", "fit", "learn", "fit_one_cycle", "fine_tune", "train_and_evaluate", "run", "train_model"})
 
 
+_ALONE = frozenset({"learn", "fit", "train", "run"})
+"""Those that count by their arguments, too, where it was not seen what made their object."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """A call that trains by itself.
@@ -60,7 +64,7 @@ class Training:
                 continue
             owner = call.called.parts[0] if isinstance(call.called, Term) and call.called.parts else None
             made = self._maker(owner)
-            if made is not None or (call.last in {"learn", "fit", "train"} and _trains(call)):
+            if made is not None or (call.last in _ALONE and _trains(call)):
                 found.append(Run(call, made))
         return found
 

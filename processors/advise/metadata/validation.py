@@ -56,11 +56,16 @@ def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:  
     """Return what evaluations go over, where that is known, and whether there are any during the training."""
     for call in training.trainers:
         if any("Lightning" in base or base.endswith("Trainer") for base in (*call.bases, call.name)):
-            value = call.argument("eval_dataset", "val_dataset", "eval_dataloader", "eval_samples", "val_dataloader")
+            value = call.argument(
+                "eval_dataset", "val_dataset", "eval_dataloader", "eval_samples", "val_dataloader", "evaluator"
+            )
             asked = [each.value for each in settings.find(_STRATEGIES)]
             if None in alternatives(value) and not any(each is True or each in _TIMES for each in asked):
                 continue
             return value, True
+    evaluations = [each for each in training.trace.calls if each.last == "run" and "evaluator" in each.name.lower()]
+    if evaluations:
+        return evaluations[-1].argument("data", place=0), True
     for run in training.runs:
         value = run.call.argument(
             "validation_data", "val_dataloaders", "val_dataloader", "eval_dataset", "datamodule", "callback", "eval_set"

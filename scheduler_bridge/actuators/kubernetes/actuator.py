@@ -102,7 +102,7 @@ class KubernetesActuator(Actuator):
             found = self._lookup.find(job)
             return found.view() if found else None
 
-    def nodes(self) -> list[NodeView]:
+    def nodes(self, _beside: str = "", /) -> list[NodeView]:
         """Return what Kubernetes says of all nodes."""
         with translated():
             return [self._node_view(node) for node in self._client.nodes()]

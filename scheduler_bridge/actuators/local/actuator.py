@@ -31,7 +31,7 @@ class LocalActuator(Actuator):
         """Return what the scheduler says of a job."""
         return self._scheduler.job(job)
 
-    def nodes(self) -> list[NodeView]:
+    def nodes(self, _beside: str = "", /) -> list[NodeView]:
         """Return all slots as nodes."""
         return self._scheduler.nodes()
 

@@ -63,7 +63,7 @@ class RayActuator(Actuator):
             found = newest(self._client.jobs()).get(job)
             return self._view(found) if found else None
 
-    def nodes(self) -> list[NodeView]:
+    def nodes(self, _beside: str = "", /) -> list[NodeView]:
         """Return what Ray says of all nodes. Of several of one name the living one counts."""
         with _translated():
             return [node_view(node) for node in Nodes(self._client.nodes()).newest]

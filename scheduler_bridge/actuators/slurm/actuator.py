@@ -91,7 +91,7 @@ class SlurmActuator:
                 return self._resubmission.view(job)
             return self._view(job, seen)
 
-    def nodes(self) -> list[NodeView]:
+    def nodes(self, _beside: str = "", /) -> list[NodeView]:
         """Return what Slurm says of all nodes that it shows to this user."""
         with _translated():
             return [node_view(node) for node in self._client.nodes().values()]

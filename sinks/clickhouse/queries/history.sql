@@ -8,6 +8,6 @@ SELECT
     confirmed_by, contradicted_by, signature, final, exit_code, signal, message, root_topic, root_partition, root_offset, root_line, root_text, evidence
 FROM failures
 WHERE {job:String} = '' OR job = {job:String}
-ORDER BY job, attempt DESC, revision, id
+ORDER BY job, attempt DESC, revision, confidence DESC, id
 LIMIT 1 BY job, attempt, revision
 LIMIT {limit:UInt32}

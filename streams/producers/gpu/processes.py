@@ -1,7 +1,7 @@
 """From a process on a GPU to the job that it belongs to."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,25 +29,27 @@ class Owner(NamedTuple):
     rank: int | None = None
 
 
-def owner_of(pid: int, proc: Path = Path("/proc")) -> Owner:
+def owner_of(pid: int, proc: Path = Path("/proc"), clusters: Collection[str] = ()) -> Owner:
     """Return whose process `pid` is, by the environment that it was started with.
 
     Another user's environment can be read only with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. Without them the job still
     follows from the process's control group where Slurm tracks processes by cgroup, for that file is open to all.
     A process that has ended, or belongs to another pid namespace, has no owner. The environment is the process's own word:
     whoever starts a process can name another's job in it.
+
+    Where there are several `clusters` of Slurm, a control group does not say whose job its number is: then no job is named.
     """
-    owner = _owner_by_environment(_environment(proc / str(pid) / "environ"))
-    if owner.job is None:
+    owner = _owner_by_environment(_environment(proc / str(pid) / "environ"), clusters)
+    if owner.job is None and not clusters:
         return owner._replace(job=_job_by_cgroup(proc / str(pid) / "cgroup"))
     return owner
 
 
-def _owner_by_environment(environment: Mapping[str, str]) -> Owner:
+def _owner_by_environment(environment: Mapping[str, str], clusters: Collection[str]) -> Owner:
     """Return the job as its logs would name it. A rank that is not stated is not known: a forked worker inherits none."""
     job: str | None
     try:
-        job = identify(environment, attempt=0, rank=0).job
+        job = identify(environment, attempt=0, rank=0, clusters=clusters).job
     except (UnknownJob, RecursionError):  # the latter from Ray's variable, which holds JSON
         job = None
     stated = next((environment[name] for name in RANK_VARIABLES if environment.get(name)), "")

@@ -174,5 +174,6 @@ def _event(job: str, attempt: int, kind: EventKind, time: float, place: str = ""
 
 
 def _order(job: str) -> tuple[int, ...]:
-    """Sort ids by their numbers: 9 before 10, 10_2 before 10_11."""
-    return tuple(int(part) for part in job.replace("+", "_").split("_") if part.isdecimal())
+    """Sort ids of one cluster by their numbers: 9 before 10, 10_2 before 10_11."""
+    own = job.rpartition("/")[2]
+    return tuple(int(part) for part in own.replace("+", "_").split("_") if part.isdecimal())

@@ -7,7 +7,8 @@ from pathlib import Path
 from prometheus_client import Gauge
 
 from records import JobEvent
-from scheduler_clients.slurm import SlurmClient, SlurmError
+from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmError
+from scheduler_clients.slurm.cluster_names import qualified
 from scheduler_clients.slurm.kept_jobs import KeptJobs
 from streams.producers.job_watcher import JobWatcher, JobWatcherMetrics
 from streams.transport import Producer
@@ -40,6 +41,7 @@ class SlurmWatcher(JobWatcher[Known]):
         clock: Seconds since 1970.
         memory: Bytes of events that may wait.
         kept: Where scripts of jobs are kept; None: nowhere.
+        cluster: The cluster that the client speaks to, which stands before its jobs' ids; empty for the local one.
     """
 
     metrics: SlurmWatcherMetrics
@@ -53,6 +55,7 @@ class SlurmWatcher(JobWatcher[Known]):
         memory: int = 8 << 20,
         *,
         kept: KeptJobs | None = None,
+        cluster: str = "",
     ) -> None:
         super().__init__(
             connect,
@@ -64,13 +67,15 @@ class SlurmWatcher(JobWatcher[Known]):
             clock=clock,
             memory=memory,
         )
-        self._client = client or SlurmClient()
+        self._cluster = cluster
+        self._client = client or SlurmClient(SlurmCommands(cluster=cluster))
         self._keeper = Keeper(self._client, kept) if kept else None
 
     def look(self, known: Mapping[str, Known], now: float) -> tuple[list[JobEvent], dict[str, Known], int]:
         """Compare Slurm's list with what was told."""
         jobs = self._client.jobs()
-        events, after = changes(known, jobs, now, self._client.gpus)
+        named = {qualified(self._cluster, name): job for name, job in jobs.items()}
+        events, after = changes(known, named, now, self._client.gpus)
         self.metrics.unreadable.set(self._client.unreadable)
         if self._keeper:
             self._keeper.look(jobs)

@@ -47,10 +47,10 @@ def event(job: str, kind: str, ago: float, attempt: int = 0, **fields: Any) -> J
     )
 
 
-def metrics(job: str, steps: int, ago: float, attempt: int = 0) -> list[JobMetric]:
+def metrics(job: str, steps: int, ago: float, attempt: int = 0, seconds: float = 0.5) -> list[JobMetric]:
     return [
         JobMetric(
-            id=f"{job}/{attempt}/{step}", job=job, attempt=attempt, time=Clock.now - ago + step * 10, step=step, step_time_s=0.5,
+            id=f"{job}/{attempt}/{step}", job=job, attempt=attempt, time=Clock.now - ago + step * 10, step=step, step_time_s=seconds,
             throughput=64.0, throughput_unit="samples/s", loss=2.0 / (step + 1), confidence=0.9, method="stated",
         )
         for step in range(steps)
@@ -84,7 +84,7 @@ def records() -> list[Record]:
         event("steady", "started", 1000),
         *metrics("steady", 60, 700),
         event("odd", "started", 900),
-        *metrics("odd", 20, 400),
+        *metrics("odd", 20, 400, seconds=0.9),
         Alarm(id="odd/1", job="odd", kind="loss_spike", raised=True, time=Clock.now - 60, since=Clock.now - 70, detail=LINE),
         event("again", "started", 2000),
         event("again", "ended", 1500, exit_code=1, state="FAILED"),

@@ -22,6 +22,20 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium; apt-get install chromium"),
 ]
 PATIENCE_MS = 30_000
+VIEWS = (
+    "/",
+    "/jobs",
+    f"/job?{urlencode({'id': HOSTILE})}",
+    "/job?id=steady",
+    "/decisions",
+    "/nodes",
+    "/node?id=n1",
+    "/shadow",
+    "/spot",
+    "/questions",
+    "/questions/bridge",
+    "/job?id=nobody",
+)
 
 
 @pytest.fixture(scope="module")
@@ -107,17 +121,7 @@ def test_it_reads_without_javascript(chromium: "playwright.Browser", page: str) 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
     "view",
-    [
-        "/",
-        "/jobs",
-        f"/job?{urlencode({'id': HOSTILE})}",
-        "/decisions",
-        "/nodes",
-        "/node?id=n1",
-        "/shadow",
-        "/spot",
-        "/questions/bridge",
-    ],
+    VIEWS,
 )
 def test_nothing_is_wider_than_a_phone(chromium: "playwright.Browser", page: str, view: str, scheme: str) -> None:
     context = chromium.new_context(base_url=page, viewport={"width": 360, "height": 740}, color_scheme=scheme)
@@ -126,4 +130,36 @@ def test_nothing_is_wider_than_a_phone(chromium: "playwright.Browser", page: str
     assert tab.evaluate("document.documentElement.scrollWidth") <= 360
     light = [int(part) for part in re.findall(r"\d+", tab.evaluate("getComputedStyle(document.body).backgroundColor"))]
     assert (sum(light[:3]) > 380) == (scheme == "light")
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_finds_nothing_to_complain_of(chromium: "playwright.Browser", page: str, view: str, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
+    context = chromium.new_context(
+        base_url=page, viewport={"width": 360, "height": 740}, color_scheme=scheme, bypass_csp=True
+    )
+    tab = context.new_page()
+    tab.goto(view)
+    found = axe.Axe().run(tab).response["violations"]
+    context.close()
+    assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found] == []
+
+
+@pytest.mark.parametrize("javascript", [False, True], ids=["plain", "javascript"])
+def test_a_stranger_finds_the_cause_and_the_slowest_job_by_links_alone(
+    chromium: "playwright.Browser", page: str, javascript: bool
+) -> None:
+    context = chromium.new_context(base_url=page, java_script_enabled=javascript)
+    tab = context.new_page()
+    tab.goto("/")
+    tab.get_by_role("link", name=re.compile("failed")).first.click()
+    tab.get_by_role("rowheader").get_by_role("link").first.click()
+    assert tab.get_by_role("heading", name="Verdict").is_visible()
+    assert tab.locator("pre", has_text="CUDA error").first.is_visible()
+    tab.get_by_role("link", name="SchedMate").click()
+    tab.get_by_role("link", name="Running jobs, slowest step first").click()
+    tab.get_by_role("heading", level=1, name="Jobs").wait_for()
+    assert tab.get_by_role("rowheader").first.inner_text() == "odd"
     context.close()

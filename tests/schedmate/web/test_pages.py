@@ -135,6 +135,13 @@ def test_a_job_has_its_curves_marks_and_verdict(page: str) -> None:
     assert (curve["d"] or "").count("M") == 2, "a gap between the attempts"
 
 
+def test_a_jobs_own_page_says_what_the_list_says_of_it(page: str) -> None:
+    rows = data(page, "/jobs.json")["jobs"]
+    assert {row["job"] for row in rows} >= {"steady", "again", HOSTILE, "silent", "later", "well"}
+    for row in rows:
+        assert data(page, f"/job.json?{urlencode({'id': row['job']})}")["job"] == row
+
+
 def test_gpu_use_is_drawn_where_samples_name_the_job(page: str) -> None:
     curves = {curve["name"]: curve["points"] for curve in data(page, "/job.json?id=steady")["timeline"]["curves"]}
     assert {value for _, value, _ in curves["GPU use"]} == {80.0}

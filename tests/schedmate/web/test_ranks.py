@@ -7,7 +7,8 @@ import pytest
 
 from records import JobMetric, Position
 from schedmate.web.database import Database
-from schedmate.web.ranks import COLUMNS, ROWS, rank_map
+from schedmate.web.ranks import COLUMNS, ROWS, RankMap, rank_map
+from schedmate.web.reports import read_reports
 from sinks.clickhouse import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 
@@ -21,6 +22,10 @@ def metric(job: str, rank: int, minute: int, seconds: float, attempt: int = 0) -
         id=f"{job}/{attempt}/{rank}/{minute}", job=job, attempt=attempt, rank=rank, time=NOW + 60 * minute, step=minute,
         step_time_s=seconds, confidence=0.9, method="stated",
     )  # fmt: skip
+
+
+def shown(database: Database, job: str) -> RankMap | None:
+    return rank_map(database, job, read_reports(database, job))
 
 
 @pytest.fixture
@@ -59,7 +64,7 @@ def test_a_slow_rank_and_a_silent_one_are_seen(embedded: Embedded, database: Dat
         ranks=5,
         minutes=6,
     )
-    known = rank_map(database, "seen")
+    known = shown(database, "seen")
     assert known is not None
     assert (known.rows, known.columns, known.per_row, known.minutes) == (5, 6, 1, 1)
     levels = {(cell.row, cell.column): cell.level for cell in known.cells}
@@ -77,7 +82,7 @@ def test_the_map_of_a_large_job_stays_small_and_shows_the_slowest(embedded: Embe
         ranks=200,
         minutes=170,
     )
-    known = rank_map(database, "large")
+    known = shown(database, "large")
     assert known is not None
     assert known.rows <= ROWS
     assert known.columns <= COLUMNS
@@ -90,12 +95,12 @@ def test_the_map_of_a_large_job_stays_small_and_shows_the_slowest(embedded: Embe
 def test_the_newest_attempt_is_shown(embedded: Embedded, database: Database) -> None:
     write(embedded, "newest", lambda _, __: 1.0, ranks=4, minutes=3)
     write(embedded, "newest", lambda _, __: 1.0, ranks=2, minutes=3, attempt=1)
-    known = rank_map(database, "newest")
+    known = shown(database, "newest")
     assert known is not None
     assert (known.attempt, known.rows) == (1, 2)
 
 
 def test_one_rank_needs_no_map(embedded: Embedded, database: Database) -> None:
     write(embedded, "one", lambda _, __: 1.0, ranks=1, minutes=3)
-    assert rank_map(database, "one") is None
-    assert rank_map(database, "unknown") is None
+    assert shown(database, "one") is None
+    assert shown(database, "unknown") is None

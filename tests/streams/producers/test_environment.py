@@ -93,3 +93,14 @@ def test_any_environment_gives_an_identity_or_one_clear_error(env: dict[str, str
             told(env)
     else:
         assert told(env).job in (env.get("SLURM_JOB_ID"), env.get("RAY_JOB_ID"))
+
+
+def test_a_job_of_a_named_slurm_cluster_has_its_name() -> None:
+    env = {"SLURM_JOB_ID": "4711", "SLURM_CLUSTER_NAME": "beta"}
+    array = env | {"SLURM_ARRAY_JOB_ID": "4711", "SLURM_ARRAY_TASK_ID": "2"}
+    assert told(env).job == "4711"
+    assert told(env, clusters=["gamma"]).job == "4711"
+    assert (told(env, clusters=["beta"]).job, told(array, clusters=["beta"]).job) == ("beta/4711", "beta/4711_2")
+    assert told(env | {"SCHEDMATE_SLURM__CLUSTERS": "gamma, beta"}).job == "beta/4711"
+    assert told(env, clusters=["beta"], job="7").job == "7"
+    assert not told(env, clusters=["beta"]).whole

@@ -14,6 +14,7 @@ from . import (
     function_commands,
     gin,
     hydra,
+    lightning_arguments,
     paths,
     python,
     training,
@@ -40,6 +41,7 @@ METHODS: Mapping[str, Handler] = {
     **dataclass_commands.METHODS,
     **configurations.METHODS,
     **hydra.METHODS,
+    **lightning_arguments.METHODS,
     **training.METHODS,
     **paths.METHODS,
 }

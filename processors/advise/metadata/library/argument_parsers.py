@@ -9,6 +9,8 @@ from typing import Any
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
 
+from .config_arguments import read_options
+
 Program = Any
 Arguments = tuple[Value, ...]
 Keywords = Mapping[str, Value]
@@ -47,6 +49,8 @@ class Parser:
         self.commands: dict[str, Parser] = {}
         self.command_destination: str | None = None
         self.prefix = prefix
+        self.files: list[Value] = []
+        self.groups: list[tuple[str, Any]] = []  # dataclasses whose fields are options, and who fills them
         for each in parents if isinstance(parents, (list, tuple)) else ():
             if isinstance(each, Model) and isinstance(each.call, Parser):
                 self.options += each.call.options
@@ -79,6 +83,12 @@ class Parser:
         for name, option in by_destination.items():
             value = raw.get(name, _ABSENT)
             result[name] = self._value(program, option, value)
+        for name, value in self._of_files(program, result).items():
+            if name in by_destination and raw.get(name, _ABSENT) == _ABSENT:
+                kind = by_destination[name].keywords.get("type")
+                result[name] = raw[name] = _converted(program, str(value), kind) if kind is not None else value
+        for name, filled in self.groups:
+            result[name] = filled(program, words)
         result.update(
             {
                 key: each
@@ -93,6 +103,15 @@ class Parser:
                 result[self.command_destination] = chosen
         return result, unread
 
+    def _of_files(self, program: Program, result: Config) -> dict[str, Value]:
+        """Return what the configuration files set that an option names."""
+        files = [each for each in self.options if each.keywords.get("is_config_file") is True]
+        paths = [*self.files, *(result.get(each.destination) for each in files)]
+        found: dict[str, Value] = {}
+        for path in paths:
+            found.update(read_options(program, path) if isinstance(path, str) else {})
+        return found
+
     def _value(self, program: Program, option: Option, value: Any) -> Value:
         action = option.keywords.get("action")
         default = option.keywords.get(
@@ -104,8 +123,21 @@ class Parser:
         if isinstance(action, Term) and "BooleanOptional" in dotted(action):
             return value
         found = _converted(program, value, option.keywords.get("type"))
+        if isinstance(action, Class):
+            return _acted(program, action, option, found)
         repeated = action in {"append", "extend"} if isinstance(action, str) else False
         return [*default, *found] if repeated and isinstance(default, list) and isinstance(found, list) else found
+
+
+def _acted(program: Program, action: Class, option: Option, value: Value) -> Value:
+    """Return what an action of the tree's own makes of an option's value."""
+    namespace = Config({option.destination: option.keywords.get("default")})
+    made = program.call(action, (option.names, option.destination), {"dest": option.destination}, None)
+    if isinstance(made, Instance):
+        made.names.setdefault("dest", option.destination)
+    program.call(made, (UNKNOWN, namespace, value, option.names[0]), {}, None)
+    found = namespace.get(option.destination)
+    return value if found is None else found
 
 
 def _plain(option: Option) -> dict[str, Any]:
@@ -156,7 +188,10 @@ def truth_word(value: str) -> Value:
 
 
 def _parser(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    return Model("argparse.ArgumentParser", Parser(program, keywords.get("parents", ())))
+    parser = Parser(program, keywords.get("parents", ()))
+    files = keywords.get("default_config_files", [])
+    parser.files = list(files) if isinstance(files, (list, tuple)) else []
+    return Model("argparse.ArgumentParser", parser)
 
 
 def _detectron_parser(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
@@ -298,6 +333,9 @@ EXTERNALS: Mapping[str, Any] = {
             "argparse.ArgumentParser",
             "configargparse.ArgumentParser",
             "configargparse.ArgParser",
+            "configargparse.ArgumentParser.ArgumentParser",
+            "configargparse.Parser",
+            "simple_parsing.ArgumentParser",
             "jsonargparse.ArgumentParser",
         ),
         _parser,
@@ -307,7 +345,7 @@ EXTERNALS: Mapping[str, Any] = {
 }
 METHODS: Mapping[str, Any] = {
     "add_argument": _add_argument,
-    "add_arg": _add_argument,
+    **dict.fromkeys(("add", "add_arg"), _add_argument),
     "add_argument_group": _group,
     "add_mutually_exclusive_group": _group,
     "parse_args": _parse_args,

@@ -6,6 +6,7 @@ from typing import Any
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
 
+from .argument_parsers import is_parser
 from .configurations import load_file
 from .hydra import locate
 from .merging import interpolated, merged, set_path
@@ -139,6 +140,23 @@ def _into_dataclasses(program: Program, owner: Value, arguments: Arguments, keyw
     return filled
 
 
+def _add_arguments(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    """simple-parsing's `parser.add_arguments(Config, "config")`: the fields of a dataclass become options."""
+    if not is_parser(owner) or not arguments:
+        return NotImplemented
+    kind, name = arguments[0], keywords.get("dest", arguments[1] if len(arguments) > 1 else None)
+
+    def filled(program: Program, words: list[str]) -> Value:
+        instance = program.call(kind, (), {}, None) if isinstance(kind, Class) else kind
+        for key, value in split_words(words)[0].items():
+            _set_field(instance, key, value, program)
+        return instance
+
+    if isinstance(name, str):
+        owner.call.groups.append((name, filled))
+    return None
+
+
 def _cli(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     """`tyro.cli(Args)`, `draccus.parse`, `simple_parsing.parse`, `chz.entrypoint`: dotted options fill nested dataclasses."""
     kind = arguments[0] if arguments else keywords.get("f", keywords.get("config_class", UNKNOWN))
@@ -156,7 +174,7 @@ def _cli(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     path = named.pop("config_path", named.pop("config", None))
     base = load_file(program, path) if isinstance(path, str) else None
     for key, value in {**(_flat(base) if isinstance(base, dict) else {}), **named}.items():
-        _set_field(instance, key, value)
+        _set_field(instance, key, value, program)
     if isinstance(instance, Instance):
         post = instance.cls.find("__post_init__")
         if isinstance(post, Function) and named:
@@ -183,7 +201,12 @@ def _wrap(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     return Model("wrap", decorated)
 
 
-def _set_field(instance: Value, key: str, value: Value) -> None:
+def _set_field(instance: Value, key: str, value: Value, program: Program) -> None:
+    declared = instance.cls.find(key) if isinstance(instance, Instance) else UNKNOWN
+    if isinstance(declared, Term) and declared.name == "subgroups" and isinstance(declared.parts[1], dict):
+        kind = declared.parts[1].get(value)
+        instance.names[key] = program.call(kind, (), {}, None) if isinstance(kind, Class) else kind
+        return
     if isinstance(instance, Instance) and key not in instance.names and "." not in key:
         for inner in instance.names.values():
             if isinstance(inner, Instance) and key in inner.names:
@@ -308,6 +331,7 @@ EXTERNALS: Mapping[str, Any] = {
     **dict.fromkeys(_LIGHTNING, _lightning),
 }
 METHODS: Mapping[str, Any] = {
+    "add_arguments": _add_arguments,
     "parse_args_into_dataclasses": _into_dataclasses,
     "parse_args_and_config": _into_dataclasses,
     "parse_json_file": _into_dataclasses,

@@ -65,7 +65,8 @@ def _define_file(program: Program, arguments: Arguments, keywords: Keywords) -> 
 
 def _run_main(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     main = arguments[0] if arguments else keywords.get("main", program.trace.settings[0][1].get("main", UNKNOWN))
-    given = (program.argv[:1],) if isinstance(main, Function) and main.node.args.args else ()
+    left = [*program.argv[:1], *split_words([each for each in program.argv[1:] if isinstance(each, str)])[1]]
+    given = (left,) if isinstance(main, Function) and main.node.args.args else ()
     return program.call(main, given, {}, None)
 
 

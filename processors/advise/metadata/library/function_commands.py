@@ -115,7 +115,8 @@ def call_signature(program: Program, function: Function, words: list[str]) -> Va
     )
     defaults.update(function.keyword_defaults)
     given: dict[str, Value] = {name: _option_default(each) for name, each in defaults.items()}
-    named, places = split_words(words)
+    short = {option: f"--{name}" for name, each in defaults.items() for option in _declared(each)}
+    named, places = split_words([short.get(word, word) for word in words])
     given.update({key: each for key, each in named.items() if key in names or spec.kwarg})
     for key, each in named.items():
         owner, dot, inner = key.partition(".")
@@ -125,6 +126,12 @@ def call_signature(program: Program, function: Function, words: list[str]) -> Va
     given.update({name: literal(word) for name, word in zip(free, places, strict=False)})
     program.trace.settings.append(("command line", Config(given)))
     return program.call_function(function, (), given)
+
+
+def _declared(value: Value) -> list[str]:
+    """Return the options that `typer.Option(default, "--epochs", "-e")` names."""
+    option = isinstance(value, Term) and value.kind == "call" and value.name == "Option"
+    return [each for each in value.parts[2:] if isinstance(each, str) and each.startswith("-")] if option else []
 
 
 def _option_default(value: Value) -> Value:

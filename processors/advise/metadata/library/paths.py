@@ -141,6 +141,18 @@ def _split_extension(program: Program, arguments: Arguments, keywords: Keywords)
     return posixpath.splitext(path) if isinstance(path, str) else Term("operation", "splitext", (path,))
 
 
+def _search(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    """`sys.path.append(…)`, `sys.path.insert(0, …)`: modules are looked for there, too."""
+    if not (isinstance(owner, Term) and owner.name == "sys.path"):
+        return NotImplemented
+    for each in arguments[-1] if isinstance(arguments[-1], list) else arguments[-1:]:
+        path = path_text(each)
+        name = program.tree.relative(path, program.directory) if isinstance(path, str) else None
+        if name is not None and name not in program.modules.search:
+            program.modules.search.append(name)
+    return None
+
+
 _MOST_PARENTS = 8
 
 
@@ -164,6 +176,7 @@ METHODS: Mapping[str, Any] = {
     "read": _read,
     "read_text": _read,
     "open": _open_path,
+    **dict.fromkeys(("append", "insert", "extend"), _search),
     "as_posix": _text_of_path,
     **dict.fromkeys(("resolve", "absolute", "expanduser"), _same_path),
     **dict.fromkeys(("exists", "is_file", "is_dir"), _path_exists),

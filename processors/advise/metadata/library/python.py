@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from processors.advise.metadata import operations
+from processors.advise.metadata.mappings import entries, extends_mapping, inherited
 from processors.advise.metadata.values import (
     UNKNOWN,
     Class,
@@ -69,8 +70,9 @@ def _collection(kind: type) -> Any:
         if not arguments:
             return dict(keywords) if kind is dict else kind()
         first = arguments[0]
-        if isinstance(first, dict) and kind is dict:
-            return {**first, **keywords}
+        held = entries(first)
+        if held is not None and kind is dict:
+            return {**held, **keywords}
         if isinstance(first, (list, tuple, set, dict)):
             try:
                 return kind(first)
@@ -123,6 +125,7 @@ def _isinstance(program: Program, arguments: Arguments, keywords: Keywords) -> V
     names = {dotted(each).rpartition(".")[2] for each in (kinds if isinstance(kinds, tuple) else (kinds,))}
     if isinstance(value, Instance):
         lineage = {each.name for each in value.cls.ancestry()}
+        lineage |= {each.rpartition(".")[2] for each in value.cls.external_bases()}
         return bool(lineage & names) or (UNKNOWN if value.cls.external_bases() else False)
     if isinstance(value, (Model, Function, Class)):
         return False if names <= {"tuple", "list", "dict", "str", "int", "float", "bool"} else UNKNOWN
@@ -199,6 +202,10 @@ def _method_of_super(program: Program, owner: Value, name: str, arguments: Argum
     for cls in lineage:
         if isinstance(cls.names.get(name), Function):
             return program.call(program.bind(cls.names[name], this, cls), arguments, keywords, None)
+    if isinstance(this, Instance) and name == "__setattr__" and len(arguments) == 2:
+        return program.set_attribute(this, *arguments)
+    if isinstance(this, Instance) and extends_mapping(this):
+        return inherited(this, name, arguments, keywords)
     outside = next((each for each in bases if isinstance(each, Term)), UNKNOWN)
     called = Term("attribute", name, (outside,))
     result = Term("call", name, (called, *arguments), keywords)
@@ -333,7 +340,7 @@ EXTERNALS: Mapping[str, Any] = {
     "set": _collection(set),
     "dict": _collection(dict),
     "getattr": _getattr,
-    "setattr": _setattr,
+    **dict.fromkeys(("setattr", "object.__setattr__"), _setattr),
     "hasattr": _hasattr,
     "isinstance": _isinstance,
     "enumerate": _enumerate,

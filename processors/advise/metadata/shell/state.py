@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from processors.advise.metadata.tree import SourceTree
+from processors.advise.metadata.tree import ROOT, SourceTree
 
 MOST_COMMANDS = 100
 MOST_STEPS = 5_000
@@ -65,13 +65,16 @@ class Shell:
 
     def text(self, name: str) -> str:
         """Return a variable as a text: of an array the first item; empty where it is not set."""
-        value = self.variables.get(name, "")
+        value = self.variables.get(name, self._own(name))
         return value if isinstance(value, str) else (value[0] if value else "")
 
     def items(self, name: str) -> list[str]:
         """Return a variable as an array."""
-        value = self.variables.get(name)
+        value = self.variables.get(name, self._own(name) or None)
         return [] if value is None else [value] if isinstance(value, str) else value
+
+    def _own(self, name: str) -> str:
+        return f"{ROOT}/{self.directory}" if name == "PWD" else ""
 
     def set(self, name: str, value: str | Sequence[str]) -> None:
         """Set a variable, cut to the limits."""

@@ -94,6 +94,8 @@ def test_slurms_control_group_names_the_job_where_the_environment_is_closed(tmp_
     (tmp_path / "7").mkdir()
     (tmp_path / "7" / "cgroup").write_text(line)
     assert owner_of(7, proc=tmp_path) == Owner("4711", None)
+    # Of several clusters, the group does not say which one's number that is.
+    assert owner_of(7, proc=tmp_path, clusters=["beta"]) == Owner(None, None)
 
 
 def test_another_control_group_names_none(tmp_path: Path) -> None:

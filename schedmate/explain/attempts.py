@@ -1,0 +1,53 @@
+"""When an attempt ran, where, and how it ended, of what schedulers and pipes told: what the view `attempts` says, of one job.
+
+A pipe tells of the command that it runs. Where a scheduler speaks of the same attempt, its word counts, whichever is the newer.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .records import JobRecords, Row
+
+
+def ran(records: JobRecords, attempt: int) -> Row | None:
+    """Return when and where `attempt` ran and how it ended; None where nobody told that it started.
+
+    An attempt whose end nobody reported ended, at the latest, when the next one started.
+    """
+    told = told_of(records, attempt)
+    if told["started"] is None:
+        return None
+    ended = told["last_end"]
+    if ended is None or ended < told["started"]:
+        later = sorted({row["attempt"] for row in records.events if row["attempt"] > attempt})
+        starts = (told_of(records, each)["started"] for each in later)
+        ended = next((start for start in starts if start is not None), None)
+    names = ("started", "nodes", "gpus", "user", "state", "exit_code", "signal")
+    return {"job": records.job, "attempt": attempt, "ended": ended, **{name: told[name] for name in names}}
+
+
+def told_of(records: JobRecords, attempt: int) -> Mapping[str, Any]:
+    """Return what was told of `attempt`: when it `started` and its `last_end` (null where it did not), and how."""
+    events = [row for row in records.events if row["attempt"] == attempt]
+    starts = _of(events, "started")
+    first = min(starts, key=lambda row: (row["scheduler"] == "pipe", row["time"]), default=None)
+    start, end = _last(starts), _last(_of(events, "ended"))
+    return {
+        "started": first["time"] if first else None,
+        "last_end": _last(_of(events, "ended", "requeued")).get("time"),
+        "nodes": start.get("nodes", []),
+        "gpus": start.get("gpus") or 0.0,
+        "user": _last(_of(events, "started", "submitted")).get("user", ""),
+        "state": end.get("state", ""),
+        "exit_code": end.get("exit_code"),
+        "signal": end.get("signal"),
+        "last_kind": _last(_of(events, "submitted", "started", "requeued", "ended")).get("kind", ""),
+    }
+
+
+def _of(events: Iterable[Row], *kinds: str) -> list[Row]:
+    return [row for row in events if row["kind"] in kinds]
+
+
+def _last(events: Sequence[Row]) -> Row:
+    return max(events, key=lambda row: (row["scheduler"] != "pipe", row["time"]), default={})

@@ -1,0 +1,100 @@
+"""The rows that several tables hold of one job: few of each, so that they are read once, and what is to be said follows from them.
+
+To plan a question costs ClickHouse more than to read a job's rows, and a question over several tables costs more than one over each.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from clickhouse_connect.driver.client import Client
+
+from sinks.clickhouse import ask, run
+
+Row = Mapping[str, Any]
+
+_LIMIT: Final = 10_000
+"""Rows of a table at most, the newest: a job may restart, save or be decided on for ever."""
+_EVENTS: Final = (
+    "SELECT attempt, toString(kind) AS kind, time, toString(scheduler) AS scheduler, "
+    "arrayMap(node -> toString(node), nodes) AS nodes, gpus, toString(user) AS user, toString(state) AS state, exit_code, signal, "
+    "packed_with FROM job_events WHERE job = {job:String} AND kind IN {kinds:Array(String)} ORDER BY time DESC LIMIT {limit:UInt32}"
+)
+_KINDS: Final = ("submitted", "started", "packed", "unpacked", "requeued", "ended")
+_ALARMS: Final = (
+    "SELECT attempt, toString(kind) AS kind, since, min(raised) AS standing FROM alarms WHERE job = {job:String} "
+    "GROUP BY attempt, kind, since HAVING max(raised) ORDER BY since DESC LIMIT {limit:UInt32}"
+)
+_SAVES: Final = (
+    "SELECT attempt, number, since, toString(state) AS state, toString(durable_by) AS durable_by, step, path FROM checkpoint_saves "
+    "WHERE job = {job:String} ORDER BY attempt DESC, since DESC LIMIT {limit:UInt32}"
+)
+_DECISIONS: Final = (
+    "SELECT time, id, toString(action) AS action, job, attempt, toString(mode) AS mode, toString(policy) AS policy, reason "
+    "FROM decisions WHERE job = {job:String} ORDER BY time DESC, id LIMIT {limit:UInt32}"
+)
+_RESULTS: Final = (
+    "SELECT time, decision_id, toString(action) AS action, attempt, toString(outcome) AS outcome, detail, toString(actuator) AS actuator "
+    "FROM decision_results WHERE job = {job:String} ORDER BY time DESC LIMIT {limit:UInt32}"
+)
+
+
+@dataclass(frozen=True)
+class JobRecords:
+    """What is on record of `job`, with the names of the tables' columns.
+
+    Attributes:
+        job: The job.
+        events: What schedulers and pipes told of it, the newest first.
+        verdicts: All revisions of its verdicts: newest attempt first, then as they were said.
+        alarms: Each alarm once, the newest first; `standing` where nothing ended it.
+        saves: Each save of a checkpoint once, the newest first.
+        decisions: What the bridge decided on it, the newest first.
+        results: What became of that, the newest first.
+    """
+
+    job: str
+    events: Sequence[Row]
+    verdicts: Sequence[Row]
+    alarms: Sequence[Row]
+    saves: Sequence[Row]
+    decisions: Sequence[Row]
+    results: Sequence[Row]
+
+
+def read_records(client: Client, job: str) -> JobRecords:
+    """Return what is on record of `job`; all is empty where nothing is.
+
+    Raises:
+        SinkRejected: The database has no tables.
+        SinkUnavailable: The server is away.
+    """
+
+    def rows(sql: str) -> list[Row]:
+        values = {"job": job, "limit": str(_LIMIT)} | ({"kinds": list(_KINDS)} if "{kinds:" in sql else {})
+        answer = ask(client, sql, values)
+        return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+    said = run(client, "history", {"job": job, "limit": str(_LIMIT)})
+    return JobRecords(
+        job=job,
+        events=rows(_EVENTS),
+        verdicts=[dict(zip(said.columns, row, strict=True)) for row in said.rows],
+        alarms=rows(_ALARMS),
+        saves=rows(_SAVES),
+        decisions=rows(_DECISIONS),
+        results=rows(_RESULTS),
+    )
+
+
+def in_force(records: JobRecords) -> Mapping[int, Row]:
+    """Return the last verdict on each attempt; its `error_type` is `none` where it was retracted."""
+    return {row["attempt"]: row for row in records.verdicts}
+
+
+def outcomes(records: JobRecords) -> Mapping[str, Row]:
+    """Return of each decision the result that counts: its last final one, else its last."""
+    found: dict[str, Row] = {}
+    for row in sorted(records.results, key=lambda row: (row["outcome"] != "started", row["time"])):
+        found[row["decision_id"]] = row
+    return found

@@ -1,0 +1,33 @@
+"""How far the measurements of a job reach: its attempts, their ranks and minutes, of the roll-up alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from .database import Database
+
+_REPORTS: Final = """
+SELECT attempt, min(t.rank) AS first, max(t.rank) AS last, uniqExact(t.rank) AS ranks, min(t.minute) AS since, max(t.minute) AS until
+FROM job_throughput_1m AS t
+WHERE t.job = {job:String}
+GROUP BY t.attempt
+ORDER BY attempt
+"""
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Of one attempt: its `first` and `last` rank of the `ranks` that report, and the first and the last minute in which one did."""
+
+    attempt: int
+    first: int
+    last: int
+    ranks: int
+    since: datetime
+    until: datetime
+
+
+def read_reports(database: Database, job: str) -> Sequence[Reports]:
+    """Return the reports of each attempt of `job` that has any, the newest last. Raises as `Database.rows` does."""
+    return [Reports(**row) for row in database.rows(_REPORTS, job=job)]

@@ -1,0 +1,24 @@
+"""Which Slurm clusters there are beside the local one."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field
+from pydantic_settings import NoDecode
+
+
+def _listed(value: Any) -> Any:
+    """Split what the environment or a flag gives as text."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+ClusterName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+
+
+class SlurmSection(BaseModel, frozen=True, extra="forbid"):
+    """Which clusters the bridge, the watchers and the producers know."""
+
+    clusters: Annotated[tuple[ClusterName, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        (),
+        description="Slurm clusters beside the local one, by the names that slurmdbd knows (`sacctmgr show clusters`). Their jobs are "
+        "called `NAME/ID`.",
+    )

@@ -1,0 +1,163 @@
+"""A request's log records as chunks of the jobs that their attributes name.
+
+A request holds lines of whatever its collector gathered: of many jobs, under a key that is none of theirs. So the worker that reads it
+writes each job's lines as chunks of their own under the job's key, where all else that is known of the job is.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from records import InvalidRecord, LogChunk, check
+from streams.transport import Message
+
+from .request import log_records
+
+JOB: Final = ("job", "job_id", "slurm.job.id", "slurm_job_id")
+ATTEMPT: Final = ("attempt", "slurm.restart.count")
+RANK: Final = ("rank", "slurm.proc.id")
+NODE: Final = ("host.name", "k8s.node.name", "node", "host")
+STREAM: Final = ("log.iostream", "stream")
+"""Attributes that say whose a line is; of several the first counts. Those of OpenTelemetry's conventions are among them."""
+
+MOST_LINES: Final = 100_000
+"""Lines of one request at most."""
+_NUMBERS: Final = 1 << 17
+"""Numbers that each request has for its pieces: more than it may hold lines."""
+_LINES: Final = 500
+_SIZE: Final = 64 << 10
+_LONGEST: Final = 32 << 10
+"""Lines and characters of a chunk, and characters of a piece, at most: those of pipes."""
+_MOST_APART_MS: Final = 6 * 86_400_000
+"""Between the first and the last piece of a chunk at most."""
+
+
+class Source(NamedTuple):
+    """Whose lines they are."""
+
+    job: str
+    attempt: int
+    node: str
+    rank: int
+    stream: str
+
+
+@dataclass
+class Split:
+    """What a request holds. `refused` says why records were left out, and how many; empty where none was."""
+
+    chunks: list[LogChunk] = field(default_factory=list)
+    refused: str = ""
+
+
+class _Piece(NamedTuple):
+    number: int
+    text: str
+    time: float
+    goes_on: bool
+
+
+def split(message: Message) -> Split:
+    """Return the chunks of a request, those of one source in order.
+
+    Pieces are numbered by the request's offset: made again after a crash, they are known as repeats.
+
+    Raises:
+        InvalidRecord: Nothing of it can be used.
+    """
+    whose = _only_job(message.key)
+    pieces: dict[Source, list[_Piece]] = {}
+    number, refused, reason = message.position.offset * _NUMBERS, 0, ""
+    for record in log_records(message.value):
+        try:
+            source = _source(record.attributes, whose)
+        except InvalidRecord as error:
+            refused, reason = refused + 1, reason or str(error)
+            continue
+        for text, goes_on in _pieces(record.body):
+            number += 1
+            if number % _NUMBERS > MOST_LINES:
+                raise InvalidRecord(f"expected at most {MOST_LINES:,} lines in an OpenTelemetry request, got more")
+            pieces.setdefault(source, []).append(_Piece(number, text, record.time or message.time, goes_on))
+    if refused and not pieces:
+        raise InvalidRecord(reason)
+    chunks = [chunk for source, found in pieces.items() for chunk in _chunks(message, source, found)]
+    return Split(chunks, f"{refused} of its log records were left out: {reason}" if refused else "")
+
+
+def _only_job(key: bytes | None) -> str:
+    """Return the job for which alone a message speaks: its key, where that is text. A hash of attributes is none."""
+    text = (key or b"").decode(errors="replace")
+    return text if text.isprintable() and "\ufffd" not in text else ""
+
+
+def _source(attributes: Mapping[str, Any], whose: str) -> Source:
+    job = _text(attributes, JOB) or whose
+    if not job:
+        raise InvalidRecord(
+            f"expected the job's id in an attribute {' or '.join(JOB)}, of the resource or of the log record; got none"
+        )
+    if whose and job != whose:
+        raise InvalidRecord(f"expected lines of job {whose!r}, the message's key, got some of {job[:200]!r}")
+    stream = _text(attributes, STREAM)
+    source = Source(
+        job=job,
+        attempt=_count(attributes, ATTEMPT),
+        node=_text(attributes, NODE),
+        rank=_count(attributes, RANK),
+        stream=stream if stream in ("stdout", "stderr") else "stdout",
+    )
+    check(LogChunk(**source._asdict(), lines=[], time=0.0))
+    return source
+
+
+def _text(attributes: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    found = (attributes[name] for name in names if name in attributes)
+    return next((str(each) for each in found if isinstance(each, str | int) and each != ""), "")
+
+
+def _count(attributes: Mapping[str, Any], names: tuple[str, ...]) -> int:
+    text = _text(attributes, names) or "0"
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise InvalidRecord(f"expected a number as {' or '.join(names)}, got {text[:40]!r}")
+    return int(text)
+
+
+def _pieces(body: str) -> Iterator[tuple[str, bool]]:
+    """Yield the lines of a body, those too long for a chunk in parts, and of each whether the next goes on with it."""
+    for line in body.rstrip("\n").split("\n") if body else ():
+        parts = [line[at : at + _LONGEST] for at in range(0, len(line), _LONGEST)] or [""]
+        yield from ((part, place < len(parts) - 1) for place, part in enumerate(parts))
+
+
+def _chunks(message: Message, source: Source, pieces: list[_Piece]) -> Iterator[LogChunk]:
+    """Yield chunks of consecutive numbers."""
+    held: list[_Piece] = []
+    size = 0
+    for piece in pieces:
+        if held and (len(held) == _LINES or size > _SIZE or piece.number != held[-1].number + 1):
+            yield _chunk(message, source, held)
+            held, size = [], 0
+        held.append(piece)
+        size += len(piece.text)
+    if held:
+        yield _chunk(message, source, held)
+
+
+def _chunk(message: Message, source: Source, pieces: list[_Piece]) -> LogChunk:
+    first = pieces[0].time
+    after, latest = [], 0
+    for piece in pieces:  # collectors set times by what they parsed: one that goes back counts as at once
+        latest = max(latest, min(int((piece.time - first) * 1000), _MOST_APART_MS))
+        after.append(latest)
+    chunk = LogChunk(
+        **source._asdict(),
+        producer=f"otlp/{message.position.partition}",
+        first_piece=pieces[0].number,
+        lines=[piece.text for piece in pieces],
+        time=first,
+        after_ms=after if latest else [],
+        cut=[place for place, piece in enumerate(pieces) if piece.goes_on],
+    )
+    check(chunk)
+    return chunk

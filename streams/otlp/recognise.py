@@ -1,0 +1,42 @@
+"""Tells an export request of OpenTelemetry's logs from what else stands on `job-logs`, by its first bytes."""
+
+import re
+from typing import Final
+
+_JSON: Final = re.compile(rb'\s*\{\s*"resourceLogs"\s*:\s*\[')
+_LOOKED_AT: Final = 128
+_RESOURCE_LOGS: Final = b"\n"
+"""First byte in protobuf: field 1, of a length that follows. A line of text does not begin with a newline."""
+_OF_RESOURCE_LOGS: Final = (0x0A, 0x12, 0x1A)
+"""Bytes with which its own fields begin: resource, scopes, the address of a schema."""
+
+
+def is_otlp(value: bytes) -> bool:
+    """Return whether `value` is an export request of logs, as `otlp_json` or as `otlp_proto`. Takes constant time."""
+    return is_json(value) or _is_protobuf(value)
+
+
+def is_json(value: bytes) -> bool:
+    """Return whether `value` is such a request as `otlp_json`."""
+    return value[:1] in (b"{", b" ") and _JSON.match(value[:_LOOKED_AT]) is not None
+
+
+def _is_protobuf(value: bytes) -> bool:
+    if value[:1] != _RESOURCE_LOGS:
+        return False
+    start, end = _field(value, 1, len(value))
+    if end - start < 2 or value[start] not in _OF_RESOURCE_LOGS or value[end : end + 1] not in (b"", _RESOURCE_LOGS):
+        return False
+    return _field(value, start + 1, end) != (0, 0)
+
+
+def _field(value: bytes, at: int, limit: int) -> tuple[int, int]:
+    """Return where the field whose length stands at `at` begins and ends; (0, 0) where it goes beyond `limit`."""
+    length = shift = 0
+    for place in range(at, min(at + 4, limit)):
+        length |= (value[place] & 0x7F) << shift
+        shift += 7
+        if value[place] < 0x80:
+            end = place + 1 + length
+            return (place + 1, end) if end <= limit else (0, 0)
+    return 0, 0
