@@ -1,5 +1,6 @@
 """Kubernetes through the official client: jobs of all known kinds, Pods and Nodes, time limits, errors, list and watch."""
 
+from .attempts import is_resumed, present_attempt
 from .client import KubernetesClient
 from .errors import (
     KubernetesConflict,
@@ -14,7 +15,18 @@ from .objects import Job, Meta, Node, Pod, Taint
 from .placement import admits, excluded_nodes, is_tied_to_pods, pinned_nodes, with_excluded
 from .resources import cpus, gpus, main_container, memory, requested
 from .store import Store
-from .workloads import KINDS, QUEUE, Change, PodGroup, QueuedWorkload, Workload, WorkloadPhase, kind_named, kind_of
+from .workloads import (
+    KINDS,
+    QUEUE,
+    Change,
+    Order,
+    PodGroup,
+    QueuedWorkload,
+    Workload,
+    WorkloadPhase,
+    kind_named,
+    kind_of,
+)
 
 __all__ = [
     "ACTS",
@@ -34,6 +46,7 @@ __all__ = [
     "KubernetesUnavailable",
     "Meta",
     "Node",
+    "Order",
     "Pod",
     "PodGroup",
     "QueuedWorkload",
@@ -48,6 +61,7 @@ __all__ = [
     "excluded_nodes",
     "gpus",
     "is_cancelled",
+    "is_resumed",
     "is_tied_to_pods",
     "job_id",
     "kind_named",
@@ -56,6 +70,7 @@ __all__ = [
     "main_container",
     "memory",
     "pinned_nodes",
+    "present_attempt",
     "requested",
     "with_excluded",
 ]

@@ -180,6 +180,12 @@ class KubernetesClient:
             self._ask(verb, group, version, body["metadata"]["namespace"], plural, dict(body)), dict[str, Any]
         )
 
+    def delete_custom(self, plural: str, body: Mapping[str, Any]) -> None:
+        """Delete an object of a custom kind by its manifest. Raises `KubernetesNotFound` where it is gone."""
+        group, _, version = body["apiVersion"].partition("/")
+        meta, verb = body["metadata"], self._custom.delete_namespaced_custom_object
+        self._ask(verb, group, version, meta["namespace"], plural, meta["name"])
+
     def delete_workload(self, one: Workload) -> None:
         """Delete an object of a kind and what it owns, unless another has taken its name."""
         options = {"propagationPolicy": "Background", "preconditions": {"uid": one.metadata.uid}}

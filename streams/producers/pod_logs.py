@@ -22,10 +22,10 @@ from scheduler_clients.kubernetes import (
     Pod,
     Store,
     Workload,
-    attempt_of,
     job_id,
     kind_of,
     main_container,
+    present_attempt,
 )
 
 log = structlog.get_logger(__name__)
@@ -143,7 +143,7 @@ class PodLogs:
             owner = whole  # a Job of a JobSet is a part of that
         return container.name, LogChunk(
             job=job_id(owner.metadata, "" if isinstance(owner, Job) else owner.WORD),
-            attempt=attempt_of(owner.metadata),
+            attempt=present_attempt(owner),
             node=self._node,
             rank=rank_of(pod, owner),
             lines=[],

@@ -37,9 +37,9 @@ from scheduler_clients.kubernetes import (
     QueuedWorkload,
     Taint,
     Workload,
-    attempt_of,
     lineage_of,
     pinned_nodes,
+    present_attempt,
 )
 
 from .errors import translated
@@ -247,7 +247,7 @@ class KubernetesActuator(Actuator):
                 self._client.evict(pod, dry_run=True)
             self._client.patch_job(owner, _noted(before, key))
             self._evict_all(pods)
-            attempt = attempt_of(owner.metadata) + 1
+            attempt = present_attempt(owner) + 1
             self._client.patch_job(owner, {"metadata": {"annotations": {ATTEMPT: str(attempt)}}})
         stopped = {pod.metadata.uid for pod in pods}
         seen = self._lookup.watch(job, lambda seen: not _any_left(seen, stopped))
@@ -275,7 +275,7 @@ class KubernetesActuator(Actuator):
     def _replace(self, before: Target, exclude_nodes: tuple[str, ...], key: str, checkpoint: str) -> Target:
         """Make the next attempt's object, and return it once its pods have nodes, or have waited for some."""
         owner, where = before.owner, _parse(before.job)
-        attempt = attempt_of(owner.metadata) + 1
+        attempt = present_attempt(owner) + 1
         name = successor_name(where.lineage, attempt)
         try:
             self._create(self._successor(before, exclude_nodes, key, checkpoint), type(owner))
@@ -309,7 +309,7 @@ class KubernetesActuator(Actuator):
         else:
             raw = self._client.raw_workload(type(owner), meta.namespace, meta.name)
         made = successor(
-            raw, type(owner), lineage_of(meta), attempt_of(meta) + 1, exclude=exclude, acts=acts, checkpoint=told
+            raw, type(owner), lineage_of(meta), present_attempt(owner) + 1, exclude=exclude, acts=acts, checkpoint=told
         )
         if is_queued(owner):  # it waits until Kueue admits it
             if isinstance(owner, Job):

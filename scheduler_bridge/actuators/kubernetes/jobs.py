@@ -14,9 +14,10 @@ from scheduler_clients.kubernetes import (
     QueuedWorkload,
     Workload,
     WorkloadPhase,
-    attempt_of,
     excluded_nodes,
     is_cancelled,
+    is_resumed,
+    present_attempt,
 )
 from scheduler_clients.kubernetes.objects import Condition, PodSpec
 
@@ -51,7 +52,7 @@ def state_of(job: Job | Workload, pods: Sequence[Pod], queued: QueuedWorkload | 
     """
     if job.metadata.deletion_timestamp is not None:
         return SchedulerJobState.STOPPING
-    cancelled = is_cancelled(job.metadata)
+    cancelled = is_cancelled(job.metadata) and not is_resumed(job)
     phase = _phase(job)
     if phase is WorkloadPhase.FAILED:
         return SchedulerJobState.CANCELLED if cancelled else SchedulerJobState.FAILED
@@ -78,13 +79,13 @@ def view(name: str, job: Job | Workload, pods: Sequence[Pod], queued: QueuedWork
     state = state_of(job, pods, queued)
     why = _why(job)
     at_rest = state in (SchedulerJobState.HELD, SchedulerJobState.STOPPING)
-    interrupted = at_rest and STOPPED_FOR in job.metadata.annotations
+    interrupted = at_rest and STOPPED_FOR in job.metadata.annotations and not is_cancelled(job.metadata)
     specs = pod_specs(job)
     priorities = [queued.spec.priority] if queued else [pod.spec.priority for pod in pods]
     return JobView(
         job=name,
         state=state,
-        attempt=attempt_of(job.metadata) + interrupted,
+        attempt=present_attempt(job) + interrupted,
         nodes=tuple(sorted({pod.spec.node_name for pod in present(pods) or pods if pod.spec.node_name})),
         excluded=tuple(sorted(set.intersection(*(set(excluded_nodes(spec)) for spec in specs)))) if specs else (),
         word=f"{state.value} ({why.reason})" if why else state.value,

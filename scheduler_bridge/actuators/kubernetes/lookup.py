@@ -14,9 +14,9 @@ from scheduler_clients.kubernetes import (
     Pod,
     QueuedWorkload,
     Workload,
-    attempt_of,
     job_id,
     kind_named,
+    present_attempt,
 )
 
 from .errors import translated
@@ -184,4 +184,4 @@ def _made(one: Job | Workload | QueuedWorkload) -> float:
 
 
 def _age(one: Job | Workload) -> tuple[float, int]:
-    return (_made(one), attempt_of(one.metadata))
+    return (_made(one), present_attempt(one))

@@ -15,11 +15,11 @@ from scheduler_clients.kubernetes import (
     QueuedWorkload,
     Workload,
     admits,
-    attempt_of,
     cpus,
     gpus,
     is_tied_to_pods,
     memory,
+    present_attempt,
     requested,
 )
 
@@ -67,7 +67,7 @@ def _targets(
 ) -> tuple[dict[str, Target], dict[str, str]]:
     """Return the newest attempt of each job by its id, without pods; and the ids by the uids that pods name as their controllers."""
     places = {by.uid: one for one in queued if (by := one.metadata.controller)}
-    every = sorted(jobs, key=lambda job: attempt_of(job.metadata))
+    every = sorted(jobs, key=present_attempt)
     known = {job.metadata.uid: id_of(job) for job in every if isinstance(job, Workload)}
     targets, names = {}, {}
     for job in every:

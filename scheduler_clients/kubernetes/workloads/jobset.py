@@ -62,12 +62,17 @@ class JobSet(Workload, frozen=True):
             return WorkloadPhase.SUCCEEDED
         if holding(self.status.conditions, "Failed"):
             return WorkloadPhase.FAILED
-        return WorkloadPhase.SUSPENDED if self.spec.suspend else WorkloadPhase.ACTIVE
+        return WorkloadPhase.SUSPENDED if self.suspended else WorkloadPhase.ACTIVE
 
     @property
     def why(self) -> Condition | None:
         """Return the condition that says why it is over, or suspended."""
         return holding(self.status.conditions, "Completed", "Failed", "Suspended")
+
+    @property
+    def suspended(self) -> bool:
+        """Return True while its field says so."""
+        return self.spec.suspend
 
     @property
     def groups(self) -> list[PodGroup]:

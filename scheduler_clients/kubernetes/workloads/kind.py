@@ -101,6 +101,11 @@ class Workload(Object, frozen=True):
         return None
 
     @property
+    def suspended(self) -> bool:
+        """True while the field that suspends it says so."""
+        return False
+
+    @property
     def groups(self) -> Sequence[PodGroup]:
         """Its pods, by kind."""
         raise NotImplementedError

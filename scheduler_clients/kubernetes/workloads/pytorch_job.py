@@ -72,12 +72,17 @@ class PyTorchJob(Workload, frozen=True):
             return WorkloadPhase.SUCCEEDED
         if holding(conditions, "Failed"):
             return WorkloadPhase.FAILED
-        return WorkloadPhase.SUSPENDED if self.spec.run_policy.suspend else WorkloadPhase.ACTIVE
+        return WorkloadPhase.SUSPENDED if self.suspended else WorkloadPhase.ACTIVE
 
     @property
     def why(self) -> Condition | None:
         """Return the condition that says why it is over, or suspended."""
         return holding(self.status.conditions or [], "Succeeded", "Failed", "Suspended")
+
+    @property
+    def suspended(self) -> bool:
+        """Return True while its field says so."""
+        return self.spec.run_policy.suspend
 
     @property
     def groups(self) -> list[PodGroup]:

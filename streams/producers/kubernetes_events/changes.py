@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from records import EventKind, JobEvent
-from scheduler_clients.kubernetes import QUEUE, Job, Pod, PodGroup, Workload, attempt_of, job_id
+from scheduler_clients.kubernetes import QUEUE, Job, Pod, PodGroup, Workload, job_id, kind_of, present_attempt
 from scheduler_clients.kubernetes import gpus as accelerators
 from scheduler_clients.kubernetes.objects import PodSpec
 
@@ -47,7 +47,7 @@ def changes(
     """Return what happened since `known` was true, in order, and what is known from now on.
 
     Ids follow from the object's uid, attempt and kind, so that events told twice after a crash are the same events. The Jobs of a JobSet
-    are parts of one job.
+    are parts of one job; only what an earlier version told of as a job of its own is told of until it ends.
 
     Args:
         known: What was told so far, by job id.
@@ -57,26 +57,30 @@ def changes(
     """
     jobs = list(jobs)
     wholes = {job.metadata.uid for job in jobs if isinstance(job, Workload)}
-    parts = {job.metadata.uid: owner.uid for job in jobs if (owner := job.metadata.controller) and owner.uid in wholes}
+    # By the kind of its owner, and not because that is there: the API server may show the part before the whole.
+    parts = {job.metadata.uid: owner.uid for job in jobs if (owner := job.metadata.controller) and kind_of(owner)}
     of: dict[str, list[Pod]] = {}
     for pod in pods:
         owner = pod.metadata.controller
         uid = owner.uid if owner and owner.uid in wholes else pod.metadata.labels.get(OWNER, "")
-        of.setdefault(parts.get(uid, uid), []).append(pod)
+        for one in {uid, parts.get(uid, uid)}:
+            of.setdefault(one, []).append(pod)
     newest: dict[str, Job | Workload] = {}
     events: list[JobEvent] = []
     after = {name: msgspec.structs.replace(state, nodes=list(state.nodes)) for name, state in known.items()}
     # The older object of a lineage ends before the newer one begins.
-    for job in sorted((job for job in jobs if job.metadata.uid not in parts), key=_order):
-        name = _id(job)
-        newest[name] = job
+    for job in sorted(jobs, key=_order):
+        name, uid = _id(job), job.metadata.uid
         state = after.get(name)
-        if state and state.uid != job.metadata.uid and attempt_of(job.metadata) < state.attempt:
+        if uid in parts and not (state and state.uid == uid):
+            continue
+        newest[name] = job
+        if state and state.uid != uid and present_attempt(job) < state.attempt:
             continue  # an earlier attempt of what was told of
-        if state and state.uid != job.metadata.uid and attempt_of(job.metadata) == state.attempt:
+        if state and state.uid != uid and present_attempt(job) == state.attempt:
             events += _lost(name, state, now)  # deleted, and submitted again under its name
             state = None
-        events += _life(job, of.get(job.metadata.uid, ()), state, after, now)
+        events += _life(job, of.get(uid, ()), state, after, now)
     for name in known.keys() - newest.keys():
         events += _lost(name, after.pop(name), now)
     return events, after
@@ -92,7 +96,9 @@ def _life(
     job: Job | Workload, pods: Sequence[Pod], state: Known | None, after: dict[str, Known], now: float
 ) -> list[JobEvent]:
     """Tell of submission, requeues, start and end."""
-    name, uid, attempt, about = _id(job), job.metadata.uid, attempt_of(job.metadata), _about(job)
+    name, uid, attempt, about = _id(job), job.metadata.uid, present_attempt(job), _about(job)
+    if state and state.uid == uid:
+        attempt = max(attempt, state.attempt)  # one that a person resumed, and suspends again
     made = seconds(job.metadata.creation_timestamp, now)
     asked = about | {
         "gpus": sum((gpus([spec]) or 0.0) * min(number, MOST_PODS) for number, spec in _groups(job)) or None
@@ -176,7 +182,7 @@ def seconds(time: datetime | None, otherwise: float) -> float:
 
 
 def _order(job: Job | Workload) -> tuple[str, float, int]:
-    return (_id(job), seconds(job.metadata.creation_timestamp, 0.0), attempt_of(job.metadata))
+    return (_id(job), seconds(job.metadata.creation_timestamp, 0.0), present_attempt(job))
 
 
 def _event(job: str, uid: str, attempt: int, kind: EventKind, time: float, **fields: Any) -> JobEvent:

@@ -59,7 +59,7 @@ def kinds(kubernetes: Kubernetes) -> Kubernetes:
     if not all(file.exists() for file in files):
         pytest.skip(f"no definitions in {DEFINITIONS}: tests/servers/install-kubernetes-kinds.sh brings them (Go)")
     for file in files:
-        for each in yaml.safe_load_all(file.read_text()):
+        for each in yaml.load_all(file.read_text(), yaml.CSafeLoader):
             if each:
                 kubernetes.apply(each)
     names = {f"{kind.PLURAL}.{kind.GROUP}" for kind in KINDS} | {"workloads.kueue.x-k8s.io", "commands.bus.volcano.sh"}
@@ -72,7 +72,7 @@ def kinds(kubernetes: Kubernetes) -> Kubernetes:
             for one in found
             if any(
                 each["type"] == "Established" and each["status"] == "True"
-                for each in one.get("status", {}).get("conditions", [])
+                for each in one.get("status", {}).get("conditions") or []
             )
         }
 

@@ -159,6 +159,10 @@ class Cluster:
         made["metadata"]["uid"] = f"u-{key[1]}"
         self.objects[key] = {**made, "status": {}}
 
+    def delete_custom(self, plural: str, body: Mapping[str, Any]) -> None:
+        if self.objects.pop((plural, body["metadata"]["name"]), None) is None:
+            raise KubernetesNotFound("an object", "404", "nothing was done")
+
     def tell(self, about: Any, reason: str, note: str) -> None:
         self.told.append(reason)
 
@@ -324,3 +328,47 @@ def test_a_volcano_job_that_would_be_given_up_is_left_alone() -> None:
     with pytest.raises(ActuatorError, match="maxRetry"):
         actuator(cluster).evict("a/vcjob/train", EVICT)
     assert cluster.pods_now == 2
+
+
+@pytest.mark.parametrize("what", ["evict", "cancel", "hold", "release"])
+def test_an_order_that_volcano_does_not_take_in_time_is_withdrawn(what: str) -> None:
+    cluster = Cluster("vcjob", waits=what in ("hold", "release"))
+    act = actuator(cluster)
+    if what == "release":
+        act.hold("a/vcjob/train", HOLD)
+    cluster.dead, before = True, copy.deepcopy(cluster.train)
+    with pytest.raises(ActuatorError, match="withdrawn"):
+        getattr(act, what)("a/vcjob/train", f"{what}/{'0' * 16}")
+    assert cluster.train == before
+    assert ("vcjob", "train") in cluster.objects
+    assert not [name for kind, name in cluster.objects if kind == "commands"]
+
+
+@pytest.mark.parametrize(("word", "queued"), [("jobset", False), ("pytorchjob", False), ("", True), ("jobset", True)])
+def test_a_cancelled_job_that_a_person_resumes_is_in_its_next_attempt(word: str, queued: bool) -> None:
+    cluster = Cluster(word, queued=queued)
+    act = actuator(cluster)
+    act.cancel(name(word), CANCEL)
+    if queued:
+        cluster.objects["workload", "w"]["spec"]["active"] = True
+    else:
+        (cluster.train["spec"]["runPolicy"] if word == "pytorchjob" else cluster.train["spec"])["suspend"] = False
+    cluster.reconcile()
+    seen = act.job(name(word))
+    assert seen
+    assert (seen.state, seen.attempt, seen.interrupted) == (State.RUNNING, 1, False)
+    again = act.evict(name(word), EVICT)
+    assert (again.state, again.attempt, again.acts) == (State.RUNNING, 2, (CANCEL, EVICT))
+
+
+def test_a_resumed_job_that_fails_has_failed() -> None:
+    cluster = Cluster("jobset")
+    act = actuator(cluster)
+    act.cancel("a/jobset/train", CANCEL)
+    cluster.train["spec"]["suspend"] = False
+    cluster.train["status"] = {"conditions": [{"type": "Failed", "status": "True"}]}
+    seen = act.job("a/jobset/train")
+    assert seen
+    assert (seen.state, seen.attempt) == (State.FAILED, 1)
+    cluster.dead, cluster.pods_now = True, 0
+    assert act.restart("a/jobset/train", (), RESTART).attempt == 2

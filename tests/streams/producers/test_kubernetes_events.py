@@ -140,6 +140,34 @@ def test_a_jobset_that_the_bridge_cancelled_is_over_though_it_is_only_suspended(
     assert [(event.kind, event.state) for event in events] == [(ENDED, "CANCELLED")]
 
 
+def test_a_cancelled_jobset_that_a_person_resumes_is_started_again() -> None:
+    acts = f"schedmate:cancel/{'1' * 16}"
+    pods = [pod("train-w-00"), pod("train-w-10", node="n2")]
+    parts = [part(0), part(1)]
+    _, known = changes({}, [jobset(), *parts], pods, 1000.0)
+    _, known = changes(known, [jobset(0, "Suspended", suspend=True, acts=acts)], [], 1000.0)
+    events, known = changes(known, [jobset(acts=acts), *parts], pods, 1000.0)
+    assert kinds(events) == [(1, REQUEUED), (1, STARTED)]
+    assert changes(known, [jobset(acts=acts), *parts], pods, 1000.0)[0] == []
+    events, _ = changes(known, [jobset(0, "Failed", acts=acts)], [], 1000.0)
+    assert [(event.attempt, event.kind, event.state) for event in events] == [(1, ENDED, "FAILED")]
+
+
+def test_a_part_is_no_job_of_its_own_though_it_is_seen_before_the_whole() -> None:
+    events, known = changes({}, [part(0), part(1)], [pod("train-w-00")], 1000.0)
+    assert (events, known) == ([], {})
+
+
+def test_a_part_that_was_told_of_by_an_earlier_version_is_told_of_until_it_ends() -> None:
+    alone = job("train-w-0", active=1)
+    _, known = changes({}, [alone], [pod("train-w-00")], 1000.0)
+    events, known = changes(known, [jobset(), part(0)], [pod("train-w-00")], 1000.0)
+    assert [(event.job, event.kind) for event in events] == [("a/jobset/train", SUBMITTED)]
+    over = msgspec.structs.replace(part(0), status=job("train-w-0", end="Failed").status)
+    events, _ = changes(known, [jobset(), over], [pod("train-w-00", "Failed", code=3)], 1000.0)
+    assert [(event.job, event.state) for event in events if event.kind is ENDED] == [("a/train-w-0", "FAILED")]
+
+
 @pytest.mark.parametrize(
     ("code", "reason", "how"),
     [
