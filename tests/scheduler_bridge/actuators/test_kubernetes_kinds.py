@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-import yaml
 
 from scheduler_bridge.actuators import SchedulerJobState as State
-from tests.servers.kubernetes import BINARIES, Kubernetes
+from tests.servers.kubernetes import Kubernetes
+from tests.servers.kubernetes_kinds import define
 
 pytest.importorskip("kubernetes")
 
@@ -23,7 +23,6 @@ from scheduler_clients.kubernetes import KINDS, KubernetesClient, Workload, kind
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.slow]
 
-DEFINITIONS = BINARIES.parent / "kinds"
 TEMPLATE = {
     "spec": {
         "restartPolicy": "Never",
@@ -54,29 +53,8 @@ def key(action: str) -> str:
 @pytest.fixture(scope="module")
 def kinds(kubernetes: Kubernetes) -> Kubernetes:
     """The control plane, with all kinds defined."""
-    wanted = [f"{kind.GROUP}_{kind.PLURAL}" for kind in KINDS] + ["kueue.x-k8s.io_workloads", "bus.volcano.sh_commands"]
-    files = [DEFINITIONS / f"{name}.yaml" for name in wanted]  # each one costs the API server seconds
-    if not all(file.exists() for file in files):
-        pytest.skip(f"no definitions in {DEFINITIONS}: tests/servers/install-kubernetes-kinds.sh brings them (Go)")
-    for file in files:
-        for each in yaml.load_all(file.read_text(), yaml.CSafeLoader):
-            if each:
-                kubernetes.apply(each)
-    names = {f"{kind.PLURAL}.{kind.GROUP}" for kind in KINDS} | {"workloads.kueue.x-k8s.io", "commands.bus.volcano.sh"}
-    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-
-    def established() -> bool:
-        found = kubernetes.api("GET", path)["items"]
-        return names <= {
-            one["metadata"]["name"]
-            for one in found
-            if any(
-                each["type"] == "Established" and each["status"] == "True"
-                for each in one.get("status", {}).get("conditions") or []
-            )
-        }
-
-    kubernetes.until(established, "all kinds are known")
+    own = [(kind.GROUP, kind.VERSION, kind.PLURAL) for kind in KINDS]
+    define(kubernetes, *own, ("kueue.x-k8s.io", "v1beta1", "workloads"), ("bus.volcano.sh", "v1alpha1", "commands"))
     return kubernetes
 
 
