@@ -101,7 +101,8 @@ def _job_shows(decision: Decision, job: JobView) -> bool:
         case Action.CANCEL_PACKING:
             return not held and job.alone
         case _:
-            return not held and job.attempt > decision.attempt and set(decision.exclude_nodes) <= set(job.excluded)
+            elsewhere = set(decision.exclude_nodes) <= set(job.excluded)
+            return not held and not job.interrupted and job.attempt > decision.attempt and elsewhere
 
 
 def _node_shows(decision: Decision, node: NodeView) -> bool:

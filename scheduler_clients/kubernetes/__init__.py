@@ -1,5 +1,6 @@
-"""Kubernetes through the official client: Jobs, Pods and Nodes as they are needed here, time limits, errors, list and watch."""
+"""Kubernetes through the official client: jobs of all known kinds, Pods and Nodes, time limits, errors, list and watch."""
 
+from .attempts import is_resumed, present_attempt
 from .client import KubernetesClient
 from .errors import (
     KubernetesConflict,
@@ -9,16 +10,32 @@ from .errors import (
     KubernetesUnavailable,
     ResourceVersionExpired,
 )
-from .lineage import ACTS, ATTEMPT, LINEAGE, JobName, attempt_of, job_id, lineage_of
+from .lineage import ACTS, ATTEMPT, LINEAGE, STOPPED_FOR, JobName, attempt_of, is_cancelled, job_id, lineage_of
 from .objects import Job, Meta, Node, Pod, Taint
 from .placement import admits, excluded_nodes, is_tied_to_pods, pinned_nodes, with_excluded
 from .resources import cpus, gpus, main_container, memory, requested
 from .store import Store
+from .workloads import (
+    KINDS,
+    QUEUE,
+    Change,
+    Order,
+    PodGroup,
+    QueuedWorkload,
+    Workload,
+    WorkloadPhase,
+    kind_named,
+    kind_of,
+)
 
 __all__ = [
     "ACTS",
     "ATTEMPT",
+    "KINDS",
     "LINEAGE",
+    "QUEUE",
+    "STOPPED_FOR",
+    "Change",
     "Job",
     "JobName",
     "KubernetesClient",
@@ -29,21 +46,31 @@ __all__ = [
     "KubernetesUnavailable",
     "Meta",
     "Node",
+    "Order",
     "Pod",
+    "PodGroup",
+    "QueuedWorkload",
     "ResourceVersionExpired",
     "Store",
     "Taint",
+    "Workload",
+    "WorkloadPhase",
     "admits",
     "attempt_of",
     "cpus",
     "excluded_nodes",
     "gpus",
+    "is_cancelled",
+    "is_resumed",
     "is_tied_to_pods",
     "job_id",
+    "kind_named",
+    "kind_of",
     "lineage_of",
     "main_container",
     "memory",
     "pinned_nodes",
+    "present_attempt",
     "requested",
     "with_excluded",
 ]

@@ -25,8 +25,11 @@ from .errors import (
     ResourceVersionExpired,
 )
 from .objects import Job, ListMeta, Node, Pod
+from .workloads.kind import Workload
+from .workloads.kueue import QueuedWorkload
 
-_T = TypeVar("_T", Job, Node, Pod)
+_T = TypeVar("_T", bound=Job | Node | Pod | Workload | QueuedWorkload)
+_Custom = TypeVar("_Custom", bound=Workload | QueuedWorkload)
 _Decoded = TypeVar("_Decoded")
 _PAGE = 500
 """Objects of one answer to a list, as kubectl asks for them."""
@@ -41,7 +44,7 @@ class _List(msgspec.Struct):
 
 
 class KubernetesClient:
-    """Jobs, Pods and Nodes of one cluster.
+    """Jobs of all known kinds, Pods and Nodes of one cluster.
 
     Raises `KubernetesUnavailable` where the API server does not answer, and another `KubernetesError` where it refuses.
 
@@ -53,6 +56,7 @@ class KubernetesClient:
     def __init__(self, api: official.ApiClient, timeout: float = 10.0) -> None:
         self._core = official.CoreV1Api(api)
         self._batch = official.BatchV1Api(api)
+        self._custom = official.CustomObjectsApi(api)
         self._limits: dict[str, Any] = {"_preload_content": False, "_request_timeout": (3.0, timeout)}
 
     @classmethod
@@ -145,6 +149,49 @@ class KubernetesClient:
         options = {"propagationPolicy": "Background", "preconditions": {"uid": job.metadata.uid}}
         self._ask(self._batch.delete_namespaced_job, job.metadata.name, job.metadata.namespace, body=options)
 
+    def workload(self, kind: type[_Custom], namespace: str, name: str) -> _Custom:
+        """Return an object of a kind. Raises `KubernetesNotFound` where there is none, or the cluster does not know the kind."""
+        return _decode(self._read_custom(kind, namespace, name), kind)
+
+    def raw_workload(self, kind: type[_Custom], namespace: str, name: str) -> dict[str, Any]:
+        """Return an object of a kind with all its fields, so that another can be made of it."""
+        return _decode(self._read_custom(kind, namespace, name), dict[str, Any])
+
+    def workloads(self, kind: type[_Custom], namespace: str, selector: str) -> list[_Custom]:
+        """Return the objects of a kind that a label selector fits; none where the cluster does not know the kind."""
+        try:
+            verb, where = self._verb(kind, namespace)
+            return self._list(kind, verb, *where, label_selector=selector)[0]
+        except KubernetesNotFound:
+            return []
+
+    def patch_workload(self, one: _Custom, patch: Mapping[str, Any]) -> _Custom:
+        """Change an object of a kind, unless another has taken its name."""
+        meta, merged = one.metadata, _merged({"metadata": {"uid": one.metadata.uid}}, patch)
+        verb = self._custom.patch_namespaced_custom_object
+        answer = self._ask(verb, one.GROUP, one.VERSION, meta.namespace, one.PLURAL, meta.name, merged)
+        return _decode(answer, type(one))
+
+    def create_custom(self, plural: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Create an object of a custom kind in its namespace. Raises `KubernetesConflict` where its name is taken."""
+        group, _, version = body["apiVersion"].partition("/")
+        verb = self._custom.create_namespaced_custom_object
+        return _decode(
+            self._ask(verb, group, version, body["metadata"]["namespace"], plural, dict(body)), dict[str, Any]
+        )
+
+    def delete_custom(self, plural: str, body: Mapping[str, Any]) -> None:
+        """Delete an object of a custom kind by its manifest. Raises `KubernetesNotFound` where it is gone."""
+        group, _, version = body["apiVersion"].partition("/")
+        meta, verb = body["metadata"], self._custom.delete_namespaced_custom_object
+        self._ask(verb, group, version, meta["namespace"], plural, meta["name"])
+
+    def delete_workload(self, one: Workload) -> None:
+        """Delete an object of a kind and what it owns, unless another has taken its name."""
+        options = {"propagationPolicy": "Background", "preconditions": {"uid": one.metadata.uid}}
+        verb, meta = self._custom.delete_namespaced_custom_object, one.metadata
+        self._ask(verb, one.GROUP, one.VERSION, meta.namespace, one.PLURAL, meta.name, body=options)
+
     def patch_node(self, node: Node, patch: Mapping[str, Any]) -> Node:
         """Change a node. Raises `KubernetesConflict` where somebody changed it since it was read."""
         version = {"metadata": {"resourceVersion": node.metadata.resource_version}}
@@ -162,17 +209,16 @@ class KubernetesClient:
         asked = {"dry_run": "All"} if dry_run else {}
         self._ask(self._core.create_namespaced_pod_eviction, meta.name, meta.namespace, body, **asked)
 
-    def tell(self, about: Job | Node, reason: str, note: str) -> None:
+    def tell(self, about: Job | Node | Workload, reason: str, note: str) -> None:
         """Write an Event on an object, as `kubectl describe` shows it."""
-        meta, kind = about.metadata, type(about).__name__
+        meta = about.metadata
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         space = meta.namespace or "default"  # nodes have none, and their Events stand there
-        version = "batch/v1" if kind == "Job" else "v1"
         body = {
             "metadata": {"generateName": f"{meta.name[:200]}.", "namespace": space},
             "involvedObject": {
-                "apiVersion": version,
-                "kind": kind,
+                "apiVersion": about.API_VERSION,
+                "kind": about.KIND,
                 "name": meta.name,
                 "uid": meta.uid,
                 **({"namespace": meta.namespace} if meta.namespace else {}),
@@ -190,11 +236,20 @@ class KubernetesClient:
     def _verb(self, kind: type[_T], namespace: str) -> tuple[Callable[..., Any], tuple[str, ...]]:
         if issubclass(kind, Node):
             return self._core.list_node, ()
+        if issubclass(kind, Workload | QueuedWorkload):
+            if namespace:
+                return self._custom.list_namespaced_custom_object, (kind.GROUP, kind.VERSION, namespace, kind.PLURAL)
+            return self._custom.list_cluster_custom_object, (kind.GROUP, kind.VERSION, kind.PLURAL)
         if issubclass(kind, Job):
             everywhere, there = self._batch.list_job_for_all_namespaces, self._batch.list_namespaced_job
         else:
             everywhere, there = self._core.list_pod_for_all_namespaces, self._core.list_namespaced_pod
         return (there, (namespace,)) if namespace else (everywhere, ())
+
+    def _read_custom(self, kind: type[_Custom], namespace: str, name: str) -> bytes:
+        return self._ask(
+            self._custom.get_namespaced_custom_object, kind.GROUP, kind.VERSION, namespace, kind.PLURAL, name
+        )
 
     def _list(self, kind: type[_T], verb: Callable[..., Any], *where: str, **asked: str) -> tuple[list[_T], str]:
         found: list[_T] = []

@@ -1,9 +1,10 @@
 """How a job keeps its id while Jobs come and go.
 
 A Job that has ended cannot start again: a restart makes a new one. All Jobs of one lineage are one job with one id,
-`NAMESPACE/LINEAGE`; the annotation on each says which attempt it is.
+`NAMESPACE/LINEAGE`; the annotation on each says which attempt it is. Of another kind the id names it, too: `NAMESPACE/jobset/LINEAGE`.
 """
 
+import re
 from typing import NamedTuple
 
 from .objects import Meta
@@ -14,20 +15,26 @@ ATTEMPT = "schedmate.io/attempt"
 """Annotation (and label of the pods of a restarted Job): how often the job was started before. 0 where it is absent."""
 ACTS = "schedmate.io/acts"
 """Annotation: the keys of what was done to the job or node."""
+STOPPED_FOR = "schedmate.io/stopped-for"
+"""Annotation: the key of the act that stopped the job and is to let it go again. It is gone once that was done."""
 _MOST = 1_000_000
+_CANCELLED = re.compile(r"[:,]cancel/[0-9a-f]{16}$", re.ASCII)
 
 
 class JobName(NamedTuple):
-    """Where the Jobs of a lineage are found."""
+    """Where the objects of a lineage are found. `word` names their kind; it is empty for batch/v1 Jobs."""
 
     namespace: str
     lineage: str
+    word: str = ""
 
     @classmethod
     def parse(cls, job: str) -> "JobName | None":
-        """Read an id such as `team-a/train`. None where it is no id of Kubernetes."""
-        namespace, slash, name = job.partition("/")
-        return cls(namespace, name) if slash and namespace and name and "/" not in name else None
+        """Read an id such as `team-a/train` or `team-a/jobset/train`. None where it is no id of Kubernetes."""
+        namespace, *kind, name = job.split("/", 3) if "/" in job else ("", "")
+        if not namespace or not name or len(kind) > 1 or kind == [""]:
+            return None
+        return cls(namespace, name, "".join(kind))
 
 
 def lineage_of(meta: Meta) -> str:
@@ -35,12 +42,17 @@ def lineage_of(meta: Meta) -> str:
     return meta.labels.get(LINEAGE) or meta.name
 
 
-def job_id(meta: Meta) -> str:
-    """Return the id of the job that a Job is an attempt of: `NAMESPACE/LINEAGE`."""
-    return f"{meta.namespace}/{lineage_of(meta)}"
+def job_id(meta: Meta, word: str = "") -> str:
+    """Return the id of the job that an object is an attempt of. `word` names its kind; it is empty for a batch/v1 Job."""
+    return "/".join(filter(None, (meta.namespace, word, lineage_of(meta))))
 
 
 def attempt_of(meta: Meta) -> int:
     """Return how often the job was started before. An annotation that is no number counts as none: users may write it."""
     noted = meta.annotations.get(ATTEMPT, "")
     return min(int(noted), _MOST) if noted.isascii() and noted.isdecimal() and len(noted) <= 9 else 0
+
+
+def is_cancelled(meta: Meta) -> bool:
+    """True where the last act on a job was to end it for good."""
+    return bool(_CANCELLED.search(meta.annotations.get(ACTS, "")[-64:]))

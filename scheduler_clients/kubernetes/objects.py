@@ -4,16 +4,16 @@ What the API server sends beyond these fields is left out when it is decoded.
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct, field
 
 
-class _Object(Struct, frozen=True, kw_only=True, rename="camel"):
+class Object(Struct, frozen=True, kw_only=True, rename="camel"):
     """Fields are spelled as Kubernetes spells them: `backoffLimit`."""
 
 
-class OwnerReference(_Object, frozen=True):
+class OwnerReference(Object, frozen=True):
     """What an object belongs to."""
 
     api_version: str = ""
@@ -23,7 +23,7 @@ class OwnerReference(_Object, frozen=True):
     controller: bool = False
 
 
-class Meta(_Object, frozen=True):
+class Meta(Object, frozen=True):
     """Identity of an object, and what is noted on it."""
 
     name: str = ""
@@ -42,7 +42,7 @@ class Meta(_Object, frozen=True):
         return next((owner for owner in self.owner_references if owner.controller), None)
 
 
-class Condition(_Object, frozen=True):
+class Condition(Object, frozen=True):
     """One condition; it holds where `status` is `True`."""
 
     type: str
@@ -52,7 +52,7 @@ class Condition(_Object, frozen=True):
     last_transition_time: datetime | None = None
 
 
-class NodeRequirement(_Object, frozen=True):
+class NodeRequirement(Object, frozen=True):
     """A requirement on a field or a label of a node: `metadata.name NotIn [n1]`."""
 
     key: str = ""
@@ -60,32 +60,32 @@ class NodeRequirement(_Object, frozen=True):
     values: list[str] = []
 
 
-class NodeSelectorTerm(_Object, frozen=True):
+class NodeSelectorTerm(Object, frozen=True):
     """One of several alternatives; all its requirements must hold."""
 
     match_fields: list[NodeRequirement] = []
     match_expressions: list[NodeRequirement] = []
 
 
-class NodeSelector(_Object, frozen=True):
+class NodeSelector(Object, frozen=True):
     """Alternatives, one of which must hold."""
 
     node_selector_terms: list[NodeSelectorTerm] = []
 
 
-class NodeAffinity(_Object, frozen=True):
+class NodeAffinity(Object, frozen=True):
     """Where a pod may run."""
 
     required: NodeSelector | None = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
 
 
-class PodAffinity(_Object, frozen=True):
+class PodAffinity(Object, frozen=True):
     """Beside which pods a pod must, or must not, run."""
 
     required: list[dict[str, Any]] = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=[])
 
 
-class Affinity(_Object, frozen=True):
+class Affinity(Object, frozen=True):
     """Rules of placement."""
 
     node_affinity: NodeAffinity | None = None
@@ -93,7 +93,7 @@ class Affinity(_Object, frozen=True):
     pod_anti_affinity: PodAffinity | None = None
 
 
-class Toleration(_Object, frozen=True):
+class Toleration(Object, frozen=True):
     """A taint that a pod bears. An empty key, or effect, is any."""
 
     key: str = ""
@@ -102,20 +102,20 @@ class Toleration(_Object, frozen=True):
     effect: str = ""
 
 
-class Spread(_Object, frozen=True):
+class Spread(Object, frozen=True):
     """How evenly pods must lie over nodes or zones."""
 
     when_unsatisfiable: str = ""
 
 
-class Resources(_Object, frozen=True):
+class Resources(Object, frozen=True):
     """What a container asks for and may use at most, as quantities: `{"nvidia.com/gpu": "8"}`."""
 
     requests: dict[str, str] = {}
     limits: dict[str, str] = {}
 
 
-class Container(_Object, frozen=True):
+class Container(Object, frozen=True):
     """One container of a pod."""
 
     name: str = ""
@@ -125,7 +125,7 @@ class Container(_Object, frozen=True):
     resources: Resources = Resources()
 
 
-class PodSpec(_Object, frozen=True):
+class PodSpec(Object, frozen=True):
     """What a pod shall be."""
 
     containers: list[Container] = []
@@ -139,7 +139,7 @@ class PodSpec(_Object, frozen=True):
     topology_spread_constraints: list[Spread] = []
 
 
-class Terminated(_Object, frozen=True):
+class Terminated(Object, frozen=True):
     """How a container ended."""
 
     exit_code: int = 0
@@ -148,19 +148,19 @@ class Terminated(_Object, frozen=True):
     finished_at: datetime | None = None
 
 
-class ContainerState(_Object, frozen=True):
+class ContainerState(Object, frozen=True):
     """The state of a container; null where it is another one."""
 
     terminated: Terminated | None = None
 
 
-class ContainerStatus(_Object, frozen=True):
+class ContainerStatus(Object, frozen=True):
     """What the kubelet says of a container."""
 
     state: ContainerState = ContainerState()
 
 
-class PodStatus(_Object, frozen=True):
+class PodStatus(Object, frozen=True):
     """What became of a pod."""
 
     phase: str = ""
@@ -169,7 +169,7 @@ class PodStatus(_Object, frozen=True):
     container_statuses: list[ContainerStatus] = []
 
 
-class Pod(_Object, frozen=True):
+class Pod(Object, frozen=True):
     """A pod."""
 
     metadata: Meta
@@ -182,32 +182,32 @@ class Pod(_Object, frozen=True):
         return self.status.phase in ("Succeeded", "Failed")
 
 
-class OnPodCondition(_Object, frozen=True):
+class OnPodCondition(Object, frozen=True):
     """A condition of a pod that a rule speaks of."""
 
     type: str = ""
 
 
-class PodFailureRule(_Object, frozen=True):
+class PodFailureRule(Object, frozen=True):
     """What the owner does about a failed pod: `FailJob`, `FailIndex`, `Ignore` or `Count`."""
 
     action: str = ""
     on_pod_conditions: list[OnPodCondition] = []
 
 
-class PodFailurePolicy(_Object, frozen=True):
+class PodFailurePolicy(Object, frozen=True):
     """Rules; the first that fits counts."""
 
     rules: list[PodFailureRule] = []
 
 
-class PodTemplate(_Object, frozen=True):
+class PodTemplate(Object, frozen=True):
     """What the pods of a Job are made of."""
 
     spec: PodSpec = PodSpec()
 
 
-class JobSpec(_Object, frozen=True):
+class JobSpec(Object, frozen=True):
     """What a Job shall be."""
 
     parallelism: int = 1
@@ -221,7 +221,7 @@ class JobSpec(_Object, frozen=True):
     template: PodTemplate = PodTemplate()
 
 
-class JobStatus(_Object, frozen=True):
+class JobStatus(Object, frozen=True):
     """What became of a Job."""
 
     active: int = 0
@@ -232,8 +232,11 @@ class JobStatus(_Object, frozen=True):
     conditions: list[Condition] = []
 
 
-class Job(_Object, frozen=True):
+class Job(Object, frozen=True):
     """A batch/v1 Job."""
+
+    KIND: ClassVar[str] = "Job"
+    API_VERSION: ClassVar[str] = "batch/v1"
 
     metadata: Meta
     spec: JobSpec = JobSpec()
@@ -244,7 +247,7 @@ class Job(_Object, frozen=True):
         return next((one for one in self.status.conditions if one.type == kind and one.status == "True"), None)
 
 
-class Taint(_Object, frozen=True, omit_defaults=True):
+class Taint(Object, frozen=True, omit_defaults=True):
     """What keeps pods off a node."""
 
     key: str
@@ -253,22 +256,25 @@ class Taint(_Object, frozen=True, omit_defaults=True):
     time_added: str = ""
 
 
-class NodeSpec(_Object, frozen=True):
+class NodeSpec(Object, frozen=True):
     """What a node shall be."""
 
     unschedulable: bool = False
     taints: list[Taint] = []
 
 
-class NodeStatus(_Object, frozen=True):
+class NodeStatus(Object, frozen=True):
     """What the kubelet says of its node."""
 
     allocatable: dict[str, str] = {}
     conditions: list[Condition] = []
 
 
-class Node(_Object, frozen=True):
+class Node(Object, frozen=True):
     """A node."""
+
+    KIND: ClassVar[str] = "Node"
+    API_VERSION: ClassVar[str] = "v1"
 
     metadata: Meta
     spec: NodeSpec = NodeSpec()
@@ -280,7 +286,7 @@ class Node(_Object, frozen=True):
         return any(one.type == "Ready" and one.status == "True" for one in self.status.conditions)
 
 
-class ListMeta(_Object, frozen=True):
+class ListMeta(Object, frozen=True):
     """Where a list stands."""
 
     resource_version: str = ""

@@ -8,13 +8,16 @@ import msgspec
 import structlog
 
 from .client import KubernetesClient
-from .errors import KubernetesError, ResourceVersionExpired
+from .errors import KubernetesError, KubernetesNotFound, ResourceVersionExpired
 from .objects import Job, Meta, Node, Pod
+from .workloads import Workload
 
 log = structlog.get_logger(__name__)
 
-_T = TypeVar("_T", Job, Node, Pod)
+_T = TypeVar("_T", bound=Job | Node | Pod | Workload)
 _PAUSE = (0.2, 10.0)
+_UNKNOWN = 30.0
+"""Seconds after which a kind that the cluster does not know is asked for again: somebody may install it."""
 _GONE = 410
 
 
@@ -39,7 +42,7 @@ class Store(Generic[_T]):
 
     Args:
         client: The cluster.
-        kind: `Job`, `Pod` or `Node`.
+        kind: `Job`, `Pod`, `Node`, or a kind of workload. There are none of a kind that the cluster does not know.
         changed: Called in that thread after each change.
         namespace: The only namespace to look at; all where empty.
         fields: A field selector, such as `spec.nodeName=gpu-1`; all where empty.
@@ -85,6 +88,9 @@ class Store(Generic[_T]):
             except ResourceVersionExpired as expired:
                 log.info("watch_expired", kind=self._kind.__name__, error=str(expired))
                 self._version = ""
+            except KubernetesNotFound:
+                self._none()
+                stop.wait(_UNKNOWN)
             except KubernetesError as error:
                 self.error = error
                 self._changed()
@@ -121,6 +127,14 @@ class Store(Generic[_T]):
         wrong = ResourceVersionExpired if status.code == _GONE else KubernetesError
         self._version = "" if status.code == _GONE else self._version
         raise wrong("a change", f"{status.code} {status.message}"[:300], "the list is read again")
+
+    def _none(self) -> None:
+        """Take in that the cluster does not know the kind (any more)."""
+        with self._lock:
+            self._objects, self._version = {}, ""
+        self.error = None
+        self._listed.set()
+        self._changed()
 
     def _list(self) -> None:
         found, version = self._client.list_all(self._kind, self._namespace, self._fields)

@@ -18,11 +18,14 @@ from scheduler_clients.kubernetes import (
     KubernetesClient,
     KubernetesError,
     KubernetesNotFound,
+    Meta,
     Pod,
     Store,
-    attempt_of,
+    Workload,
     job_id,
+    kind_of,
     main_container,
+    present_attempt,
 )
 
 log = structlog.get_logger(__name__)
@@ -133,27 +136,41 @@ class PodLogs:
                     self._known[where] = known
 
     def _job_of(self, pod: Pod) -> tuple[str, LogChunk | None]:
-        owner, container = pod.metadata.controller, main_container(pod)
-        if owner is None or owner.kind != "Job" or not owner.api_version.startswith("batch/") or container is None:
+        container, owner = main_container(pod), self._owner_of(pod.metadata)
+        if owner is None or container is None:
             return "", None
-        try:
-            job = self._client.job(pod.metadata.namespace, owner.name)
-        except KubernetesNotFound:
-            return "", None
-        if job.metadata.uid != owner.uid:
-            return "", None  # deleted, and another of its name made since
+        if isinstance(owner, Job) and (whole := self._owner_of(owner.metadata)):
+            owner = whole  # a Job of a JobSet is a part of that
         return container.name, LogChunk(
-            job=job_id(job.metadata),
-            attempt=attempt_of(job.metadata),
+            job=job_id(owner.metadata, "" if isinstance(owner, Job) else owner.WORD),
+            attempt=present_attempt(owner),
             node=self._node,
-            rank=rank_of(pod, job),
+            rank=rank_of(pod, owner),
             lines=[],
             time=0.0,
         )
 
+    def _owner_of(self, meta: Meta) -> Job | Workload | None:
+        """Return the job that an object belongs to; None where it belongs to none of a known kind."""
+        owner = meta.controller
+        kind = kind_of(owner) if owner else None
+        if owner is None or not (kind or (owner.kind == "Job" and owner.api_version.startswith("batch/"))):
+            return None
+        try:
+            found: Job | Workload = (
+                self._client.workload(kind, meta.namespace, owner.name)
+                if kind
+                else self._client.job(meta.namespace, owner.name)
+            )
+        except KubernetesNotFound:
+            return None
+        return found if found.metadata.uid == owner.uid else None  # else deleted, and another of its name made since
 
-def rank_of(pod: Pod, job: Job) -> int:
+
+def rank_of(pod: Pod, job: Job | Workload) -> int:
     """Return the rank of a pod: its completion index in an Indexed Job. The pods of other Jobs have no order: all are 0."""
+    if isinstance(job, Workload):
+        return job.rank(pod)
     index = pod.metadata.annotations.get(_INDEX, "")
     numbered = job.spec.completion_mode == "Indexed" and index.isascii() and index.isdecimal() and len(index) <= _DIGITS
     return int(index) if numbered else 0

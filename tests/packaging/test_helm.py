@@ -115,9 +115,11 @@ def test_lint(helm: str) -> None:
 
 
 def test_the_bridge_gets_the_rights_of_the_actions_that_are_turned_on(helm: str, tmp_path: Path) -> None:
-    looks = {("jobs", "get"), ("jobs", "list"), ("pods", "list"), ("nodes", "get"), ("nodes", "list")}
+    jobs = ("jobs", "jobsets", "pytorchjobs")
+    looks = {(one, verb) for one in (*jobs, "nodes") for verb in ("get", "list")}
+    looks |= {("pods", "list"), ("workloads", "list")}
     assert rules(render(helm, tmp_path, {}), "bridge") == looks
-    acts = {("jobs", "create"), ("jobs", "delete"), ("nodes", "patch"), ("events", "create")}
+    acts = {(one, verb) for one in jobs for verb in ("create", "delete")} | {("nodes", "patch"), ("events", "create")}
     assert rules(render(helm, tmp_path, EVERYTHING), "bridge") == looks | acts
 
 

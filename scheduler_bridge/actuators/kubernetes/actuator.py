@@ -5,8 +5,8 @@ its resource version. Every effect is looked up again afterwards, and written on
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import structlog
 
@@ -17,7 +17,6 @@ from scheduler_bridge.actuators.base import (
     ActuatorError,
     JobView,
     NodeView,
-    SchedulerAway,
     SchedulerJobState,
 )
 from scheduler_bridge.actuators.queue import Queue
@@ -25,7 +24,7 @@ from scheduler_bridge.checkpoint_note import is_tellable
 from scheduler_clients.kubernetes import (
     ACTS,
     ATTEMPT,
-    LINEAGE,
+    KINDS,
     Job,
     JobName,
     KubernetesClient,
@@ -33,26 +32,32 @@ from scheduler_clients.kubernetes import (
     KubernetesError,
     KubernetesNotFound,
     KubernetesRefused,
-    KubernetesUnavailable,
     Node,
     Pod,
+    QueuedWorkload,
     Taint,
-    attempt_of,
+    Workload,
+    lineage_of,
     pinned_nodes,
+    present_attempt,
 )
 
-from .jobs import acts_of, outlives_eviction, present, state_of, view
+from .errors import translated
+from .jobs import acts_of, outlives_eviction, pod_specs, present, wanted_pods
+from .lookup import Lookup, Target
 from .nodes import DRAINED_BY, TAINT, drained_by, in_service, node_view, taints
-from .owners import is_queued, ruler_of
+from .owners import is_queued
 from .queue import queue_of
 from .settings import KubernetesLimits
 from .successor import successor, successor_name
+from .suspension import Suspension, is_suspended_by_fields
 
 log = structlog.get_logger(__name__)
 
+_Custom = TypeVar("_Custom", bound=Workload | QueuedWorkload)
+
 _SUPPORTED = frozenset(Action) - {Action.CANCEL_PACKING}
 _OVER = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED)
-_BY_NAME = "batch.kubernetes.io/job-name"
 _RETRIES = 5
 """Times that a node is looked at again because somebody changed it between our look and our patch."""
 
@@ -60,8 +65,9 @@ _RETRIES = 5
 class KubernetesActuator(Actuator):
     """Kubernetes as an `Actuator`. docs/kubernetes.md lists the rights that it needs.
 
-    Jobs are named `NAMESPACE/LINEAGE` (see `scheduler_clients.kubernetes.lineage`). Pods are never shared between jobs, so there is
-    no packing to cancel, and no signal to send: a pod gets SIGTERM and its terminationGracePeriodSeconds when it is evicted.
+    Jobs are named `NAMESPACE/LINEAGE`, those of other kinds `NAMESPACE/KIND/LINEAGE` (see `scheduler_clients.kubernetes.lineage`).
+    Pods are never shared between jobs, so there is no packing to cancel, and no signal to send: a pod gets SIGTERM and its
+    terminationGracePeriodSeconds when it is evicted.
 
     Args:
         client: The cluster.
@@ -83,118 +89,108 @@ class KubernetesActuator(Actuator):
         self._limits = limits or KubernetesLimits()
         self._clock = clock
         self._sleep = sleep
+        self._lookup = Lookup(client, self._limits, clock, sleep)
+        self._suspension = Suspension(client, self._lookup)
 
     def supports(self, action: Action) -> bool:
         """All but the end of packing."""
         return action in _SUPPORTED
 
     def job(self, job: str) -> JobView | None:
-        """Return what Kubernetes says of a job; None where there is no Job of it (any more)."""
-        with _translated():
-            found = self._newest(job)
-            return view(job, found, self._pods(found)) if found else None
+        """Return what Kubernetes says of a job; None where there is no object of it (any more)."""
+        with translated():
+            found = self._lookup.find(job)
+            return found.view() if found else None
 
     def nodes(self, _beside: str = "", /) -> list[NodeView]:
         """Return what Kubernetes says of all nodes."""
-        with _translated():
+        with translated():
             return [self._node_view(node) for node in self._client.nodes()]
 
     def queue(self) -> Queue:
-        """Return Jobs that wait for a place, Jobs that hold one, and what the nodes have beside all other pods."""
-        with _translated():
-            jobs, pods = self._client.list_all(Job)[0], self._client.list_all(Pod)[0]
-            return queue_of(jobs, pods, self._client.nodes(), self._limits.pool_labels)
+        """Return jobs that wait for a place, jobs that hold one, and what the nodes have beside all other pods."""
+        with translated():
+            jobs: list[Job | Workload] = [*self._client.list_all(Job)[0], *self._workloads()]
+            pods = self._client.list_all(Pod)[0]
+            queued = self._all_of(QueuedWorkload)
+            return queue_of(jobs, pods, self._client.nodes(), self._limits.pool_labels, queued)
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
-        """Make a new Job like one that failed, its suspect nodes excluded besides those that it avoids already.
+        """Make a new object like one that failed, its suspect nodes excluded besides those that it avoids already.
 
         Its containers find the checkpoint in `SCHEDMATE_CHECKPOINT`.
         """
-        with _translated():
-            before = self._look(job, SchedulerJobState.FAILED)
+        with translated():
+            before = self._lookup.look(job, SchedulerJobState.FAILED)
             for node in exclude_nodes:
                 self._client.node(node)
-            pinned = pinned_nodes(before.spec.template.spec)
-            if pinned and pinned <= set(exclude_nodes):
-                came = f"{job} asks for {','.join(sorted(pinned))} by name, which is suspect"
-                raise ActuatorError("a job that can run elsewhere", came, "nothing was done; submit it again without")
-            seen = self._replace(job, before, exclude_nodes, key, checkpoint)
+            for pinned in filter(None, map(pinned_nodes, pod_specs(before.owner))):
+                if pinned <= set(exclude_nodes):
+                    came = f"{job} asks for {','.join(sorted(pinned))} by name, which is suspect"
+                    raise ActuatorError(
+                        "a job that can run elsewhere", came, "nothing was done; submit it again without"
+                    )
+            found = self._replace(before, exclude_nodes, key, checkpoint)
+        seen = found.view()
         missing = set(exclude_nodes) - set(seen.excluded)
         if missing or set(seen.nodes) & set(exclude_nodes):
             came = f"excluded: {seen.excluded}, nodes: {seen.nodes}"
-            raise ActuatorError(f"{job} kept away from {sorted(exclude_nodes)}", came, _look_at(job))
+            raise ActuatorError(f"{job} kept away from {sorted(exclude_nodes)}", came, found.where_to_look())
         return seen
 
     def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:  # noqa: ARG002
-        """Evict the pods of a running job through the eviction API; its Job starts them again.
+        """Stop a running job; its own controller, or Kueue, starts it again.
 
-        All pods are tried first (a dry run), so that a PodDisruptionBudget that forbids one leaves the others alone. A running
-        Job's pods cannot be changed, so it is not told its checkpoint; and they are made again at once, whatever `delay` is: the
-        scheduler gives a freed place to the pod of the highest priority.
-
-        The key is noted before the first eviction, the attempt after the last: an act that was cut off is not done again, and shows
-        that its effect is not known.
+        The pods of a batch/v1 Job are evicted through the eviction API, those of other kinds and of what Kueue admitted are stopped by
+        their controllers. All pods are tried first (a dry run), so that a PodDisruptionBudget that forbids one leaves the others
+        alone. What runs cannot be changed, so it is not told its checkpoint; and its pods are made again at once, whatever `delay` is:
+        the scheduler gives a freed place to the pod of the highest priority.
         """
-        with _translated():
-            before = self._look(job, SchedulerJobState.RUNNING)
-            pods = present(self._pods(before))
-            if not outlives_eviction(before, len(pods)):
-                came = f"backoffLimit {before.spec.backoff_limit}, {before.status.failed} pods failed, {len(pods)} run"
-                remedy = "nothing was done; ignore DisruptionTarget in the first rule of its podFailurePolicy"
-                raise ActuatorError(f"{job} to outlive its eviction", came, remedy)
-            for pod in pods:
-                self._client.evict(pod, dry_run=True)
-            self._client.patch_job(before, _noted(before, key))
-            self._evict_all(pods)
-            attempt = attempt_of(before.metadata) + 1
-            self._client.patch_job(before, {"metadata": {"annotations": {ATTEMPT: str(attempt)}}})
-        stopped = {pod.metadata.uid for pod in pods}
-        seen, left = self._watch(
-            job, lambda _, left: not any(pod.metadata.uid in stopped and not pod.over for pod in left)
-        )
-        if any(pod.metadata.uid in stopped and not pod.over for pod in left):
-            raise ActuatorError(f"all pods of {job} gone", state_of(seen, left).value, _look_at(job))
-        if (state := state_of(seen, left)) in _OVER:
-            raise ActuatorError(f"{job} in the queue once more", f"it is {state}", "it ended meanwhile")
-        self._tell(seen, Action.EVICT, key)
-        return view(job, seen, left)
+        with translated():
+            before = self._lookup.look(job)
+        evict = self._suspension.evict if is_suspended_by_fields(before) else self._evict_pods
+        seen = evict(before, key)
+        self._tell(seen.owner, Action.EVICT, key)
+        return seen.view()
 
     def cancel(self, job: str, key: str) -> JobView:
-        """End a running job for good. Its Job stays, as one that passed its deadline, until somebody deletes it."""
-        with _translated():
-            before = self._look(job, SchedulerJobState.RUNNING)
-            self._client.patch_job(before, {**_noted(before, key), "spec": {"activeDeadlineSeconds": 1}})
-        seen, pods = self._watch(job, lambda seen, left: state_of(seen, left) in _OVER)
-        if (state := state_of(seen, pods)) is not SchedulerJobState.CANCELLED:
-            raise ActuatorError(f"{job} over within {self._limits.stop_timeout:g} s", state.value, _look_at(job))
-        if (why := seen.condition("Failed")) and why.reason != "DeadlineExceeded":
-            raise ActuatorError(
-                f"{job} ended by the bridge", f"it failed by itself ({why.reason})", "nothing is left to do"
-            )
-        self._tell(seen, Action.CANCEL, key)
-        return view(job, seen, pods)
+        """End a running job for good. It stays, until somebody deletes it: a Job as one that passed its deadline."""
+        with translated():
+            before = self._lookup.look(job, SchedulerJobState.RUNNING)
+        cancel = self._suspension.cancel if is_suspended_by_fields(before) else self._end
+        seen = cancel(before, key)
+        self._tell(seen.owner, Action.CANCEL, key)
+        return seen.view()
 
     def hold(self, job: str, key: str) -> JobView:
-        """Suspend a job that waits."""
-        with _translated():
-            before = self._suspendable(job, SchedulerJobState.PENDING)
-            self._client.patch_job(before, {**_noted(before, key), "spec": {"suspend": True}})
-        seen, pods = self._watch(job, lambda seen, left: state_of(seen, left) is not SchedulerJobState.STOPPING)
-        if (state := state_of(seen, pods)) is not SchedulerJobState.HELD:
-            raise ActuatorError(f"{job} suspended", state.value, _look_at(job))
-        self._tell(seen, Action.HOLD, key)
-        return view(job, seen, pods)
+        """Keep a job that waits from starting."""
+        with translated():
+            before = self._lookup.look(job, SchedulerJobState.PENDING)
+        if is_suspended_by_fields(before):
+            seen = self._suspension.hold(before, key)
+        else:
+            with translated():
+                self._client.patch_job(_job(before), {**_noted(before, key), "spec": {"suspend": True}})
+            seen = self._lookup.watch(job, lambda seen: seen.state is not SchedulerJobState.STOPPING)
+            if seen.state is not SchedulerJobState.HELD:
+                raise ActuatorError(f"{job} suspended", seen.state.value, seen.where_to_look())
+        self._tell(seen.owner, Action.HOLD, key)
+        return seen.view()
 
     def release(self, job: str, key: str) -> JobView:
-        """Resume a suspended job."""
-        with _translated():
-            before = self._suspendable(job, SchedulerJobState.HELD)
-            seen = self._client.patch_job(before, {**_noted(before, key), "spec": {"suspend": False}})
-            pods = self._pods(seen)
-        if (state := state_of(seen, pods)) is SchedulerJobState.HELD:
-            raise ActuatorError(f"{job} resumed", state.value, _look_at(job))
-        self._tell(seen, Action.RELEASE, key)
-        return view(job, seen, pods)
+        """Let a job go that was held."""
+        with translated():
+            before = self._lookup.look(job, SchedulerJobState.HELD)
+        if is_suspended_by_fields(before):
+            seen = self._suspension.release(before, key)
+        else:
+            with translated():
+                changed = self._client.patch_job(_job(before), {**_noted(before, key), "spec": {"suspend": False}})
+                seen = self._lookup.of(job, changed)
+            if seen.state is SchedulerJobState.HELD:
+                raise ActuatorError(f"{job} resumed", seen.state.value, seen.where_to_look())
+        self._tell(seen.owner, Action.RELEASE, key)
+        return seen.view()
 
     def drain(self, node: str, reason: str, key: str) -> NodeView:
         """Cordon a node, and taint it so that the cordon is known for ours. What runs there goes on."""
@@ -232,34 +228,107 @@ class KubernetesActuator(Actuator):
         self._tell(seen, Action.UNDRAIN, key)
         return self._node_view(seen)
 
-    def _replace(self, job: str, before: Job, exclude_nodes: tuple[str, ...], key: str, checkpoint: str) -> JobView:
-        """Make the next attempt's Job, and return it once its pods have nodes, or have waited for some."""
-        where = _parse(job)
-        attempt = attempt_of(before.metadata) + 1
-        acts = add_key(before.metadata.annotations.get(ACTS, ""), key)
-        name = successor_name(where.lineage, attempt)
-        raw = self._client.raw_job(where.namespace, before.metadata.name)
-        try:
-            told = checkpoint if is_tellable(checkpoint) else ""
-            made = self._client.create_job(
-                where.namespace, successor(raw, where.lineage, attempt, exclude_nodes, acts, checkpoint=told)
+    def _evict_pods(self, before: Target, key: str) -> Target:
+        """Evict the pods of a Job.
+
+        The key is noted before the first eviction, the attempt after the last: an act that was cut off is not done again, and shows
+        that its effect is not known.
+        """
+        job, owner = before.job, _job(before)
+        if before.state is not SchedulerJobState.RUNNING:
+            raise ActuatorError("a job that is running", f"{job} is {before.state}", "nothing was done")
+        with translated():
+            pods = present(before.pods)
+            if not outlives_eviction(owner, len(pods)):
+                came = f"backoffLimit {owner.spec.backoff_limit}, {owner.status.failed} pods failed, {len(pods)} run"
+                remedy = "nothing was done; ignore DisruptionTarget in the first rule of its podFailurePolicy"
+                raise ActuatorError(f"{job} to outlive its eviction", came, remedy)
+            for pod in pods:
+                self._client.evict(pod, dry_run=True)
+            self._client.patch_job(owner, _noted(before, key))
+            self._evict_all(pods)
+            attempt = present_attempt(owner) + 1
+            self._client.patch_job(owner, {"metadata": {"annotations": {ATTEMPT: str(attempt)}}})
+        stopped = {pod.metadata.uid for pod in pods}
+        seen = self._lookup.watch(job, lambda seen: not _any_left(seen, stopped))
+        if _any_left(seen, stopped):
+            raise ActuatorError(f"all pods of {job} gone", seen.state.value, seen.where_to_look())
+        if seen.state in _OVER:
+            raise ActuatorError(f"{job} in the queue once more", f"it is {seen.state}", "it ended meanwhile")
+        return seen
+
+    def _end(self, before: Target, key: str) -> Target:
+        """Let a Job pass its deadline."""
+        job = before.job
+        with translated():
+            self._client.patch_job(_job(before), {**_noted(before, key), "spec": {"activeDeadlineSeconds": 1}})
+        seen = self._lookup.watch(job, lambda seen: seen.state in _OVER)
+        if seen.state is not SchedulerJobState.CANCELLED:
+            expected = f"{job} over within {self._limits.stop_timeout:g} s"
+            raise ActuatorError(expected, seen.state.value, seen.where_to_look())
+        if (why := _job(seen).condition("Failed")) and why.reason != "DeadlineExceeded":
+            raise ActuatorError(
+                f"{job} ended by the bridge", f"it failed by itself ({why.reason})", "nothing is left to do"
             )
+        return seen
+
+    def _replace(self, before: Target, exclude_nodes: tuple[str, ...], key: str, checkpoint: str) -> Target:
+        """Make the next attempt's object, and return it once its pods have nodes, or have waited for some."""
+        owner, where = before.owner, _parse(before.job)
+        attempt = present_attempt(owner) + 1
+        name = successor_name(where.lineage, attempt)
+        try:
+            self._create(self._successor(before, exclude_nodes, key, checkpoint), type(owner))
         except KubernetesConflict:
-            made = self._client.job(where.namespace, name)
-            if key not in acts_of(made):
-                raise ActuatorError(f"no Job {name} yet", "somebody else made it", "nothing was done") from None
-        if not self._is_still(before):  # whoever deleted the Job meanwhile wants none in its place
-            self._client.delete_job(made)
-            raise ActuatorError(f"{job} to be there", "it was deleted meanwhile", "its new Job was deleted, too")
+            if key not in acts_of(self._lookup.read(type(owner), where.namespace, name)):
+                raise ActuatorError(
+                    f"no {owner.KIND} {name} yet", "somebody else made it", "nothing was done"
+                ) from None
+        made = self._lookup.read(type(owner), where.namespace, name)
+        if not self._lookup.is_still(owner):  # whoever deleted it meanwhile wants none in its place
+            self._delete(made)
+            raise ActuatorError(
+                f"{before.job} to be there", "it was deleted meanwhile", f"its new {owner.KIND} was deleted, too"
+            )
         self._tell(made, Action.RESTART, key)
         deadline = self._clock() + self._limits.settle
         while True:
-            seen = self._client.job(where.namespace, name)
-            pods = self._pods(seen)
-            placed = [pod for pod in pods if pod.spec.node_name]
-            if len(placed) >= max(1, seen.spec.parallelism) or self._clock() >= deadline:
-                return view(job, seen, pods)
+            seen = self._lookup.of(before.job, self._lookup.read(type(owner), where.namespace, name))
+            placed = [pod for pod in seen.pods if pod.spec.node_name]
+            if len(placed) >= max(1, wanted_pods(seen.owner)) or self._clock() >= deadline:
+                return seen
             self._sleep(self._limits.poll)
+
+    def _successor(self, before: Target, exclude: tuple[str, ...], key: str, checkpoint: str) -> dict[str, Any]:
+        """Return the manifest of the next attempt's object."""
+        owner, meta = before.owner, before.owner.metadata
+        acts = add_key(meta.annotations.get(ACTS, ""), key)
+        told = checkpoint if is_tellable(checkpoint) else ""
+        if isinstance(owner, Job):
+            raw = self._client.raw_job(meta.namespace, meta.name)
+        else:
+            raw = self._client.raw_workload(type(owner), meta.namespace, meta.name)
+        made = successor(
+            raw, type(owner), lineage_of(meta), present_attempt(owner) + 1, exclude=exclude, acts=acts, checkpoint=told
+        )
+        if is_queued(owner):  # it waits until Kueue admits it
+            if isinstance(owner, Job):
+                made["spec"]["suspend"] = True
+            else:
+                owner.suspend_manifest(made)
+        return made
+
+    def _create(self, manifest: dict[str, Any], kind: type[Job | Workload]) -> None:
+        if issubclass(kind, Job):
+            self._client.create_job(manifest["metadata"]["namespace"], manifest)
+        else:
+            self._client.create_custom(kind.PLURAL, manifest)
+
+    def _delete(self, owner: Job | Workload) -> None:
+        if isinstance(owner, Job):
+            self._client.delete_job(owner)
+        else:
+            self._client.delete_workload(owner)
 
     def _evict_all(self, pods: list[Pod]) -> None:
         """Evict all pods of a job. A budget that forbids one after others have gone is asked again: half a job is none."""
@@ -277,63 +346,20 @@ class KubernetesActuator(Actuator):
                     continue
                 break
 
-    def _newest(self, job: str) -> Job | None:
-        """Return the Job that is the present attempt of a job."""
-        where = JobName.parse(job)
-        if where is None:
-            return None
-        found = []
-        if where.lineage.replace("-", "").replace(".", "").isalnum():  # all that a name, and a selector, may hold
-            found = self._client.jobs(where.namespace, f"{LINEAGE}={where.lineage}")
+    def _workloads(self) -> Iterable[Workload]:
+        """Return all jobs of other kinds that the cluster knows."""
+        for kind in KINDS:
+            yield from self._all_of(kind)
+
+    def _all_of(self, kind: type[_Custom]) -> list[_Custom]:
         try:
-            first = self._client.job(where.namespace, where.lineage)
-            found += [] if first.metadata.labels.get(LINEAGE) else [first]
-        except KubernetesNotFound:
-            pass
-        return max(found, key=_age, default=None)
-
-    def _look(self, job: str, state: SchedulerJobState | None = None) -> Job:
-        """Return the present Job of a job; raises `ActuatorError` where it is not in `state`, or another controller rules it."""
-        found = self._newest(job)
-        if found is None:
-            raise ActuatorError("a job that Kubernetes knows", repr(job[:80]), "name jobs as NAMESPACE/NAME")
-        if ruler := ruler_of(found):
-            came = f"{job} belongs to {ruler.name}: {ruler.why}"
-            raise ActuatorError("a Job that nobody else restarts", came, "nothing was done")
-        if state is not None and (seen := state_of(found, self._pods(found))) is not state:
-            raise ActuatorError(f"a job that is {state}", f"{job} is {seen}", "nothing was done")
-        return found
-
-    def _suspendable(self, job: str, state: SchedulerJobState) -> Job:
-        found = self._look(job, state)
-        if is_queued(found.metadata):
-            raise ActuatorError("a Job that may be suspended", f"Kueue rules {job}", "nothing was done; use Kueue")
-        return found
-
-    def _watch(self, job: str, reached: Callable[[Job, list[Pod]], bool]) -> tuple[Job, list[Pod]]:
-        """Look until the job is as wanted, or `stop_timeout` has passed; return the last look."""
-        deadline = self._clock() + self._limits.stop_timeout
-        while True:
-            with _translated():
-                seen = self._look(job)
-                pods = self._pods(seen)
-            if reached(seen, pods) or self._clock() >= deadline:
-                return seen, pods
-            self._sleep(self._limits.poll)
-
-    def _is_still(self, job: Job) -> bool:
-        try:
-            now = self._client.job(job.metadata.namespace, job.metadata.name)
-        except KubernetesNotFound:
-            return False
-        return now.metadata.uid == job.metadata.uid and now.metadata.deletion_timestamp is None
-
-    def _pods(self, job: Job) -> list[Pod]:
-        return self._client.pods(job.metadata.namespace, f"{_BY_NAME}={job.metadata.name}")
+            return self._client.list_all(kind)[0]
+        except KubernetesNotFound:  # the cluster does not know the kind
+            return []
 
     def _change_node(self, name: str, change: Callable[[Node], dict[str, object]]) -> Node:
         """Change a node as `change` says of its present state, and return it as it is afterwards."""
-        with _translated():
+        with translated():
             for _ in range(_RETRIES):
                 before = self._client.node(name)
                 try:
@@ -347,7 +373,7 @@ class KubernetesActuator(Actuator):
         pods = [] if in_service(node) else self._client.pods_on(node.metadata.name)
         return node_view(node, pods, self._limits.pool_labels)
 
-    def _tell(self, about: Job | Node, action: Action, key: str) -> None:
+    def _tell(self, about: Job | Workload | Node, action: Action, key: str) -> None:
         """Write an Event. What was done stands without it."""
         try:
             reason = "".join(word.capitalize() for word in action.value.split("_"))
@@ -356,33 +382,21 @@ class KubernetesActuator(Actuator):
             log.warning("event_not_written", name=about.metadata.name, error=str(error))
 
 
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Raise Kubernetes' errors as those of an actuator."""
-    try:
-        yield
-    except KubernetesUnavailable as error:
-        raise SchedulerAway(error.expected, error.came, error.remedy) from error
-    except KubernetesError as error:
-        raise ActuatorError(error.expected, error.came, error.remedy) from error
+def _noted(target: Target, key: str) -> dict[str, object]:
+    acts = add_key(target.owner.metadata.annotations.get(ACTS, ""), key)
+    return {"metadata": {"annotations": {ACTS: acts}}}
 
 
-def _noted(job: Job, key: str, others: dict[str, str] | None = None) -> dict[str, object]:
-    acts = add_key(job.metadata.annotations.get(ACTS, ""), key)
-    return {"metadata": {"annotations": {ACTS: acts, **(others or {})}}}
+def _any_left(target: Target, uids: set[str]) -> bool:
+    return any(pod.metadata.uid in uids and not pod.over for pod in target.pods)
+
+
+def _job(target: Target) -> Job:
+    assert isinstance(target.owner, Job)  # other kinds are stopped through their own fields
+    return target.owner
 
 
 def _parse(job: str) -> JobName:
     where = JobName.parse(job)
-    assert where is not None  # `_look` found its Job by it
+    assert where is not None  # its object was found by it
     return where
-
-
-def _age(job: Job) -> tuple[float, int]:
-    made = job.metadata.creation_timestamp
-    return (made.timestamp() if made else 0.0, attempt_of(job.metadata))
-
-
-def _look_at(job: str) -> str:
-    namespace, _, name = job.partition("/")
-    return f"see `kubectl -n {namespace} describe job {name}`"

@@ -1,20 +1,38 @@
-"""Kubernetes' Jobs as the bridge sees them."""
+"""Kubernetes' jobs, of all kinds, as the bridge sees them."""
 
 from collections.abc import Sequence
 
-from records import Action
 from scheduler_bridge.act_keys import read_keys
 from scheduler_bridge.actuators.base import JobView, SchedulerJobState
 from scheduler_bridge.opt_out import ANNOTATION
-from scheduler_clients.kubernetes import ACTS, Job, Pod, attempt_of, excluded_nodes
+from scheduler_clients.kubernetes import (
+    ACTS,
+    QUEUE,
+    STOPPED_FOR,
+    Job,
+    Pod,
+    QueuedWorkload,
+    Workload,
+    WorkloadPhase,
+    excluded_nodes,
+    is_cancelled,
+    is_resumed,
+    present_attempt,
+)
+from scheduler_clients.kubernetes.objects import Condition, PodSpec
 
 from .owners import is_queued
 
+_PHASES = {
+    WorkloadPhase.SUCCEEDED: SchedulerJobState.COMPLETED,
+    WorkloadPhase.STOPPING: SchedulerJobState.STOPPING,
+    WorkloadPhase.TERMINATED: SchedulerJobState.CANCELLED,
+}
 DISRUPTED = "DisruptionTarget"
 """The condition of a pod that was evicted (Kubernetes: Disruptions, pod disruption conditions)."""
 
 
-def acts_of(job: Job) -> tuple[str, ...]:
+def acts_of(job: Job | Workload) -> tuple[str, ...]:
     """Return the keys of what the bridge did to a job, the oldest first."""
     return read_keys(job.metadata.annotations.get(ACTS, ""))
 
@@ -24,46 +42,72 @@ def present(pods: Sequence[Pod]) -> list[Pod]:
     return [pod for pod in pods if not pod.over and pod.metadata.deletion_timestamp is None]
 
 
-def state_of(job: Job, pods: Sequence[Pod]) -> SchedulerJobState:
-    """Return the state of a job. A Job whose owner will start its pods again has not failed: it runs, or waits."""
+def state_of(job: Job | Workload, pods: Sequence[Pod], queued: QueuedWorkload | None = None) -> SchedulerJobState:
+    """Return the state of a job. One whose controller will start its pods again has not failed: it runs, or waits.
+
+    Args:
+        job: The job.
+        pods: Its pods.
+        queued: Its place in a queue of Kueue; None where it has none.
+    """
     if job.metadata.deletion_timestamp is not None:
         return SchedulerJobState.STOPPING
-    if job.condition("Complete"):
-        return SchedulerJobState.COMPLETED
-    if job.condition("Failed"):
-        cancelled = any(key.startswith(f"{Action.CANCEL}/") for key in acts_of(job)[-1:])
+    cancelled = is_cancelled(job.metadata) and not is_resumed(job)
+    phase = _phase(job)
+    if phase is WorkloadPhase.FAILED:
         return SchedulerJobState.CANCELLED if cancelled else SchedulerJobState.FAILED
-    if job.condition("FailureTarget") or job.condition("SuccessCriteriaMet"):
-        return SchedulerJobState.STOPPING
-    if job.spec.suspend:
-        rests = SchedulerJobState.PENDING if is_queued(job.metadata) else SchedulerJobState.HELD
+    if phase in _PHASES:
+        return _PHASES[phase]
+    stopped = queued is not None and not queued.spec.active  # Kueue suspends the job next, if it has not
+    if phase is WorkloadPhase.SUSPENDED:
+        rests = SchedulerJobState.PENDING if is_queued(job) and not stopped else SchedulerJobState.HELD
+        if rests is SchedulerJobState.HELD and cancelled:
+            rests = SchedulerJobState.CANCELLED
         return SchedulerJobState.STOPPING if _left(job, pods) else rests
+    if stopped:
+        return SchedulerJobState.STOPPING
     runs = any(pod.status.phase == "Running" for pod in present(pods))
     return SchedulerJobState.RUNNING if runs else SchedulerJobState.PENDING
 
 
-def view(name: str, job: Job, pods: Sequence[Pod]) -> JobView:
+def view(name: str, job: Job | Workload, pods: Sequence[Pod], queued: QueuedWorkload | None = None) -> JobView:
     """Return a job as the bridge sees it, under the name by which the bridge asked for it.
 
     Its user is the namespace: that is the border between tenants, and no label that somebody writes on a Job moves it. Its quality of
-    service is its priority class.
+    service is its priority class. One that the bridge stopped and has not let go yet is in its next attempt already.
     """
-    state = state_of(job, pods)
-    why = next((found for kind in ("Failed", "Suspended") if (found := job.condition(kind))), None)
+    state = state_of(job, pods, queued)
+    why = _why(job)
+    at_rest = state in (SchedulerJobState.HELD, SchedulerJobState.STOPPING)
+    interrupted = at_rest and STOPPED_FOR in job.metadata.annotations and not is_cancelled(job.metadata)
+    specs = pod_specs(job)
+    priorities = [queued.spec.priority] if queued else [pod.spec.priority for pod in pods]
     return JobView(
         job=name,
         state=state,
-        attempt=attempt_of(job.metadata),
+        attempt=present_attempt(job) + interrupted,
         nodes=tuple(sorted({pod.spec.node_name for pod in present(pods) or pods if pod.spec.node_name})),
-        excluded=excluded_nodes(job.spec.template.spec),
+        excluded=tuple(sorted(set.intersection(*(set(excluded_nodes(spec)) for spec in specs)))) if specs else (),
         word=f"{state.value} ({why.reason})" if why else state.value,
         user=job.metadata.namespace,
-        qos=job.spec.template.spec.priority_class_name,
-        priority=next((pod.spec.priority for pod in pods if pod.spec.priority is not None), None),
+        partition=job.metadata.labels.get(QUEUE, "" if isinstance(job, Job) else job.queue),
+        qos=_priority_class(job, queued),
+        priority=next((one for one in priorities if one is not None), None),
         acts=acts_of(job),
+        interrupted=interrupted,
         opted_out=job.metadata.annotations.get(ANNOTATION) == "no",
         lacks_places=any(lacks_a_place(pod) for pod in present(pods)),
     )
+
+
+def pod_specs(job: Job | Workload) -> list[PodSpec]:
+    """Return what the pods of a job are made of, one for each group of them."""
+    return [job.spec.template.spec] if isinstance(job, Job) else [group.spec for group in job.groups]
+
+
+def wanted_pods(job: Job | Workload) -> int:
+    """Return how many pods a job has when all of it runs."""
+    return job.spec.parallelism if isinstance(job, Job) else sum(group.pods for group in job.groups)
 
 
 def outlives_eviction(job: Job, pods: int) -> bool:
@@ -88,5 +132,30 @@ def lacks_a_place(pod: Pod) -> bool:
     )  # fmt: skip
 
 
-def _left(job: Job, pods: Sequence[Pod]) -> bool:
-    return job.status.active > 0 or job.status.terminating > 0 or any(not pod.over for pod in pods)
+def _phase(job: Job | Workload) -> WorkloadPhase:
+    if not isinstance(job, Job):
+        return job.phase
+    if job.condition("Complete"):
+        return WorkloadPhase.SUCCEEDED
+    if job.condition("Failed"):
+        return WorkloadPhase.FAILED
+    if job.condition("FailureTarget") or job.condition("SuccessCriteriaMet"):
+        return WorkloadPhase.STOPPING
+    return WorkloadPhase.SUSPENDED if job.spec.suspend else WorkloadPhase.ACTIVE
+
+
+def _why(job: Job | Workload) -> Condition | None:
+    if not isinstance(job, Job):
+        return job.why
+    return next((found for kind in ("Failed", "Suspended") if (found := job.condition(kind))), None)
+
+
+def _priority_class(job: Job | Workload, queued: QueuedWorkload | None) -> str:
+    if queued and queued.spec.priority_class_name:
+        return queued.spec.priority_class_name
+    return job.spec.template.spec.priority_class_name if isinstance(job, Job) else job.priority_class
+
+
+def _left(job: Job | Workload, pods: Sequence[Pod]) -> bool:
+    counted = isinstance(job, Job) and (job.status.active > 0 or job.status.terminating > 0)
+    return counted or any(not pod.over for pod in pods)

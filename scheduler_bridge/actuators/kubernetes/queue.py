@@ -1,4 +1,4 @@
-"""Kubernetes' Jobs as the bridge sees a queue: who waits for a place, and who holds one."""
+"""Kubernetes' jobs as the bridge sees a queue: who waits for a place, and who holds one."""
 
 import math
 from collections import defaultdict
@@ -12,51 +12,76 @@ from scheduler_clients.kubernetes import (
     Job,
     Node,
     Pod,
+    QueuedWorkload,
+    Workload,
     admits,
-    attempt_of,
     cpus,
     gpus,
     is_tied_to_pods,
-    job_id,
     memory,
+    present_attempt,
     requested,
 )
 
-from .jobs import lacks_a_place, outlives_eviction, present, state_of, view
+from .jobs import lacks_a_place, outlives_eviction, present
+from .lookup import Target, id_of
 from .nodes import node_view
 from .owners import ruler_of
 
 
-def queue_of(jobs: Iterable[Job], pods: Iterable[Pod], nodes: Sequence[Node], pool_labels: Sequence[str]) -> Queue:
-    """Return the queue, of all Jobs, pods and nodes."""
-    newest: dict[str, Job] = {}
-    for job in sorted(jobs, key=lambda job: attempt_of(job.metadata)):
-        newest[job_id(job.metadata)] = job
-    names = {job.metadata.uid: name for name, job in newest.items()}
-    of: dict[str, list[Pod]] = {name: [] for name in newest}
+def queue_of(
+    jobs: Iterable[Job | Workload],
+    pods: Iterable[Pod],
+    nodes: Sequence[Node],
+    pool_labels: Sequence[str],
+    queued: Iterable[QueuedWorkload] = (),
+) -> Queue:
+    """Return the queue, of all jobs, pods, nodes, and places in Kueue's queues."""
+    targets, names = _targets(jobs, queued)
     on: dict[str, list[Pod]] = defaultdict(list)
     for pod in pods:
         owner = pod.metadata.controller
-        name = names.get(owner.uid, "") if owner else ""
-        if name:
-            of[name].append(pod)
+        if name := names.get(owner.uid, "") if owner else "":
+            targets[name].pods.append(pod)
         if pod.spec.node_name and not pod.over:
             on[pod.spec.node_name].append(pod)
     capacities = {node.metadata.name: _capacity(node, on[node.metadata.name], names, pool_labels) for node in nodes}
     indices = _Indices(capacities)
     running = [
-        _running(view(name, newest[name], owned), newest[name], held, indices)
-        for name, owned in of.items()
-        if (held := [pod for pod in owned if pod.spec.node_name and not pod.over])
+        _running(target, held, indices)
+        for target in targets.values()
+        if (held := [pod for pod in target.pods if pod.spec.node_name and not pod.over])
     ]
     lowest = min((job.view.priority or 0 for job in running), default=0)
     waiting = [
-        _waiting(view(name, newest[name], owned), left, nodes, capacities, lowest)
-        for name, owned in of.items()
-        if state_of(newest[name], owned) is SchedulerJobState.PENDING
-        and (left := [pod for pod in present(owned) if not pod.spec.node_name])
+        _waiting(target.view(), left, nodes, capacities, lowest)
+        for target in targets.values()
+        if target.state is SchedulerJobState.PENDING
+        and (left := [pod for pod in present(target.pods) if not pod.spec.node_name])
     ]
     return Queue(tuple(waiting), tuple(running), tuple(capacities.values()))
+
+
+def _targets(
+    jobs: Iterable[Job | Workload], queued: Iterable[QueuedWorkload]
+) -> tuple[dict[str, Target], dict[str, str]]:
+    """Return the newest attempt of each job by its id, without pods; and the ids by the uids that pods name as their controllers."""
+    places = {by.uid: one for one in queued if (by := one.metadata.controller)}
+    every = sorted(jobs, key=present_attempt)
+    known = {job.metadata.uid: id_of(job) for job in every if isinstance(job, Workload)}
+    targets, names = {}, {}
+    for job in every:
+        owner = job.metadata.controller
+        if owner and owner.uid in known:  # a Job of a JobSet: its pods are the JobSet's
+            names[job.metadata.uid] = known[owner.uid]
+            continue
+        name = id_of(job)
+        targets[name] = Target(name, job, [], places.get(job.metadata.uid))
+        names[job.metadata.uid] = name
+    newest = {target.owner.metadata.uid for target in targets.values()} | {
+        job.metadata.uid for job in every if (owner := job.metadata.controller) and owner.uid in known
+    }
+    return targets, {uid: name for uid, name in names.items() if uid in newest}
 
 
 class _Indices:
@@ -83,7 +108,8 @@ def _capacity(node: Node, pods: Sequence[Pod], names: Mapping[str, str], pool_la
     )
 
 
-def _running(seen: JobView, job: Job, pods: Sequence[Pod], indices: _Indices) -> RunningJob:
+def _running(target: Target, pods: Sequence[Pod], indices: _Indices) -> RunningJob:
+    seen = target.view()
     held: dict[str, Share] = {}
     for pod in pods:
         took, before = requested(pod.spec), held.get(pod.spec.node_name, Share())
@@ -95,7 +121,14 @@ def _running(seen: JobView, job: Job, pods: Sequence[Pod], indices: _Indices) ->
     ):  # it holds its place still, and is not to be evicted again
         seen = replace(seen, state=SchedulerJobState.STOPPING)
     since = max(_seconds(pod.status.start_time) for pod in pods)
-    return RunningJob(seen, since, held, ruler_of(job) is None and outlives_eviction(job, len(pods)))
+    return RunningJob(seen, since, held, ruler_of(target.owner) is None and _comes_back(target, len(pods)))
+
+
+def _comes_back(target: Target, pods: int) -> bool:
+    """True where a job that is evicted is started again."""
+    if isinstance(target.owner, Workload):
+        return target.owner.may_resume
+    return target.queued is not None or outlives_eviction(target.owner, pods)
 
 
 def _waiting(

@@ -1,10 +1,10 @@
-"""The Job that a restart makes: as the one before, elsewhere, and the next attempt of the same job."""
+"""The object that a restart makes: as the one before, elsewhere, and the next attempt of the same job."""
 
 import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scheduler_clients.kubernetes import ACTS, ATTEMPT, LINEAGE, with_excluded
+from scheduler_clients.kubernetes import ACTS, ATTEMPT, LINEAGE, STOPPED_FOR, Job, Workload, with_excluded
 
 CHECKPOINT = "SCHEDMATE_CHECKPOINT"
 """Where a job that starts again finds the path of its last durable checkpoint."""
@@ -29,37 +29,40 @@ def successor_name(lineage: str, attempt: int) -> str:
 
 
 def successor(
-    job: Mapping[str, Any], lineage: str, attempt: int, exclude: Iterable[str], acts: str, *, checkpoint: str = ""
+    before: Mapping[str, Any],
+    kind: type[Job | Workload],
+    lineage: str,
+    attempt: int,
+    *,
+    exclude: Iterable[str],
+    acts: str,
+    checkpoint: str = "",
 ) -> dict[str, Any]:
     """Return the manifest of the next attempt.
 
     Args:
-        job: The Job that ended, with all its fields, as the API server sends it.
-        lineage: The name of the first Job.
+        before: The object that ended, with all its fields, as the API server sends it.
+        kind: Its kind.
+        lineage: The name of the first object.
         attempt: The number of the new attempt.
         exclude: Nodes that it must not run on, besides those that it avoids already.
         acts: What stands in the annotation of acts.
         checkpoint: Path from which it may go on; empty where none is known.
     """
-    meta = job["metadata"]
-    spec = copy.deepcopy(job["spec"])
-    if not spec.get("manualSelector"):
-        spec.pop("selector", None)
-    template = spec["template"]
-    pod_meta = template.setdefault("metadata", {})
-    pod_meta.pop("creationTimestamp", None)
-    pod_meta["labels"] = {
-        **_own(pod_meta.get("labels", {})),
-        ATTEMPT: str(attempt),
-        LINEAGE: lineage,
+    meta = before["metadata"]
+    spec = copy.deepcopy(before["spec"])
+    exclude = tuple(exclude)
+    if issubclass(kind, Job):
+        if not spec.get("manualSelector"):
+            spec.pop("selector", None)
+        templates = [spec["template"]]
+    else:
+        templates = kind.pod_templates({"spec": spec})
+    for template in templates:
+        _prepare(template, lineage, attempt, exclude, checkpoint)
+    annotations = {
+        name: text for name, text in meta.get("annotations", {}).items() if name not in (_OF_KUBECTL, STOPPED_FOR)
     }
-    if exclude := tuple(exclude):
-        template["spec"]["affinity"] = with_excluded(template["spec"].get("affinity") or {}, exclude)
-    if checkpoint:
-        for container in template["spec"]["containers"]:
-            kept = [one for one in container.get("env", []) if one.get("name") != CHECKPOINT]
-            container["env"] = [*kept, {"name": CHECKPOINT, "value": checkpoint}]
-    annotations = {name: text for name, text in meta.get("annotations", {}).items() if name != _OF_KUBECTL}
     made = {
         "name": successor_name(lineage, attempt),
         "namespace": meta["namespace"],
@@ -68,7 +71,20 @@ def successor(
     }
     if owners := meta.get("ownerReferences"):
         made["ownerReferences"] = owners
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": made, "spec": spec}
+    return {"apiVersion": kind.API_VERSION, "kind": kind.KIND, "metadata": made, "spec": spec}
+
+
+def _prepare(template: dict[str, Any], lineage: str, attempt: int, exclude: tuple[str, ...], checkpoint: str) -> None:
+    """Change a pod template into that of the next attempt."""
+    meta = template.setdefault("metadata", {})
+    meta.pop("creationTimestamp", None)
+    meta["labels"] = {**_own(meta.get("labels", {})), ATTEMPT: str(attempt), LINEAGE: lineage}
+    if exclude:
+        template["spec"]["affinity"] = with_excluded(template["spec"].get("affinity") or {}, exclude)
+    if checkpoint:
+        for container in template["spec"]["containers"]:
+            kept = [one for one in container.get("env", []) if one.get("name") != CHECKPOINT]
+            container["env"] = [*kept, {"name": CHECKPOINT, "value": checkpoint}]
 
 
 def _own(labels: Mapping[str, str]) -> dict[str, str]:

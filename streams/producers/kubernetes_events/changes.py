@@ -1,4 +1,4 @@
-"""What happened between two looks at the Jobs and Pods of a cluster.
+"""What happened between two looks at the jobs and pods of a cluster.
 
 Looks, not single changes, decide what is told: a change that a watch missed shows in the next look.
 """
@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from records import EventKind, JobEvent
-from scheduler_clients.kubernetes import Job, Pod, attempt_of, job_id
+from scheduler_clients.kubernetes import QUEUE, Job, Pod, PodGroup, Workload, job_id, kind_of, present_attempt
 from scheduler_clients.kubernetes import gpus as accelerators
 from scheduler_clients.kubernetes.objects import PodSpec
 
@@ -18,8 +18,6 @@ from .ending import ending
 
 SCHEDULER = "kubernetes"
 _TEXT = 1000
-QUEUE = "kueue.x-k8s.io/queue-name"
-"""Label of a Job: the queue of Kueue in which it waits."""
 MOST_PODS = 100_000
 OWNER = "batch.kubernetes.io/controller-uid"
 """Label of a pod: the uid of its Job."""
@@ -29,7 +27,7 @@ class Known(msgspec.Struct, kw_only=True):
     """What was told of a job so far.
 
     Attributes:
-        uid: The Job that is its newest attempt.
+        uid: The object that is its newest attempt.
         attempt: The newest attempt that was told of.
         started: The newest attempt whose start was told; -1 for none.
         ended: The newest attempt whose end was told; -1 for none.
@@ -44,35 +42,45 @@ class Known(msgspec.Struct, kw_only=True):
 
 
 def changes(
-    known: Mapping[str, Known], jobs: Iterable[Job], pods: Iterable[Pod], now: float
+    known: Mapping[str, Known], jobs: Iterable[Job | Workload], pods: Iterable[Pod], now: float
 ) -> tuple[list[JobEvent], dict[str, Known]]:
     """Return what happened since `known` was true, in order, and what is known from now on.
 
-    Ids follow from the Job's uid, attempt and kind, so that events told twice after a crash are the same events.
+    Ids follow from the object's uid, attempt and kind, so that events told twice after a crash are the same events. The Jobs of a JobSet
+    are parts of one job; only what an earlier version told of as a job of its own is told of until it ends.
 
     Args:
         known: What was told so far, by job id.
-        jobs: All Jobs.
+        jobs: All jobs.
         pods: All pods.
         now: Seconds since 1970; the time of what Kubernetes gives no time for.
     """
+    jobs = list(jobs)
+    wholes = {job.metadata.uid for job in jobs if isinstance(job, Workload)}
+    # By the kind of its owner, and not because that is there: the API server may show the part before the whole.
+    parts = {job.metadata.uid: owner.uid for job in jobs if (owner := job.metadata.controller) and kind_of(owner)}
     of: dict[str, list[Pod]] = {}
     for pod in pods:
-        of.setdefault(pod.metadata.labels.get(OWNER, ""), []).append(pod)
-    newest: dict[str, Job] = {}
+        owner = pod.metadata.controller
+        uid = owner.uid if owner and owner.uid in wholes else pod.metadata.labels.get(OWNER, "")
+        for one in {uid, parts.get(uid, uid)}:
+            of.setdefault(one, []).append(pod)
+    newest: dict[str, Job | Workload] = {}
     events: list[JobEvent] = []
     after = {name: msgspec.structs.replace(state, nodes=list(state.nodes)) for name, state in known.items()}
-    # The older Job of a lineage ends before the newer one begins.
+    # The older object of a lineage ends before the newer one begins.
     for job in sorted(jobs, key=_order):
-        name = job_id(job.metadata)
-        newest[name] = job
+        name, uid = _id(job), job.metadata.uid
         state = after.get(name)
-        if state and state.uid != job.metadata.uid and attempt_of(job.metadata) < state.attempt:
+        if uid in parts and not (state and state.uid == uid):
+            continue
+        newest[name] = job
+        if state and state.uid != uid and present_attempt(job) < state.attempt:
             continue  # an earlier attempt of what was told of
-        if state and state.uid != job.metadata.uid and attempt_of(job.metadata) == state.attempt:
+        if state and state.uid != uid and present_attempt(job) == state.attempt:
             events += _lost(name, state, now)  # deleted, and submitted again under its name
             state = None
-        events += _life(job, of.get(job.metadata.uid, ()), state, after, now)
+        events += _life(job, of.get(uid, ()), state, after, now)
     for name in known.keys() - newest.keys():
         events += _lost(name, after.pop(name), now)
     return events, after
@@ -84,12 +92,17 @@ def gpus(pods: Iterable[PodSpec]) -> float | None:
     return float(found) if found else None
 
 
-def _life(job: Job, pods: Sequence[Pod], state: Known | None, after: dict[str, Known], now: float) -> list[JobEvent]:
+def _life(
+    job: Job | Workload, pods: Sequence[Pod], state: Known | None, after: dict[str, Known], now: float
+) -> list[JobEvent]:
     """Tell of submission, requeues, start and end."""
-    name, uid, attempt, about = job_id(job.metadata), job.metadata.uid, attempt_of(job.metadata), _about(job)
+    name, uid, attempt, about = _id(job), job.metadata.uid, present_attempt(job), _about(job)
+    if state and state.uid == uid:
+        attempt = max(attempt, state.attempt)  # one that a person resumed, and suspends again
     made = seconds(job.metadata.creation_timestamp, now)
-    each = gpus([job.spec.template.spec])
-    asked = about | {"gpus": each * min(job.spec.parallelism, MOST_PODS) if each else None}
+    asked = about | {
+        "gpus": sum((gpus([spec]) or 0.0) * min(number, MOST_PODS) for number, spec in _groups(job)) or None
+    }
     events = []
     if state is None:
         state = after[name] = Known(uid=uid, attempt=attempt)
@@ -102,7 +115,7 @@ def _life(job: Job, pods: Sequence[Pod], state: Known | None, after: dict[str, K
     placed = [pod for pod in pods if pod.status.start_time and pod.spec.node_name]
     present = [pod for pod in placed if not pod.over and pod.metadata.deletion_timestamp is None]
     end = ending(job, pods)
-    whole = len([pod for pod in present if pod.status.phase == "Running"]) >= job.status.active > 0
+    whole = len([pod for pod in present if pod.status.phase == "Running"]) >= _wanted(job) > 0
     if state.started < attempt and placed and (end or whole):
         shown = present or placed
         state.started, state.nodes = attempt, sorted({pod.spec.node_name for pod in shown})
@@ -130,21 +143,34 @@ def _life(job: Job, pods: Sequence[Pod], state: Known | None, after: dict[str, K
 def _lost(name: str, state: Known, now: float) -> list[JobEvent]:
     if state.ended >= state.attempt:
         return []
-    how: dict[str, Any] = {"state": "CANCELLED", "detail": "its Job was deleted before it ended", "nodes": state.nodes}
+    how: dict[str, Any] = {"state": "CANCELLED", "detail": "it was deleted before it ended", "nodes": state.nodes}
     return [_event(name, state.uid, state.attempt, EventKind.ENDED, now, user=name.partition("/")[0], **how)]
 
 
-def _about(job: Job) -> dict[str, Any]:
-    container = next(iter(job.spec.template.spec.containers), None)
+def _id(job: Job | Workload) -> str:
+    return job_id(job.metadata, "" if isinstance(job, Job) else job.WORD)
+
+
+def _groups(job: Job | Workload) -> Sequence[PodGroup]:
+    return [PodGroup(job.spec.parallelism, job.spec.template.spec)] if isinstance(job, Job) else job.groups
+
+
+def _wanted(job: Job | Workload) -> int:
+    """Return how many pods run once all of a job runs: those of a Job that its controller means to run now."""
+    return job.status.active if isinstance(job, Job) else sum(group.pods for group in job.groups)
+
+
+def _about(job: Job | Workload) -> dict[str, Any]:
+    container = next((each for group in _groups(job) for each in group.spec.containers), None)
     command = " ".join([*container.command, *container.args]) if container else ""
     owner = job.metadata.controller
-    limit = job.spec.active_deadline_seconds
+    limit = job.spec.active_deadline_seconds if isinstance(job, Job) else None
     return {
         "command": command[:_TEXT],
         "directory": container.working_dir[:_TEXT] if container else "",
         "user": job.metadata.namespace,
         "name": job.metadata.name,
-        "partition": job.metadata.labels.get(QUEUE, ""),
+        "partition": job.metadata.labels.get(QUEUE, "" if isinstance(job, Job) else job.queue),
         "time_limit_s": None if limit is None else float(limit),
         "detail": f"of {owner.kind}/{owner.name}" if owner else "",
     }
@@ -155,8 +181,8 @@ def seconds(time: datetime | None, otherwise: float) -> float:
     return time.timestamp() if time else otherwise
 
 
-def _order(job: Job) -> tuple[str, float, int]:
-    return (job_id(job.metadata), seconds(job.metadata.creation_timestamp, 0.0), attempt_of(job.metadata))
+def _order(job: Job | Workload) -> tuple[str, float, int]:
+    return (_id(job), seconds(job.metadata.creation_timestamp, 0.0), present_attempt(job))
 
 
 def _event(job: str, uid: str, attempt: int, kind: EventKind, time: float, **fields: Any) -> JobEvent:

@@ -1,10 +1,11 @@
-"""How a Job ended, in the words that job events of every scheduler use."""
+"""How a job ended, in the words that job events of every scheduler use."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from scheduler_clients.kubernetes import Job, Pod
+from scheduler_clients.kubernetes import Job, Pod, Workload, WorkloadPhase, is_cancelled
+from scheduler_clients.kubernetes.objects import Condition
 
 _SIGNALS = range(129, 193)
 """Exit codes of a shell, or a container, that a signal ended: 128 and its number."""
@@ -30,13 +31,37 @@ class _Exit(NamedTuple):
     reason: str
 
 
-def ending(job: Job, pods: Sequence[Pod]) -> Ending | None:
-    """Return how a Job ended; None while it has not."""
+def ending(job: Job | Workload, pods: Sequence[Pod]) -> Ending | None:
+    """Return how a job ended; None while it has not."""
+    if isinstance(job, Workload):
+        return _workload_ending(job, pods)
     if done := job.condition("Complete"):
         return Ending(0, 0, "COMPLETED", "", job.status.completion_time or done.last_transition_time)
-    failed = job.condition("Failed")
-    if failed is None:
-        return None
+    if failed := job.condition("Failed"):
+        return _failure(failed, pods)
+    return _cancelled(job.condition("Suspended")) if job.spec.suspend and is_cancelled(job.metadata) else None
+
+
+def _workload_ending(job: Workload, pods: Sequence[Pod]) -> Ending | None:
+    why = job.why or Condition(type="")
+    match job.phase:
+        case WorkloadPhase.SUCCEEDED:
+            return Ending(0, 0, "COMPLETED", "", why.last_transition_time)
+        case WorkloadPhase.FAILED:
+            return _failure(why, pods)
+        case WorkloadPhase.TERMINATED:
+            return _cancelled(why)
+        case WorkloadPhase.SUSPENDED if is_cancelled(job.metadata):
+            return _cancelled(why)
+    return None
+
+
+def _cancelled(why: Condition | None) -> Ending:
+    """Return the end of what the bridge cancelled: a kind that has no order for it stays suspended."""
+    return Ending(None, None, "CANCELLED", why.message[:1000] if why else "", why.last_transition_time if why else None)
+
+
+def _failure(failed: Condition, pods: Sequence[Pod]) -> Ending:
     detail = f"{failed.reason}: {failed.message}"[:1000]
     # The first to fail is the cause; those that follow are stopped for it.
     first = min(_failures(pods), default=None)

@@ -1,4 +1,4 @@
-"""Watches Kubernetes: threads keep its Jobs and Pods, and each look compares them with what was told."""
+"""Watches Kubernetes: threads keep its jobs and pods, and each look compares them with what was told."""
 
 import threading
 import time
@@ -8,7 +8,17 @@ from pathlib import Path
 from prometheus_client import Gauge
 
 from records import JobEvent
-from scheduler_clients.kubernetes import Job, KubernetesClient, KubernetesError, KubernetesUnavailable, Node, Pod, Store
+from scheduler_clients.kubernetes import (
+    KINDS,
+    Job,
+    KubernetesClient,
+    KubernetesError,
+    KubernetesUnavailable,
+    Node,
+    Pod,
+    Store,
+    Workload,
+)
 from streams.producers.job_watcher import JobWatcher, JobWatcherMetrics
 from streams.transport import Producer
 
@@ -29,7 +39,7 @@ class KubernetesWatcherMetrics(JobWatcherMetrics):
 
 
 class KubernetesWatcher(JobWatcher[Known]):
-    """Turns what changes among a cluster's Jobs and Pods into job events.
+    """Turns what changes among a cluster's jobs, of all known kinds, and pods into job events.
 
     Jobs that came and were deleted while no watcher ran are lost to it.
 
@@ -68,10 +78,11 @@ class KubernetesWatcher(JobWatcher[Known]):
         self.jobs = Store(client, Job, self._changed.set, namespace)
         self.pods = Store(client, Pod, self._changed.set, namespace)
         self.nodes = Store(client, Node, self._changed.set)
+        self.workloads: list[Store[Workload]] = [Store(client, kind, self._changed.set, namespace) for kind in KINDS]
 
     def watch(self, stop: threading.Event) -> None:
         """Begin to list and watch, each kind in a thread of its own, until `stop` is set."""
-        for store in (self.jobs, self.pods, self.nodes):
+        for store in self._stores():
             threading.Thread(target=store.run, args=(stop,), daemon=True, name="kubernetes-watch").start()
 
     def run(self, stop: threading.Event, interval: float = 1.0) -> None:
@@ -90,12 +101,17 @@ class KubernetesWatcher(JobWatcher[Known]):
             KubernetesUnavailable: It was not listed yet, or a watch broke off.
         """
         pods, jobs = self.pods.objects(), self.jobs.objects()
-        stores = (self.jobs, self.pods, self.nodes)
+        workloads = [store.objects() for store in self.workloads]
+        stores = self._stores()
         if broken := next((store.error for store in stores if store.error), None):
             raise broken
-        if pods is None or jobs is None:
-            raise KubernetesUnavailable("lists of Jobs and Pods", "none yet", "they are asked for")
+        if pods is None or jobs is None or None in workloads:
+            raise KubernetesUnavailable("lists of jobs and pods", "none yet", "they are asked for")
         self.metrics.nodes.set(sum(node.ready for node in self.nodes.objects() or ()))
         self.metrics.lists.set(sum(store.lists for store in stores))
-        events, after = changes(known, jobs, pods, now)
-        return events, after, len(jobs)
+        every: list[Job | Workload] = [*jobs, *(one for found in workloads for one in found or ())]
+        events, after = changes(known, every, pods, now)
+        return events, after, len(every)
+
+    def _stores(self) -> "list[Store[Job] | Store[Pod] | Store[Node] | Store[Workload]]":
+        return [self.jobs, self.pods, self.nodes, *self.workloads]

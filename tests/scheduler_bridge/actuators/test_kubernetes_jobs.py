@@ -126,7 +126,9 @@ def test_a_successor_keeps_what_is_its_users_and_leaves_what_is_the_controllers(
         "status": {"failed": 1},
     }
     kept = json.dumps(before)
-    made = successor(before, "train", 1, ["n1"], f"schedmate:restart/{ACT}", checkpoint="/ckpt/step-40")
+    made = successor(
+        before, Job, "train", 1, exclude=["n1"], acts=f"schedmate:restart/{ACT}", checkpoint="/ckpt/step-40"
+    )
     assert json.dumps(before) == kept
     assert made["metadata"]["labels"] == {"team": "a", "schedmate.io/lineage": "train"}
     assert made["metadata"]["annotations"] == {

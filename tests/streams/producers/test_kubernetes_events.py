@@ -16,7 +16,8 @@ pytest.importorskip("kubernetes")
 
 from records import EventKind, JobEvent
 from scheduler_bridge.actuators.kubernetes import KubernetesActuator
-from scheduler_clients.kubernetes import Job, KubernetesClient, Pod
+from scheduler_clients.kubernetes import Job, KubernetesClient, Pod, Workload, kind_named
+from scheduler_clients.kubernetes.objects import OwnerReference
 from streams.producers.kubernetes_events import KubernetesWatcher
 from streams.producers.kubernetes_events.changes import Known, changes, gpus
 from tests.servers.kubernetes import Kubernetes
@@ -93,6 +94,78 @@ def test_a_gang_has_started_when_all_of_it_runs() -> None:
     assert kinds(events) == [(0, SUBMITTED)]
     events, known = step(known, [job(active=2)], [pod("train0"), pod("train0", node="n2")])
     assert (kinds(events), events[0].nodes, events[0].gpus) == ([(0, STARTED)], ["n1", "n2"], 16.0)
+
+
+def jobset(attempt: int = 0, *conditions: str, suspend: bool = False, acts: str = "") -> Workload:
+    spec = {"containers": [{"command": ["python"], "resources": {"limits": {"nvidia.com/gpu": "8"}}}]}
+    workers = {"name": "w", "replicas": 2, "template": {"spec": {"parallelism": 1, "template": {"spec": spec}}}}
+    notes = {"schedmate.io/attempt": str(attempt), "schedmate.io/acts": acts}
+    meta = {"name": "train", "namespace": "a", "uid": "set", "creationTimestamp": at(0), "annotations": notes}
+    kind = kind_named("jobset")
+    assert kind
+    held = [{"type": one, "status": "True", "lastTransitionTime": at(50)} for one in conditions]
+    body = {
+        "metadata": meta,
+        "spec": {"replicatedJobs": [workers], "suspend": suspend},
+        "status": {"conditions": held},
+    }
+    return msgspec.convert(body, kind, strict=False)
+
+
+def part(index: int) -> Job:
+    """A Job of the JobSet."""
+    one = job(f"train-w-{index}", active=1)
+    owner = OwnerReference(kind="JobSet", api_version="jobset.x-k8s.io/v1alpha2", uid="set", controller=True)
+    return msgspec.structs.replace(one, metadata=msgspec.structs.replace(one.metadata, owner_references=[owner]))
+
+
+def test_a_jobset_is_one_job_with_the_pods_of_all_its_jobs() -> None:
+    parts = [part(0), part(1)]
+    events, known = changes({}, [jobset(), *parts], [pod("train-w-00")], 1000.0)
+    assert [(event.job, event.kind, event.gpus) for event in events] == [("a/jobset/train", SUBMITTED, 16.0)]
+    pods = [pod("train-w-00"), pod("train-w-10", node="n2")]
+    events, known = changes(known, [jobset(), *parts], pods, 1000.0)
+    assert [(event.kind, event.nodes, event.gpus) for event in events] == [(STARTED, ["n1", "n2"], 16.0)]
+    evicted, known = changes(known, [jobset(1), *parts], pods, 1000.0)  # stopped and let go by the bridge
+    assert kinds(evicted) == [(1, REQUEUED), (1, STARTED)]
+    events, _ = changes(known, [jobset(1, "Failed"), *parts], [pod("train-w-00", "Failed", code=3)], 1000.0)
+    assert [(event.kind, event.exit_code, event.state) for event in events] == [(ENDED, 3, "FAILED")]
+
+
+def test_a_jobset_that_the_bridge_cancelled_is_over_though_it_is_only_suspended() -> None:
+    _, known = changes({}, [jobset()], [], 1000.0)
+    assert changes(known, [jobset(0, "Suspended", suspend=True)], [], 1000.0)[0] == []
+    acts = f"schedmate:hold/{'0' * 16},cancel/{'1' * 16}"
+    events, _ = changes(known, [jobset(0, "Suspended", suspend=True, acts=acts)], [], 1000.0)
+    assert [(event.kind, event.state) for event in events] == [(ENDED, "CANCELLED")]
+
+
+def test_a_cancelled_jobset_that_a_person_resumes_is_started_again() -> None:
+    acts = f"schedmate:cancel/{'1' * 16}"
+    pods = [pod("train-w-00"), pod("train-w-10", node="n2")]
+    parts = [part(0), part(1)]
+    _, known = changes({}, [jobset(), *parts], pods, 1000.0)
+    _, known = changes(known, [jobset(0, "Suspended", suspend=True, acts=acts)], [], 1000.0)
+    events, known = changes(known, [jobset(acts=acts), *parts], pods, 1000.0)
+    assert kinds(events) == [(1, REQUEUED), (1, STARTED)]
+    assert changes(known, [jobset(acts=acts), *parts], pods, 1000.0)[0] == []
+    events, _ = changes(known, [jobset(0, "Failed", acts=acts)], [], 1000.0)
+    assert [(event.attempt, event.kind, event.state) for event in events] == [(1, ENDED, "FAILED")]
+
+
+def test_a_part_is_no_job_of_its_own_though_it_is_seen_before_the_whole() -> None:
+    events, known = changes({}, [part(0), part(1)], [pod("train-w-00")], 1000.0)
+    assert (events, known) == ([], {})
+
+
+def test_a_part_that_was_told_of_by_an_earlier_version_is_told_of_until_it_ends() -> None:
+    alone = job("train-w-0", active=1)
+    _, known = changes({}, [alone], [pod("train-w-00")], 1000.0)
+    events, known = changes(known, [jobset(), part(0)], [pod("train-w-00")], 1000.0)
+    assert [(event.job, event.kind) for event in events] == [("a/jobset/train", SUBMITTED)]
+    over = msgspec.structs.replace(part(0), status=job("train-w-0", end="Failed").status)
+    events, _ = changes(known, [jobset(), over], [pod("train-w-00", "Failed", code=3)], 1000.0)
+    assert [(event.job, event.state) for event in events if event.kind is ENDED] == [("a/train-w-0", "FAILED")]
 
 
 @pytest.mark.parametrize(

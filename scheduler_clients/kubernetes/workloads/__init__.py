@@ -1,0 +1,18 @@
+"""Kinds of jobs beside batch/v1 Job, one a file: how each is read, stopped and let go through its own fields."""
+
+from .kind import Change, Order, PodGroup, Workload, WorkloadPhase
+from .kinds import KINDS, kind_named, kind_of
+from .kueue import QUEUE, QueuedWorkload
+
+__all__ = [
+    "KINDS",
+    "QUEUE",
+    "Change",
+    "Order",
+    "PodGroup",
+    "QueuedWorkload",
+    "Workload",
+    "WorkloadPhase",
+    "kind_named",
+    "kind_of",
+]

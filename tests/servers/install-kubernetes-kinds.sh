@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Brings the custom resource definitions of JobSet, Kueue, Volcano and Kubeflow's training operator, for the tests of jobs of these kinds on the
+# control plane that install-kubernetes.sh builds. Their controllers are not built: the tests play them. Needs Go (it fetches the modules).
+#
+#   tests/servers/install-kubernetes-kinds.sh [DIRECTORY]     (.cache/kubernetes where none is given)
+set -eu
+cd "$(dirname "$0")/../.."
+directory=${1:-.cache/kubernetes}
+mkdir -p "$directory/kinds"
+directory=$(cd "$directory" && pwd)
+
+folder() { go mod download -json "$1" | sed -n 's/^\t"Dir": "\(.*\)",*$/\1/p'; }
+
+jobset=sigs.k8s.io/jobset@v0.10.1
+kueue=sigs.k8s.io/kueue@v0.14.0
+kubeflow=github.com/kubeflow/training-operator@v1.9.3
+volcano=volcano.sh/volcano@v1.10.0
+define() { # module, folder of definitions
+  cp -f "$(folder "$1")/$2"/*_*.yaml "$directory/kinds/"
+}
+define $jobset config/components/crd/bases
+define $kueue config/components/crd/bases
+define $kubeflow manifests/base/crds
+define $volcano config/crd/volcano/bases
+chmod -R u+w "$directory/kinds"
+echo "the definitions of the kinds are in $directory/kinds"
