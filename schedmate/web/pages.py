@@ -126,7 +126,8 @@ class Pages:
         marks = known.marks[::-1]
         return render(
             request, "job.html",
-            name=name, row=row, estimate=estimate, expected=expected(estimate) if estimate else None, parts_of=parts, timeline=known, marks=marks, plot=draw(known), facts=facts,
+            name=name, row=row, estimate=estimate, expected=expected(estimate) if estimate else None,
+            parts_of=parts, timeline=known, marks=marks, plot=draw(known), facts=facts,
             attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, name, reports), lines=self._read is not None,
         )  # fmt: skip
 
@@ -199,15 +200,17 @@ class Pages:
         return render(request, "decisions.html", rows=rows, job=job, stops=standing_stops(self._database), said=said)
 
     def questions(self, request: Request, form: Form = "html") -> Response:
-        """All usual questions, or the answer to one."""
-        name = request.path_params.get("name", "")
-        if not name:
-            known = [(each.name, each.title, each.about) for each in queries().values()]
-            if form == "json":
-                return as_json([dict(zip(QUESTION_COLUMNS, each, strict=True)) for each in known])
-            if form == "csv":
-                return as_csv("questions", QUESTION_COLUMNS, known)
-            return render(request, "questions.html", questions=queries().values())
+        """All usual questions."""
+        known = [(each.name, each.title, each.about) for each in queries().values()]
+        if form == "json":
+            return as_json([dict(zip(QUESTION_COLUMNS, each, strict=True)) for each in known])
+        if form == "csv":
+            return as_csv("questions", QUESTION_COLUMNS, known)
+        return render(request, "questions.html", questions=queries().values())
+
+    def question(self, request: Request, form: Form = "html") -> Response:
+        """The answer to one usual question."""
+        name = request.path_params["name"]
         asked = queries().get(name)
         if asked is None:
             raise HTTPException(404, f"There is no question {name!r}.")
