@@ -208,7 +208,7 @@ class Engine(Generic[State]):
                 if entry.changed and any(each.position.topic not in self.processor.replayed for each, _ in group):
                     results.states += states.store_state(entry)
                 if chunks := [record for _, record in group if isinstance(record, Lines)]:
-                    results.arrivals.append(min(map(_arrival, chunks)))
+                    results.arrivals.append(min(chunk.last_arrival for chunk in chunks))
         results.records = [outgoing(record) for record in made]
         results.explained = [record.time for record in made if isinstance(record, Failure) and _explains(record)]
         if self._tracing:
@@ -396,11 +396,6 @@ class Engine(Generic[State]):
     def _refuse(self, message: Message, reason: str, stage: str = "decode") -> DeadLetter:
         self.metrics.dead_letters.inc()
         return refuse(message, reason, stage)
-
-
-def _arrival(chunk: Lines) -> float:
-    """Return when the last line of `chunk` arrived, in seconds since 1970."""
-    return chunk.time + (chunk.after_ms[-1] / 1000 if chunk.after_ms else 0.0)
 
 
 def _explains(failure: Failure) -> bool:

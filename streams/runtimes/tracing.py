@@ -33,7 +33,7 @@ class Tracing:
         for place, (message, chunk) in chunks.items():
             about = about_chunk(place)
             if self.share and trace_id(about) < self.share * 2**128:
-                arrival = chunk.time + (chunk.after_ms[-1] / 1000 if chunk.after_ms else 0.0)
+                arrival = chunk.last_arrival
                 found += [
                     Span(about, CHUNK, arrival, attributes=_place(place)),
                     *_parts(about, CHUNK, arrival, message),
