@@ -12,6 +12,7 @@ COPY processors processors
 COPY sinks sinks
 COPY resilience resilience
 COPY scheduler_bridge scheduler_bridge
+COPY eviction eviction
 COPY scheduler_clients scheduler_clients
 COPY simulate simulate
 COPY schedmate schedmate

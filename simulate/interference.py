@@ -1,9 +1,13 @@
 """How much two jobs that share GPUs slow each other down, as measured."""
 
+import gzip
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
+
+from records import UserError
 from simulate.job import Workload
 from simulate.reading import Row, rows
 
@@ -40,6 +44,10 @@ class PackedSpeeds:
         second, first = self._pairs.get((other, one), (1.0, 1.0))
         return first, second
 
+    def can_share(self, one: Workload | None, other: Workload | None) -> bool:
+        """Return whether two workloads fit on one GPU, as far as anyone measured."""
+        return min(self.of(one, other)) > 0
+
     def sharing_score(self, workload: Workload | None) -> int:
         """Return 0 for a workload that shares well, 1 for a medium one, 2 for a jumbo, and for one that was never measured."""
         mean = self._mean.get(workload) if workload else None
@@ -70,3 +78,35 @@ def _workload(row: Row, which: str) -> Workload:
         batch_size=int(row.number("batchsize" + which, 0)),
         amp=bool(row.number("amp" + which, 0)),
     )
+
+
+def read_gavel_speeds(file: Path, gpu_type: str) -> PackedSpeeds:
+    """Read measured pairs of jobs of one GPU in the format of Gavel's `simulation_throughputs.json.gz` (Narayanan et al., OSDI 2020).
+
+    A pair of which one made no step (they do not fit into the memory together) has the speeds 0, 0: it cannot be packed.
+
+    Args:
+        file: The file.
+        gpu_type: `k80`, `p100` or `v100`.
+
+    Raises:
+        UserError: The file cannot be read, or says nothing of such GPUs.
+    """
+    try:
+        with gzip.open(file) as stream:
+            by_type = msgspec.json.decode(stream.read(), type=dict[str, dict[str, dict[str, float | list[float]]]])
+    except (OSError, msgspec.DecodeError) as error:
+        raise UserError(f"expected throughputs of pairs in {file}: {error}") from error
+    if gpu_type not in by_type:
+        raise UserError(f"expected one of {', '.join(sorted(by_type))} in {file}, got {gpu_type[:60]!r}")
+    steps = {name: beside for name, beside in by_type[gpu_type].items() if name.endswith(", 1)")}
+    alone = {name: beside["null"] for name, beside in steps.items()}
+    pairs: dict[tuple[Workload, Workload], tuple[float, float]] = {}
+    for one, beside in steps.items():
+        for other, packed in beside.items():
+            own, others = alone[one], alone.get(other)
+            if not isinstance(packed, list) or not isinstance(own, float) or not isinstance(others, float):
+                continue
+            speeds = (packed[0] / own, packed[1] / others) if min(*packed, own, others) > 0 else (0.0, 0.0)
+            pairs.setdefault((Workload(one), Workload(other)), speeds)
+    return PackedSpeeds(pairs)

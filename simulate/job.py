@@ -74,7 +74,7 @@ class Status(IntEnum):
     WAITING = 0
     RUNNING = 1
     LEAVING = 2
-    """Evicted, and still in its grace period."""
+    """Evicted, and still in its grace period; or ended by a fault, and not yet queued again."""
     ENDED = 3
 
 

@@ -21,6 +21,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
         nodes: Of all partitions. Where they name none, all jobs share them.
         costs: What restarts cost.
         node_events: Nodes that go and come back, by partition.
+        resubmit_s: Seconds until a job that a fault ended is queued again. See `Simulation`.
         profiler: Nodes on which jobs run first; None where nothing is profiled.
     """
 
@@ -28,6 +29,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     nodes: Sequence[NodeSpec]
     costs: Costs = Costs()
     node_events: Mapping[str, Sequence[NodeEvent]] = {}
+    resubmit_s: Callable[[Run], float] = lambda _: 0.0
     profiler: Profiler | None = None
 
 
@@ -84,7 +86,13 @@ def replay(
         watch = _Watch(timeline, progress)
         events = scenario.node_events.get(partition, ())
         simulation = Simulation(
-            Cluster(nodes), fitting, make_policy(), costs=scenario.costs, node_events=events, tick=watch
+            Cluster(nodes),
+            fitting,
+            make_policy(),
+            costs=scenario.costs,
+            node_events=events,
+            resubmit_s=scenario.resubmit_s,
+            tick=watch,
         )
         runs += simulation.run()
         watch.tell(simulation.finished)

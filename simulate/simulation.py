@@ -92,6 +92,7 @@ class Simulation:
         policy: Who decides.
         costs: What restarts cost.
         node_events: Nodes that go and come back, in any order.
+        resubmit_s: Seconds until a job that a fault ended is queued again: 0 where something resubmits it, else until its owner does.
         tick: Is told the time after every instant, for those who watch.
     """
 
@@ -103,6 +104,7 @@ class Simulation:
         *,
         costs: Costs = Costs(),  # noqa: B008 -- frozen
         node_events: Sequence[NodeEvent] = (),
+        resubmit_s: Callable[[Run], float] = lambda _: 0.0,
         tick: Callable[["Simulation"], None] | None = None,
     ) -> None:
         self.cluster = cluster
@@ -114,6 +116,7 @@ class Simulation:
         """Jobs that have GPUs, by their order in the trace, in the order in which they got them."""
         self.finished = 0
         self.evictions = 0
+        self._resubmit_s = resubmit_s
         self._tick = tick
         self._heap: list[tuple[float, int, int, int]] = [
             (event.at_s, NODE, event.node, event.up) for event in node_events
@@ -215,11 +218,7 @@ class Simulation:
             saved: It has just saved, and loses nothing.
         """
         self.preempt(run, saved=saved)
-        if grace_s <= 0:
-            self.policy.submit(run, self.now)
-            return
-        run.status = Status.LEAVING
-        heapq.heappush(self._heap, (self.now + grace_s, LEFT, run.order, run.version))
+        self._submit_after(run, grace_s)
 
     def set_rate(self, run: Run, rate: float) -> None:
         """Change the speed of a running job."""
@@ -262,7 +261,14 @@ class Simulation:
         for run in [run for run in self.running.values() if any(piece.node == index for piece in run.placement)]:
             self._interrupt(run, _Ending.FAULT)
             run.faults += 1
+            self._submit_after(run, self._resubmit_s(run))
+
+    def _submit_after(self, run: Run, seconds: float) -> None:
+        if seconds <= 0:
             self.policy.submit(run, self.now)
+            return
+        run.status = Status.LEAVING
+        heapq.heappush(self._heap, (self.now + seconds, LEFT, run.order, run.version))
 
     def _interrupt(self, run: Run, ending: "_Ending") -> None:
         run.account(self.now)

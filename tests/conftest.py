@@ -1,5 +1,7 @@
 """Fixtures of the real servers; each stands in the module that starts it. Property tests know no seconds: a busy host fails none."""
 
+import gc
+
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
@@ -17,3 +19,11 @@ pytest_plugins = [
 
 settings.register_profile("any host", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any host")
+
+gc.disable()  # while tests are collected: a million objects are made, all of which stay
+
+
+def pytest_collection_finish() -> None:
+    """Leave what the collection made to itself: each collection of garbage would look through it again."""
+    gc.freeze()
+    gc.enable()

@@ -9,11 +9,12 @@ ROOT = Path(__file__).resolve().parents[1]
 MAY_IMPORT = {
     "records": set(),
     "resilience": set(),
+    "eviction": set(),
     "scheduler_clients": {"records", "resilience"},
-    "processors": {"records"},
+    "processors": {"records", "eviction"},
     "sinks": {"records"},
-    "scheduler_bridge": {"records", "resilience", "scheduler_clients"},
-    "simulate": {"records", "processors"},
+    "scheduler_bridge": {"records", "resilience", "eviction", "scheduler_clients"},
+    "simulate": {"records", "eviction", "processors"},
     "streams": {"records", "resilience", "scheduler_clients", "processors"},
 }
 ROOMS = {*MAY_IMPORT, "schedmate"}

@@ -1,15 +1,12 @@
-"""What a scheduler could do without a model: the constant, and the last five jobs that had ended."""
+"""What a scheduler could do without a model: the last five jobs that had ended."""
 
 import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 
-import lightgbm
 import numpy as np
 
-from processors.advise.predictors.boosting import apply
-from processors.advise.predictors.dataset import Dataset, Vector, replay
-from processors.advise.predictors.features import NAMES, PLAIN
+from processors.advise.predictors.dataset import Vector, replay
 from processors.advise.predictors.job import Completion, Submission
 
 LAST = 5
@@ -37,19 +34,3 @@ def last_five(
         elif event.ended < known_until:
             past[key(event.job)].append(event.duration_s)
     return {"mean": np.array(means), "median": np.array(medians)}
-
-
-class PlainTrees:
-    """LightGBM as it comes, on what the job asks for, when, and by whom; no history."""
-
-    def fit(self, train: Dataset, validation: Dataset) -> None:
-        """Fit on both: nothing is tuned."""
-        x, y = np.vstack([train.x, validation.x]), np.concatenate([train.y, validation.y])
-        settings = {"verbose": -1, "num_threads": 1, "seed": 1}
-        self._model = lightgbm.train(settings, lightgbm.Dataset(x[:, self._columns], y), 100)
-
-    def predict(self, data: Dataset) -> Vector:
-        """Return the trees' answer."""
-        return apply(self._model, data.x[:, self._columns])
-
-    _columns = [NAMES.index(name) for name in PLAIN]

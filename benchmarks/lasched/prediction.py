@@ -14,7 +14,7 @@ from processors.advise.predictors.methods import PRELIMINARY, SIX
 from processors.advise.predictors.similar import gather
 
 from .adaptive import intervals
-from .baselines import PlainTrees
+from .plain_trees import PlainTrees
 
 TRAIN, VALIDATION = 0.70, 0.15
 ADVISOR, PLAIN = "Advisor", "Plain LightGBM"

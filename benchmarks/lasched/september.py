@@ -24,7 +24,8 @@ from processors.advise.predictors.methods import PRELIMINARY, SIX
 from processors.advise.predictors.similar import CandidateTable, gather
 
 from .adaptive import intervals
-from .baselines import KEYS, PlainTrees, last_five
+from .baselines import KEYS, last_five
+from .plain_trees import PlainTrees
 from .traces import venus
 
 VALIDATION = 0.15 / 0.85

@@ -5,7 +5,6 @@ of the total, a bound on waits, small spot jobs first, and the fewest victims. M
 The table so far is written after every seed.
 """
 
-import argparse
 from collections import defaultdict
 from functools import partial
 from multiprocessing import Pool
@@ -14,6 +13,7 @@ from rich.console import Console
 from rich.progress import track
 
 from benchmarks.simulate.managers import learn, manager
+from benchmarks.simulate.options import add_cluster, parser
 from benchmarks.simulate.spot_workloads import FIRST_SEED, NODES, spot_trial
 from benchmarks.simulate.tables import RESULTS, save, show
 from simulate.outcomes import Summary
@@ -29,15 +29,10 @@ Pairs = dict[tuple[str, str], tuple[Summary, Summary]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.simulate", description=__doc__)
-    parser.add_argument("--days", type=float, default=3, help="days whose jobs count (default 3)")
-    parser.add_argument("--seeds", type=int, default=10, help="workloads of each load (default 10)")
-    parser.add_argument(
-        "--scale", type=float, default=0.25, help=f"nodes and jobs, over the {NODES} nodes of the paper (default 0.25)"
-    )
-    parser.add_argument("--load", type=float, action="append", help="spot jobs over Table 3's (default 1, 2 and 4)")
-    parser.add_argument("--processes", type=int, default=2)
-    wanted = parser.parse_args()
+    made = parser("", __doc__, seeds=10)
+    add_cluster(made, NODES)
+    made.add_argument("--load", type=float, action="append", help="spot jobs over Table 3's (default 1, 2 and 4)")
+    wanted = made.parse_args()
     run = partial(_run, loads=wanted.load or LOADS, days=wanted.days, scale=wanted.scale)
     found: dict[tuple[str, str], list[tuple[Summary, Summary]]] = defaultdict(list)
     with Pool(wanted.processes) as pool:

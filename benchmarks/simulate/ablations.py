@@ -4,7 +4,6 @@ gfs-e forecasts last week's peak, gfs-d keeps the safety coefficient at 1, gfs-s
 does both. Means over seeds, with bootstrap 95 % confidence intervals.
 """
 
-import argparse
 from collections import defaultdict
 from functools import partial
 from multiprocessing import Pool
@@ -13,6 +12,7 @@ from rich.console import Console
 from rich.progress import track
 
 from benchmarks.simulate.managers import learn, manager
+from benchmarks.simulate.options import add_cluster, parser
 from benchmarks.simulate.spot_workloads import FIRST_SEED, NODES, spot_trial
 from benchmarks.simulate.tables import RESULTS, save, show
 from simulate.outcomes import Summary
@@ -26,14 +26,9 @@ Pairs = dict[tuple[str, str], tuple[Summary, Summary]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.simulate.ablations", description=__doc__)
-    parser.add_argument("--days", type=float, default=3, help="days whose jobs count (default 3)")
-    parser.add_argument("--seeds", type=int, default=10, help="workloads (default 10)")
-    parser.add_argument(
-        "--scale", type=float, default=0.25, help=f"nodes and jobs, over the {NODES} nodes of the paper (default 0.25)"
-    )
-    parser.add_argument("--processes", type=int, default=2)
-    wanted = parser.parse_args()
+    made = parser(".ablations", __doc__, seeds=10)
+    add_cluster(made, NODES)
+    wanted = made.parse_args()
     found: dict[tuple[str, str], list[tuple[Summary, Summary]]] = defaultdict(list)
     with Pool(wanted.processes) as pool:
         answers = pool.imap(

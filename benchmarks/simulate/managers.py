@@ -11,7 +11,6 @@ from processors.spot.estimator import DemandEstimator, Estimator, TotalDemandEst
 from processors.spot.forecast import Calibrated, Forecaster, OrgLinear
 from processors.spot.forecast.baselines import Naive
 from processors.spot.manager import BoundedWaitGfs, ClusterView, Gfs
-from processors.spot.preemption import fewest_go
 from processors.spot.settings import GfsSettings
 
 LEARNT_H = 14 * 24
@@ -107,6 +106,6 @@ def manager(name: str, learnt: Learnt, hours: int = 1) -> Gfs:
         return Gfs(START, settings, copy.deepcopy(learnt["peak"]))
     if name == "ours":
         bounded = GfsSettings(guaranteed_h=hours, long_wait_s=LONG_WAIT_S)
-        return BoundedWaitGfs(START, bounded, copy.deepcopy(learnt["total"]), fewest_go)
-    kind = {"gfs-s": BestFit, "gfs-p": RandomVictims, "gfs-sp": Neither}.get(name, Gfs)
-    return kind(START, fixed if name == "gfs-d" else settings, copy.deepcopy(learnt["orglinear"]))
+        return BoundedWaitGfs(START, bounded, copy.deepcopy(learnt["total"]))
+    kinds: Mapping[str, type[Gfs]] = {"gfs-s": BestFit, "gfs-p": RandomVictims, "gfs-sp": Neither}
+    return kinds.get(name, Gfs)(START, fixed if name == "gfs-d" else settings, copy.deepcopy(learnt["orglinear"]))

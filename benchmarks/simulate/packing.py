@@ -1,13 +1,17 @@
-"""Case study 1 of SchedMate (Figures 10, 13c): Lucid with and without undoing bad packings, by the share of jobs whose speed shows.
+"""Case study 1 of SchedMate (Figures 10, 13c): packing with and without undoing bad packings, by the share of jobs whose speed shows.
 
-Replays Helios Venus (September 2020) and Philly with the pairs that Lucid measured; the traces are read where they lie. Assumed, for no
-trace holds it: on Philly each job's workload (drawn from the measured ones); on both that 30 % of short profiles show a warm-up, so that a
-job seems to share well (SchedMate, section 4.1), that a fifth of the jobs end early, and that no job saves, so that an evicted guest loses
+Replays Helios Venus (September 2020) and Philly with measured pairs: Lucid's (RTX 3090) and Gavel's (V100). Two packers, each beside a
+queue that packs nothing: Lucid, by the profile of each job, and one that packs whatever fits into memory. Assumed, for no trace holds it:
+the workload of each job but Venus's with Lucid's pairs (drawn from the measured ones); that 30 % of short profiles show a warm-up, so that
+a job seems to share well (SchedMate, section 4.1); that a fifth of the jobs end early; that no job saves, so that an evicted guest loses
 its work.
 """
 
-import argparse
 import random
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from multiprocessing import Pool
 from pathlib import Path
 
 import msgspec
@@ -16,69 +20,67 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks.simulate.intervals import mean_and_interval
+from benchmarks.simulate import plots
+from benchmarks.simulate.intervals import Floats, mean_and_interval
+from benchmarks.simulate.options import add_traces, parser
+from benchmarks.simulate.tables import RESULTS
 from simulate.cluster import NodeSpec
 from simulate.estimates import with_history
-from simulate.interference import PackedSpeeds, read_packed_speeds
+from simulate.interference import PackedSpeeds, read_gavel_speeds, read_packed_speeds
 from simulate.job import Job
 from simulate.outcomes import completion_times, write_table
-from simulate.policies.lucid import Cancellation, Lucid
+from simulate.policies.lucid import LARGEST_SCORE, Cancellation, Lucid
 from simulate.replay import Scenario, replay
 from simulate.throughput import quiet_times
 from simulate.traces import read_jobs, read_nodes
 from simulate.workloads.early_exits import with_early_exits
 
-TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
-RESULTS = Path(__file__).parent / "results"
 RATES = (0.0, 0.25, 0.5, 0.75, 1.0)
 MISJUDGED = 0.3
 EARLY = 0.2
 PHILLY_NODES = 60
 PHILLY_JOBS = 20_000
+PAIRS: Mapping[str, Callable[[Path], PackedSpeeds]] = {
+    "RTX 3090 (Lucid)": lambda traces: read_packed_speeds(traces / "lucid" / "colocate_info.csv"),
+    "V100 (Gavel)": lambda traces: read_gavel_speeds(traces / "gavel" / "simulation_throughputs.json.gz", "v100"),
+}
+NONE, LUCID, BLIND = "none", "Lucid", "whatever fits"
+Case = tuple[str, str]
+"""A trace and a set of pairs."""
+Outcome = tuple[Floats, int]
+"""Completion times in seconds, sorted, and evictions."""
+Found = dict[tuple[str, float], Outcome]
+"""By packer and detection rate."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.simulate.packing", description=__doc__)
-    parser.add_argument("--traces", type=Path, default=TRACES, help="folder of the public traces")
-    parser.add_argument("--seeds", type=int, default=5)
-    wanted = parser.parse_args()
-    if not wanted.traces.is_dir():
-        raise SystemExit(f"expected public traces in {wanted.traces}; say --traces FOLDER")
-    speeds = read_packed_speeds(wanted.traces / "lucid" / "colocate_info.csv")
-    table = Table(
-        "trace", "detection rate", "JCT mean, s", "better than Lucid", "evictions", title=f"{wanted.seeds} seeds"
-    )
-    rows: list[list[object]] = []
-    for name, load in {"Venus": _venus, "Philly": _philly}.items():
-        scenarios = [load(wanted.traces, speeds, seed) for seed in range(wanted.seeds)]
-        lucid: np.ndarray[tuple[int], np.dtype[np.float64]] | None = None
-        for rate in track(RATES, name, console=Console(stderr=True), transient=True):
-            found = np.array([_run(scenario, speeds, rate, seed) for seed, scenario in enumerate(scenarios)])
-            lucid = found[:, 0] if lucid is None else lucid
-            mean, low, high = mean_and_interval(found[:, 0])
-            gain, gain_low, gain_high = mean_and_interval(lucid / found[:, 0])
-            evictions = float(found[:, 1].mean())
-            times, gains = (
-                (round(each, 1) for each in (mean, low, high)),
-                (round(each, 4) for each in (gain, gain_low, gain_high)),
-            )
-            rows.append([name, rate, *times, *gains, evictions])
-            table.add_row(
-                name,
-                f"{rate:g}",
-                f"{mean:,.0f} ({low:,.0f}-{high:,.0f})",
-                f"{gain:.3f} ({gain_low:.3f}-{gain_high:.3f}) x",
-                f"{evictions:,.0f}",
-            )
-    RESULTS.mkdir(exist_ok=True)
-    times, gains = ("JCT mean, s", "low", "high"), ("better than Lucid, times", "low", "high")
-    columns = ("trace", "detection rate", *times, *gains, "evictions")
-    write_table(RESULTS / "packing.csv", columns, rows)
-    Console().print(table)
+    made = parser(".packing", __doc__, seeds=5)
+    add_traces(made)
+    wanted = made.parse_args()
+    found: dict[Case, list[Found]] = defaultdict(list)
+    with Pool(wanted.processes) as pool:
+        answers = pool.imap(partial(_run, wanted.traces), range(wanted.seeds))
+        for answer in track(answers, "replaying", wanted.seeds, console=Console(stderr=True), transient=True):
+            for case, outcomes in answer.items():
+                found[case].append(outcomes)
+            _report(found)
+    _show(found)
 
 
-def _run(scenario: Scenario, speeds: PackedSpeeds, rate: float, seed: int) -> tuple[float, float]:
-    """Return the mean completion time in seconds and the evictions under Lucid that undoes what it sees of bad packings."""
+def _run(traces: Path, seed: int) -> dict[Case, Found]:
+    answer: dict[Case, Found] = {}
+    for pairs, read in PAIRS.items():
+        speeds = read(traces)
+        for trace, scenario in {
+            "Venus": _venus(traces, speeds, seed, drawn="Gavel" in pairs),
+            "Philly": _philly(traces, speeds, seed),
+        }.items():
+            runs = [(NONE, 0.0), *((packer, rate) for packer in (LUCID, BLIND) for rate in RATES)]
+            answer[trace, pairs] = {key: _packed(scenario, speeds, *key, seed) for key in runs}
+    return answer
+
+
+def _packed(scenario: Scenario, speeds: PackedSpeeds, packer: str, rate: float, seed: int) -> Outcome:
     jobs = [job.job_id for job in scenario.jobs]
     draws = random.Random(seed)
     misjudged = {job for job in jobs if draws.random() < MISJUDGED}
@@ -86,33 +88,107 @@ def _run(scenario: Scenario, speeds: PackedSpeeds, rate: float, seed: int) -> tu
     quiet = quiet_times([job.submit_s for job in scenario.jobs])
 
     def score(job: Job) -> int:
-        return 0 if job.job_id in misjudged else speeds.sharing_score(job.workload)
+        if packer == NONE:
+            return LARGEST_SCORE + 1
+        return 0 if packer == BLIND or job.job_id in misjudged else speeds.sharing_score(job.workload)
 
     rule = Cancellation(tracked=lambda job: job.job_id in tracked)
     result = replay(scenario, lambda: Lucid(speeds, quiet, rule, score))
-    return float(completion_times(result.runs).mean()), float(sum(run.evictions for run in result.runs))
+    return completion_times(result.runs), sum(run.evictions for run in result.runs)
 
 
-def _venus(traces: Path, _: PackedSpeeds, seed: int) -> Scenario:
+def _venus(traces: Path, speeds: PackedSpeeds, seed: int, *, drawn: bool) -> Scenario:
     folder = traces / "helios-venus"
     jobs = read_jobs(folder / "venus_2020-09_all_vcs.csv.gz")
+    if drawn:
+        jobs = _with_workloads(jobs, speeds, seed)
     return Scenario(jobs=_assumed(jobs, seed), nodes=read_nodes(folder / "vc_config.csv"))
 
 
 def _philly(traces: Path, speeds: PackedSpeeds, seed: int) -> Scenario:
-    """The first jobs of Philly on one cluster, each with a workload that was measured."""
-    draws = random.Random(seed)
-    workloads = speeds.workloads
+    """The first jobs of Philly on one cluster."""
     jobs = [
-        msgspec.structs.replace(job, partition="", workload=draws.choice(workloads))
+        msgspec.structs.replace(job, partition="")
         for job in read_jobs(traces / "philly" / "philly_jobs.csv.gz")[:PHILLY_JOBS]
     ]
-    return Scenario(jobs=_assumed(jobs, seed), nodes=[NodeSpec()] * PHILLY_NODES)
+    return Scenario(jobs=_assumed(_with_workloads(jobs, speeds, seed), seed), nodes=[NodeSpec()] * PHILLY_NODES)
+
+
+def _with_workloads(jobs: Sequence[Job], speeds: PackedSpeeds, seed: int) -> list[Job]:
+    """Which pairs fit into memory is known of the pairs; what each job has of it is not."""
+    draws = random.Random(seed)
+    return [msgspec.structs.replace(job, workload=draws.choice(speeds.workloads), memory_mib=0.0) for job in jobs]
 
 
 def _assumed(jobs: list[Job], seed: int) -> list[Job]:
     never = [msgspec.structs.replace(job, checkpoint_every_s=float("inf")) for job in jobs]
     return with_early_exits(with_history(never), EARLY, seed)
+
+
+def _rows(found: Mapping[Case, Sequence[Found]]) -> list[tuple[str, str, str, float, Floats, Floats, Floats, float]]:
+    """Return trace, pairs, packer and rate; mean completion by seed, its gain over the same packer's and over none; evictions."""
+    rows = []
+    for (trace, pairs), seeds in found.items():
+        for packer, rate in seeds[0]:
+
+            def means(key: tuple[str, float], seeds: Sequence[Found] = seeds) -> Floats:
+                return np.array([float(each[key][0].mean()) for each in seeds])
+
+            mean = means((packer, rate))
+            evictions = float(np.mean([each[packer, rate][1] for each in seeds]))
+            gains = means((packer, 0.0)) / mean, means((NONE, 0.0)) / mean
+            rows.append((trace, pairs, packer, rate, mean, *gains, evictions))
+    return rows
+
+
+def _report(found: Mapping[Case, Sequence[Found]]) -> None:
+    rows = _rows(found)
+    three = [f"{name}{part}" for name in ("JCT mean, s", "gain", "over no packing") for part in ("", " low", " high")]
+    write_table(
+        RESULTS / "packing.csv",
+        ("trace", "pairs", "packer", "detection rate", "seeds", *three, "evictions"),
+        (
+            [
+                *row[:4],
+                len(row[4]),
+                *(round(each, 4) for values in row[4:7] for each in mean_and_interval(values)),
+                row[7],
+            ]
+            for row in rows
+        ),
+    )
+    lines = {
+        f"{trace}, {pairs}": {
+            packer: [(row[3], *mean_and_interval(row[4])) for row in rows if row[:3] == (trace, pairs, packer)]
+            for packer in (NONE, LUCID, BLIND)
+        }
+        for trace, pairs in found
+    }
+    plots.sweeps(RESULTS / "packing.png", lines, "share of jobs whose speed shows", "mean completion, s")
+    curves = {
+        f"{trace}, {pairs}": {
+            label: seeds[0][key][0]
+            for label, key in {
+                NONE: (NONE, 0.0),
+                LUCID: (LUCID, 0.0),
+                f"{LUCID}, undone": (LUCID, 1.0),
+                BLIND: (BLIND, 0.0),
+                f"{BLIND}, undone": (BLIND, 1.0),
+            }.items()
+        }
+        for (trace, pairs), seeds in found.items()
+    }
+    plots.distributions(RESULTS / "packing_cdf.png", curves)
+
+
+def _show(found: Mapping[Case, Sequence[Found]]) -> None:
+    table = Table("trace", "pairs", "packer", "detected", "JCT mean, s", "gain", "over no packing", "evictions")
+    for trace, pairs, packer, rate, mean, gain, over, evictions in _rows(found):
+        cells = [f"{values[0]:,.{digits}f} ({values[1]:,.{digits}f}-{values[2]:,.{digits}f})" for values, digits in (
+            (mean_and_interval(mean), 0), (mean_and_interval(gain), 3), (mean_and_interval(over), 3)
+        )]  # fmt: skip
+        table.add_row(trace, pairs, packer, f"{rate:g}", *cells, f"{evictions:,.0f}")
+    Console(width=160).print(table)
 
 
 if __name__ == "__main__":

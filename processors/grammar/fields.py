@@ -154,7 +154,7 @@ def _rate_or_period(index: int, name: str, unit: str) -> Slot | None:
     if unit and (period := units.sample_period(unit)) is not None:
         return Slot(index, Meaning.PERIOD, name, period, units.SAMPLES)
     if unit == "/s":
-        return Slot(index, Meaning.RATE, name, 1.0, units.SAMPLES)
+        return Slot(index, Meaning.RATE, name, 1.0, units.UNNAMED)
     if unit and (rate := units.rate(unit)):
         device = "/gpu" if units.per_device(name) and not rate.unit.endswith("/gpu") else ""
         return Slot(index, Meaning.RATE, name, rate.scale, rate.unit + device)

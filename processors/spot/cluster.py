@@ -42,6 +42,10 @@ class SpotJob(Protocol):
     def unsaved_s(self) -> float:
         """Seconds of work since its last durable checkpoint, or since its start if there is none."""
 
+    @property
+    def evictions(self) -> int:
+        """How often it was evicted so far."""
+
 
 class Node(Protocol):
     """A node that is up."""
@@ -98,6 +102,7 @@ class RunningSpotJob(msgspec.Struct, frozen=True):
     job_id: str
     gpus: Mapping[int, float]
     unsaved_s: float
+    evictions: int = 0
 
 
 class NodeState(msgspec.Struct, frozen=True, kw_only=True):

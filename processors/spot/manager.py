@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from processors.spot.cluster import Node, Request
+from eviction import Capacity, Need, Share, least_loss, weigh
+from processors.spot.cluster import Node, Request, suits
 from processors.spot.estimator import DemandEstimator, DemandForecast, Estimator
 from processors.spot.placement import choose_node
-from processors.spot.preemption import SpotHistory, VictimRule, most_wasteful_stay, preempt
+from processors.spot.preemption import SpotHistory, preempt
 from processors.spot.quota import inventory, next_safety, spot_quota
 from processors.spot.scheduler import order
 from processors.spot.settings import HOUR, GfsSettings
@@ -67,6 +68,12 @@ class ClusterView(QuotaView, Protocol):
     def nodes(self) -> Sequence[Node]:
         """Return all nodes that are up."""
 
+    def capacity_of(self, index: int) -> Capacity:
+        """Return what a node has."""
+
+    def held(self) -> Mapping[str, Mapping[str, Share]]:
+        """Return what each job holds, by id and the number of the node as text."""
+
 
 @dataclass(frozen=True)
 class SpotQuota:
@@ -96,7 +103,6 @@ class Gfs:
         start: The date and hour of second 0.
         settings: Parameters.
         estimator: Who forecasts.
-        rule: Which spot jobs of a node go.
 
     Attributes:
         safety: The safety coefficient eta of Eq. 10, as of the last update.
@@ -107,12 +113,10 @@ class Gfs:
         start: datetime = datetime(2024, 1, 1),
         settings: GfsSettings = GfsSettings(),  # noqa: B008 -- frozen
         estimator: Estimator | None = None,
-        rule: VictimRule = most_wasteful_stay,
     ) -> None:
         self.settings = settings
         self.safety = 1.0
         self._estimator = estimator or DemandEstimator(start)
-        self._rule = rule
 
     def order(self, request: Request, submit_s: float) -> tuple[float, ...]:
         """Return what waiting jobs are sorted by. See `scheduler.order`."""
@@ -149,12 +153,14 @@ class Gfs:
     def evictions(self, view: ClusterView, request: Request) -> tuple[Sequence[str], Sequence[int]] | None:
         """Return who goes for a high-priority job, and the node of each of its pods then (Algorithm 2); None where nothing helps."""
         history = SpotHistory(view.spot_ended, view.spot_evicted, view.capacity * max(view.now, HOUR))
-        plan = preempt(view.nodes(), request, history, self.settings, self._rule)
+        plan = preempt(view.nodes(), request, history, self.settings)
         return None if plan is None else (plan.victims, plan.nodes)
 
 
 class BoundedWaitGfs(Gfs):
     """GFS whose quota holds as long as nobody waits too long for it, and whose spot jobs come smallest first. Beyond GFS.
+
+    Who goes is chosen by the search and the weights that the live bridge has (`eviction`), not by Algorithm 2.
 
     In GFS no feedback helps where the inventory is 0: eta times 0 is 0, and spot jobs wait for days beside idle GPUs. Here, while a spot
     job has waited for longer than the threshold theta, spot jobs may have all GPUs that are idle: an eviction that may come is then
@@ -172,3 +178,13 @@ class BoundedWaitGfs(Gfs):
         if found.longest_wait_s > self.settings.long_wait_s:
             return replace(found, gpus=view.idle + view.spot_gpus)
         return found
+
+    def evictions(self, view: ClusterView, request: Request) -> tuple[Sequence[str], Sequence[int]] | None:
+        """Return who goes, as the bridge would choose, and the node of each pod then; None where nothing helps."""
+        nodes = [node for node in view.nodes() if suits(node, request)]
+        jobs = {job.job_id: job for node in nodes for job in node.spot}
+        losses = {name: weigh(job.unsaved_s, sum(job.gpus.values()), job.evictions) for name, job in jobs.items()}
+        capacities = {str(node.index): view.capacity_of(node.index) for node in nodes}
+        need = Need(nodes=request.pods, gpus=request.gpus, stacked=True)
+        found = least_loss(need, capacities, view.held(), losses)
+        return None if found is None else (sorted(found.victims), [int(name) for name in found.nodes])

@@ -1,7 +1,7 @@
 """Which spot jobs go for a high-priority job, at least waste (GFS, Algorithm 2 and Eq. 17 to 19)."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -52,10 +52,6 @@ def cost(victims: Collection[SpotJob], history: SpotHistory, settings: GfsSettin
     return rate + settings.waste_weight * wasted
 
 
-VictimRule = Callable[[Sequence[SpotJob], Sequence[int], int], list[SpotJob]]
-"""Says who of a node's spot jobs goes, given the GPUs that each has there and how many of them may stay in use."""
-
-
 def most_wasteful_stay(jobs: Sequence[SpotJob], given: Sequence[int], surplus: int) -> list[SpotJob]:
     """Return who goes: the most wasteful to evict are taken back first, as long as the others suffice (Algorithm 2)."""
     going = []
@@ -67,31 +63,11 @@ def most_wasteful_stay(jobs: Sequence[SpotJob], given: Sequence[int], surplus: i
     return going
 
 
-def fewest_go(jobs: Sequence[SpotJob], given: Sequence[int], surplus: int) -> list[SpotJob]:
-    """Return who goes: the fewest that suffice, and of such sets the one of least waste. Beyond GFS.
-
-    Algorithm 2 keeps a wasteful job at the price of several others, though each of them weighs more in Eq. 19 than its waste does. Jobs
-    times GPUs steps.
-    """
-    need = sum(given) - surplus
-    best: dict[int, tuple[int, float, tuple[int, ...]]] = {0: (0, 0.0, ())}
-    order = sorted((k for k in range(len(jobs)) if given[k]), key=lambda k: jobs[k].job_id)
-    for k in order:
-        for freed, (count, wasted, chosen) in sorted(best.items(), reverse=True):
-            if freed < need:
-                reached = min(need, freed + given[k])
-                found = count + 1, wasted + waste(jobs[k]), (*chosen, k)
-                if reached not in best or found < best[reached]:
-                    best[reached] = found
-    return [jobs[k] for k in best[max(0, need)][2]]
-
-
 def preempt(
     nodes: Sequence[Node],
     request: Request,
     history: SpotHistory,
     settings: GfsSettings,
-    rule: VictimRule = most_wasteful_stay,
 ) -> Preemption | None:
     """Return who goes for a high-priority job, and where its pods go then; None where evictions do not help.
 
@@ -104,7 +80,6 @@ def preempt(
         request: The high-priority job.
         history: What became of spot jobs.
         settings: Parameters.
-        rule: Who goes on one node.
     """
     spare: dict[int, float] = defaultdict(float)
     victims: dict[str, SpotJob] = {}
@@ -113,7 +88,7 @@ def preempt(
     for _ in range(request.pods):
         best: tuple[tuple[float, int], Node, list[SpotJob]] | None = None
         for node in candidates:
-            going = _going(node, needed(request), spare, victims, rule)
+            going = _going(node, needed(request), spare, victims)
             if going is None:
                 continue
             rank = (cost(going, history, settings) if going else -1.0, node.index)
@@ -131,16 +106,14 @@ def preempt(
     return Preemption(_wanted(victims, nodes, chosen, needed(request)), tuple(chosen))
 
 
-def _going(
-    node: Node, need: int, spare: Mapping[int, float], already: Mapping[str, SpotJob], rule: VictimRule
-) -> list[SpotJob] | None:
+def _going(node: Node, need: int, spare: Mapping[int, float], already: Mapping[str, SpotJob]) -> list[SpotJob] | None:
     """Return who of a node goes for one pod; None where that is not enough."""
     jobs = [job for job in node.spot if job.job_id not in already]
     given = [_whole(job.gpus.get(node.index, 0.0)) for job in jobs]
     surplus = int(node.idle + spare.get(node.index, 0.0) + sum(given) - need)
     if surplus < 0:
         return None
-    return [] if surplus >= sum(given) else rule(jobs, given, surplus)
+    return [] if surplus >= sum(given) else most_wasteful_stay(jobs, given, surplus)
 
 
 def _wanted(victims: Mapping[str, SpotJob], nodes: Sequence[Node], chosen: Sequence[int], need: int) -> tuple[str, ...]:

@@ -1,48 +1,13 @@
 """What waits and what runs, as a scheduler shows it at one moment: what the choice of whom to evict rests on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from eviction import WHOLE, Need, Share
 
 from .base import JobView, NodeView
 
-WHOLE = 1.0 - 1e-9
-"""A GPU of which this much is free is free as a whole: parts of a GPU are fractions, and their sum is rounded."""
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What a job asks for, or holds, on one node.
-
-    Attributes:
-        cpus: Number of CPUs.
-        memory: In MB.
-        gpus: Part of each GPU that it holds, by index, 0 to 1.
-    """
-
-    cpus: float = 0.0
-    memory: float = 0.0
-    gpus: Mapping[int, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """What a job that waits asks for.
-
-    Attributes:
-        nodes: Number of nodes.
-        cpus: CPUs on each of them.
-        memory: MB on each of them.
-        gpus: GPUs on each of them; 1.5 is a whole one and half of another.
-        required: Nodes that it asks for by name.
-        exclusive: Nobody else may be on them.
-    """
-
-    nodes: int = 1
-    cpus: float = 0.0
-    memory: float = 0.0
-    gpus: float = 0.0
-    required: tuple[str, ...] = ()
-    exclusive: bool = False
+__all__ = ["WHOLE", "Capacity", "Need", "Queue", "RunningJob", "Share", "WaitingJob"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
 """Evictions in favour of jobs that wait: the policy, what a job would lose, and the choice of whom it hits."""
 
+from eviction import Placement
+
 from .look import Preemption
 from .losses import Loss, loss_of
 from .policy import POLICY, PreemptionFacts, decide
-from .victims import Placement, VictimChoice, least_loss
+from .victims import VictimChoice, least_loss
 
 __all__ = [
     "POLICY",

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from eviction import weigh
 from records import Checkpoint
 from scheduler_bridge.actuators import RunningJob
-
-RESTART = 120.0
-"""Seconds that every stop costs besides the work that is not saved: to leave, to wait, to load. Two small jobs cost more than one."""
 
 SILENT = 7200.0
 """Seconds that a job which reports no checkpoint counts at most. It would lose all since its start; but were that what counts, it would
@@ -45,4 +43,4 @@ def loss_of(job: RunningJob, saves: Mapping[str, Checkpoint], evictions: int, no
     since = max(saved.since, job.since) if saved else job.since
     unsaved = max(0.0, now - since)
     counted = unsaved if saved and saved.attempt == job.view.attempt else min(unsaved, SILENT)
-    return Loss(unsaved, saved, (counted + RESTART) * (job.gpus or 1.0) * 2**evictions)
+    return Loss(unsaved, saved, weigh(counted, job.gpus, evictions))

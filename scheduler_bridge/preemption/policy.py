@@ -3,13 +3,14 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from eviction import Placement
 from records import Action, Checkpoint, Decision, decision_id
 from scheduler_bridge.actuators import Queue, RunningJob, SchedulerJobState, SchedulerNodeState, WaitingJob
 from scheduler_bridge.selectors import matches_any
 from scheduler_bridge.settings import BridgeSettings
 
 from .losses import Loss, loss_of
-from .victims import Placement, VictimChoice, least_loss
+from .victims import VictimChoice, least_loss
 
 POLICY = "evict-for-waiting-job"
 

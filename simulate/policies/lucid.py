@@ -129,6 +129,7 @@ class Lucid:
     def _suits(self, run: Run, service: float, host: Run) -> bool:
         return (
             host.job.memory_mib + run.job.memory_mib < GPU_MEMORY_MIB
+            and self._speeds.can_share(run.job.workload, host.job.workload)
             and self._score(run.job) + self._score(host.job) <= LARGEST_SCORE
             and service <= 2 * _service(host)
         )

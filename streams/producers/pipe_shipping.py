@@ -122,10 +122,12 @@ class _Stream:
         if isinstance(item, Block):
             self._add(self._splitter.feed(item.data, item.time), now)
             return
-        self._add(self._splitter.finish(), now)
+        begun = self._splitter.finish()
+        self._add(begun, now)
         self.ship(self.chunker.flush())
         self._splitter.skip(item.size, item.newlines)
-        self._shipper.lose(self._source, max(item.newlines, 1))
+        # The first newline of the gap ends a line whose beginning went on, or was counted, as a piece.
+        self._shipper.lose(self._source, max(item.newlines - len(begun.lines), 1))
 
     def finish(self, now: float) -> None:
         self._add(self._splitter.finish(), now)

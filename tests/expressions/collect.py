@@ -4,7 +4,7 @@ import ast
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -54,11 +54,11 @@ class NotKnown(Exception):
     """An expression that is made while the product runs, so that nobody can measure it beforehand."""
 
 
-def expressions() -> list[Expression]:
-    """Return all expressions of all packages."""
+def expressions(packages: Sequence[str] = PACKAGES) -> list[Expression]:
+    """Return all expressions of `packages`."""
     found: dict[str, Expression] = {}
     used: dict[str, set[str]] = {}
-    modules = list(_modules())
+    modules = list(_modules(packages))
     for module in modules:
         for name, pattern in _held(module):
             place = f"{module.__name__}.{name}"
@@ -79,8 +79,8 @@ def expressions() -> list[Expression]:
     return sorted(found.values(), key=lambda each: each.place)
 
 
-def _modules() -> Iterator[ModuleType]:
-    for package in PACKAGES:
+def _modules(packages: Sequence[str]) -> Iterator[ModuleType]:
+    for package in packages:
         root = importlib.import_module(package)
         yield root
         for info in pkgutil.walk_packages(root.__path__, f"{package}."):

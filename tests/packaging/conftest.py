@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
     "records",
     "resilience",
+    "eviction",
     "scheduler_clients",
     "streams",
     "processors",

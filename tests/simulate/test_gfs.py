@@ -50,3 +50,12 @@ def test_small_spot_jobs_go_first_where_waits_are_bounded() -> None:
     runs = run(jobs, Managed(BoundedWaitGfs()), [8])
     assert runs["small"].first_start == 1200
     assert (runs["wide"].first_start or 0) > 1200
+
+
+def test_a_shared_gpu_is_freed_by_all_who_share_it() -> None:
+    # Algorithm 2 counts whole GPUs and leaves the high-priority job waiting; the bridge's search knows parts.
+    halves = [spot(name, 0, 5000, 0.5, checkpoint_every_s=100) for name in ("one", "other")]
+    runs = run([*halves, job("high", 250, 50, 8)], Managed(BoundedWaitGfs()), [8])
+    assert {name: each.evictions for name, each in runs.items()} == {"one": 1, "other": 1, "high": 0}
+    assert runs["high"].first_start == 250 + 30
+    assert run([*halves, job("high", 250, 50, 8)], Managed(Gfs()), [8])["high"].evictions == 0

@@ -161,6 +161,16 @@ def test_a_fault_ends_the_jobs_of_its_node_alone() -> None:
     assert (runs["elsewhere"].faults, runs["elsewhere"].ended) == (0, 300)
 
 
+def test_a_job_that_its_owner_submits_again_waits_for_that() -> None:
+    events = [NodeEvent(at_s=100, node=0, up=False), NodeEvent(at_s=110, node=0, up=True)]
+    simulation = Simulation(
+        Cluster([NodeSpec(gpus=4)]), [job("there", 0, 300, 4)], fifo(), node_events=events, resubmit_s=lambda _: 500
+    )
+    (run_,) = simulation.run()
+    # All of its 100 s are lost; it is queued again at 600, restarts for 40 s, and its owner's absence is no wait in the queue.
+    assert (run_.faults, run_.lost, run_.ended, run_.queued) == (1, 100, 600 + 40 + 300, 0)
+
+
 def test_a_job_that_saves_by_itself_loses_little_to_a_fault() -> None:
     events = [NodeEvent(at_s=100, node=0, up=False), NodeEvent(at_s=101, node=0, up=True)]
     runs = run([job("saving", 0, 300, checkpoint_every_s=30)], fifo(), [1], Costs(), events)

@@ -5,8 +5,9 @@ from typing import Protocol
 
 import msgspec
 
+from eviction import Capacity, Share
 from simulate.cluster import Cluster
-from simulate.job import Job, JobClass, Run
+from simulate.job import Job, JobClass, Run, Slice
 from simulate.policies.spot.base import GRACE_S, SpotPolicy
 from simulate.policies.spot.eviction import EvictionPlan
 from simulate.policies.spot.state import HOUR, SpotState, longest_wait
@@ -44,12 +45,14 @@ class SpotJobView(msgspec.Struct, frozen=True):
         gpus: GPUs of it, by node.
         started_s: When its present run started.
         unsaved_s: Seconds of work since its last checkpoint: t less t-check of GFS, Eq. 17.
+        evictions: How often it was evicted so far.
     """
 
     job_id: str
     gpus: Mapping[int, float]
     started_s: float
     unsaved_s: float
+    evictions: int
 
 
 class NodeView(msgspec.Struct, frozen=True):
@@ -76,6 +79,20 @@ class NodeView(msgspec.Struct, frozen=True):
     evictions_1h: int
     evictions_24h: int
     spot: Sequence[SpotJobView]
+
+
+class NodeCapacity(msgspec.Struct, frozen=True):
+    """What a node has: GPUs. The simulator knows of nothing else.
+
+    Attributes:
+        gpus: GPUs in it.
+        cpus: None are asked for.
+        memory: None is asked for.
+    """
+
+    gpus: int
+    cpus: float = 0.0
+    memory: float = 0.0
 
 
 class ClusterView:
@@ -163,6 +180,14 @@ class ClusterView:
         """Return all nodes that are up."""
         return [self.node(node.index) for node in self._cluster.nodes if node.up]
 
+    def capacity_of(self, index: int) -> Capacity:
+        """Return what a node has."""
+        return NodeCapacity(self._state.nodes[index].gpus)
+
+    def held(self) -> Mapping[str, Mapping[str, Share]]:
+        """Return what each job holds, by id and the number of the node as text."""
+        return {name: _shares(pieces) for name, pieces in self._state.placements()}
+
     def nodes_with_spot(self) -> Sequence[int]:
         """Return the nodes that are up and have spot jobs."""
         return [node.index for node in self._state.nodes if node.spot and self._cluster.nodes[node.index].up]
@@ -171,7 +196,7 @@ class ClusterView:
         gpus: dict[int, float] = {}
         for piece in run.placement:
             gpus[piece.node] = gpus.get(piece.node, 0.0) + len(piece.gpus) * piece.share
-        return SpotJobView(run.job.job_id, gpus, run.started, run.unsaved(self.now))
+        return SpotJobView(run.job.job_id, gpus, run.started, run.unsaved(self.now), run.evictions)
 
 
 class SpotManager(Protocol):
@@ -244,6 +269,13 @@ class Managed(SpotPolicy):
 
     def _view(self, cluster: Cluster) -> ClusterView:
         return ClusterView(cluster, self.state, self.waiting_spot, self.now)
+
+
+def _shares(placement: Sequence[Slice]) -> Mapping[str, Share]:
+    gpus: dict[str, dict[int, float]] = {}
+    for piece in placement:
+        gpus.setdefault(str(piece.node), {}).update(dict.fromkeys(piece.gpus, piece.share))
+    return {node: Share(gpus=parts) for node, parts in gpus.items()}
 
 
 def _request(job: Job) -> PodRequest:

@@ -1,7 +1,7 @@
 """What policies for spot jobs look at: who is on which node, what was evicted, what each organisation asked for."""
 
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from simulate.cluster import Cluster
 from simulate.job import JobClass, Run, Slice
@@ -93,7 +93,7 @@ class SpotState:
         self.demand: dict[str, Demand] = defaultdict(Demand)
         self.demand.update({user: Demand(hours) for user, hours in (past or {}).items()})
         self._past: tuple[int, int, dict[str, list[float]]] | None = None
-        self._placed: dict[int, tuple[Slice, ...]] = {}
+        self._placed: dict[int, tuple[str, tuple[Slice, ...]]] = {}
         self._starts: deque[float] = deque()
         self._evictions: deque[float] = deque()
 
@@ -113,7 +113,7 @@ class SpotState:
     def note_start(self, run: Run, now: float) -> None:
         """Note a start."""
         spot = run.job.job_class is JobClass.SPOT
-        self._placed[run.order] = run.placement
+        self._placed[run.order] = run.job.job_id, run.placement
         for piece in run.placement:
             node, gpus = self.nodes[piece.node], len(piece.gpus) * piece.share
             if spot:
@@ -129,7 +129,7 @@ class SpotState:
     def note_end(self, run: Run) -> None:
         """Note that a job has no GPUs any more; no matter if that was noted before."""
         spot = run.job.job_class is JobClass.SPOT
-        for piece in self._placed.pop(run.order, ()):
+        for piece in self._placed.pop(run.order, ("", ()))[1]:
             node, gpus = self.nodes[piece.node], len(piece.gpus) * piece.share
             if spot:
                 node.spot_gpus -= gpus
@@ -137,6 +137,10 @@ class SpotState:
                 self.spot_gpus -= gpus
             else:
                 node.hp_gpus -= gpus
+
+    def placements(self) -> Iterable[tuple[str, tuple[Slice, ...]]]:
+        """Return every job that has GPUs, and which."""
+        return self._placed.values()
 
     def note_eviction(self, run: Run, now: float) -> None:
         """Note that a spot job is evicted."""

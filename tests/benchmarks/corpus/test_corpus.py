@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.corpus import capture
 from benchmarks.corpus.label import load_rules, rule_of, text_of
-from benchmarks.corpus.plan import BLIND, BLIND_LOGS, HERE, LOGS, PROJECT, SPLITS, load
+from benchmarks.corpus.plan import BLIND, BLIND_LOGS, HERE, LOGS, PROJECT, SPLITS, Framework, load
 
 FOLDERS = sorted(path.parent for logs in (LOGS, BLIND_LOGS) for path in logs.glob("*/*/truth.json"))
 NUMBER = re.compile(r"\d+\.?\d*(?:[eE][-+]?\d+)?")
@@ -24,12 +24,21 @@ def folder(request) -> Path:
     return request.param
 
 
+@pytest.fixture(scope="module")
+def frameworks() -> dict[str, Framework]:
+    return load()[1]
+
+
+@pytest.fixture(scope="module")
+def all_rules() -> dict:
+    return load_rules()
+
+
 def truth_of(folder: Path) -> dict:
     return json.loads((folder / "truth.json").read_text())
 
 
-def test_every_set_up_that_is_planned_has_its_log_and_no_other() -> None:
-    _, frameworks = load()
+def test_every_set_up_that_is_planned_has_its_log_and_no_other(frameworks: dict[str, Framework]) -> None:
     planned = {f"{name}/{setup}" for name, each in frameworks.items() for setup in each.setups}
     assert {f"{each.parent.name}/{each.name}" for each in FOLDERS} == planned
     assert {
@@ -38,14 +47,12 @@ def test_every_set_up_that_is_planned_has_its_log_and_no_other() -> None:
     assert {each.parent for each in FOLDERS} == {each.logs for each in frameworks.values()}
 
 
-def test_there_are_enough_frameworks_and_each_has_its_program() -> None:
-    _, frameworks = load()
+def test_there_are_enough_frameworks_and_each_has_its_program(frameworks: dict[str, Framework]) -> None:
     assert len(frameworks) >= 25
     assert all(each.program.exists() for each in frameworks.values())
 
 
-def test_a_framework_is_in_one_split_and_none_is_too_small() -> None:
-    _, frameworks = load()
+def test_a_framework_is_in_one_split_and_none_is_too_small(frameworks: dict[str, Framework]) -> None:
     counts = Counter(each.split for each in frameworks.values())
     assert set(counts) <= set(SPLITS)
     assert all(count >= 12 for count in counts.values())
@@ -68,8 +75,7 @@ def text_of_bytes(folder: Path) -> bytes:
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
-def test_truth_and_versions_stand_beside_a_log(folder: Path) -> None:
-    _, frameworks = load()
+def test_truth_and_versions_stand_beside_a_log(folder: Path, frameworks: dict[str, Framework]) -> None:
     truth, framework = truth_of(folder), frameworks[folder.parent.name]
     assert (truth["framework"], truth["setup"]) == (folder.parent.name, folder.name)
     assert truth["step_time_s"] > 0
@@ -104,11 +110,11 @@ def test_no_name_of_host_person_or_path_stays(folder: Path) -> None:
     assert not re.search(r"\b(?!user@example\.org)[\w.+-]+@[\w-]+\.(com|org|net|io|edu)\b", text)
 
 
-def test_labels_name_lines_that_their_rules_cover(folder: Path) -> None:
+def test_labels_name_lines_that_their_rules_cover(folder: Path, all_rules: dict) -> None:
     labels = folder / "labels.tsv"
     if not labels.exists():
         pytest.skip("no line of this log is labelled")
-    all_rules, lines = load_rules(), text_of(folder).split("\n")
+    lines = text_of(folder).split("\n")
     rules = all_rules.get(folder.parent.name, all_rules[""])
     for row in labels.read_text().splitlines()[1:]:
         number, label, _ = row.split("\t", 2)
@@ -123,8 +129,7 @@ def test_there_are_enough_labels() -> None:
     assert {row.split("\t")[1] for row in rows} >= {"progress", "warning", "other"}
 
 
-def test_blind_logs_lie_apart_from_those_that_exemplars_are_made_of() -> None:
-    _, frameworks = load()
+def test_blind_logs_lie_apart_from_those_that_exemplars_are_made_of(frameworks: dict[str, Framework]) -> None:
     blind = {name for name, each in frameworks.items() if each.split == BLIND}
     assert blind == {path.name for path in BLIND_LOGS.glob("*")}
     assert not blind & {path.name for path in LOGS.iterdir()}

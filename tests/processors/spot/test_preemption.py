@@ -1,13 +1,11 @@
 from collections import Counter
-from itertools import combinations
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from processors.spot.cluster import NodeState, PodRequest, RunningSpotJob, needed
 from processors.spot.placement import place
-from processors.spot.preemption import SpotHistory, cost, fewest_go, most_wasteful_stay, preempt, waste
+from processors.spot.preemption import SpotHistory, cost, preempt, waste
 from processors.spot.scheduler import order, schedule
 from processors.spot.settings import GfsSettings
 from tests.processors.spot.cases import cluster, clusters, requests
@@ -34,36 +32,6 @@ def test_the_most_wasteful_stay_where_others_suffice() -> None:
     plan = preempt(cluster(jobs, [0]), PodRequest(1, 4), HISTORY, SETTINGS)
     assert plan is not None
     assert plan.victims == ("young",)
-
-
-def test_the_fewest_go_though_more_is_wasted() -> None:
-    jobs = [job("wide", {0: 4}, 3000), *(job(name, {0: 1}, 10) for name in "abcd")]
-    # 4 GPUs are needed: Algorithm 2 keeps `wide`, the most wasteful, and four others go for it.
-    assert [each.job_id for each in most_wasteful_stay(jobs, [4, 1, 1, 1, 1], 4)] == ["a", "b", "c", "d"]
-    assert [each.job_id for each in fewest_go(jobs, [4, 1, 1, 1, 1], 4)] == ["wide"]
-
-
-def test_of_equally_many_those_of_least_waste_go() -> None:
-    jobs = [job("long", {0: 2}, 3000), job("saved", {0: 2}, 10), job("share", {0: 0.5}, 0), job("more", {0: 4}, 20)]
-    assert [each.job_id for each in fewest_go(jobs, [2, 2, 0, 4], 6)] == ["saved"]
-    assert [each.job_id for each in fewest_go(jobs, [2, 2, 0, 4], 5)] == ["more"]  # 3 GPUs: one job of 4, not two of 2
-
-
-@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 5000)), max_size=7), st.data())
-def test_no_set_of_fewer_or_of_less_waste_suffices(drawn: list[tuple[int, int]], data: st.DataObject) -> None:
-    jobs = [job(str(number), {0: gpus}, unsaved) for number, (gpus, unsaved) in enumerate(drawn)]
-    given_gpus = [gpus for gpus, _ in drawn]
-    surplus = data.draw(st.integers(0, sum(given_gpus)))
-    found = fewest_go(jobs, given_gpus, surplus)
-    need = sum(given_gpus) - surplus
-    enough = [
-        (len(some), sum(waste(jobs[k]) for k in some))
-        for count in range(len(jobs) + 1)
-        for some in combinations(range(len(jobs)), count)
-        if sum(given_gpus[k] for k in some) >= need
-    ]
-    assert sum(each.gpus[0] for each in found) >= need
-    assert (len(found), sum(waste(each) for each in found)) == min(enough)
 
 
 def test_the_node_of_least_cost_is_taken() -> None:

@@ -1,46 +1,64 @@
-"""Who is evicted live and who in the simulator: two searches, one measure."""
+"""The same cluster, seen by the live bridge and by the simulator's manager: the same victims."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processors.spot.cluster import NodeState, RunningSpotJob
-from processors.spot.cluster import PodRequest as Request
-from processors.spot.preemption import SpotHistory, preempt, waste
-from processors.spot.settings import GfsSettings
-from scheduler_bridge.actuators import Need
+from eviction import Need, weigh
+from processors.spot.manager import BoundedWaitGfs
+from scheduler_bridge.actuators import RunningJob
 from scheduler_bridge.preemption import least_loss
+from simulate.cluster import Cluster, NodeSpec
+from simulate.job import Job, JobClass, Run, Status
+from simulate.policies.spot.managed import ClusterView, PodRequest
+from simulate.policies.spot.state import SpotState
 
 from .queues import node, queue, runs
 
 GPUS = 4
-WASTE_ALONE = GfsSettings(waste_weight=1e9)
-"""The weight of Eq. 19 at which the number of victims no longer counts."""
+NOW = 6000.0
 
 
-@settings(max_examples=300)
+@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 5000)), max_size=4), min_size=1, max_size=3),
     st.integers(1, GPUS),
 )
-def test_where_gpus_alone_matter_the_live_choice_wastes_no_more(spot: list[list[tuple[int, int]]], wanted: int) -> None:
-    jobs, nodes, held, capacities = {}, [], [], []
+def test_bridge_and_simulator_choose_the_same_victims(spot: list[list[tuple[int, int]]], wanted: int) -> None:
+    cluster, state = Cluster([NodeSpec(gpus=GPUS)] * len(spot)), SpotState()
+    state.know(cluster)
+    held: list[RunningJob] = []
+    losses: dict[str, float] = {}
     for index, here in enumerate(spot):
-        free, first, mine = GPUS, 0, []
+        first = 0
         for number, (gpus, unsaved) in enumerate(here):
-            if gpus > free:
+            if first + gpus > GPUS:
                 continue
-            job = RunningSpotJob(f"{index}-{number}", {index: float(gpus)}, float(unsaved))
-            jobs[job.job_id] = job
-            mine.append(job)
-            held.append(runs(job.job_id, f"n{index}", gpus, spot=True, first=first))
-            free, first = free - gpus, first + gpus
-        nodes.append(NodeState(index=index, gpus=GPUS, idle=free, spot_gpus=GPUS - free, spot=mine))
-        capacities.append(node(f"n{index}", GPUS))
-    simulated = preempt(nodes, Request(pods=1, gpus=wanted), SpotHistory(0, 0, 1.0), WASTE_ALONE)
-    losses = {name: waste(job) for name, job in jobs.items()}
-    allowed = [each.view.node for each in capacities]
-    live = least_loss(Need(gpus=wanted), queue(*held, nodes=tuple(capacities)), allowed, losses)
-    assert simulated is not None
+            name = f"{index}-{number}"
+            run = Run(_never_saves(name, gpus), order=len(held))
+            run.placement = (cluster.take(index, gpus),)
+            run.status, run.started, run.since = Status.RUNNING, NOW - unsaved, NOW - unsaved
+            state.note_start(run, NOW - unsaved)
+            held.append(runs(name, str(index), gpus, spot=True, first=first))
+            losses[name] = weigh(unsaved, gpus, 0)
+            first += gpus
+    capacities = tuple(node(str(index), GPUS) for index in range(len(spot)))
+    live = least_loss(
+        Need(gpus=wanted), queue(*held, nodes=capacities), [str(each) for each in range(len(spot))], losses
+    )
+    view = ClusterView(cluster, state, (), NOW)
+    simulated = BoundedWaitGfs().evictions(view, PodRequest("high", 1, wanted, "", spot=False))
     assert live is not None
-    assert live.loss <= sum(waste(jobs[name]) for name in simulated.victims)
-    assert bool(live.victims) == bool(simulated.victims)
+    assert simulated is not None
+    assert frozenset(simulated[0]) == live.victims
+    assert [str(each) for each in simulated[1]] == list(live.nodes)
+
+
+def _never_saves(name: str, gpus: int) -> Job:
+    return Job(
+        job_id=name,
+        submit_s=0,
+        duration_s=10_000,
+        gpus=gpus,
+        job_class=JobClass.SPOT,
+        checkpoint_every_s=float("inf"),
+    )

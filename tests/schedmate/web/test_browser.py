@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
@@ -14,9 +15,11 @@ from tests.schedmate.web.history import HOSTILE, LINE, write
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded, embedded
 
+if TYPE_CHECKING:
+    from playwright import sync_api as playwright
+
 __all__ = ["embedded"]
 
-playwright = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.slow,
@@ -41,7 +44,8 @@ VIEWS = (
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator["playwright.Browser"]:
-    with playwright.sync_playwright() as started:
+    library = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
+    with library.sync_playwright() as started:
         # Inside a container Chromium has no sandbox of its own; it sees only this page.
         browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser

@@ -1,0 +1,32 @@
+"""The options of these commands."""
+
+import argparse
+from pathlib import Path
+
+NODES_HELP = "nodes and jobs, over the {} nodes of the paper (default 0.25)"
+TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
+
+
+def parser(module: str, description: str | None, seeds: int) -> argparse.ArgumentParser:
+    """Return a parser that knows what all commands have."""
+    made = argparse.ArgumentParser(prog=f"python -m benchmarks.simulate{module}", description=description)
+    made.add_argument("--seeds", type=int, default=seeds, help=f"draws of all that is random (default {seeds})")
+    made.add_argument("--processes", type=int, default=2, help="seeds that run side by side (default 2)")
+    return made
+
+
+def add_cluster(made: argparse.ArgumentParser, nodes: int) -> None:
+    """Let the user say how large a synthetic workload is."""
+    made.add_argument("--days", type=float, default=3, help="days whose jobs count (default 3)")
+    made.add_argument("--scale", type=float, default=0.25, help=NODES_HELP.format(nodes))
+
+
+def add_traces(made: argparse.ArgumentParser) -> None:
+    """Let the user say where the public traces are."""
+    made.add_argument("--traces", type=_folder, default=TRACES, help="folder of the public traces")
+
+
+def _folder(name: str) -> Path:
+    if not (folder := Path(name)).is_dir():
+        raise argparse.ArgumentTypeError(f"expected public traces in {name}; say --traces FOLDER")
+    return folder
