@@ -76,7 +76,8 @@ class Pages:
         if form == "json":
             return as_json(known)
         if form == "csv":
-            return as_csv("cluster", jobs.COLUMNS, _values(overview.trouble[: jobs.EXPORTED], jobs.COLUMNS))
+            trouble = jobs.with_pace(self._database, overview.trouble[: jobs.EXPORTED])
+            return as_csv("cluster", jobs.COLUMNS, _values(trouble, jobs.COLUMNS))
         return render(request, "cluster.html", cluster=known, days=DAYS, minutes=RECENT_MINUTES, age_s=age_s)
 
     def jobs(self, request: Request, form: Form = "html") -> Response:
