@@ -46,4 +46,4 @@ def exported(settings: ServiceSettings, command: str) -> Iterator[Spans | None]:
     try:
         yield take
     finally:
-        sender.shutdown()
+        sender.shutdown()  # type: ignore[no-untyped-call]  # the library says nothing of its type
