@@ -32,6 +32,11 @@ class Lines(Record, frozen=True, kw_only=True):
     after_ms: list[int] = []
     cut: list[int] = []
 
+    @property
+    def last_arrival(self) -> float:
+        """When the last piece arrived, in seconds since 1970."""
+        return self.time + (self.after_ms[-1] / 1000 if self.after_ms else 0.0)
+
 
 class LogChunk(Lines, frozen=True, kw_only=True):
     """What one stream of one rank of a job printed. Key: the job.

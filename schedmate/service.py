@@ -11,16 +11,19 @@ import structlog
 from schedmate import logging
 from schedmate.settings import ServiceSettings, Settings, SettingsError
 from schedmate.telemetry import Telemetry
+from schedmate.traces import exported
+from streams.spans import Spans
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass
 class Service:
-    """A running command. `stop` is set on SIGINT and SIGTERM."""
+    """A running command. `stop` is set on SIGINT and SIGTERM. `spans` takes what traces hold; None where they go nowhere."""
 
     telemetry: Telemetry
     stop: threading.Event = field(default_factory=threading.Event)
+    spans: Spans | None = None
 
 
 @contextmanager
@@ -35,7 +38,8 @@ def service(settings: Settings, name: str, signals: bool = True) -> Iterator[Ser
         port = _serve(running.telemetry, settings.service)
         log.info("serving metrics", command=name, address=f"http://{settings.service.listen}:{port}/metrics")
     try:
-        yield running
+        with exported(settings.service, name) as running.spans:
+            yield running
     finally:
         running.telemetry.close()
 

@@ -59,6 +59,7 @@ def command(context: typer.Context) -> None:
                 bundles=Bundles(settings.bridge.bundle_directory, windows)
                 if settings.bridge.bundle_directory
                 else None,
+                spans=running.spans,
             )
             pump = Pump(consumer, producer, bridging.handle)
             running.telemetry.health = lambda: [*connection.problems(), *bridging.problems()]

@@ -20,7 +20,7 @@ def command(context: typer.Context) -> None:
     from schedmate.assembly import producer_factory
     from schedmate.connections import kafka_connection, permitted, wait_for_broker
     from schedmate.service import service
-    from schedmate.services.sink import opened
+    from schedmate.services.sink import opened, with_spans
     from sinks import SinkUnavailable
     from sinks.clickhouse import STORED_TOPICS
     from streams.kafka import KafkaConsumer
@@ -36,9 +36,8 @@ def command(context: typer.Context) -> None:
         join = partial(KafkaConsumer, connection, group, STORED_TOPICS, settings.kafka.session_timeout_s)
         with wait_for_broker(join, running.stop) as consumer:
             producer = wait_for_broker(producer_factory(settings), running.stop)
-            pump = Pump(
-                consumer, producer, sinks.write, settings.clickhouse.batch_rows, settings.clickhouse.batch_seconds
-            )
+            write = with_spans(sinks.write, running.spans) if running.spans else sinks.write
+            pump = Pump(consumer, producer, write, settings.clickhouse.batch_rows, settings.clickhouse.batch_seconds)
             running.telemetry.export(pump.metrics)
             try:
                 pump.run(running.stop)

@@ -22,6 +22,7 @@ def command(context: typer.Context) -> None:
     from streams.runtimes.engine import Engine
     from streams.runtimes.faust_worker import FaustWorker
     from streams.runtimes.metrics import EngineMetrics
+    from streams.runtimes.tracing import Tracing
 
     loaded: Loaded = context.obj
     settings = loaded.settings
@@ -31,7 +32,8 @@ def command(context: typer.Context) -> None:
         processor = job_processor(settings.processors)
         nodes = node_processor(settings.processors)
         partitions = wait_for_broker(partial(list_topics, connection), running.stop)
-        engine = Engine(processor, partitions["job-logs"])
+        tracing = Tracing(running.spans, settings.service.traces_share) if running.spans else None
+        engine = Engine(processor, partitions["job-logs"], tracing=tracing)
         node_engine = Engine(nodes, partitions["node-logs"], metrics=EngineMetrics("node_worker"))
         running.telemetry.export(engine.metrics, node_engine.metrics, *processor.metric_groups(), nodes.metrics)
         group, timeout_s = f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s

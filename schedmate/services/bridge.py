@@ -27,6 +27,7 @@ from scheduler_bridge.bundle import Bundles
 from scheduler_bridge.signing import SigningKeys
 from streams.accept import accept
 from streams.kafka import Connection, KafkaFollower
+from streams.spans import VERDICT, Span, Spans, about_verdict
 from streams.transport import Producer, TransportError, outgoing
 
 log = structlog.get_logger(__name__)
@@ -80,6 +81,7 @@ class Bridging:
         stop: Ends the waiting for a broker.
         active: False while this bridge stands by: it carries nothing out then.
         bundles: Where it is kept what was seen before a node is drained or a hung job ends; None: nowhere.
+        spans: Takes what traces hold; None: there are none.
 
     Raises:
         SigningKeyError: The file of keys that the settings name cannot be used.
@@ -95,8 +97,11 @@ class Bridging:
         *,
         active: Callable[[], bool],
         bundles: Bundles | None = None,
+        spans: Spans | None = None,
     ) -> None:
         self._producer = producer
+        self._spans = spans
+        self._began = time.time()
         self._stop = stop
         self._outage = Outage("Kafka", limit_s=RETRY_LIMIT_S, consequence="no decision is made or carried out")
         self._next = 0.0
@@ -110,6 +115,7 @@ class Bridging:
 
     def handle(self, batch: Sequence[tuple[Position, Record]]) -> None:
         """Take a batch in and let the bridge work. Returns once all that it wrote is acknowledged."""
+        self._began = time.time()
         if time.monotonic() >= self._followed + FOLLOW_S:
             self._insist(self._follow)
         for _, record in batch:
@@ -150,6 +156,13 @@ class Bridging:
             self._producer.send(outgoing(record)).result(ACKNOWLEDGED_S)
         except TimeoutError as error:
             raise TransportError(f"expected an acknowledgement within {ACKNOWLEDGED_S:g} s, got none") from error
+        if self._spans and isinstance(record, Decision) and (about := about_verdict(record)):
+            said: dict[str, str | int] = {
+                "action": record.action.value,
+                "mode": record.mode.value,
+                "policy": record.policy,
+            }
+            self._spans(Span(about, "decide", self._began, time.time(), VERDICT, record.id, said))
 
     def _insist(self, work: Callable[[], None]) -> None:
         """Do `work` again until the broker takes it: every step of the bridge may be repeated."""

@@ -1,5 +1,6 @@
 """The sink: what comes out of the processors and the bridge goes to ClickHouse and Redis."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from clickhouse_connect.driver.client import Client
 
-from records import Position, Record
+from records import Decision, Failure, Position, Record
 from resilience import Outage, retry
 from schedmate.settings import ClickHouseSection, RedisSection, Settings, SettingsError
 from schedmate.telemetry import Telemetry
 from sinks import SinkUnavailable
 from sinks.clickhouse import ClickHouseWriter, open_client
 from sinks.redis import RedisState, open_redis
+from streams.spans import VERDICT, Span, Spans, about_verdict
 
 if TYPE_CHECKING:
     import redis
@@ -54,6 +56,21 @@ class Sinks:
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
         return [f"{store.name} is away; the stream is held back" for store in self._stores if store.outage.ongoing]
+
+
+def with_spans(write: Write, spans: Spans) -> Write:
+    """Return what writes a batch and makes spans of it: of verdicts, and of decisions that follow from them."""
+
+    def traced(batch: Sequence[tuple[Position, Record]]) -> None:
+        began = time.time()
+        write(batch)
+        ended = time.time()
+        for _, record in batch:
+            if isinstance(record, Failure | Decision) and (about := about_verdict(record)):
+                name = f"store {type(record).__name__.lower()}"
+                spans(Span(about, name, began, ended, VERDICT, record.id))
+
+    return traced
 
 
 def clickhouse_opener(settings: ClickHouseSection) -> Callable[[], Client]:

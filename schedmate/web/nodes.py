@@ -83,6 +83,10 @@ FROM gpu_metrics AS g
 WHERE g.node = {node:String} AND g.time > now64(6) - toIntervalMinute({minutes:UInt32})
 GROUP BY gpu ORDER BY gpu LIMIT 64
 """
+GPU_COLUMNS: Final = (
+    "gpu", "name", "utilisation", "power_watts", "temperature_c", "memory", "ecc_uncorrected", "rows_remapped", "jobs", "newest",
+)  # fmt: skip
+"""What the twin of one node holds of each GPU."""
 _FINDINGS: Final = """
 SELECT max(f.time) AS time, toString(f.severity) AS severity, f.signature AS signature, f.device AS device, sum(f.times) AS times,
     argMax(f.text, f.time) AS text, argMax(f.job, f.time) AS job, f.place_topic AS topic, f.place_partition AS partition,

@@ -19,6 +19,7 @@ from .cluster import DAYS, RECENT_MINUTES, Overview, cluster
 from .database import Database
 from .decisions import COLUMNS as DECISION_COLUMNS
 from .decisions import list_decisions, standing_stops
+from .estimate import expected, read_estimate
 from .lines import ReadSpan, asked_place, excerpt
 from .one_job import one_job
 from .plot import draw
@@ -32,6 +33,7 @@ from .twins import as_csv, as_json, picked
 LONGEST_NAME: Final = 1024
 LARGEST_NUMBER: Final = 2**31
 SHADOW_DAYS, MOST_SHADOW_DAYS = 7, 366
+QUESTION_COLUMNS: Final = ("name", "title", "about")
 SAID: Final = {
     "approve": "Approved. The bridge looks at everything once more, and then acts.",
     "reject": "Rejected. Nothing will be done.",
@@ -73,6 +75,9 @@ class Pages:
         known = cluster(self._database, overview)
         if form == "json":
             return as_json(known)
+        if form == "csv":
+            trouble = jobs.with_pace(self._database, overview.trouble[: jobs.EXPORTED])
+            return as_csv("cluster", jobs.COLUMNS, _values(trouble, jobs.COLUMNS))
         return render(request, "cluster.html", cluster=known, days=DAYS, minutes=RECENT_MINUTES, age_s=age_s)
 
     def jobs(self, request: Request, form: Form = "html") -> Response:
@@ -111,9 +116,10 @@ class Pages:
         if facts is None and row is None:
             raise HTTPException(404, f"Nothing is on record of job {name!r}.")
         known = timeline(self._database, records, reports, row["nodes"] if row else [])
+        estimate = read_estimate(self._database, row) if row else None
         if form == "json":
             about = picked([row], jobs.COLUMNS)[0] if row else None
-            return as_json({"job": about, "facts": facts, "timeline": known})
+            return as_json({"job": about, "estimate": estimate, "facts": facts, "timeline": known})
         if form == "csv":
             points = ((curve.name, curve.unit, *point) for curve in known.curves for point in curve.points)
             return as_csv("job", ("measurement", "unit", "unix_time", "value", "attempt"), points)
@@ -121,7 +127,8 @@ class Pages:
         marks = known.marks[::-1]
         return render(
             request, "job.html",
-            name=name, row=row, parts_of=parts, timeline=known, marks=marks, plot=draw(known), facts=facts,
+            name=name, row=row, estimate=estimate, expected=expected(estimate) if estimate else None,
+            parts_of=parts, timeline=known, marks=marks, plot=draw(known), facts=facts,
             attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, name, reports), lines=self._read is not None,
         )  # fmt: skip
 
@@ -156,6 +163,8 @@ class Pages:
             raise HTTPException(404, f"Nothing is on record of node {name!r}.")
         if form == "json":
             return as_json(found)
+        if form == "csv":
+            return as_csv("node", nodes.GPU_COLUMNS, _values(found.gpus, nodes.GPU_COLUMNS))
         known = {"days": nodes.DAYS, "minutes": nodes.RECENT_MINUTES, "lines": self._read is not None}
         return render(request, "node.html", node=found, **known)
 
@@ -192,10 +201,17 @@ class Pages:
         return render(request, "decisions.html", rows=rows, job=job, stops=standing_stops(self._database), said=said)
 
     def questions(self, request: Request, form: Form = "html") -> Response:
-        """All usual questions, or the answer to one."""
-        name = request.path_params.get("name", "")
-        if not name:
-            return render(request, "questions.html", questions=queries().values())
+        """All usual questions."""
+        known = [(each.name, each.title, each.about) for each in queries().values()]
+        if form == "json":
+            return as_json([dict(zip(QUESTION_COLUMNS, each, strict=True)) for each in known])
+        if form == "csv":
+            return as_csv("questions", QUESTION_COLUMNS, known)
+        return render(request, "questions.html", questions=queries().values())
+
+    def question(self, request: Request, form: Form = "html") -> Response:
+        """The answer to one usual question."""
+        name = request.path_params["name"]
         asked = queries().get(name)
         if asked is None:
             raise HTTPException(404, f"There is no question {name!r}.")

@@ -53,10 +53,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Tick:
-    """A moment below the plot."""
+    """A moment below the plot: `text` says it in UTC, `at` for programs."""
 
     x: float
     text: str
+    at: str
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,8 @@ def _ticks(axis: _Axis) -> Iterator[Tick]:
     form = "%H:%M:%S" if seconds < 1800 else "%H:%M" if seconds < 86_400 else "%m-%d %H:%M"
     for place in range(TICKS):
         at = axis.since + seconds * place / (TICKS - 1)
-        yield Tick(axis.x(at), datetime.fromtimestamp(at, UTC).strftime(form))
+        moment = datetime.fromtimestamp(at, UTC)
+        yield Tick(axis.x(at), moment.strftime(form), moment.isoformat())
         if not seconds:
             return
 

@@ -66,8 +66,11 @@ def _took(since: datetime | None, until: datetime | None) -> str:
     return span(((until or datetime.now(since.tzinfo)) - since).total_seconds()) or "under a second"
 
 
-def _moment(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(" ", "milliseconds").removesuffix("+00:00")
+def _moment(at: float, precision: str = "milliseconds") -> Markup:
+    """Return a moment, in UTC; the page's script turns it into the reader's time."""
+    moment = datetime.fromtimestamp(at, UTC)
+    said = moment.isoformat(" ", precision).removesuffix("+00:00")
+    return Markup('<time class="moment" datetime="{}">{}</time>').format(moment.isoformat(), said)
 
 
 def _cell(value: object) -> object:

@@ -18,12 +18,14 @@ from records.log_chunk import Lines
 from streams.accept import accept, refuse
 from streams.otlp import is_otlp, split
 from streams.partition import partition_of
+from streams.spans import Span
 from streams.transport import Message, Outgoing, outgoing
 
 from .failing import FailingWatch
 from .metrics import EngineMetrics
 from .state_entry import StateEntry
 from .states import States
+from .tracing import Tracing
 
 log = structlog.get_logger(__name__)
 
@@ -57,6 +59,7 @@ class Results:
         began: When work on the batch began, on the monotonic clock.
         arrivals: When the last line of a chunk arrived, in seconds since 1970: of each key the chunk that waits longest.
         explained: When the root line of each first verdict arrived, in seconds since 1970.
+        spans: What traces will hold of it.
     """
 
     records: list[Outgoing] = field(default_factory=list)
@@ -66,6 +69,7 @@ class Results:
     began: float = field(default_factory=time.perf_counter)
     arrivals: list[float] = field(default_factory=list)
     explained: list[float] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
 
     @property
     def stages(self) -> list[list[Outgoing]]:
@@ -105,6 +109,7 @@ class Engine(Generic[State]):
         checkpoint_s: float = CHECKPOINT_S,
         replay_work_s: float = REPLAY_WORK_S,
         metrics: EngineMetrics | None = None,
+        tracing: Tracing | None = None,
     ) -> None:
         """Set up.
 
@@ -117,6 +122,7 @@ class Engine(Generic[State]):
             checkpoint_s: Seconds between two looks for states to store.
             replay_work_s: Seconds of processing that a restart may have to do again.
             metrics: What counts; one of its own by default.
+            tracing: Makes spans; None: there are none.
         """
         self.processor = processor
         self._count = partitions
@@ -124,6 +130,7 @@ class Engine(Generic[State]):
         self._clock, self._steady = clock, steady or (lambda: began + time.monotonic())
         self._checkpoint_s, self._replay_work_s = checkpoint_s, replay_work_s
         self.metrics = metrics or EngineMetrics()
+        self._tracing = tracing
         self._misplaced_told = False
         self.failing = FailingWatch()
         self._partitions: dict[int, States[State]] = {}
@@ -193,7 +200,7 @@ class Engine(Generic[State]):
         self.metrics.input.inc(sum(len(message.value) for message in messages))
         working_since = time.thread_time()  # a busy machine takes longer, and does no more work
         results, made = Results(), list[Record]()
-        for partition, groups in self._groups(messages, made).items():
+        for partition, groups in (taken := self._groups(messages, made)).items():
             states = self._states(partition)
             for name, group in groups.items():
                 made += self._run(states, name, group)
@@ -201,9 +208,12 @@ class Engine(Generic[State]):
                 if entry.changed and any(each.position.topic not in self.processor.replayed for each, _ in group):
                     results.states += states.store_state(entry)
                 if chunks := [record for _, record in group if isinstance(record, Lines)]:
-                    results.arrivals.append(min(map(_arrival, chunks)))
+                    results.arrivals.append(min(chunk.last_arrival for chunk in chunks))
         results.records = [outgoing(record) for record in made]
         results.explained = [record.time for record in made if isinstance(record, Failure) and _explains(record)]
+        if self._tracing:
+            every = (each for groups in taken.values() for group in groups.values() for each in group)
+            results.spans = self._tracing.begun(every, made)
         for topic, count in Counter(record.topic for record in results.records).items():
             self.metrics.records.labels(topic).inc(count)
         self._work += time.thread_time() - working_since
@@ -219,6 +229,8 @@ class Engine(Generic[State]):
             self.metrics.end_to_end.observe(max(0.0, now - arrival))
         for arrival in results.explained:
             self.metrics.verdict_latency.observe(max(0.0, now - arrival))
+        if self._tracing:
+            self._tracing.ended(results.spans, now)
 
     def _states(self, partition: int) -> States[State]:
         if partition not in self._partitions:
@@ -384,11 +396,6 @@ class Engine(Generic[State]):
     def _refuse(self, message: Message, reason: str, stage: str = "decode") -> DeadLetter:
         self.metrics.dead_letters.inc()
         return refuse(message, reason, stage)
-
-
-def _arrival(chunk: Lines) -> float:
-    """Return when the last line of `chunk` arrived, in seconds since 1970."""
-    return chunk.time + (chunk.after_ms[-1] / 1000 if chunk.after_ms else 0.0)
 
 
 def _explains(failure: Failure) -> bool:

@@ -1,5 +1,33 @@
 // All of this is for comfort: the page reads without JavaScript.
 
+// Moments are the server's, in UTC: here they become the reader's own, each in the form in which it stood.
+const two = (number) => String(number).padStart(2, "0");
+const asHere = (moment, form) => {
+  const at = new Date(moment);
+  if (isNaN(at)) return form;
+  const day = `${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}`;
+  const full = `${at.getFullYear()}-${day} ${time}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, "0")}`;
+  if (form.length === 5) return time;
+  if (form.length === 8) return full.slice(11, 19);
+  return form.length === 11 ? `${day} ${time}` : full.slice(0, form.length);
+};
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "your time";
+const here = () => {
+  const moments = [...document.querySelectorAll("time.moment:not([data-here])")].map((each) => [each, each.dateTime]);
+  const ticks = [...document.querySelectorAll("[data-at]:not([data-here])")].map((each) => [each, each.dataset.at]);
+  for (const [each, moment] of [...moments, ...ticks]) {
+    each.textContent = asHere(moment, each.textContent);
+    each.dataset.here = "";
+  }
+  for (const each of document.querySelectorAll("time[title]:not([data-here])")) {
+    each.title = `${asHere(each.dateTime, "2000-01-01 00:00:00")} ${zone}`;
+    each.dataset.here = "";
+  }
+  for (const each of document.querySelectorAll(".zone")) each.textContent = zone;
+};
+here();
+
 // The key / leads to the search, as in many lists.
 document.addEventListener("keydown", (event) => {
   const search = document.getElementById("q");
@@ -39,6 +67,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   kept = { open, scrolled };
 });
 document.addEventListener("htmx:afterSwap", () => {
+  here();
   const part = document.getElementById("live");
   if (!part || !kept.open) return;
   for (const { id, open } of kept.open) {

@@ -11,6 +11,7 @@ from records import (
     Command,
     Decision,
     DecisionResult,
+    Estimate,
     Evidence,
     Failure,
     GpuProcess,
@@ -83,6 +84,11 @@ def records() -> list[Record]:
     return [
         event("steady", "started", 1000),
         *metrics("steady", 60, 700),
+        Estimate(
+            id="steady/e", job="steady", revision=2, time=Clock.now - 60, duration_s=8000.0, duration_low_s=7000.0,
+            duration_high_s=9000.0, remaining_s=7270.0, remaining_low_s=6000.0, remaining_high_s=8000.0, done=0.1, method="progress",
+        ),
+        Estimate(id="steady/before", job="steady", revision=1, time=Clock.now - 600, duration_s=1.0, method="similar"),
         event("odd", "started", 900),
         *metrics("odd", 20, 400, seconds=0.9),
         Alarm(id="odd/1", job="odd", kind="loss_spike", raised=True, time=Clock.now - 60, since=Clock.now - 70, detail=LINE),

@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -90,6 +91,20 @@ def test_an_operator_rejects_what_waits(chromium: "playwright.Browser", embedded
         tab.get_by_role("status").filter(has_text="Rejected.").wait_for()
         assert [(act.command, act.reason, act.user) for act in written] == [(Command.REJECT, "not now", "alice")]
         context.close()
+
+
+def test_moments_stand_in_the_readers_own_time(chromium: "playwright.Browser", page: str) -> None:
+    said = {}
+    for zone in ("UTC", "Asia/Tokyo"):
+        context = chromium.new_context(base_url=page, timezone_id=zone)
+        tab = context.new_page()
+        tab.goto("/job?id=again")
+        tab.locator("#events summary").click()
+        moment = tab.locator("#events time").first
+        said[zone] = datetime.fromisoformat(moment.inner_text())
+        assert tab.locator("#events .zone").inner_text() == zone
+        context.close()
+    assert said["Asia/Tokyo"] - said["UTC"] == timedelta(hours=9)
 
 
 def test_a_search_narrows_the_list_and_its_link_can_be_shared(tab: "playwright.Page") -> None:

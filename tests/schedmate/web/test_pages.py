@@ -107,6 +107,29 @@ def test_the_list_says_the_newest_step_and_step_time(page: str) -> None:
     assert (row["step"], row["step_time_s"], row["throughput_unit"]) == (59, 0.5, "samples/s")
 
 
+def test_the_page_of_a_job_says_how_long_it_will_take(page: str) -> None:
+    said = Elements(get(page, "/job?id=steady")[2]).text
+    assert "Time left" in said
+    assert "until about" in said
+    known = data(page, "/job.json?id=steady")["estimate"]
+    assert (known["remaining_s"], known["done"], known["method"]) == (7270.0, 0.1, "progress")
+    assert data(page, "/job.json?id=well")["estimate"] is None
+
+
+@pytest.mark.parametrize(
+    ("twin", "column", "holds"),
+    [("/cluster.csv", "job", HOSTILE), ("/node.csv?id=n1", "gpu", "0"), ("/questions.csv", "name", "top_causes")],
+)
+def test_a_twin_for_a_spreadsheet(page: str, twin: str, column: str, holds: str) -> None:
+    status, _, text = get(page, twin)
+    assert status == 200
+    assert holds in {row[column] for row in csv.DictReader(io.StringIO(text))}
+
+
+def test_the_list_of_questions_has_a_twin(page: str) -> None:
+    assert "slower" in {row["name"] for row in data(page, "/questions.json")}
+
+
 def test_the_start_page_names_the_cause_and_quotes_the_line(page: str) -> None:
     text = Elements(get(page, "/")[2]).text
     assert "cuda out of memory" in text

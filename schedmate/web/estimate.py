@@ -1,0 +1,62 @@
+"""What is expected of an attempt that has not ended: how long it takes, and what remains."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from schedmate.remaining import long, remains
+
+from .database import Database
+
+# Of one job this reads a few rows of the primary key's order; the view `newest_estimates` would sort all jobs'.
+_NEWEST: Final = """
+SELECT e.time AS time, e.duration_s AS duration_s, e.duration_low_s AS duration_low_s, e.duration_high_s AS duration_high_s,
+    e.remaining_s AS remaining_s, e.remaining_low_s AS remaining_low_s, e.remaining_high_s AS remaining_high_s, e.done AS done,
+    e.gpu_utilisation AS gpu_utilisation, toString(e.method) AS method
+FROM estimates AS e
+WHERE e.job = {job:String} AND e.attempt = {attempt:Int64}
+ORDER BY e.revision DESC, e.id LIMIT 1
+"""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the page says of an estimate.
+
+    Attributes:
+        name: What is expected: `Time left`, or before a job runs `Expected to take`.
+        said: How long, with its interval.
+        until: When it would end; None where that is not known, or is over.
+    """
+
+    name: str
+    said: str
+    until: datetime | None = None
+
+
+def read_estimate(database: Database, row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the estimate in force on the attempt of `row`; None where there is none. Raises as `Database.rows` does."""
+    if row["condition"] not in ("running", "queued", "unknown"):
+        return None
+    found = database.rows(_NEWEST, job=row["job"], attempt=row["attempt"])
+    return found[0] if found and found[0]["method"] != "unknown" else None
+
+
+def expected(estimate: Mapping[str, Any], now: datetime | None = None) -> Expected | None:
+    """Return what a person reads of an estimate; None where it says nothing of time."""
+    remaining, duration = estimate["remaining_s"], estimate["duration_s"]
+    if remaining is None:
+        if duration is None:
+            return None
+        return Expected(
+            "Expected to take", remains(duration, estimate["duration_low_s"] or 0.0, estimate["duration_high_s"])
+        )
+    told = estimate["time"]
+    since = ((now or datetime.now(UTC)) - told).total_seconds()
+    low, high = estimate["remaining_low_s"] or 0.0, estimate["remaining_high_s"]
+    if high is not None and since > high:
+        return Expected("Time left", f"overdue for {long(since - high)}")
+    said = remains(remaining - since, low - since, None if high is None else high - since)
+    until = None if high is None or since > remaining else told + timedelta(seconds=remaining)
+    return Expected("Time left", said, until)
