@@ -68,11 +68,12 @@ def main() -> None:
     parser.add_argument(
         "embedders", nargs="+", metavar="KIND=PLACE", help="onnx or flag and a directory, http and a URL"
     )
+    options = parser.parse_args()
     known = examples()
     folds = folds_of(known)
     grams = left_out(rows_of(known), known, folds)
     found: dict[str, Sequence[str]] = {f"n-grams, from {THRESHOLD}": decided(calibrated(grams, known, folds))}
-    for argument in parser.parse_args().embedders:
+    for argument in options.embedders:
         kind, _, place = argument.partition("=")
         if kind not in KINDS or not place:
             parser.error(f"expected one of {', '.join(KINDS)}, = and a place; got {argument}")
@@ -83,7 +84,7 @@ def main() -> None:
         print(f"{argument}: {len(known) / (clock() - began):.0f} templates/s", flush=True)
         found |= ways(embedder.name, embedder, vectors, known, grams)
     judged = folds != ALWAYS
-    letters = {name: list(compress(each, judged)) for name, each in found.items()}
+    letters: dict[str, Sequence[str]] = {name: list(compress(each, judged)) for name, each in found.items()}
     print("\n".join(compare(list(compress(known, judged)), letters)))
 
 
