@@ -7,8 +7,10 @@ from hypothesis import HealthCheck, settings
 pytest_plugins = [
     *(
         "tests.servers.clickhouse",
+        "tests.servers.flag",
         "tests.servers.kafka",
         "tests.servers.kubernetes",
+        "tests.servers.minilm",
         "tests.servers.redis",
         "tests.servers.ray",  # it is made of the one before
         "tests.servers.slurm",

@@ -24,9 +24,12 @@ class TemplateClassifier(Protocol):
 
 
 class ModelClassifierMetrics:
-    """What the embedder has cost."""
+    """What the embedder has said, and missed."""
 
     def __init__(self) -> None:
+        self.with_embedder = Counter(
+            "schedmate_classifier_with_embedder", "Templates that the embedder helped to judge.", registry=None
+        )
         self.without = Counter(
             "schedmate_classifier_without_embedder",
             "Templates that were judged by n-grams alone, because the embedder was away.",
@@ -63,7 +66,10 @@ class ModelClassifier:
         if self._embedder is not None:
             try:
                 self._embedded = self._embedded or EmbeddedModel(self._embedder, self._linear)
-                return self._embedded.probabilities(templates)
+                likely = self._embedded.probabilities(templates)
             except EmbedderAway:
                 self.metrics.without.inc(len(templates))
+            else:
+                self.metrics.with_embedder.inc(len(templates))
+                return likely
         return self._linear.probabilities(templates)

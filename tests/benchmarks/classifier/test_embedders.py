@@ -1,0 +1,45 @@
+"""The comparison of embedders: each way of using vectors does what it is called."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from benchmarks.classifier.data import Example
+from benchmarks.classifier.embedders import DESCRIPTIONS, ways
+from processors.classify.linear import LETTERS
+
+GROUPS = 12
+
+
+class Knowing:
+    """Knows the class of an example, which its first letter tells, and of a description where `describes`."""
+
+    name = "knowing"
+
+    def __init__(self, *, describes: bool) -> None:
+        self._letters = {
+            wording: letter if describes else LETTERS[LETTERS.index(letter) - 1]
+            for letter, wordings in DESCRIPTIONS.items()
+            for wording in wordings
+        }
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        return np.eye(len(LETTERS), dtype=np.float32)[
+            [LETTERS.index(self._letters.get(each, each[0])) for each in texts]
+        ]
+
+
+@pytest.mark.parametrize("describes", [True, False])
+def test_examples_and_descriptions_are_used_apart(describes: bool) -> None:
+    known = [
+        Example(letter, f"tool {group}", "theme", f"{letter} of {group}", known=False)
+        for group in range(GROUPS)
+        for letter in LETTERS
+    ]
+    truth = [each.letter for each in known]
+    embedder = Knowing(describes=describes)
+    found = ways("it", embedder, embedder.embed([each.template for each in known]), known, np.zeros((len(known), 4)))
+    assert (found.pop("it, the nearest description") == truth) == describes
+    assert len(found) == 3
+    assert all(letters == truth for letters in found.values())
