@@ -105,7 +105,7 @@ class Engine(Generic[State]):
         partitions: int | None = None,
         *,
         clock: Callable[[], float] = time.time,
-        steady: Callable[[], float] | None = None,
+        steady: Callable[[], float] = time.monotonic,
         checkpoint_s: float = CHECKPOINT_S,
         replay_work_s: float = REPLAY_WORK_S,
         metrics: EngineMetrics | None = None,
@@ -117,8 +117,7 @@ class Engine(Generic[State]):
             processor: What is run.
             partitions: How many the inputs have, to notice misplaced messages; None where not known.
             clock: Seconds since 1970, to measure how late records are.
-            steady: Seconds since 1970, by which states age: a host's clock that is set must not make them older. By default they are
-                counted from now on by the monotonic clock.
+            steady: Seconds on a clock that never goes back, by which input that is not stored yet ages.
             checkpoint_s: Seconds between two looks for states to store.
             replay_work_s: Seconds of processing that a restart may have to do again.
             metrics: What counts; one of its own by default.
@@ -126,8 +125,7 @@ class Engine(Generic[State]):
         """
         self.processor = processor
         self._count = partitions
-        began = clock() - time.monotonic()
-        self._clock, self._steady = clock, steady or (lambda: began + time.monotonic())
+        self._clock, self._steady = clock, steady
         self._checkpoint_s, self._replay_work_s = checkpoint_s, replay_work_s
         self.metrics = metrics or EngineMetrics()
         self._tracing = tracing
@@ -162,11 +160,16 @@ class Engine(Generic[State]):
         return Restored(len(states), suspect, committed, [states.stored_marker(), *stale], replay)
 
     def replay(self, messages: Sequence[Message]) -> None:
-        """Take messages that were handled before into the states that lack them; what follows from them was written then."""
+        """Take messages that were handled before into the states that lack them; what follows from them was written then.
+
+        That is work, too: states that it has made are stored soon after, so that workers which end often do not begin ever further back.
+        """
         self.metrics.replayed.inc(len(messages))
+        working_since = time.thread_time()
         for partition, groups in self._groups(messages, []).items():
             for name, group in groups.items():
                 self._run(self._partitions[partition], name, group)
+        self._work += time.thread_time() - working_since
 
     def forget(self, partition: int) -> None:
         """Drop the states of a partition that went to another worker."""
@@ -248,6 +251,7 @@ class Engine(Generic[State]):
             if message.position in states.marker.aside:
                 continue
             states.handled[message.position.topic] = message.position.offset + 1
+            states.time = max(states.time, message.time)
             if message.position.topic == "job-logs" and is_otlp(message.value):
                 made += self._split(message)
                 continue
@@ -318,8 +322,8 @@ class Engine(Generic[State]):
     ) -> list[Record] | None:
         """Return what follows from `record`; None where the state includes it already."""
         if not entry.state.includes(place):
-            entry.touched = self._steady()
-            states.note(entry, place.topic, place.offset, (self._work, entry.touched))
+            entry.touched = states.time
+            states.note(entry, place.topic, place.offset, (self._work, self._steady()))
         return self._include(entry.state, place, record, poison)
 
     def _include(
@@ -342,7 +346,7 @@ class Engine(Generic[State]):
         if now - self._looked < self._checkpoint_s:
             return
         self._looked = now
-        self._forget_some(now, results)
+        self._forget_some(results)
         for states in self._partitions.values():
             stored = len(results.states) + len(results.parts)
             for entry in list(states.dirty.values()):
@@ -360,7 +364,7 @@ class Engine(Generic[State]):
         results.states += own
         results.parts += parts
 
-    def _forget_some(self, now: float, results: Results) -> None:
+    def _forget_some(self, results: Results) -> None:
         """Look at some of the states that are not in use, all of them in turn; forget those of keys that have ended or are silent."""
         if not self._sweep:
             self._sweep = [(partition, name) for partition, states in self._partitions.items() for name in states]
@@ -371,7 +375,7 @@ class Engine(Generic[State]):
             known = states.header(name) if states is not None else None
             if states is None or known is None:
                 continue
-            if now - known.touched > (min(ENDED_S, silent_s) if known.ended else silent_s):
+            if states.time - known.touched > (min(ENDED_S, silent_s) if known.ended else silent_s):
                 results.parts += states.forget(name)
                 self.metrics.forgotten.inc()
         del self._sweep[-_SWEPT:]

@@ -33,7 +33,7 @@ class StateEntry(Generic[State]):
         changed: The state has changed since it was stored, parts left aside.
         since: The first input that is not stored with it, by topic; empty where all is.
         dirty_at: When the first of them was taken (`States.dirty`).
-        touched: When it last took in something, in seconds since 1970.
+        touched: When it last took in something, by the broker's clock, in seconds since 1970.
         kept: What was taken since the copy was made.
     """
 

@@ -30,6 +30,8 @@ class States(Generic[State]):
         dirty: Keys with input that is not stored yet, in the order in which they got it.
         marker: From where input is read again.
         handled: The next offset of each topic.
+        time: When the newest message that was handled was written, by the broker's clock, in seconds since 1970. States age by it: hosts'
+            clocks are set, and what lies in a backlog is not late.
         trimmed: States that came out too large and were trimmed.
     """
 
@@ -44,6 +46,7 @@ class States(Generic[State]):
         self.dirty: dict[str, StateEntry[State]] = {}
         self.marker = Marker()
         self.handled: dict[str, int] = {}
+        self.time = 0.0
         self.trimmed = 0
 
     def __len__(self) -> int:

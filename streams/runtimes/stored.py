@@ -34,7 +34,7 @@ class StateHeader:
     Attributes:
         ended: Nothing more is expected of its key.
         progress: Grows with every input included: of two messages of a key, the one with more is newer.
-        touched: When it last took in something, by the worker's clock, in seconds since 1970.
+        touched: When it last took in something, by the broker's clock, in seconds since 1970.
         epoch: Of the worker that wrote it.
     """
 

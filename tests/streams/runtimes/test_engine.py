@@ -1,6 +1,8 @@
 """The engine: repeats change nothing, poison does not stop it, states come back."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
 
 import pytest
 
@@ -177,14 +179,12 @@ def rank(offset: int, number: int, first: int = 1) -> Message:
 
 
 def test_the_states_of_jobs_that_ended_are_deleted_an_hour_later() -> None:
-    now = 1e9
-    engine = Engine(JobProcessor(), steady=lambda: now, checkpoint_s=0.0, replay_work_s=0.0)
+    engine = Engine(JobProcessor(), checkpoint_s=0.0, replay_work_s=0.0)
     ended = JobEvent(id="e", job="j", kind=EventKind.ENDED, time=1e9, exit_code=0)
     engine.handle([logs(0, steps(1, 5)), Message(Position("job-events", 0, 0), b"j", encode(ended), 1e9)])
     engine.handle([logs(1, steps(1, 5), job="other")])
     assert value(engine.metrics.states) == 2
-    now += 4000
-    results = engine.handle([logs(2, steps(6, 5), 6, job="other")])
+    results = engine.handle([replace(logs(2, steps(6, 5), 6, job="other"), time=1e9 + 4000)])
     assert [(each.key, each.value) for each in results.parts if each.value is None] == [
         (b"j\x000/0/stdout\x000", None),
         (b"j\x00\x000", None),
@@ -194,14 +194,50 @@ def test_the_states_of_jobs_that_ended_are_deleted_an_hour_later() -> None:
     assert late.records == []
 
 
-def test_a_clock_that_is_set_forgets_no_state() -> None:
-    now = 1e9
-    engine = Engine(JobProcessor(), clock=lambda: now, checkpoint_s=0.0, replay_work_s=0.0)
+@pytest.mark.parametrize("ahead", [-7200, 7200])
+def test_a_worker_whose_clock_is_wrong_forgets_no_state_of_another(ahead: float) -> None:
     ended = JobEvent(id="e", job="j", kind=EventKind.ENDED, time=1e9, exit_code=0)
-    engine.handle([logs(0, steps(1, 5)), Message(Position("job-events", 0, 0), b"j", encode(ended), 1e9)])
-    now += 7200
-    engine.handle([logs(1, steps(1, 5), job="other")])
-    assert value(engine.metrics.states) == 2
+    first = Engine(JobProcessor(), clock=lambda: 1e9, checkpoint_s=0.0, replay_work_s=0.0)
+    results = first.handle([Message(Position("job-events", 0, 0), b"j", encode(ended), 1e9)])
+    second = Engine(
+        JobProcessor(), clock=lambda: 1e9 + ahead, steady=lambda: ahead, checkpoint_s=0.0, replay_work_s=0.0
+    )
+    stored = [*results.states, *results.parts, *results.markers]
+    second.load(
+        0, [Message(Position("job-state", 0, at), each.key, each.value or b"", 1e9) for at, each in enumerate(stored)]
+    )
+    second.restore(0, {"job-logs": 0, "job-events": 1})
+    made = [
+        second.handle([replace(logs(offset, steps(1 + 5 * offset, 5), 1 + 5 * offset), time=1e9)])
+        for offset in range(3)
+    ]
+    assert value(second.metrics.forgotten) == 0
+    assert len([each for results in made for each in results.records if each.topic == "job-metrics"]) == 3
+
+
+def test_workers_that_end_soon_do_not_begin_ever_further_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each message is a second of work; each worker handles twenty and ends, ten short of those after which states are stored."""
+    monkeypatch.setattr("time.thread_time", count().__next__)
+    stored: list[Message] = []
+    handled, reread = 0, []
+    for _ in range(12):
+        engine = Engine(JobProcessor(), checkpoint_s=0.0, replay_work_s=30.0)
+        engine.load(0, stored)
+        restored = engine.restore(0, {"job-logs": handled})
+        made = list(restored.writes)
+        begin, end = restored.replay.get("job-logs", (handled, handled))
+        reread.append(end - begin)
+        for offset in range(begin, end):
+            engine.replay([logs(offset, steps(1, 5), job=f"job-{offset}")])
+        for offset in range(handled, handled + 20):
+            results = engine.handle([logs(offset, steps(1, 5), job=f"job-{offset}")])
+            made += [*results.states, *results.parts, *results.markers]
+        handled += 20
+        stored += [
+            Message(Position("job-state", 0, len(stored) + at), each.key, each.value or b"", 1e9)
+            for at, each in enumerate(made)
+        ]
+    assert max(reread) <= 60
 
 
 def test_a_state_that_grows_too_large_is_trimmed(monkeypatch: pytest.MonkeyPatch) -> None:
