@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-WHOLE = 1.0 - 1e-9
+ROUNDING = 1e-9
+"""Sums of fractions are off by less than this."""
+WHOLE = 1.0 - ROUNDING
 """A GPU of which this much is free is free as a whole: parts of a GPU are fractions, and their sum is rounded."""
 
 
@@ -62,23 +64,54 @@ class Need:
     stacked: bool = False
 
 
-def fits(node: Capacity, held: Iterable[Share], need: Need, parts: int = 1) -> bool:
-    """Return whether so many parts of a need fit on a node beside what is held."""
-    held = list(held)
-    if held and need.exclusive:
-        return False
-    cpus, memory, used = node.cpus, node.memory, dict.fromkeys(range(node.gpus), 0.0)
-    for share in held:
-        cpus -= share.cpus
-        memory -= share.memory
+class Room:
+    """What is left of a node beside what jobs hold of it.
+
+    Args:
+        node: What the node has.
+        held: What each job holds of it.
+    """
+
+    __slots__ = ("_cpus", "_gpus", "_jobs", "_memory")
+
+    def __init__(self, node: Capacity, held: Iterable[Share]) -> None:
+        self._cpus, self._memory, self._gpus, self._jobs = node.cpus, node.memory, [1.0] * node.gpus, 0
+        for share in held:
+            self._change(share, -1)
+
+    def without(self, share: Share) -> "Room":
+        """Return what is left once a job that holds this is gone."""
+        return self._changed(share, 1)
+
+    def beside(self, share: Share) -> "Room":
+        """Return what is left beside one job more."""
+        return self._changed(share, -1)
+
+    def fits(self, need: Need, parts: int = 1) -> bool:
+        """Return whether so many parts of a need fit."""
+        if self._jobs and need.exclusive:
+            return False
+        if self._cpus + ROUNDING < parts * need.cpus or self._memory + ROUNDING < parts * need.memory:
+            return False
+        whole = int(need.gpus + ROUNDING)
+        part = need.gpus - whole
+        if sum(free >= WHOLE for free in self._gpus) < parts * whole:
+            return False
+        if part <= ROUNDING:
+            return True
+        rest = sorted(self._gpus, reverse=True)[parts * whole :]
+        return sum(int(free / part + ROUNDING) for free in rest if free > 0) >= parts
+
+    def _changed(self, share: Share, sign: int) -> "Room":
+        other = Room.__new__(Room)
+        other._cpus, other._memory, other._gpus, other._jobs = self._cpus, self._memory, self._gpus.copy(), self._jobs
+        other._change(share, sign)
+        return other
+
+    def _change(self, share: Share, sign: int) -> None:
+        self._jobs -= sign
+        self._cpus += sign * share.cpus
+        self._memory += sign * share.memory
         for index, part in share.gpus.items():
-            used[index] = used.get(index, 0.0) + part
-    if cpus < parts * need.cpus or memory < parts * need.memory:
-        return False
-    whole = int(need.gpus + 1 - WHOLE)
-    part = need.gpus - whole
-    free = sorted((1 - taken for taken in used.values()), reverse=True)
-    if sum(room >= WHOLE for room in free) < parts * whole:
-        return False
-    rest = free[parts * whole :]
-    return part <= 1 - WHOLE or sum(int(room / part + 1 - WHOLE) for room in rest if room > 0) >= parts
+            if index < len(self._gpus):
+                self._gpus[index] += sign * part
