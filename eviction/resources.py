@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol, Self
 
 ROUNDING = 1e-9
 """Sums of fractions are off by less than this."""
@@ -64,54 +64,56 @@ class Need:
     stacked: bool = False
 
 
-class Room:
+class Room(NamedTuple):
     """What is left of a node beside what jobs hold of it.
 
-    Args:
-        node: What the node has.
-        held: What each job holds of it.
+    Attributes:
+        cpus: Number of CPUs.
+        memory: In MB.
+        gpus: What is left of each GPU, 0 to 1.
+        jobs: How many jobs are there.
     """
 
-    __slots__ = ("_cpus", "_gpus", "_jobs", "_memory")
+    cpus: float
+    memory: float
+    gpus: tuple[float, ...]
+    jobs: int = 0
 
-    def __init__(self, node: Capacity, held: Iterable[Share]) -> None:
-        self._cpus, self._memory, self._gpus, self._jobs = node.cpus, node.memory, [1.0] * node.gpus, 0
+    @classmethod
+    def of(cls, node: Capacity, held: Iterable[Share]) -> Self:
+        """Return what is left of a node beside these."""
+        room = cls(node.cpus, node.memory, (1.0,) * node.gpus)
         for share in held:
-            self._change(share, -1)
+            room = room.beside(share)
+        return room
 
-    def without(self, share: Share) -> "Room":
+    def without(self, share: Share) -> Self:
         """Return what is left once a job that holds this is gone."""
         return self._changed(share, 1)
 
-    def beside(self, share: Share) -> "Room":
+    def beside(self, share: Share) -> Self:
         """Return what is left beside one job more."""
         return self._changed(share, -1)
 
     def fits(self, need: Need, parts: int = 1) -> bool:
         """Return whether so many parts of a need fit."""
-        if self._jobs and need.exclusive:
+        if self.jobs and need.exclusive:
             return False
-        if self._cpus + ROUNDING < parts * need.cpus or self._memory + ROUNDING < parts * need.memory:
+        if self.cpus + ROUNDING < parts * need.cpus or self.memory + ROUNDING < parts * need.memory:
             return False
         whole = int(need.gpus + ROUNDING)
         part = need.gpus - whole
-        if sum(free >= WHOLE for free in self._gpus) < parts * whole:
+        if sum(free >= WHOLE for free in self.gpus) < parts * whole:
             return False
         if part <= ROUNDING:
             return True
-        rest = sorted(self._gpus, reverse=True)[parts * whole :]
+        rest = sorted(self.gpus, reverse=True)[parts * whole :]
         return sum(int(free / part + ROUNDING) for free in rest if free > 0) >= parts
 
-    def _changed(self, share: Share, sign: int) -> "Room":
-        other = Room.__new__(Room)
-        other._cpus, other._memory, other._gpus, other._jobs = self._cpus, self._memory, self._gpus.copy(), self._jobs
-        other._change(share, sign)
-        return other
-
-    def _change(self, share: Share, sign: int) -> None:
-        self._jobs -= sign
-        self._cpus += sign * share.cpus
-        self._memory += sign * share.memory
+    def _changed(self, share: Share, sign: int) -> Self:
+        gpus = list(self.gpus)
         for index, part in share.gpus.items():
-            if index < len(self._gpus):
-                self._gpus[index] += sign * part
+            if index < len(gpus):
+                gpus[index] += sign * part
+        cpus, memory = self.cpus + sign * share.cpus, self.memory + sign * share.memory
+        return type(self)(cpus, memory, tuple(gpus), self.jobs - sign)

@@ -80,7 +80,7 @@ class _Search:
                 shares[name].append(places[name])
                 if job in losses:
                     self._evictable[name].append(job)
-        self._rooms = {name: Room(node, shares[name]) for name, node in nodes.items()}
+        self._rooms = {name: Room.of(node, shares[name]) for name, node in nodes.items()}
         self._options: dict[str, _Option] = {}
         self._gone: set[str] = set()
         self._taken: Counter[str] = Counter()
@@ -155,7 +155,9 @@ class _Search:
         if room.fits(self._need, parts):
             return _Option(0.0, frozenset())
         losses = self._losses
-        jobs = sorted((job for job in self._evictable[name] if job not in self._gone), key=lambda job: (losses[job], job))
+        jobs = sorted(
+            (job for job in self._evictable[name] if job not in self._gone), key=lambda job: (losses[job], job)
+        )
         if not jobs or losses[jobs[0]] >= bound:
             return _Option(bound if jobs else float("inf"), None)
         shares = [self._held[job][name] for job in jobs]
@@ -168,7 +170,9 @@ class _Search:
             best, best_loss = None, bound
         looks = 0
         # Depth first over sets in the order of their losses; what costs as much as the best one is not followed.
-        stack: list[tuple[float, tuple[int, ...], Room]] = [(losses[jobs[at]], (at,), room) for at in reversed(range(len(jobs)))]
+        stack: list[tuple[float, tuple[int, ...], Room]] = [
+            (losses[jobs[at]], (at,), room) for at in reversed(range(len(jobs)))
+        ]
         while stack and looks < LIMIT:
             loss, chosen, before = stack.pop()
             if loss >= best_loss:
@@ -178,9 +182,9 @@ class _Search:
             if left.fits(self._need, parts):
                 best, best_loss = frozenset(jobs[at] for at in chosen), loss
                 continue
-            for at in range(len(jobs) - 1, chosen[-1], -1):
-                if (more := loss + losses[jobs[at]]) < best_loss:
-                    stack.append((more, (*chosen, at), left))
+            later = reversed(range(chosen[-1] + 1, len(jobs)))
+            following = ((loss + losses[jobs[at]], (*chosen, at), left) for at in later)
+            stack += [each for each in following if each[0] < best_loss]
         return _Option(best_loss, best)
 
     def _enough(self, room: Room, jobs: Sequence[str], shares: Sequence[Share], parts: int) -> frozenset[str] | None:
