@@ -1,6 +1,6 @@
 """What a node has, what a job holds of it, and what another one needs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, Self
 
@@ -82,18 +82,15 @@ class Room(NamedTuple):
     @classmethod
     def of(cls, node: Capacity, held: Iterable[Share]) -> Self:
         """Return what is left of a node beside these."""
-        room = cls(node.cpus, node.memory, (1.0,) * node.gpus)
-        for share in held:
-            room = room.beside(share)
-        return room
+        return cls(node.cpus, node.memory, (1.0,) * node.gpus).beside(*held)
 
-    def without(self, share: Share) -> Self:
-        """Return what is left once a job that holds this is gone."""
-        return self._changed(share, 1)
+    def without(self, *shares: Share) -> Self:
+        """Return what is left once jobs that hold these are gone."""
+        return self._changed(shares, 1)
 
-    def beside(self, share: Share) -> Self:
-        """Return what is left beside one job more."""
-        return self._changed(share, -1)
+    def beside(self, *shares: Share) -> Self:
+        """Return what is left beside more jobs, that hold these."""
+        return self._changed(shares, -1)
 
     def fits(self, need: Need, parts: int = 1) -> bool:
         """Return whether so many parts of a need fit."""
@@ -110,10 +107,12 @@ class Room(NamedTuple):
         rest = sorted(self.gpus, reverse=True)[parts * whole :]
         return sum(int(free / part + ROUNDING) for free in rest if free > 0) >= parts
 
-    def _changed(self, share: Share, sign: int) -> Self:
-        gpus = list(self.gpus)
-        for index, part in share.gpus.items():
-            if index < len(gpus):
-                gpus[index] += sign * part
-        cpus, memory = self.cpus + sign * share.cpus, self.memory + sign * share.memory
-        return type(self)(cpus, memory, tuple(gpus), self.jobs - sign)
+    def _changed(self, shares: Sequence[Share], sign: int) -> Self:
+        cpus, memory, gpus = self.cpus, self.memory, list(self.gpus)
+        for share in shares:
+            cpus += sign * share.cpus
+            memory += sign * share.memory
+            for index, part in share.gpus.items():
+                if index < len(gpus):
+                    gpus[index] += sign * part
+        return type(self)(cpus, memory, tuple(gpus), self.jobs - sign * len(shares))
