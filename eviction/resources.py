@@ -1,10 +1,12 @@
 """What a node has, what a job holds of it, and what another one needs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol, Self
 
-WHOLE = 1.0 - 1e-9
+ROUNDING = 1e-9
+"""Sums of fractions are off by less than this."""
+WHOLE = 1.0 - ROUNDING
 """A GPU of which this much is free is free as a whole: parts of a GPU are fractions, and their sum is rounded."""
 
 
@@ -62,23 +64,55 @@ class Need:
     stacked: bool = False
 
 
-def fits(node: Capacity, held: Iterable[Share], need: Need, parts: int = 1) -> bool:
-    """Return whether so many parts of a need fit on a node beside what is held."""
-    held = list(held)
-    if held and need.exclusive:
-        return False
-    cpus, memory, used = node.cpus, node.memory, dict.fromkeys(range(node.gpus), 0.0)
-    for share in held:
-        cpus -= share.cpus
-        memory -= share.memory
-        for index, part in share.gpus.items():
-            used[index] = used.get(index, 0.0) + part
-    if cpus < parts * need.cpus or memory < parts * need.memory:
-        return False
-    whole = int(need.gpus + 1 - WHOLE)
-    part = need.gpus - whole
-    free = sorted((1 - taken for taken in used.values()), reverse=True)
-    if sum(room >= WHOLE for room in free) < parts * whole:
-        return False
-    rest = free[parts * whole :]
-    return part <= 1 - WHOLE or sum(int(room / part + 1 - WHOLE) for room in rest if room > 0) >= parts
+class Room(NamedTuple):
+    """What is left of a node beside what jobs hold of it.
+
+    Attributes:
+        cpus: Number of CPUs.
+        memory: In MB.
+        gpus: What is left of each GPU, 0 to 1.
+        jobs: How many jobs are there.
+    """
+
+    cpus: float
+    memory: float
+    gpus: tuple[float, ...]
+    jobs: int = 0
+
+    @classmethod
+    def of(cls, node: Capacity, held: Iterable[Share]) -> Self:
+        """Return what is left of a node beside these."""
+        return cls(node.cpus, node.memory, (1.0,) * node.gpus).beside(*held)
+
+    def without(self, *shares: Share) -> Self:
+        """Return what is left once jobs that hold these are gone."""
+        return self._changed(shares, 1)
+
+    def beside(self, *shares: Share) -> Self:
+        """Return what is left beside more jobs, that hold these."""
+        return self._changed(shares, -1)
+
+    def fits(self, need: Need, parts: int = 1) -> bool:
+        """Return whether so many parts of a need fit."""
+        if self.jobs and need.exclusive:
+            return False
+        if self.cpus + ROUNDING < parts * need.cpus or self.memory + ROUNDING < parts * need.memory:
+            return False
+        whole = int(need.gpus + ROUNDING)
+        part = need.gpus - whole
+        if sum(free >= WHOLE for free in self.gpus) < parts * whole:
+            return False
+        if part <= ROUNDING:
+            return True
+        rest = sorted(self.gpus, reverse=True)[parts * whole :]
+        return sum(int(free / part + ROUNDING) for free in rest if free > 0) >= parts
+
+    def _changed(self, shares: Sequence[Share], sign: int) -> Self:
+        cpus, memory, gpus = self.cpus, self.memory, list(self.gpus)
+        for share in shares:
+            cpus += sign * share.cpus
+            memory += sign * share.memory
+            for index, part in share.gpus.items():
+                if index < len(gpus):
+                    gpus[index] += sign * part
+        return type(self)(cpus, memory, tuple(gpus), self.jobs - sign * len(shares))

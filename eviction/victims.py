@@ -1,10 +1,12 @@
 """Whom to evict so that one job that waits can start: those that lose least, no more than needed."""
 
+from bisect import insort
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from .resources import Capacity, Need, Share, fits
+from .resources import Capacity, Need, Room, Share
 
 LIMIT = 4096
 """Sets of jobs that are weighed on one node at most; the best one so far holds then. Eight jobs make 256 sets."""
@@ -48,94 +50,155 @@ def least_loss(need: Need, nodes: Mapping[str, Capacity], held: Held, losses: Ma
     return _Search(need, nodes, held, losses).place()
 
 
+class _Option(NamedTuple):
+    """The cheapest set of jobs that makes room on a node for one part more.
+
+    Attributes:
+        loss: What they lose; infinite where no set makes room.
+        victims: The set; None where it is known only that no set costs less than `loss`.
+    """
+
+    loss: float
+    victims: frozenset[str] | None
+
+
 class _Search:
-    """One search: what is held on each node, who is gone so far, and where the parts are.
+    """One search: who is gone so far, what is left on each node then, and where the parts are.
 
     Args: those of `least_loss`.
     """
 
     def __init__(self, need: Need, nodes: Mapping[str, Capacity], held: Held, losses: Mapping[str, float]) -> None:
         self._need = need
-        self._nodes = nodes
+        self._names = sorted(nodes)
         self._held = held
         self._losses = losses
-        self._on_node: dict[str, dict[str, Share]] = {name: {} for name in nodes}
+        shares: dict[str, list[Share]] = {name: [] for name in nodes}
+        self._evictable: dict[str, list[str]] = {name: [] for name in nodes}
         for job, places in held.items():
             for name in places.keys() & nodes.keys():
-                self._on_node[name][job] = places[name]
+                shares[name].append(places[name])
+                if job in losses:
+                    self._evictable[name].append(job)
+        self._rooms = {name: Room.of(node, shares[name]) for name, node in nodes.items()}
+        self._options: dict[str, _Option] = {}
         self._gone: set[str] = set()
-        self._taken: list[str] = []
+        self._taken: Counter[str] = Counter()
 
     def place(self) -> Placement | None:
         need, taken = self._need, self._taken
-        options = {name: self._cheapest(name) for name in self._nodes}
-        while len(taken) < need.nodes:
-            usable = [name for name in self._nodes if need.stacked or name not in taken]
-            left = [name for name in need.required if name not in taken] or usable
-            possible = [
-                (loss, name, victims) for name in left if (option := options[name]) for loss, victims in [option]
-            ]
-            if not possible:
+        order: list[str] = []
+        while len(order) < need.nodes:
+            usable = [name for name in self._names if need.stacked or name not in taken]
+            left = sorted(name for name in need.required if name not in taken) or usable
+            found = self._cheapest(left, need.nodes - len(order))
+            if found is None:
                 return None
-            _, name, victims = min(possible, key=lambda each: each[:2])
-            taken.append(name)
-            changed = {place for job in victims - self._gone for place in self._held[job] if place in self._nodes}
-            self._gone |= victims
-            for place in changed | {name}:
-                options[place] = self._cheapest(place)
+            name, victims = found
+            order.append(name)
+            taken[name] += 1
+            self._options.pop(name, None)
+            for job in victims:
+                self._evict(job)
         kept = self._needed_victims()
-        return Placement(tuple(taken), kept, sum(self._losses[job] for job in kept))
+        return Placement(tuple(order), kept, sum(self._losses[job] for job in kept))
+
+    def _evict(self, job: str) -> None:
+        self._gone.add(job)
+        for name, share in self._held[job].items():
+            if name in self._rooms:
+                self._rooms[name] = self._rooms[name].without(share)
+                self._options.pop(name, None)
 
     def _needed_victims(self) -> frozenset[str]:
         """Return who must go: not those whom later ones, that span several nodes, made needless."""
-        left = frozenset(self._gone)
+        needed = set(self._gone)
         for victim in sorted(self._gone, key=lambda job: (-self._losses[job], job)):
-            fewer = left - {victim}
-            if all(self._room(name, self._on_node[name], fewer, count) for name, count in Counter(self._taken).items()):
-                left = fewer
-        return left
+            places = self._held[victim].items()
+            beside = {name: self._rooms[name].beside(share) for name, share in places if name in self._taken}
+            if all(room.fits(self._need, self._taken[name]) for name, room in beside.items()):
+                self._rooms |= beside
+                needed.remove(victim)
+        return frozenset(needed)
 
-    def _cheapest(self, name: str) -> tuple[float, frozenset[str]] | None:
-        """Return the cheapest set of further jobs whose end makes room for one part more; None where no set does."""
-        parts = self._taken.count(name) + 1
-        if parts > 1 and not self._need.stacked:
-            return None  # the job has its part of this node
+    def _cheapest(self, names: Sequence[str], parts: int) -> tuple[str, frozenset[str]] | None:
+        """Return the node of least loss, the first of equals, and who goes for it.
+
+        One that costs nothing ends the search. With so many parts to place, no more than as many nodes are of interest: those that
+        cost as much as the dearest of the best so far are not looked at to the end.
+        """
+        best: tuple[float, str, frozenset[str]] | None = None
+        lowest: list[float] = []
+        for name in names:
+            bound = lowest[-1] if len(lowest) == parts else float("inf")
+            loss, victims = self._option(name, bound)
+            if victims is None:
+                continue
+            if best is None or loss < best[0]:
+                best = loss, name, victims
+            if loss == 0:
+                break
+            insort(lowest, loss)
+            del lowest[parts:]
+        return best and best[1:]
+
+    def _option(self, name: str, bound: float) -> _Option:
+        """Return what a node costs, as far as it costs less than the bound."""
+        known = self._options.get(name)
+        if known is None or (known.victims is None and known.loss < bound):
+            known = self._options[name] = self._cheapest_on(name, bound)
+        return known
+
+    def _cheapest_on(self, name: str, bound: float) -> _Option:
+        parts = self._taken[name] + 1
+        room = self._rooms[name]
+        if room.fits(self._need, parts):
+            return _Option(0.0, frozenset())
         losses = self._losses
-        here = {job: share for job, share in self._on_node[name].items() if job not in self._gone}
-        names = sorted((job for job in here if job in losses), key=lambda job: (losses[job], job))
-        if not self._room(name, here, names, parts):
-            return None
-        best = self._enough(name, here, names, parts)
-        best_loss = sum(losses[job] for job in best)
+        jobs = sorted(
+            (job for job in self._evictable[name] if job not in self._gone), key=lambda job: (losses[job], job)
+        )
+        if not jobs or losses[jobs[0]] >= bound:
+            return _Option(bound if jobs else float("inf"), None)
+        shares = [self._held[job][name] for job in jobs]
+        enough = self._enough(room, jobs, shares, parts)
+        if enough is None:
+            return _Option(float("inf"), None)
+        best: frozenset[str] | None = enough
+        best_loss = sum(losses[job] for job in enough)
+        if best_loss >= bound:
+            best, best_loss = None, bound
         looks = 0
         # Depth first over sets in the order of their losses; what costs as much as the best one is not followed.
-        stack: list[tuple[int, float, tuple[str, ...]]] = [(0, 0.0, ())]
+        stack: list[tuple[float, tuple[int, ...], Room]] = [
+            (losses[jobs[at]], (at,), room) for at in reversed(range(len(jobs)))
+        ]
         while stack and looks < LIMIT:
-            index, loss, chosen = stack.pop()
-            looks += 1
+            loss, chosen, before = stack.pop()
             if loss >= best_loss:
                 continue
-            if self._room(name, here, chosen, parts):
-                best, best_loss = frozenset(chosen), loss
+            looks += 1
+            left = before.without(shares[chosen[-1]])
+            if left.fits(self._need, parts):
+                best, best_loss = frozenset(jobs[at] for at in chosen), loss
                 continue
-            following = [(at + 1, loss + losses[names[at]], (*chosen, names[at])) for at in range(index, len(names))]
-            stack += [each for each in reversed(following) if each[1] < best_loss]
-        return best_loss, best
+            later = reversed(range(chosen[-1] + 1, len(jobs)))
+            following = ((loss + losses[jobs[at]], (*chosen, at), left) for at in later)
+            stack += [each for each in following if each[0] < best_loss]
+        return _Option(best_loss, best)
 
-    def _enough(self, name: str, here: Mapping[str, Share], names: Sequence[str], parts: int) -> frozenset[str]:
+    def _enough(self, room: Room, jobs: Sequence[str], shares: Sequence[Share], parts: int) -> frozenset[str] | None:
         """Return a set that makes room, good enough to begin with: the cheapest first, then without those that need not go."""
-        chosen: list[str] = []
-        for job in names:
-            if self._room(name, here, chosen, parts):
+        chosen: list[int] = []
+        for at, share in enumerate(shares):
+            if room.fits(self._need, parts):
                 break
-            chosen.append(job)
-        for job in reversed(tuple(chosen)):
-            fewer = [each for each in chosen if each != job]
-            if self._room(name, here, fewer, parts):
-                chosen = fewer
-        return frozenset(chosen)
-
-    def _room(self, name: str, here: Mapping[str, Share], gone: Collection[str], parts: int) -> bool:
-        """Return whether so many parts fit on a node once some jobs are gone."""
-        staying = [share for job, share in here.items() if job not in gone]
-        return fits(self._nodes[name], staying, self._need, parts)
+            chosen.append(at)
+            room = room.without(share)
+        if not room.fits(self._need, parts):
+            return None
+        for at in reversed(tuple(chosen)):
+            if (beside := room.beside(shares[at])).fits(self._need, parts):
+                room = beside
+                chosen.remove(at)
+        return frozenset(jobs[at] for at in chosen)

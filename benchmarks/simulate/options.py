@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-NODES_HELP = "nodes and jobs, over the {} nodes of the paper (default 0.25)"
+NODES_HELP = "nodes and jobs, over the {} nodes of the paper (default 0.125)"
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
 
 
@@ -18,7 +18,7 @@ def parser(module: str, description: str | None, seeds: int) -> argparse.Argumen
 def add_cluster(made: argparse.ArgumentParser, nodes: int) -> None:
     """Let the user say how large a synthetic workload is."""
     made.add_argument("--days", type=float, default=3, help="days whose jobs count (default 3)")
-    made.add_argument("--scale", type=float, default=0.25, help=NODES_HELP.format(nodes))
+    made.add_argument("--scale", type=float, default=0.125, help=NODES_HELP.format(nodes))
 
 
 def add_traces(made: argparse.ArgumentParser) -> None:

@@ -181,6 +181,8 @@ class BoundedWaitGfs(Gfs):
 
     def evictions(self, view: ClusterView, request: Request) -> tuple[Sequence[str], Sequence[int]] | None:
         """Return who goes, as the bridge would choose, and the node of each pod then; None where nothing helps."""
+        if request.gpus >= 1 and view.idle + view.spot_gpus < request.gpus * request.pods:
+            return None
         nodes = [node for node in view.nodes() if suits(node, request)]
         jobs = {job.job_id: job for node in nodes for job in node.spot}
         losses = {name: weigh(job.unsaved_s, sum(job.gpus.values()), job.evictions) for name, job in jobs.items()}

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eviction import Need, Share, least_loss, weigh
 
@@ -66,6 +68,28 @@ def test_cpus_bind_as_gpus_do() -> None:
     found = least_loss(Need(gpus=1, cpus=4), {"n1": Machine(4)}, jobs, {"a": 5.0, "b": 1.0})
     assert found
     assert found.victims == {"a"}
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 50)), max_size=4), min_size=1, max_size=5),
+    st.integers(1, 4),
+    st.integers(1, 5),
+)
+def test_the_nodes_of_least_loss_are_found_among_all(jobs: list[list[tuple[int, int]]], gpus: int, parts: int) -> None:
+    """Each job is on one node, so that the best choice takes the nodes that cost least when each is asked alone."""
+    places, losses = {}, {}
+    for node, here in enumerate(jobs):
+        free = list(range(4))
+        for number, (size, loss) in enumerate(here):
+            if size <= len(free):
+                places[f"{node}-{number}"] = {f"n{node}": held(*(free.pop() for _ in range(size)))}
+                losses[f"{node}-{number}"] = float(loss)
+    nodes = {f"n{node}": Machine(4) for node in range(len(jobs))}
+    alone = [least_loss(Need(gpus=gpus), {name: machine}, places, losses) for name, machine in nodes.items()]
+    cheapest = sorted(each.loss for each in alone if each)
+    found = least_loss(Need(nodes=parts, gpus=gpus), nodes, places, losses)
+    assert (found.loss if found else None) == (sum(cheapest[:parts]) if parts <= len(cheapest) else None)
 
 
 @pytest.mark.parametrize(

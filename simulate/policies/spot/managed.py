@@ -7,7 +7,7 @@ import msgspec
 
 from eviction import Capacity, Share
 from simulate.cluster import Cluster
-from simulate.job import Job, JobClass, Run, Slice
+from simulate.job import Job, JobClass, Run
 from simulate.policies.spot.base import GRACE_S, SpotPolicy
 from simulate.policies.spot.eviction import EvictionPlan
 from simulate.policies.spot.state import HOUR, SpotState, longest_wait
@@ -186,7 +186,7 @@ class ClusterView:
 
     def held(self) -> Mapping[str, Mapping[str, Share]]:
         """Return what each job holds, by id and the number of the node as text."""
-        return {name: _shares(pieces) for name, pieces in self._state.placements()}
+        return self._state.held
 
     def nodes_with_spot(self) -> Sequence[int]:
         """Return the nodes that are up and have spot jobs."""
@@ -269,13 +269,6 @@ class Managed(SpotPolicy):
 
     def _view(self, cluster: Cluster) -> ClusterView:
         return ClusterView(cluster, self.state, self.waiting_spot, self.now)
-
-
-def _shares(placement: Sequence[Slice]) -> Mapping[str, Share]:
-    gpus: dict[str, dict[int, float]] = {}
-    for piece in placement:
-        gpus.setdefault(str(piece.node), {}).update(dict.fromkeys(piece.gpus, piece.share))
-    return {node: Share(gpus=parts) for node, parts in gpus.items()}
 
 
 def _request(job: Job) -> PodRequest:

@@ -1,8 +1,9 @@
 """What policies for spot jobs look at: who is on which node, what was evicted, what each organisation asked for."""
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from eviction import Share
 from simulate.cluster import Cluster
 from simulate.job import JobClass, Run, Slice
 
@@ -83,6 +84,7 @@ class SpotState:
         ended: Spot runs that came to their end (G of GFS, Eq. 18).
         evicted: Spot runs that were evicted (F of Eq. 18).
         demand: Of high-priority jobs, by organisation.
+        held: What each job holds, by id and the number of the node as text.
     """
 
     def __init__(self, past: Mapping[str, Sequence[float]] | None = None) -> None:
@@ -93,7 +95,8 @@ class SpotState:
         self.demand: dict[str, Demand] = defaultdict(Demand)
         self.demand.update({user: Demand(hours) for user, hours in (past or {}).items()})
         self._past: tuple[int, int, dict[str, list[float]]] | None = None
-        self._placed: dict[int, tuple[str, tuple[Slice, ...]]] = {}
+        self.held: dict[str, Mapping[str, Share]] = {}
+        self._placed: dict[int, tuple[Slice, ...]] = {}
         self._starts: deque[float] = deque()
         self._evictions: deque[float] = deque()
 
@@ -113,7 +116,8 @@ class SpotState:
     def note_start(self, run: Run, now: float) -> None:
         """Note a start."""
         spot = run.job.job_class is JobClass.SPOT
-        self._placed[run.order] = run.job.job_id, run.placement
+        self._placed[run.order] = run.placement
+        self.held[run.job.job_id] = _shares(run.placement)
         for piece in run.placement:
             node, gpus = self.nodes[piece.node], len(piece.gpus) * piece.share
             if spot:
@@ -129,7 +133,8 @@ class SpotState:
     def note_end(self, run: Run) -> None:
         """Note that a job has no GPUs any more; no matter if that was noted before."""
         spot = run.job.job_class is JobClass.SPOT
-        for piece in self._placed.pop(run.order, ("", ()))[1]:
+        self.held.pop(run.job.job_id, None)
+        for piece in self._placed.pop(run.order, ()):
             node, gpus = self.nodes[piece.node], len(piece.gpus) * piece.share
             if spot:
                 node.spot_gpus -= gpus
@@ -137,10 +142,6 @@ class SpotState:
                 self.spot_gpus -= gpus
             else:
                 node.hp_gpus -= gpus
-
-    def placements(self) -> Iterable[tuple[str, tuple[Slice, ...]]]:
-        """Return every job that has GPUs, and which."""
-        return self._placed.values()
 
     def note_eviction(self, run: Run, now: float) -> None:
         """Note that a spot job is evicted."""
@@ -162,6 +163,13 @@ class SpotState:
 def longest_wait(waiting: Sequence[Run], now: float) -> float:
     """Return for how long the job that waits longest has waited this time, in seconds."""
     return max((now - run.waiting_since for run in waiting), default=0.0)
+
+
+def _shares(placement: Sequence[Slice]) -> Mapping[str, Share]:
+    gpus: dict[str, dict[int, float]] = {}
+    for piece in placement:
+        gpus.setdefault(str(piece.node), {}).update(dict.fromkeys(piece.gpus, piece.share))
+    return {node: Share(gpus=parts) for node, parts in gpus.items()}
 
 
 def _forget(times: deque[float], now: float) -> None:
