@@ -8,6 +8,9 @@ from records import Position
 
 STARTS = 3
 """Workers in a row that begin at one place, of which the last one is careful: two in a row may have been killed by an operator."""
+SUSPECTS = 500
+"""Messages of a topic that a careful worker tries: what a worker takes at once. Each one after it tries twice as many, since workers commit
+a little later than they take more. To try a whole backlog would take longer than workers live that something else ends again and again."""
 
 
 class Marker(msgspec.Struct):
@@ -41,12 +44,14 @@ class Marker(msgspec.Struct):
             replayed: The topics whose input is read again.
 
         Returns:
-            By topic the end of the input that the worker before could have met, where this is the third in a row that begins here.
+            By topic the end of the input at which the workers before may have ended, where this is the third in a row that begins here.
         """
         # Two workers may take it over at once, one of them for a moment only: chance tells their epochs apart.
         self.epoch = ((self.epoch >> 16) + 1) << 16 | secrets.randbits(16)
         self.starts = self.starts + 1 if committed == self.begun else 1
-        met = self.held if self.starts >= STARTS else {}
+        careful = self.starts - STARTS
+        tried = SUSPECTS << min(careful, 20) if careful >= 0 else 0
+        met = {topic: min(end, committed.get(topic, end) + tried) for topic, end in self.held.items()} if tried else {}
         self.begun, self.held = committed, ends
         for topic in replayed:
             self.replay[topic] = min(self.replay.get(topic, committed[topic]), committed[topic])
