@@ -5,7 +5,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-QUICK = $(BIN)/python -m pytest --numprocesses $(WORKERS) -m "not ($(SLOW))"
+QUICK = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not ($(SLOW))"
 WORKERS ?= $(shell expr $$(nproc) + 1)
 SLOW := kafka or redis or slurm or kubernetes or ray or clickhouse or vllm or slow
 
