@@ -65,6 +65,8 @@ class EmbeddedModel:
 
     def probabilities(self, templates: Sequence[str]) -> Floats:
         """Return how likely each template is of each class, shape (len(templates), 4). A row need not add up to 1."""
+        if not templates:
+            return np.empty((0, len(LETTERS)))
         by_vector = with_one(self._embedder.embed(templates)) @ self._weights
         return likely(self._linear.scores(templates) + SHARE * by_vector, self._curves)
 
