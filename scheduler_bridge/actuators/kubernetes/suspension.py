@@ -136,7 +136,7 @@ class Suspension:
 
         Returns the order that was given; None where fields say it all.
         """
-        owner, told = target.owner, _told(target)
+        owner, told = target.owner, _patched_object(target)
         change: Change = {"stop": told.stop, "resume": told.resume, "end": told.end}[what](key)
         acts = add_key(owner.metadata.annotations.get(ACTS, ""), key)
         resumed = {ATTEMPT: str(present_attempt(owner))} if is_resumed(owner) else {}  # the new key hides that it was
@@ -179,7 +179,7 @@ def _was_stopped_by(target: Target, key: str) -> bool:
     return target.state in _AT_REST and target.acts[-1:] == (key,)
 
 
-def _told(target: Target) -> Workload | QueuedWorkload:
+def _patched_object(target: Target) -> Workload | QueuedWorkload:
     if isinstance(target.owner, Workload) and not is_queued(target.owner):
         return target.owner
     if target.queued is None:
@@ -193,6 +193,6 @@ def _expect(target: Target, state: SchedulerJobState) -> None:
 
 
 def _expect_to_resume(target: Target) -> None:
-    if not _told(target).may_resume:
+    if not _patched_object(target).may_resume:
         came = f"{target.job} was started again so often already that its controller would give it up"
         raise ActuatorError("a job that comes back after it was stopped", came, "nothing was done; raise its maxRetry")
