@@ -13,14 +13,13 @@ from typing import Any, Generic
 import structlog
 
 from processors.keyed import KeyedProcessor, State
-from records import BY_NAME, DeadLetter, ErrorType, Failure, InvalidRecord, Position, Record
+from records import DeadLetter, ErrorType, Failure, Position, Record
 from records.log_chunk import Lines
-from streams.accept import accept, refuse
-from streams.otlp import is_otlp, split
-from streams.partition import partition_of
+from streams.accept import accept
 from streams.spans import Span
 from streams.transport import Message, Outgoing, outgoing
 
+from .decoder import Decoder, brief
 from .failing import FailingWatch
 from .metrics import EngineMetrics
 from .state_entry import StateEntry
@@ -124,12 +123,11 @@ class Engine(Generic[State]):
             tracing: Makes spans; None: there are none.
         """
         self.processor = processor
-        self._count = partitions
         self._clock, self._steady = clock, steady
         self._checkpoint_s, self._replay_work_s = checkpoint_s, replay_work_s
         self.metrics = metrics or EngineMetrics()
+        self._decoder = Decoder(partitions, self.metrics)
         self._tracing = tracing
-        self._misplaced_told = False
         self.failing = FailingWatch()
         self._partitions: dict[int, States[State]] = {}
         self._work, self._looked = 0.0, self._steady()
@@ -190,7 +188,7 @@ class Engine(Generic[State]):
         """Pass over a message at which workers died; its partition must be restored."""
         states, place = self._partitions[message.position.partition], message.position
         states.marker.aside.append(place)
-        letter = self._refuse(message, "workers died at this message: it was set aside", "quarantine")
+        letter = self._decoder.refuse(message, "workers died at this message: it was set aside", "quarantine")
         return Results([outgoing(letter)], markers=[states.stored_marker()])
 
     def handle(self, messages: Sequence[Message]) -> Results:
@@ -252,33 +250,11 @@ class Engine(Generic[State]):
                 continue
             states.handled[message.position.topic] = message.position.offset + 1
             states.time = max(states.time, message.time)
-            if message.position.topic == "job-logs" and is_otlp(message.value):
-                made += self._split(message)
-                continue
-            try:
-                record = accept(message)
-                key = BY_NAME[message.position.topic].key_of(record)
-                name = key.decode()
-            except InvalidRecord as error:
-                made.append(self._refuse(message, str(error)))
-            except Exception as error:
-                log.exception("a message could not be read", position=message.position)
-                made.append(self._refuse(message, f"reading it failed with {_brief(error)}; please report this"))
-            else:
-                self._check_place(message, key)
-                groups.setdefault(partition, {}).setdefault(name, []).append((message, record))
+            found = self._decoder.decode(message)
+            made += found.made
+            if found.key is not None and found.record is not None:
+                groups.setdefault(partition, {}).setdefault(found.key, []).append((message, found.record))
         return groups
-
-    def _split(self, message: Message) -> list[Record]:
-        """Return what an OpenTelemetry request holds: chunks, which come back under their jobs' keys, and a dead letter of what is none."""
-        try:
-            found = split(message)
-        except InvalidRecord as error:
-            return [self._refuse(message, str(error))]
-        except Exception as error:
-            log.exception("a message could not be read", position=message.position)
-            return [self._refuse(message, f"reading it failed with {_brief(error)}; please report this")]
-        return [*found.chunks, *([self._refuse(message, found.refused)] if found.refused else [])]
 
     def _run(self, states: States[State], key: str, group: list[tuple[Message, Record]]) -> list[Record]:
         """Run the processor over one key's part of a batch.
@@ -297,8 +273,8 @@ class Engine(Generic[State]):
                 except Exception as error:
                     log.exception("a processor failed", position=message.position)
                     self.failing.failed(key)
-                    poison[index] = self._refuse(
-                        message, f"a processor failed with {_brief(error)}; please report this", "process"
+                    poison[index] = self._decoder.refuse(
+                        message, f"a processor failed with {brief(error)}; please report this", "process"
                     )
                     for kept in entry.roll_back():
                         self._include(entry.state, kept.position, accept(kept))
@@ -384,32 +360,10 @@ class Engine(Generic[State]):
         self.metrics.states.set(sum(map(len, self._partitions.values())))
         self.metrics.trimmed.set(self.trimmed)
 
-    def _check_place(self, message: Message, key: bytes) -> None:
-        if self._count is None or partition_of(key, self._count) == message.position.partition:
-            return
-        if not self._misplaced_told:
-            self._misplaced_told = True
-            log.warning(
-                "message in another partition than its key's",
-                key=key.decode(),
-                position=message.position,
-                then="set the producer's partitioner to murmur2 (librdkafka: partitioner=murmur2_random)",
-            )
-        self.metrics.misplaced.inc()
-
-    def _refuse(self, message: Message, reason: str, stage: str = "decode") -> DeadLetter:
-        self.metrics.dead_letters.inc()
-        return refuse(message, reason, stage)
-
 
 def _explains(failure: Failure) -> bool:
     """Return whether a verdict is the first on its attempt and has a line that explains it: later ones repeat or revise it."""
     return failure.revision == 1 and failure.root is not None and failure.error_type is not ErrorType.NONE
-
-
-def _brief(error: Exception) -> str:
-    """Return what `error` says, cut: it may quote the message."""
-    return repr(error)[:300]
 
 
 def by_topic(engines: Iterable[Engine[Any]]) -> dict[str, Engine[Any]]:
