@@ -81,8 +81,8 @@ class Board:
     slowdowns: list[Slowdown] = field(default_factory=list)
     decisions: dict[str, Decision] = field(default_factory=dict)
     results: dict[str, list[DecisionResult]] = field(default_factory=dict)
-    saved: dict[str, Checkpoint] = field(default_factory=dict)
-    """The newest durable checkpoint of each job's first attempt."""
+    saved: dict[str, list[Checkpoint]] = field(default_factory=dict)
+    """The durable checkpoints of each job's first attempt."""
     gpu: dict[tuple[str, int], GpuSample] = field(default_factory=dict)
     gpu_samples: int = 0
     dead: list[DeadLetter] = field(default_factory=list)
@@ -105,7 +105,7 @@ class Board:
             case DecisionResult():
                 self.results.setdefault(record.decision_id, []).append(record)
             case Checkpoint() if record.state is CheckpointState.DURABLE and record.attempt == 0:
-                self.saved[record.job] = record
+                self.saved.setdefault(record.job, []).append(record)
             case GpuSample():
                 self.gpu[record.node, record.gpu] = record
                 self.gpu_samples += 1

@@ -132,10 +132,10 @@ def _made_room(facts: DemoFacts) -> tuple[bool, str]:
 def _went_on(facts: DemoFacts) -> tuple[bool, str]:
     line, about = facts.job(SAVER), _about(facts, SAVER)
     steps = [metric.since_step for metric in line.metrics.get((1, 0), []) if metric.since_step is not None]
-    saved = facts.board.saved.get(SAVER.name)
-    if not steps or not about or saved is None or saved.path != about[0].checkpoint:
+    path = about[0].checkpoint if about else ""
+    if not steps or path not in [saved.path for saved in facts.board.saved.get(SAVER.name, [])]:
         return False, f"{line.state}; no step after it came back"
-    told = int(saved.path.rpartition("step")[2].removesuffix(".npz"))
+    told = int(path.rpartition("step")[2].removesuffix(".npz"))
     return steps[
         0
     ] > told and line.state == "completed", f"saved at step {told}, goes on to step {steps[0]}: {line.state}"

@@ -27,7 +27,7 @@ class Program:
 
 
 VICTIM = Program("bar", "a tqdm bar", "another job is packed beside it, and slows it")
-FAULTY = Program("trainer", "a dict per report", "its GPU falls off the bus at step 110")
+FAULTY = Program("trainer", "a dict per report", "its GPU falls off the bus")
 BUGGY = Program("pairs", "key: value pairs", "its own Python has a bug")
 KILLED = Program("jsonl", "JSON lines", "someone kills it with SIGKILL")
 SAVER = Program(

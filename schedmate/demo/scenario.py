@@ -6,7 +6,7 @@ from collections.abc import Callable
 from records import Command, Decision, NodeLogChunk, OperatorCommand, Outcome, Record
 from schedmate.demo.board import Board
 from schedmate.demo.cluster import Cluster
-from schedmate.demo.programs import FAULTY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
+from schedmate.demo.programs import BUGGY, FAULTY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
 
 STEADY_REPORTS = 20
 STEADY_STEP = 150
@@ -24,7 +24,7 @@ class Scenario:
 
     def __init__(self, cluster: Cluster, publish: Callable[[Record], None]) -> None:
         self._cluster, self._publish = cluster, publish
-        self._packed = self._killed = self._urgent = self._kernel_spoke = False
+        self._packed = self._killed = self._urgent = self._room_made = self._kernel_spoke = False
         self._approved: set[str] = set()
         for program in PROGRAMS:
             if program not in (NEIGHBOUR, URGENT):
@@ -35,13 +35,16 @@ class Scenario:
         if not self._packed and _steady(board, VICTIM.name, STEADY_STEP):
             self._packed = True
             self._cluster.submit(NEIGHBOUR, pack_with=VICTIM.name)
-        if not self._killed and _steady(board, KILLED.name, KILL_STEP):
+        if self._room_made and not self._killed and _steady(board, KILLED.name, KILL_STEP):
             self._killed = True
             self._cluster.kill(KILLED.name)
-
         if not self._urgent and SAVER.name in board.saved:
             self._urgent = True
             self._cluster.submit(URGENT)
+        if not self._room_made and (urgent := board.jobs.get(URGENT.name)) and urgent.slots():
+            self._room_made = True  # before, each failure would have left it a slot
+            for program in (FAULTY, BUGGY):
+                self._cluster.let_fail(program)
         faulty = board.jobs.get(FAULTY.name)
         if not self._kernel_spoke and faulty and faulty.verdict(0):
             self._kernel_spoke = True

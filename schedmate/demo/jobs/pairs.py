@@ -1,5 +1,6 @@
 """Prints `key: value` pairs. Has a real bug: its evaluation looks up a score that nobody computed."""
 
+from schedmate.demo.jobs.fault import is_due
 from schedmate.demo.jobs.training import Training
 
 EVERY = 4
@@ -20,7 +21,7 @@ def main() -> None:
         losses.append(training.advance())
         if training.step % EVERY == 0:
             print(f"step: {training.step}  loss: {losses[-1]:.4f}  step_time: {training.step_time():.4f} s", flush=True)
-        if training.step % EVALUATION == 0:
+        if training.step >= EVALUATION and is_due("pairs"):
             print(f"evaluation at step {training.step}: best {evaluate(losses):.3f}", flush=True)
 
 

@@ -16,7 +16,7 @@ def main() -> None:
     training = Training(0.04, checkpoint=Path(told) if told else None)
     if told:
         print(f"resuming from {told} at step {training.step}", flush=True)
-    while training.step < STEPS:
+    while not told or training.step < STEPS:  # evicted it will be: only what goes on comes to an end
         loss = training.advance()
         if training.step % EVERY == 0:
             print(f"step {training.step} | loss {loss:.4f} | step_time {training.step_time():.4f} s", flush=True)
