@@ -42,27 +42,27 @@ class OrderSearch:
 
     def _search(self, job: str, prefer: Sequence[int]) -> bool:
         """Search from a fresh state, trying the next record of the first topic of `prefer` first."""
-        pending = [(_encode(self._processor.fresh(job)), tuple(0 for _ in self._topics), frozenset[str]())]
+        pending = [(_encode(self._processor.fresh(job)), tuple(0 for _ in self._topics), frozenset[str](), 0)]
         reached, steps = set(pending), 0
         while pending and steps < MOST_STEPS:
-            state, at, made = pending.pop()
+            state, at, made, tried = pending.pop()
             ahead = [index for index in prefer if at[index] < len(self._topics[index])]
             if not ahead and made == self._wanted.keys():
                 return True
-            ways = []
-            for index in ahead:
-                steps += 1
-                after = _decoder.decode(state)
-                ids = self._process(after, *self._topics[index][at[index]])
-                if ids is None:
-                    continue
-                way = (_encode(after), (*at[:index], at[index] + 1, *at[index + 1 :]), made | ids)
-                if (way[0], way[2]) == (state, made):  # it says nothing new: when it is taken does not matter
-                    ways = [way]
-                    break
-                ways.append(way)
-            pending += [way for way in reversed(ways) if way not in reached]
-            reached.update(ways)
+            if tried == len(ahead):
+                continue
+            steps += 1
+            index, after = ahead[tried], _decoder.decode(state)
+            ids = self._process(after, *self._topics[index][at[index]])
+            if ids is None:
+                pending.append((state, at, made, tried + 1))
+                continue
+            way = (_encode(after), (*at[:index], at[index] + 1, *at[index + 1 :]), made | ids, 0)
+            if (way[0], way[2]) != (state, made):  # else it says nothing new, and when it is taken does not matter
+                pending.append((state, at, made, tried + 1))
+            if way not in reached:
+                reached.add(way)
+                pending.append(way)
         return False
 
     def _process(self, state: JobState, position: Position, record: Record) -> set[str] | None:

@@ -169,6 +169,10 @@ class Engine(Generic[State]):
                 self._run(self._partitions[partition], name, group)
         self._work += time.thread_time() - working_since
 
+    def handled(self, partition: int) -> dict[str, int]:
+        """Return the next offset of each input topic of a partition whose states are here."""
+        return self._partitions[partition].handled
+
     def forget(self, partition: int) -> None:
         """Drop the states of a partition that went to another worker."""
         self._partitions.pop(partition, None)

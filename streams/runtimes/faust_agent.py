@@ -18,7 +18,7 @@ from streams.kafka import Connection
 from streams.transport import Message, Outgoing, outgoing
 
 from .engine import Engine, Restored, Results
-from .state_reader import read_committed, read_messages
+from .state_reader import read_committed, read_ends, read_messages
 from .trial import Trial
 from .writer import TooLarge, Writer
 
@@ -76,7 +76,7 @@ class FaustAgent:
             yield f"{self._engine.trimmed} states grew too large and lost their largest part: see the log for the keys"
 
     def revoked(self, parts: set[TP]) -> None:
-        """Note that `parts` went away: the states of those that come again are read anew."""
+        """Note that `parts` went away: the states of those that come again are read anew, unless nobody else had them."""
         mine = {part for part in parts if part.topic in self._engine.processor.inputs}
         self._stale |= {part.partition for part in mine}
         for part in mine:
@@ -87,7 +87,9 @@ class FaustAgent:
             async for events in stream.noack_take(BATCH, within=WAIT_S):
                 for part in _in_parts(events):
                     await self._take(stream, part)
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and (task := asyncio.current_task()) and task.cancelling():
+                raise  # it is told to end
             # Not a message's fault (those become dead letters) and not the broker's absence (that is waited for): end, and let whoever
             # started the worker start it anew; the work is repeated from the last commit.
             self.failed = repr(error)
@@ -113,16 +115,50 @@ class FaustAgent:
 
     async def _handle(self, messages: Sequence[Message]) -> None:
         """Process a batch and write what follows."""
-        stale, self._stale = self._stale, set()
-        for partition in stale:
-            self._engine.forget(partition)
-            self._untried.pop(partition, None)
+        await self._let_go()
         await self._restore({message.position.partition for message in messages} - self._engine.partitions)
         for partition in list(self._untried):
             await self._try(partition, [each for each in messages if each.position.partition == partition])
         results = await asyncio.to_thread(self._engine.handle, messages)
         await self._write(results)
         self._engine.acknowledged(results)
+
+    async def _let_go(self) -> None:
+        """Drop the states of partitions that went away, but for those that came again when nobody else had worked on them.
+
+        Each rebalance takes all partitions away, most come back at once, and to read thousands of states takes seconds.
+        """
+        stale, self._stale = self._stale, set()
+        kept = await self._untouched(stale & self._engine.partitions & self._assigned())
+        self._engine.metrics.kept.inc(len(kept))
+        for partition in stale - kept:
+            self._engine.forget(partition)
+            self._untried.pop(partition, None)
+
+    async def _untouched(self, partitions: set[int]) -> set[int]:
+        """Return those of `partitions` on which nobody else has worked since their states were read.
+
+        Whoever works on a partition writes into its states first. One who did so just before we read them, and whom the next rebalance took
+        it from, shows by what he committed.
+        """
+        if not partitions:
+            return set()
+        engine = self._engine
+        states = {partition: (engine.processor.state_topic, partition) for partition in partitions}
+        inputs = [(topic, partition) for topic in engine.processor.inputs for partition in partitions]
+        committed = await read_committed(self._connection, str(self._app.conf.id), inputs)
+        ends = await read_ends(self._connection, states.values())
+        return {
+            partition
+            for partition, part in states.items()
+            if self._writer.sole.wrote_all(part, ends[part])
+            and all(committed[topic, partition][0] <= at for topic, at in engine.handled(partition).items())
+        }
+
+    def _assigned(self) -> set[int]:
+        """Return the partitions of which all inputs are ours."""
+        parts, inputs = self._app.consumer.assignment(), self._engine.processor.inputs
+        return {part.partition for part in parts if all(TP(topic, part.partition) in parts for topic in inputs)}
 
     async def _restore(self, partitions: set[int]) -> None:
         """Make the states of `partitions` what they were when the worker before committed."""
@@ -136,6 +172,7 @@ class FaustAgent:
                 await asyncio.to_thread(engine.load, partition, stored)
             at, ends = ({topic: committed[topic, partition][which] for topic in topics} for which in (0, 1))
             restored = engine.restore(partition, at, ends)
+            self._writer.sole.begin((engine.processor.state_topic, partition))
             await self._writer.write(restored.writes)
             async for messages in self._input(partition, restored):
                 await asyncio.to_thread(engine.replay, messages)

@@ -24,6 +24,11 @@ class EngineMetrics:
             "Messages read again after a start, to make the states what they were.",
             registry=None,
         )
+        self.kept = Counter(
+            f"{prefix}_kept_partitions",
+            "Partitions whose states stayed in memory over a rebalance, for nobody else had worked on them.",
+            registry=None,
+        )
         self.dead_letters = Counter(
             f"{prefix}_dead_letters", "Messages that could not be read or processed.", registry=None
         )

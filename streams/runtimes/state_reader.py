@@ -1,7 +1,7 @@
 """Reads of a partition what a worker must know before it goes on: the states, what is committed, and input once more."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,6 +14,23 @@ from resilience import Outage
 from streams.kafka import Connection
 from streams.kafka.aio import REFUSED, aiokafka_config
 from streams.transport import Message
+
+
+async def read_ends(connection: Connection, parts: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int]:
+    """Return the end of each of `parts` (topic, partition). A broker that is away is waited for."""
+    wanted = [TopicPartition(*part) for part in parts]
+    outage = Outage("Kafka", consequence="the ends of the states' partitions are read again")
+    while True:
+        try:
+            async with _consumer(connection) as consumer:
+                ends = await consumer.end_offsets(wanted)
+        except REFUSED:
+            raise
+        except KafkaError as error:
+            await asyncio.sleep(outage.failed(repr(error)))
+        else:
+            outage.succeeded()
+            return {(part.topic, part.partition): end for part, end in ends.items()}
 
 
 async def read_committed(
@@ -47,7 +64,7 @@ async def _read_committed(
     try:
         found = await admin.list_consumer_group_offsets(group, partitions=wanted)
     finally:
-        await admin.close()
+        await closed(admin.close())
     if missing := [part for part in wanted if part not in found]:
         # aiokafka drops the answer's own error, with which a coordinator that has just begun says nothing of any partition:
         # taken for "nothing is committed", it would send a worker back to the first message that is held.
@@ -97,7 +114,20 @@ async def _consumer(connection: Connection) -> AsyncIterator[Any]:
     try:
         yield consumer
     finally:
-        await consumer.stop()
+        await closed(consumer.stop())
+
+
+async def closed(closing: Awaitable[None]) -> None:
+    """Wait until a client of aiokafka is closed.
+
+    It cancels its own tasks and waits for them, and where one of them waits to try again that cancellation comes out here (0.14): whoever
+    took it for a word to himself would end in the middle of his work.
+    """
+    try:
+        await closing
+    except asyncio.CancelledError:
+        if (task := asyncio.current_task()) and task.cancelling():
+            raise
 
 
 def _message(record: Any) -> Message:

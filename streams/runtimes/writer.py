@@ -13,6 +13,8 @@ from streams.kafka.aio import REFUSED, TOO_LARGE, aiokafka_config
 from streams.partition import partition_of
 from streams.transport import Outgoing
 
+from .sole_writer import SoleWriter
+
 _BATCH = 1 << 20
 """Bytes of a batch of messages: Kafka's own limit for one, unless a topic allows more."""
 _REQUEST = 16 << 20
@@ -36,10 +38,14 @@ class Writer:
 
     Args:
         connection: The brokers.
+
+    Attributes:
+        sole: Of the partitions that it follows: whether anybody else has written there.
     """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self.sole = SoleWriter()
         self._producer: Any = None
         self.outage = Outage("Kafka", consequence="nothing is committed; writing is tried again until it answers")
 
@@ -81,11 +87,15 @@ class Writer:
         sent = []
         for (topic, partition), group in (await self._by_partition(producer, messages)).items():
             for batch, held in self._batches(producer, group):
-                sent.append((held, await producer.send_batch(batch, topic, partition=partition)))
-        answers = await asyncio.gather(*(future for _, future in sent), return_exceptions=True)
+                sent.append(((topic, partition), held, await producer.send_batch(batch, topic, partition=partition)))
+        answers = await asyncio.gather(*(future for *_, future in sent), return_exceptions=True)
         left: list[Outgoing] = []
         first: KafkaError | None = None
-        for (held, _), answer in zip(sent, answers, strict=True):
+        for (part, held, _), answer in zip(sent, answers, strict=True):
+            if isinstance(answer, BaseException):
+                self.sole.forget(part)
+            else:
+                self.sole.acknowledged(part, answer.offset, len(held))
             if isinstance(answer, TOO_LARGE):
                 if len(held) == 1:
                     refused += held

@@ -1,5 +1,7 @@
 """Both runtimes: the same input gives the same records, by id; a killed worker changes nothing."""
 
+import json
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -10,6 +12,7 @@ from processors.node import NodeProcessor
 from records import Record
 from sinks.clickhouse import open_client
 from streams.kafka import read_back
+from streams.kafka.groups import members
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
@@ -86,6 +89,40 @@ def test_faust_makes_the_same_records(own_kafka: Kafka, tmp_path: Path) -> None:
         found = wait_for(own_kafka, RESULTS, len(expected), log)
     assert by_id(found) == expected
     assert len(found) == len(expected), "no worker died, so no record was written twice"
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_a_worker_that_comes_and_goes_leaves_the_others_states_in_memory(own_kafka: Kafka, tmp_path: Path) -> None:
+    logs, ends = training(jobs=12, chunks=12), endings(12)
+    before, expected = locally(logs), locally(logs + ends)
+    part = len(logs) // 3
+    stays, goes = tmp_path / "stays.log", tmp_path / "goes.log"
+    with command(own_kafka, "worker", log=stays):
+        send(own_kafka, logs[:part])
+        until(lambda: values(own_kafka, RESULTS) > 0, stays)  # there is a group now
+        until(lambda: all_read(own_kafka, "schedmate-worker"), stays)
+        with command(own_kafka, "worker", log=goes) as second:
+            until(lambda: members(own_kafka.connection, "schedmate-worker") == 2, goes)
+            second_part = [logs[at : at + 4] for at in range(part, 2 * part, 4)]
+            while second_part:  # what comes before it has its partitions goes to the first
+                send(own_kafka, second_part.pop(0))
+            until(lambda: bool(_restorations(goes)), goes)
+            until(lambda: all_read(own_kafka, "schedmate-worker"), stays)
+            second.terminate()
+            assert second.wait(60) == 0
+        send(own_kafka, logs[2 * part :])
+        wait_for(own_kafka, RESULTS, len(before), stays)
+        until(lambda: all_read(own_kafka, "schedmate-worker"), stays)
+        send(own_kafka, ends)
+        found = wait_for(own_kafka, RESULTS, len(expected), stays)
+    assert by_id(found) == expected
+    taken, kept = Counter(_restorations(goes)), Counter(_restorations(stays))
+    assert taken
+    assert kept.keys() - taken.keys(), "each had partitions"
+    assert all(kept[part] == 1 for part in kept.keys() - taken.keys()), "two rebalances, and nothing was read again"
+    assert all(kept[part] == 2 for part in kept.keys() & taken.keys()), "what the other one had is"
 
 
 @pytest.mark.kafka
@@ -203,6 +240,12 @@ def test_killed_workers_tell_every_finding_and_come_to_the_same_verdicts(own_kaf
     assert all(
         (verdict["source"], verdict["confirmed_by"]) == ("signature", ["node-logs"]) for verdict in verdicts.values()
     )
+
+
+def _restorations(log: Path) -> list[tuple[str, int]]:
+    """Return (state topic, partition) of each restoration that `log` tells of."""
+    lines = [json.loads(line[line.index("{") :]) for line in log.read_text().splitlines() if "state_restored" in line]
+    return [(line["topic"], line["partition"]) for line in lines]
 
 
 def _told(messages: list[Message]) -> set[str]:

@@ -9,7 +9,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 
 from streams.kafka import KafkaProducer
 from streams.kafka.aio import aiokafka_config
-from streams.runtimes.state_reader import read_committed
+from streams.runtimes.state_reader import closed, read_committed
 from streams.transport import Outgoing
 from tests.servers.kafka import Kafka
 
@@ -45,3 +45,30 @@ def test_a_coordinator_that_has_just_begun_is_asked_again(own_kafka: Kafka, monk
     monkeypatch.setattr(AIOKafkaAdminClient, "list_consumer_group_offsets", loading)
     assert asyncio.run(read_committed(connection, GROUP, [part])) == {part: (2, 3)}
     assert asked == 2
+
+
+async def _stop_as_aiokafka_does() -> None:
+    """Cancel a task of its own that waits to try again, and wait for it."""
+    waiting = asyncio.create_task(asyncio.sleep(60))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await waiting
+
+
+def test_the_end_of_a_client_does_not_end_who_waits_for_it() -> None:
+    async def reads() -> str:
+        await closed(_stop_as_aiokafka_does())
+        return "goes on"
+
+    assert asyncio.run(reads()) == "goes on"
+
+
+def test_who_is_told_to_end_ends() -> None:
+    async def told_to_end() -> bool:
+        task = asyncio.create_task(closed(asyncio.sleep(60)))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+        return task.cancelled()
+
+    assert asyncio.run(told_to_end())
