@@ -13,7 +13,7 @@ log = structlog.get_logger(__name__)
 FIRST_S = 600.0
 """The first look comes so long after the start, or sooner where looks are more frequent."""
 LONGEST_S = 6 * 3600.0
-"""A training that takes longer is ended: it never came to more than minutes of processor time."""
+"""A training that takes longer is ended. It needs minutes, but of a processor of which others come first."""
 
 
 class Retraining:

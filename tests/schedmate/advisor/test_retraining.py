@@ -52,6 +52,7 @@ def test_a_look_that_fails_is_counted_and_the_next_one_comes() -> None:
         clock.now += 3600
         looks.poll()
         until(looks, metrics, ended)
+    looks.close()
     assert (value(metrics.looks), value(metrics.looks_failed)) == (0, 2)
 
 
@@ -61,6 +62,7 @@ def test_one_that_never_ends_is_ended() -> None:
     looks.poll()
     clock.now += retraining.LONGEST_S + 1
     until(looks, metrics, 1)
+    looks.close()  # the next one has begun
     assert value(metrics.looks_failed) == 1
 
 
