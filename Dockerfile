@@ -1,6 +1,6 @@
 # The image of all our commands: `docker build -t schedmate .`, then `docker run --rm schedmate --help`.
 #
-# EXTRAS=[worker,sink,bridge,web,kubernetes,minilm] adds the light embedder, [worker,sink,bridge,web,kubernetes,gpu] the large one with what it needs.
+# EXTRAS=[worker,sink,bridge,advise,web,kubernetes,minilm] adds the light embedder, [worker,sink,bridge,advise,web,kubernetes,gpu] the large one with what it needs.
 ARG PYTHON=3.12.12-slim-bookworm
 
 FROM python:${PYTHON} AS wheel
@@ -20,7 +20,7 @@ COPY docs/man docs/man
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheel .
 
 FROM python:${PYTHON} AS installed
-ARG EXTRAS="[worker,sink,bridge,web,kubernetes]"
+ARG EXTRAS="[worker,sink,bridge,advise,web,kubernetes]"
 COPY --from=wheel /wheel /wheel
 RUN python -m venv /opt/schedmate \
     && /opt/schedmate/bin/pip install --no-cache-dir "$(echo /wheel/schedmate-*.whl)${EXTRAS}"
@@ -38,6 +38,9 @@ LABEL org.opencontainers.image.title="SchedMate" \
 RUN groupadd --system --gid 10001 schedmate \
     && useradd --system --uid 10001 --gid 10001 --home-dir /var/lib/schedmate --create-home schedmate \
     && install --directory --owner=schedmate --group=schedmate /models   # a volume for what an embedder downloads
+# LightGBM (the extra `advise`) needs OpenMP's library, which the slim image lacks.
+RUN ldconfig -p | grep --quiet libgomp.so.1 \
+    || (apt-get update && apt-get install --yes --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/*)
 COPY --from=installed /opt/schedmate /opt/schedmate
 
 # State goes to /var/lib/schedmate. The image itself may be read-only.

@@ -11,7 +11,8 @@ import numpy as np
 
 from benchmarks.processes import command, waited
 from processors.advise.past import MemoryHistory, PastEstimator, PastJob, SubmittedJob
-from processors.advise.past.vectors import DIMENSIONS, MOST, Vector, VectorIndex, embed
+from processors.advise.past.embedding import DIMENSIONS, Vector, embed_command
+from processors.advise.past.vectors import MOST, VectorIndex
 from records import EventKind, JobEvent
 from schedmate.advisor.history_file import history_file
 from streams.kafka import KafkaProducer, read_back
@@ -34,8 +35,8 @@ def measure() -> list[tuple[str, str]]:
     )
     alike = VectorIndex()
     for number in range(MOST):
-        alike.add(embed(_job(number)))
-    times_alike, used_alike = _searched(alike, [embed(_job(MOST + number)) for number in range(SEARCHES)])
+        alike.add(embed_command(_job(number)))
+    times_alike, used_alike = _searched(alike, [embed_command(_job(MOST + number)) for number in range(SEARCHES)])
     history = MemoryHistory()
     for past in _past(HELD):
         history.add(past)

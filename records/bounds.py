@@ -2,6 +2,7 @@
 
 from .base import Record
 from .codec import InvalidRecord
+from .workload import Workload
 
 NAME = 256
 """Characters of a name at most: of a job, a node, a producer."""
@@ -10,7 +11,10 @@ RANKS = 1_000_000
 LATEST = 4_102_444_800.0
 """2100-01-01, in seconds since 1970: no time is later. Dates beyond it do not fit into every store."""
 _SPREAD_MS = 7 * 86_400_000
-_NAMES = ("job", "node", "producer", "stream", "source", "branch", "user", "packed_with", "cluster")
+_NAMES = (
+    "job", "node", "producer", "stream", "source", "branch", "user", "packed_with", "cluster",
+    "model_name", "task_type", "dataset_train", "dataset_valid", "iter_type",
+)  # fmt: skip
 _COUNTS = ("rank", "attempt", "seq", "first_line", "first_piece")
 _TIMES = ("time", "since", "seen", "until")
 _MOST = 1 << 62
@@ -33,6 +37,8 @@ def check(record: Record) -> None:
         value = getattr(record, name, None)
         if isinstance(value, float) and not 0 <= value <= LATEST:
             raise InvalidRecord(f"expected seconds since 1970, up to the year 2100, in {name}, got {value:g}")
+    if isinstance(workload := getattr(record, "workload", None), Workload):
+        check(workload)
     after = getattr(record, "after_ms", None)
     if after and not (min(after) >= 0 and max(after) <= _SPREAD_MS):
         raise InvalidRecord(f"expected arrivals within {_SPREAD_MS} ms in after_ms, got {min(after)} to {max(after)}")

@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from .base import Record
+from .workload import Workload
 
 PRODUCER = "producer"
 """`JobEvent.scheduler` of what a producer of logs says of itself."""
@@ -56,6 +57,7 @@ class JobEvent(Record, frozen=True, kw_only=True):
         cpus: CPUs of the whole job; null where not known.
         memory_gib: Memory of the whole job in GiB; null where not known.
         time_limit_s: The scheduler ends the job after so many seconds of running; null for no limit, or where not known.
+        workload: `submitted` only: what the job trains, as its source says; null where nobody read it.
         exit_code: `ended` only.
         signal: `ended` only: the signal that killed the job; 0 for none.
         state: `ended` only: the scheduler's own word (`FAILED`, `TIMEOUT`, `NODE_FAIL`, `OUT_OF_MEMORY`, `CANCELLED`, `COMPLETED`).
@@ -84,6 +86,7 @@ class JobEvent(Record, frozen=True, kw_only=True):
     cpus: float | None = None
     memory_gib: float | None = None
     time_limit_s: float | None = None
+    workload: Workload | None = None
     exit_code: int | None = None
     signal: int | None = None
     state: str = ""

@@ -52,6 +52,10 @@ class ProducerSettings(BaseModel, frozen=True, extra="forbid"):
     chunk_seconds: PositiveFloat = Field(0.5, description="A chunk is not waited for longer than this.")
     gpu_seconds: PositiveFloat = Field(5.0, description="Interval between two GPU samples.")
     scheduler_seconds: PositiveFloat = Field(1.0, description="Interval between two looks at the scheduler.")
+    read_sources: bool = Field(
+        False,
+        description="A Slurm watcher reads the source tree of each submitted job, as the job's user; run it as root.",
+    )
 
 
 def _listed(value: Any) -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from rich.progress import Progress
 
+from processors.advise.predictors import pai
 from processors.advise.predictors.job import Completion
 from processors.advise.predictors.methods import SIX
 from processors.advise.predictors.sacct import read_sacct
@@ -15,7 +16,7 @@ from . import plots, report
 from .prediction import ADVISOR, NAMES, predict
 from .scheduling import OBJECTIVES
 from .september import run as run_september
-from .traces import made_up, pai, philly, venus
+from .traces import made_up, philly, venus
 
 TRACES = Path("../shared/traces")
 

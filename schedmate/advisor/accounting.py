@@ -12,7 +12,7 @@ from posixpath import join, normpath
 
 from processors.advise.past import PastJob, SubmittedJob
 from processors.advise.predictors.sacct import resources
-from records import UserError
+from records import UserError, Workload, decode
 
 SACCT = (
     "TZ=UTC sacct -a -X -P -S now-90days "
@@ -21,7 +21,7 @@ SACCT = (
 """What prints the file; `-X` leaves steps out. SubmitLine needs Slurm 21.08 or later."""
 SACCT_NEEDS = ("JobID", "State", "Start", "End")
 CSV_NEEDS = ("job", "command", "directory", "started", "ended")
-CSV_MAY = ("user", "branch", "state", "gpu_utilisation")
+CSV_MAY = ("user", "branch", "state", "gpu_utilisation", "workload")
 _ENDED = (
     "COMPLETED",
     "FAILED",
@@ -134,6 +134,7 @@ def _of_table(row: Row) -> Named | None:
     about = SubmittedJob(
         job=row["job"], user=row.get("user", ""), command=row["command"][:1000], directory=row["directory"],
         branch=row.get("branch", ""),
+        workload=decode(Workload, row["workload"].encode()) if row.get("workload") else None,
     )  # fmt: skip
     used = float(row["gpu_utilisation"]) if row.get("gpu_utilisation") else None
     if used is not None and not 0 <= used <= 100:  # percent

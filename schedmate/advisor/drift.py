@@ -1,10 +1,15 @@
 """Whether a trained model still does what it did when it came into use."""
 
 from collections import deque
-from math import exp
+from collections.abc import Iterable, Sequence
+from math import exp, log1p
 from statistics import median
 
+import msgspec
 import structlog
+
+from processors.advise.past import PastJob
+from records import Estimate
 
 from .metrics import AdvisorMetrics
 
@@ -13,13 +18,81 @@ log = structlog.get_logger(__name__)
 NEWEST = 200
 """Outcomes that are looked at."""
 FEWEST = 50
-"""Outcomes without which nothing is said."""
+"""Outcomes without which nothing is said of the error; of the intervals it takes `NEWEST`."""
 WORSE = 1.5
 """A model has drifted when its median |ln p̂ - ln p| is so many times that of the week before it came into use."""
+INSIDE = (0.84, 0.96)
+"""Or when the share of jobs inside their 90 % interval leaves this band: by chance that of 200 jobs does so once in 200 times."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How an estimate turned out.
+
+    Attributes:
+        error: |ln(1 + p̂) - ln(1 + p)|.
+        inside: The job took as long as the interval said.
+    """
+
+    error: float
+    inside: bool
+
+
+class Calibration(msgspec.Struct, frozen=True):
+    """How the newest estimates of one model turned out.
+
+    Attributes:
+        outcomes: How many were looked at.
+        error: Their median error; 0 without any.
+        usual: The model's on the week before it came into use; None where not known.
+        inside: The share inside their interval; 0 without any.
+    """
+
+    outcomes: int
+    error: float
+    usual: float | None
+    inside: float
+
+    @property
+    def drifted(self) -> bool:
+        """Whether errors have grown, or intervals have become too narrow or too wide."""
+        worse = self.usual is not None and self.outcomes >= FEWEST and self.error > WORSE * self.usual
+        return worse or (self.outcomes >= NEWEST and not INSIDE[0] <= self.inside <= INSIDE[1])
+
+    def __str__(self) -> str:
+        usual = f" ({exp(self.usual):.2f} when it came into use)" if self.usual is not None else ""
+        return (
+            f"of its newest {self.outcomes} estimates {100 * self.inside:.1f} % of the jobs were inside "
+            f"({100 * INSIDE[0]:.0f} to {100 * INSIDE[1]:.0f} % is no drift), median factor off {exp(self.error):.2f}{usual}"
+        )
+
+
+def outcome(told: Estimate, took_s: float) -> Outcome | None:
+    """Return how an estimate turned out; None where it told no duration."""
+    if told.duration_s is None:
+        return None
+    inside = (told.duration_low_s or 0.0) <= took_s <= (told.duration_high_s or 0.0)
+    return Outcome(abs(log1p(told.duration_s) - log1p(took_s)), inside)
+
+
+def calibration(outcomes: Sequence[Outcome], usual: float | None) -> Calibration:
+    """Return what outcomes come to."""
+    if not outcomes:
+        return Calibration(0, 0.0, usual, 0.0)
+    inside = sum(each.inside for each in outcomes) / len(outcomes)
+    return Calibration(len(outcomes), median(each.error for each in outcomes), usual, inside)
+
+
+def newest_outcomes(scored: Iterable[tuple[Estimate, PastJob]], version: str) -> list[Outcome]:
+    """Return how the newest estimates of a model turned out, from all that ended in the order of their ends. Failed jobs count nothing."""
+    kept: deque[Outcome] = deque(maxlen=NEWEST)
+    for told, past in scored:
+        if told.model == version and past.completed and (found := outcome(told, past.duration_s)):
+            kept.append(found)
+    return list(kept)
 
 
 class Drift:
-    """Compares the newest outcomes of one model with its usual error; says so once each time that it drifts.
+    """Compares the newest outcomes of one model with what it was; says so once each time that it drifts.
 
     Args:
         metrics: Where the error is shown.
@@ -27,31 +100,25 @@ class Drift:
 
     def __init__(self, metrics: AdvisorMetrics) -> None:
         self._metrics = metrics
-        self._errors: deque[float] = deque(maxlen=NEWEST)
+        self._outcomes: deque[Outcome] = deque(maxlen=NEWEST)
         self._version = ""
         self._told = False
 
-    def take(self, version: str, usual: float | None, error: float) -> None:
+    def take(self, version: str, usual: float | None, one: Outcome) -> None:
         """Take in one outcome.
 
         Args:
             version: Of the model that gave the estimate.
             usual: Its median |ln p̂ - ln p| before it came into use; None where not known.
-            error: |ln p̂ - ln p| of the outcome.
+            one: The outcome.
         """
         if version != self._version:
             self._version, self._told = version, False
-            self._errors.clear()
-        self._errors.append(error)
-        now = median(self._errors)
-        self._metrics.error.set(exp(now))
-        if usual is None or len(self._errors) < FEWEST:
-            return
-        drifted = now > WORSE * usual
-        self._metrics.drifted.set(drifted)
-        if drifted and not self._told:
-            log.warning(
-                "model_drifted", version=version, off_by=round(exp(now), 2), before=round(exp(usual), 2),
-                hint="train again: schedmate advise train",
-            )  # fmt: skip
-        self._told = drifted
+            self._outcomes.clear()
+        self._outcomes.append(one)
+        now = calibration(self._outcomes, usual)
+        self._metrics.error.set(exp(now.error))
+        self._metrics.drifted.set(now.drifted)
+        if now.drifted and not self._told:
+            log.warning("model_drifted", version=version, detail=str(now), hint="schedmate advise train --when-drifted")
+        self._told = now.drifted

@@ -55,6 +55,24 @@ class HistoryFile:
         for (blob,) in rows:
             yield msgspec.msgpack.decode(blob, type=PastJob)
 
+    def since(self, ended: float, most: int) -> Iterator[PastJob]:
+        """Yield jobs that ended after a moment, the first `most`, in the order of their ends."""
+        rows = self._connection.execute(
+            "SELECT past FROM past_jobs WHERE ended > ? ORDER BY ended, id LIMIT ?", (ended, most)
+        )
+        for (blob,) in rows:
+            yield msgspec.msgpack.decode(blob, type=PastJob)
+
+    def newest_end(self) -> float:
+        """Return when the newest job ended; 0 without any."""
+        (ended,) = self._connection.execute("SELECT max(ended) FROM past_jobs").fetchone()
+        return float(ended or 0.0)
+
+    def data_version(self) -> int:
+        """Return a number that is another once another process has written."""
+        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        return int(version)
+
     def count(self) -> int:
         """Return how many jobs it holds."""
         (count,) = self._connection.execute("SELECT count(*) FROM past_jobs").fetchone()
@@ -75,6 +93,16 @@ class HistoryFile:
         """Yield all estimates that are remembered."""
         for (text,) in self._connection.execute("SELECT estimate FROM told ORDER BY time"):
             yield msgspec.json.decode(text, type=Estimate)
+
+    def scored(self) -> Iterator[tuple[Estimate, PastJob]]:
+        """Yield the estimates that are remembered of jobs that ended, and how each ended, in the order of their ends."""
+        rows = self._connection.execute(
+            "SELECT estimate, past FROM told JOIN past_jobs "
+            "ON past_jobs.id = json_extract(CAST(estimate AS TEXT), '$.job') || '/' || "
+            "json_extract(CAST(estimate AS TEXT), '$.attempt') ORDER BY ended, id"
+        )
+        for told, past in rows:
+            yield msgspec.json.decode(told, type=Estimate), msgspec.msgpack.decode(past, type=PastJob)
 
     def submit(self, name: str, event: JobEvent) -> None:
         """Remember the submission of an attempt."""

@@ -23,6 +23,7 @@ def submitted_job(event: JobEvent) -> SubmittedJob:
         memory_gib=event.memory_gib or 0.0,
         nodes=event.node_count or 0,
         time_limit_s=event.time_limit_s or 0.0,
+        workload=event.workload,
     )
 
 

@@ -36,7 +36,18 @@ class AdvisorMetrics:
         )
         self.drifted = Gauge(
             "schedmate_advisor_model_drifted",
-            "1 while the trained model is off by half as much again as before it came into use, or more.",
+            "1 while the trained model is off by half as much again as before it came into use, or less than 84 % or more than 96 % of the "
+            "jobs are inside its 90 % intervals.",
+            registry=None,
+        )
+        self.looks = Counter(
+            "schedmate_advisor_model_checks",
+            "Looks whether the trained model has drifted; a training may follow.",
+            registry=None,
+        )
+        self.looks_failed = Counter(
+            "schedmate_advisor_model_checks_failed",
+            "Of such looks, those that failed; the log says why.",
             registry=None,
         )
         self.models_loaded = Counter("schedmate_advisor_models_loaded", "Trained models taken into use.", registry=None)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, NonNegativeFloat
 
 CURRENT = "current"
 """In the directory of trained models, the link to the one in use."""
@@ -18,4 +18,8 @@ class AdvisorSettings(BaseModel, frozen=True, extra="forbid"):
     models: Path = Field(
         Path("/var/lib/schedmate/advisor-models"),
         description="Directory of trained models; `current` in it is the one that answers where no past job is alike.",
+    )
+    train_hours: NonNegativeFloat = Field(
+        24.0,
+        description="Hours between two looks whether that model has drifted; where it has, or there is none, one is trained. 0: never.",
     )

@@ -1,7 +1,6 @@
 """Job events in, an estimate for each submission out; jobs that end become history."""
 
 from collections.abc import Callable, Sequence
-from math import log1p
 from pathlib import Path
 
 import msgspec
@@ -12,7 +11,7 @@ from processors.advise.predictors.estimate import PREDICTOR, Interval
 from records import Estimate, EventKind, JobEvent, Position, Record, derived_id
 from records.job_event import PIPE_SAYS
 
-from .drift import Drift
+from .drift import Drift, outcome
 from .history_file import HistoryFile
 from .job_views import completion, submission, submitted_job
 from .live_model import LiveModel
@@ -119,7 +118,10 @@ class SubmissionAdvisor:
 
     def _requeued(self, name: str, event: JobEvent) -> None:
         """The attempt before is over, and was no whole run."""
-        self._store.close(f"{event.job}/{event.attempt - 1}")
+        before = f"{event.job}/{event.attempt - 1}"
+        if event.workload is None and (submitted := self._store.submitted(before)):
+            event = msgspec.structs.replace(event, workload=submitted.workload)
+        self._store.close(before)
         self._store.submit(name, event)
         if predictor := self._model.predictor:
             predictor.submit(submission(submitted_job(event)))
@@ -146,11 +148,12 @@ class SubmissionAdvisor:
 
     def _score(self, submitted: JobEvent, took_s: float) -> None:
         told = self._store.estimate_at(submitted.id)
-        if told is None or told.duration_s is None:
+        found = outcome(told, took_s) if told else None
+        if told is None or found is None:
             return
         self.metrics.scored.labels(told.method).inc()
-        if (told.duration_low_s or 0.0) <= took_s <= (told.duration_high_s or 0.0):
+        if found.inside:
             self.metrics.inside.labels(told.method).inc()
         predictor = self._model.predictor
         if predictor and told.model == predictor.version:
-            self._drift.take(predictor.version, predictor.usual_error, abs(log1p(told.duration_s) - log1p(took_s)))
+            self._drift.take(predictor.version, predictor.usual_error, found)

@@ -1,19 +1,25 @@
 """`schedmate advise`: what a job is, from its source and its command."""
 
+import getpass
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
 from typer.core import TyperGroup
 
 from records import UserError
+from schedmate.cli.advise_serve import serve
 from schedmate.cli.advise_train import train
 from schedmate.cli.console import say, say_json
 from schedmate.extras import require
 from schedmate.settings import Loaded
+
+if TYPE_CHECKING:
+    from processors.advise.past import SubmittedJob
 
 
 class _JobUnlessNamed(TyperGroup):
@@ -28,6 +34,7 @@ class _JobUnlessNamed(TyperGroup):
 
 app = typer.Typer(cls=_JobUnlessNamed, no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 app.command("train")(train)
+app.command("serve")(serve)
 
 
 @app.callback()
@@ -56,6 +63,7 @@ def command(  # noqa: PLR0917  # all of them by name or place
     ] = None,
     gpus: Annotated[int, typer.Option(min=0, help="GPUs of a node.")] = 1,
     nodes: Annotated[int, typer.Option(min=1, help="Nodes.")] = 1,
+    partition: Annotated[str, typer.Option(help="Partition or queue that it will go to.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ask_model: Annotated[
         bool,
@@ -66,7 +74,7 @@ def command(  # noqa: PLR0917  # all of them by name or place
         ),
     ] = False,
 ) -> None:
-    """Say how long a job will probably run, from jobs that ended (`advisor.history`); no server is needed.
+    """Say how long a job will probably run, from jobs that ended (`advisor.history`) and the trained model; no server is needed.
 
     With --metadata, say what a training job is: model, task, data, length, batch, learning rate. The source is read and never run; a field
     that it does not say is unknown (null).
@@ -79,7 +87,7 @@ def command(  # noqa: PLR0917  # all of them by name or place
     With --ask-model a language model looks for what is left unknown. Each value that it finds must stand in the line that it cites.
     """
     if not metadata:
-        _estimate(context.obj, words or [], directory or tree, as_json=as_json)
+        _estimate(context.obj, _submitted(words or [], directory or tree, gpus, nodes, partition), as_json=as_json)
         return
     require("yaml")
     from processors.advise.metadata import Job, extract
@@ -120,33 +128,63 @@ def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[s
     return filled.workload, [msgspec.to_builtins(claim) for claim in filled.claims]
 
 
-def _estimate(loaded: Loaded, words: list[str], directory: Path, *, as_json: bool) -> None:
-    """Print the estimate of the job that `words` start in `directory`."""
+def _submitted(words: list[str], directory: Path, gpus: int, nodes: int, partition: str) -> "SubmittedJob":
+    """Return the job that `words` would start in `directory`, as it would be submitted."""
     import shlex
 
-    from processors.advise.past import PastEstimator, SubmittedJob
-    from schedmate.advisor.history_file import history_file
-    from schedmate.remaining import remains
+    from processors.advise.past import SubmittedJob
 
     if not words:
         raise UserError("expected a script or a command, as in `schedmate advise train.sh`; or --metadata")
     directory = directory.resolve()
     script = directory / words[0]
     command = shlex.join([str(script) if script.is_file() else words[0], *words[1:]])
+    return SubmittedJob(
+        job="",
+        user=getpass.getuser(),
+        command=command,
+        directory=str(directory),
+        name=Path(words[0]).name,
+        partition=partition,
+        gpus=float(gpus * nodes),
+        nodes=nodes,
+        workload=_workload(directory, command, gpus, nodes),
+    )
+
+
+def _estimate(loaded: Loaded, job: "SubmittedJob", *, as_json: bool) -> None:
+    """Print the estimate of a job."""
+    from schedmate.advisor.answers import Answers
+    from schedmate.advisor.history_file import history_file
+    from schedmate.advisor.settings import CURRENT
+    from schedmate.logging import configure
+    from schedmate.remaining import remains
+
+    configure(loaded.settings.service.model_copy(update={"log_level": "warning"}))
     with history_file(loaded.settings.advisor.history) as history:
-        past = history.load()
-    found = PastEstimator(past).estimate(SubmittedJob(job="", command=command, directory=str(directory)))
+        answers = Answers(history, loaded.settings.advisor.models / CURRENT)
+        found = answers.estimate(job)
     if as_json:
         say_json(msgspec.json.encode(found).decode())
     elif found.duration_s is None or found.low_s is None:
         say(
-            f"unknown: none of the {len(past)} jobs in {loaded.settings.advisor.history} is an earlier run of it or like it"
+            f"unknown: none of the {len(answers)} jobs in {loaded.settings.advisor.history} is an earlier run of it or like it, "
+            "and there is no trained model"
         )
     else:
         say(f"{'duration':<14} {remains(found.duration_s, found.low_s, found.high_s)}")
-        say(f"{'rests on':<14} {found.method}: {', '.join(found.jobs)}")
+        say(f"{'rests on':<14} {found.method}{': ' if found.jobs else ''}{', '.join(found.jobs)}")
         if found.gpu_utilisation is not None:
             say(f"{'utilisation':<14} {found.gpu_utilisation:.0f} % of its GPUs")
+
+
+def _workload(directory: Path, command: str, gpus: int, nodes: int) -> Any:
+    """Return what the job trains; None where what reads source trees is not installed."""
+    if find_spec("yaml") is None or find_spec("tree_sitter_bash") is None:
+        return None
+    from processors.advise.metadata import Job, extract
+
+    return extract(Job(directory, directory, command, gpus, nodes))
 
 
 def _asked() -> Any:

@@ -1,8 +1,16 @@
 """`schedmate advisor`: estimates for submitted jobs, on Kafka."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import typer
 
+from records import Position, Record
 from schedmate.settings import Loaded
+
+if TYPE_CHECKING:
+    from schedmate.advisor.retraining import Retraining
+    from schedmate.advisor.submissions import SubmissionAdvisor
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -12,8 +20,8 @@ def command(context: typer.Context) -> None:
     """Say of each job, when it is submitted, how long it will probably run, from the jobs that ended before.
 
     One works, and others of its group stand by. The history is a file (`advisor.history`); `schedmate import` fills it from the past.
-    Where no past job is alike, the trained model in `advisor.models` answers, if there is one (`schedmate advise train`); a newer one is
-    taken into use as soon as it is there.
+    Where no past job is alike, the trained model in `advisor.models` answers, if there is one; a newer one is taken into use as soon as it
+    is there. Every `advisor.train_hours` the one that works runs `schedmate advise train --when-drifted`, at the lowest priority.
 
     Example: `schedmate --set advisor.history=/var/lib/schedmate/history.db advisor`
     """
@@ -41,9 +49,33 @@ def command(context: typer.Context) -> None:
             producer = wait_for_broker(producer_factory(settings), running.stop)
             publisher = Publisher(producer, running.stop)
             advisor = SubmissionAdvisor(store, publisher, settings.advisor.models / CURRENT)
-            pump = Pump(consumer, producer, advisor.handle)
+            retraining = _retraining(loaded, advisor)
+
+            def handle(batch: Sequence[tuple[Position, Record]]) -> None:
+                advisor.handle(batch)
+                if batch:  # one that stands by gets none, and trains nothing
+                    retraining.poll()
+
+            pump = Pump(consumer, producer, handle)
             running.telemetry.export(pump.metrics, publisher.outage.metrics, advisor.metrics)
             try:
                 pump.run(running.stop)
             finally:
                 producer.close()
+                retraining.close()
+
+
+def _retraining(loaded: Loaded, advisor: "SubmissionAdvisor") -> "Retraining":
+    """Return what trains again: the same program, on the same files."""
+    import os
+    import sys
+
+    from schedmate.advisor.retraining import Retraining
+
+    settings = loaded.settings.advisor
+    environment = os.environ | {
+        "SCHEDMATE_ADVISOR__HISTORY": str(settings.history),
+        "SCHEDMATE_ADVISOR__MODELS": str(settings.models),
+    }
+    command = [sys.executable, "-m", "schedmate", "advise", "train", "--when-drifted"]
+    return Retraining(command, environment, 3600 * settings.train_hours, advisor.metrics)

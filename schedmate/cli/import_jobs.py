@@ -1,6 +1,7 @@
 """`schedmate import`: jobs of the past into the advisor's history."""
 
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Annotated
 
@@ -12,6 +13,9 @@ from schedmate.cli.console import console, say
 from schedmate.settings import Loaded
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
+
+_PAI_BEGAN = datetime(2020, 7, 1)  # typer's dates know no zone
+"""The trace is of July and August 2020; its tables tell no date."""
 
 File = Annotated[Path, typer.Argument(help="A file; its first line names the columns.")]
 
@@ -29,11 +33,45 @@ def from_sacct(context: typer.Context, file: File) -> None:
 
 @app.command("csv")
 def from_csv(context: typer.Context, file: File) -> None:
-    """Take in a table with the columns job, command, directory, started, ended; and user, branch, state, gpu_utilisation where known.
+    """Take in a table with the columns job, command, directory, started, ended; more where known.
 
-    Times are seconds since 1970 or ISO; without a zone they are UTC. Example: `schedmate import csv jobs.csv`
+    More is user, branch, state, gpu_utilisation and workload (what `schedmate advise --metadata --json` prints). Times are seconds since
+    1970 or ISO; without a zone they are UTC. Example: `schedmate import csv jobs.csv`
     """
     _take(context, file, table)
+
+
+@app.command("pai")
+def from_pai(
+    context: typer.Context,
+    folder: Annotated[
+        Path, typer.Argument(help="Directory of the tables: pai_job_table.csv, pai_job_table.header, …", metavar="DIR")
+    ],
+    began: Annotated[
+        datetime, typer.Option(help="When the trace began, in UTC: its times count from there.", formats=["%Y-%m-%d"])
+    ] = _PAI_BEGAN,
+) -> None:
+    """Take in Alibaba's PAI trace (cluster-trace-gpu-v2020): the jobs that terminated.
+
+    Of its tables job, task and group tag are needed; with pai_sensor_table the utilisation of GPUs is known, too. They hold no command
+    lines: `schedmate advise train` learns from these jobs, and no job is like them.
+
+    Example: `schedmate import pai cluster-trace-gpu-v2020/data`
+    """
+    from rich.progress import Progress
+
+    from schedmate.advisor.history_file import history_file
+    from schedmate.advisor.pai_tables import past_jobs, size
+
+    loaded: Loaded = context.obj
+    with (
+        history_file(loaded.settings.advisor.history) as history,
+        Progress(console=console(), transient=True) as progress,
+    ):
+        task = progress.add_task("reading tables", total=size(folder))
+        jobs = past_jobs(folder, began.replace(tzinfo=UTC).timestamp(), lambda read: progress.advance(task, read))
+        new, held = history.add_all(jobs), history.count()
+    say(f"{new} new jobs; the history holds {held}")
 
 
 def _take(context: typer.Context, file: Path, read: Callable[[Iterable[str]], Accounting]) -> None:

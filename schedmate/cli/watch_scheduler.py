@@ -48,11 +48,12 @@ def slurm(
     """Watch Slurm's list of jobs, and ship what changes: submitted, started, packed, unpacked, requeued, ended.
 
     It needs Slurm's client commands and the right to see all jobs. Run one for each cluster. With `bridge.kept_jobs_directory` it keeps
-    the jobs' scripts there, too.
+    the jobs' scripts there, too. With `producer.read_sources` it says of each submitted job what it trains, as its source tree says.
 
     Examples: `schedmate watch-scheduler slurm --interval 2`, and beside it `schedmate watch-scheduler slurm --cluster beta`
     """
     from schedmate.cli import fail
+    from schedmate.extras import require
     from scheduler_clients.slurm.kept_jobs import KeptJobs
     from streams.producers.slurm_events import SlurmWatcher
 
@@ -63,7 +64,11 @@ def slurm(
     file = checkpoint or loaded.settings.producer.directory / name
     directory = loaded.settings.bridge.kept_jobs_directory
     kept = KeptJobs(directory / cluster) if directory else None
-    make = partial(SlurmWatcher, checkpoint=file, kept=kept, cluster=cluster)
+    read_sources = loaded.settings.producer.read_sources
+    if read_sources:
+        require("yaml")
+        require("tree_sitter_bash")
+    make = partial(SlurmWatcher, checkpoint=file, kept=kept, cluster=cluster, read_sources=read_sources)
     _watch(loaded.settings, "Slurm", file, interval, make)
 
 

@@ -1,6 +1,7 @@
 """What is known of a job: the columns of its tables."""
 
 import records
+from records import encode
 
 from .columns import encoded, integer, made, maybe_integer, maybe_real, maybe_time, part, plain, real, text, texts, time
 from .table import Table
@@ -153,6 +154,7 @@ TABLES: tuple[Table, ...] = (
             maybe_real("cpus"),
             maybe_real("memory_gib"),
             maybe_real("time_limit_s"),
+            made("workload", "String", lambda event: encode(event.workload).decode() if event.workload else ""),
             maybe_integer("exit_code"),
             maybe_integer("signal"),
             text("state"),

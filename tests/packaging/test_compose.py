@@ -15,7 +15,7 @@ from schedmate.settings import Settings, load
 
 from .conftest import ROOT, resolve
 
-OURS = {"topics", "migrate", "worker", "model-worker", "sink", "bridge"}
+OURS = {"topics", "migrate", "worker", "model-worker", "sink", "bridge", "advisor"}
 ONCE = {"topics", "migrate"}
 THEIRS = {"kafka", "clickhouse", "redis", "vllm", "prometheus", "grafana"}
 
@@ -103,7 +103,7 @@ def test_services_wait_for_what_they_need(stack: Stack) -> None:
             expected = "service_completed_successfully" if other in ONCE else "service_healthy"
             assert condition == expected, f"{name} waits for {other}"
     assert set(waits["sink"]) == {"topics", "migrate", "redis"}
-    assert set(waits["worker"]) == set(waits["bridge"]) == {"topics"}
+    assert set(waits["worker"]) == set(waits["bridge"]) == set(waits["advisor"]) == {"topics"}
     assert set(waits["model-worker"]) == {"topics", "vllm"}
     assert (set(waits["topics"]), set(waits["migrate"])) == ({"kafka"}, {"clickhouse"})
 
@@ -114,7 +114,7 @@ def test_redis_answers_other_containers(stack: Stack) -> None:
 
 
 def test_what_must_last_is_on_named_volumes(stack: Stack) -> None:
-    for name in ("kafka", "clickhouse", "redis", "prometheus", "grafana"):
+    for name in ("kafka", "clickhouse", "redis", "advisor", "prometheus", "grafana"):
         text = str(stack["services"][name]["volumes"])
         assert name in text, text
         assert name in stack["volumes"]
@@ -135,6 +135,18 @@ def test_ours_run_commands_that_exist_with_settings_that_exist(
 
 def test_the_bridge_only_publishes(stack: Stack, secrets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert settings_of(stack["services"]["bridge"], secrets, monkeypatch).bridge.modes == {}
+
+
+def test_the_advisor_keeps_its_history_and_models_on_its_volume(
+    stack: Stack, secrets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    advisor = stack["services"]["advisor"]
+    settings = settings_of(advisor, secrets, monkeypatch).advisor
+    for place in (settings.history, settings.models):
+        assert place.is_relative_to("/var/lib/schedmate")
+    assert "/var/lib/schedmate" in str(advisor["volumes"])
+    assert "/var/lib/schedmate" not in str(advisor["tmpfs"])
+    assert "advise" in (ROOT / "Dockerfile").read_text()
 
 
 def test_no_password_stands_in_the_file(stack: Stack, secrets: Path) -> None:

@@ -35,6 +35,7 @@ EVERYTHING = {
     "notifier": {"enabled": True},
     "worker": {"kafkaUser": "worker", "kafkaSecret": {"name": "of-worker"}, "podAnnotations": {"team": "ml"}},
     "watcher": {"namespace": "research", "claim": "told"},
+    "advisor": {"claim": "history"},
     "web": {"names": ["jobs.example.org"], "sidecars": [{"name": "proxy", "image": "proxy:1"}]},
     "collector": {"kernelDevice": True},
 }

@@ -9,6 +9,7 @@ import pytest
 from schedmate.cli import COMMANDS
 
 UNITS = sorted((Path(__file__).parents[2] / "packaging" / "systemd").glob("*.service"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.service"))
 INSTALLED = "/opt/schedmate/bin/schedmate"
 ANALYZE = shutil.which("systemd-analyze")
 
@@ -31,7 +32,7 @@ def installed(unit: Path, folder: Path, **changes: str) -> Path:
 
 
 @pytest.mark.skipif(ANALYZE is None, reason="no systemd-analyze; apt-get install systemd")
-@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+@pytest.mark.parametrize("unit", [*UNITS, *EXAMPLES], ids=lambda unit: unit.stem)
 def test_systemd_accepts_the_unit_without_a_word(unit: Path, tmp_path: Path) -> None:
     checked = verify(installed(unit, tmp_path))
     assert (checked.returncode, checked.stderr) == (0, "")

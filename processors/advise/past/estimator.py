@@ -1,9 +1,9 @@
 """An estimate from jobs that ended, or none.
 
-A resubmission answers from its own earlier runs, scaled where its length (`--epochs`) differs. Else the jobs alike answer: the nearest
-three from a cosine of 0.90 on, weighted by it (SchedMate §3.1). Durations are averaged as logarithms. The interval is the 90 % prediction
-interval of a log-normal sample, mean ± t·s·√(1 + 1/n), with a floor under s: two runs that took equally long do not show that the third
-will.
+A resubmission answers from its own earlier runs. Else the jobs alike answer: the nearest three from a cosine of 0.90 on, weighted by it
+(SchedMate §3.1). Both are scaled where the length differs: that of the metadata records, else an option such as `--epochs`. Durations are
+averaged as logarithms. The interval is the 90 % prediction interval of a log-normal sample, mean ± t·s·√(1 + 1/n), with a floor under s:
+two runs that took equally long do not show that the third will.
 """
 
 from collections.abc import Sequence
@@ -26,6 +26,8 @@ _T95 = (6.314, 2.920, 2.353, 2.132, 2.015)
 """Student's t, 95 %, for 1 to 5 degrees of freedom."""
 _ALONE = 1.645
 _WIDEST = 30.0
+_LONGER = 1e6
+"""A length that differs by more is misread."""
 
 
 class PastEstimate(msgspec.Struct, frozen=True):
@@ -57,7 +59,7 @@ class PastEstimator:
 
 
 def _estimate(method: str, weighted: Sequence[tuple[PastJob, float]], job: SubmittedJob) -> PastEstimate:
-    logs = [log1p(past.duration_s * scale(job.command, past.about.command)) for past, _ in weighted]
+    logs = [log1p(past.duration_s * _longer(job, past.about)) for past, _ in weighted]
     weights = [weight for _, weight in weighted]
     mean = sum(value * weight for value, weight in zip(logs, weights, strict=True)) / sum(weights)
     width = _half_width(logs, mean, _FLOOR[method])
@@ -70,6 +72,20 @@ def _estimate(method: str, weighted: Sequence[tuple[PastJob, float]], job: Submi
         sum(value * weight for value, weight in used) / sum(weight for _, weight in used) if used else None,
         tuple(past.about.job for past, _ in weighted),
     )
+
+
+def _longer(now: SubmittedJob, before: SubmittedJob) -> float:
+    """Return how much longer `now` trains: by the lengths that both records tell in one unit, else by options."""
+    one, other = now.workload, before.workload
+    if (
+        one
+        and other
+        and one.iter_type
+        and one.iter_type == other.iter_type
+        and (one.iters or 0) > 0 < (other.iters or 0)
+    ):
+        return min(max(float(one.iters or 0) / float(other.iters or 1), 1 / _LONGER), _LONGER)
+    return scale(now.command, before.command)
 
 
 def _half_width(logs: Sequence[float], mean: float, floor: float) -> float:

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from records import Workload
+
 
 class SubmittedJob(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a job at submission; empty texts are not known.
@@ -20,6 +22,7 @@ class SubmittedJob(msgspec.Struct, frozen=True, kw_only=True):
         memory_gib: Memory in all.
         nodes: Nodes.
         time_limit_s: The scheduler ends it after so many seconds; 0 for no limit.
+        workload: What it trains, as its source says; None where nobody read it.
     """
 
     job: str
@@ -35,6 +38,7 @@ class SubmittedJob(msgspec.Struct, frozen=True, kw_only=True):
     memory_gib: float = 0.0
     nodes: int = 0
     time_limit_s: float = 0.0
+    workload: Workload | None = None
 
 
 class PastJob(msgspec.Struct, frozen=True, kw_only=True):

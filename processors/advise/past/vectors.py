@@ -1,42 +1,14 @@
-"""Jobs as vectors, and the exact search among them.
-
-A job's words and pairs of words are hashed with signs into a vector of fixed length (Weinberger et al., Feature Hashing, 2009), weighted by
-the logarithm of how often each stands there. So no vocabulary is kept, no model is loaded, and the vector follows from the text alone.
-"""
-
-import re
-import zlib
-from collections import Counter
-from itertools import pairwise
-from math import log1p
+"""The exact search among the vectors of past jobs."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .command_line import fingerprint
-from .job import SubmittedJob
+from .embedding import DIMENSIONS, Vector
 
-DIMENSIONS = 256
 MOST = 100_000
 """Jobs that are searched; beyond it the oldest makes room."""
-_WORDS = 300
 _HEAD = 64
 _ROUNDING = 1e-4
 _MANY = 16
-_PARTS = re.compile(r"[A-Za-z]+|\d+")
-
-Vector = NDArray[np.float32]
-
-
-def embed(job: SubmittedJob) -> Vector:
-    """Return the unit vector of a job, shape (256,); zeros where nothing is known of it."""
-    words = _PARTS.findall(f"{fingerprint(job.command)} {' '.join(job.directory.split('/')[-2:])}".lower())[:_WORDS]
-    vector = np.zeros(DIMENSIONS, np.float32)
-    for word, count in Counter([*words, *(f"{one} {other}" for one, other in pairwise(words))]).items():
-        digest = zlib.crc32(word.encode())
-        vector[digest % DIMENSIONS] += log1p(count) * (1 if digest & 0x8000_0000 else -1)
-    norm = float(np.linalg.norm(vector))
-    return vector / norm if norm else vector
 
 
 class VectorIndex:

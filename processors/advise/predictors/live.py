@@ -18,8 +18,8 @@ class LivePredictor:
     """
 
     def __init__(self, saved: SavedModel) -> None:
-        self.version = saved.data_sha256[:12]
-        """Names the model: it follows from the jobs that it was trained on."""
+        self.version = saved.version
+        """Names the model."""
         self.usual_error = saved.scores.get("median_log_error")
         """Median |ln p̂ - ln p| on the week before it was trained; None where not known."""
         self._pasts = PastJobs(saved.encoders)

@@ -53,6 +53,11 @@ class SavedModel(msgspec.Struct):
     scores: dict[str, float]
     """Measures on the newest week, by a model that had not seen it."""
 
+    @property
+    def version(self) -> str:
+        """Names the model: it follows from the jobs that it was trained on."""
+        return self.data_sha256[:12]
+
 
 def hash_of(jobs: Sequence[Completion]) -> str:
     """Return the SHA-256 of training jobs, whatever their order."""

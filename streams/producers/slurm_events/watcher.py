@@ -4,10 +4,11 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from prometheus_client import Gauge
+import msgspec
+from prometheus_client import Counter, Gauge
 
-from records import JobEvent
-from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmError
+from records import EventKind, JobEvent
+from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmError, SlurmJob
 from scheduler_clients.slurm.cluster_names import qualified
 from scheduler_clients.slurm.kept_jobs import KeptJobs
 from streams.producers.job_watcher import JobWatcher, JobWatcherMetrics
@@ -15,6 +16,7 @@ from streams.transport import Producer
 
 from .changes import Known, changes
 from .keeper import Keeper
+from .sources import SourceReader
 
 
 class SlurmWatcherMetrics(JobWatcherMetrics):
@@ -22,6 +24,14 @@ class SlurmWatcherMetrics(JobWatcherMetrics):
 
     def __init__(self) -> None:
         super().__init__("slurm", "Slurm")
+        self.sources_read = Counter(
+            "schedmate_slurm_watcher_sources_read", "Source trees of submitted jobs read.", registry=None
+        )
+        self.sources_unread = Counter(
+            "schedmate_slurm_watcher_sources_unread",
+            "Submitted jobs whose source tree could not be read, or not in time.",
+            registry=None,
+        )
         self.unreadable = Gauge(
             "schedmate_slurm_watcher_unreadable_jobs",
             "Jobs now whose record cannot be told from a text of their user.",
@@ -42,6 +52,7 @@ class SlurmWatcher(JobWatcher[Known]):
         memory: Bytes of events that may wait.
         kept: Where scripts of jobs are kept; None: nowhere.
         cluster: The cluster that the client speaks to, which stands before its jobs' ids; empty for the local one.
+        read_sources: Say of each submitted job what it trains, as its source tree says.
     """
 
     metrics: SlurmWatcherMetrics
@@ -56,6 +67,7 @@ class SlurmWatcher(JobWatcher[Known]):
         *,
         kept: KeptJobs | None = None,
         cluster: str = "",
+        read_sources: bool = False,
     ) -> None:
         super().__init__(
             connect,
@@ -70,6 +82,7 @@ class SlurmWatcher(JobWatcher[Known]):
         self._cluster = cluster
         self._client = client or SlurmClient(SlurmCommands(cluster=cluster))
         self._keeper = Keeper(self._client, kept) if kept else None
+        self._sources = SourceReader(self._client.gpus) if read_sources else None
 
     def look(self, known: Mapping[str, Known], now: float) -> tuple[list[JobEvent], dict[str, Known], int]:
         """Compare Slurm's list with what was told."""
@@ -79,4 +92,24 @@ class SlurmWatcher(JobWatcher[Known]):
         self.metrics.unreadable.set(self._client.unreadable)
         if self._keeper:
             self._keeper.look(jobs)
+        if self._sources:
+            events = self._with_sources(events, named)
         return events, after, len(jobs)
+
+    def _with_sources(self, events: list[JobEvent], jobs: Mapping[str, SlurmJob]) -> list[JobEvent]:
+        """Say what the submitted jobs among `events` train; those that are over already are not worth the time."""
+        assert self._sources
+        self._sources.begin()
+        over = {event.job for event in events if event.kind is EventKind.ENDED}
+        return [
+            self._with_source(event, jobs[event.job])
+            if event.kind is EventKind.SUBMITTED and event.job not in over
+            else event
+            for event in events
+        ]
+
+    def _with_source(self, event: JobEvent, job: SlurmJob) -> JobEvent:
+        assert self._sources
+        found = self._sources.workload(job)
+        (self.metrics.sources_read if found else self.metrics.sources_unread).inc()
+        return msgspec.structs.replace(event, workload=found)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from benchmarks.lasched import makespan, metrics
 from benchmarks.lasched.baselines import last_five
 from benchmarks.lasched.report import blocks_of
-from benchmarks.lasched.traces import made_up, pai, philly, venus
+from benchmarks.lasched.traces import made_up, philly, venus
+from processors.advise.predictors import pai
 from processors.advise.predictors.job import Completion, Submission
 
 ROOT = Path(__file__).resolve().parents[3]

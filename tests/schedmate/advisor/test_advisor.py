@@ -4,11 +4,12 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records import Estimate, EventKind, JobEvent, Position, UserError
+from records import Estimate, EventKind, JobEvent, Position, UserError, Workload
 from schedmate.advisor.accounting import sacct, script_of, table
 from schedmate.advisor.history_file import HistoryFile, history_file
 from schedmate.advisor.settings import CURRENT
@@ -64,6 +65,21 @@ def test_a_submission_is_answered_from_the_runs_before_it(store: HistoryFile) ->
     assert second.id == "estimate/2/job-events/0/3/0"
 
 
+def test_what_a_job_trains_finds_jobs_alike_also_after_a_requeue(store: HistoryFile) -> None:
+    vit = Workload(
+        model_name="ViT-B/16", task_type="image-classification", dataset_train="ImageNet", iters=90, iter_type="epoch"
+    )
+    longer = msgspec.structs.replace(vit, iters=180)
+    requeued = msgspec.structs.replace(event(EventKind.REQUEUED, "1", 100.0), id="slurm/1/1/requeued", attempt=1)
+    again = [msgspec.structs.replace(each, id=f"{each.id}/1", attempt=1) for each in ran("1", 110.0, 600.0)]
+    events = [event(EventKind.SUBMITTED, "1", 0.0, workload=vit), requeued, *again]
+    events.append(event(EventKind.SUBMITTED, "2", 800.0, workload=longer, command="other", directory="/elsewhere"))
+    events.append(event(EventKind.SUBMITTED, "3", 801.0, command="other", directory="/elsewhere"))
+    _, similar, unknown = handled(store, events)
+    assert (similar.method, similar.similar_jobs, unknown.method) == ("similar", ["1"], "unknown")
+    assert similar.duration_s == pytest.approx(1200, rel=0.01)
+
+
 def test_a_replay_tells_the_same_though_more_is_known_by_then(store: HistoryFile) -> None:
     events = [
         event(EventKind.SUBMITTED, "1", 0.0),
@@ -112,6 +128,14 @@ def test_a_table_of_ones_own(store: HistoryFile) -> None:
     jobs = table(lines)
     assert store.add_all(jobs) == 1
     assert (jobs.skipped, jobs.unfinished) == (2, 1)
+
+
+def test_a_table_may_say_what_a_job_trains() -> None:
+    lines = ["job,command,directory,started,ended,workload\n", '1,a,/p,1,2,"{""model_name"": ""vit"", ""iters"": 3}"\n',
+             "2,a,/p,1,2,\n", "3,a,/p,1,2,no json\n"]  # fmt: skip
+    jobs = table(lines)
+    assert [past.about.workload for _, past in jobs] == [Workload(model_name="vit", iters=3), None]
+    assert jobs.skipped == 1
 
 
 def test_a_file_without_the_columns_is_refused_with_what_prints_them() -> None:

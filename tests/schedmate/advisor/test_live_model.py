@@ -9,7 +9,7 @@ from processors.advise.predictors.job import Completion
 from processors.advise.predictors.model_file import save
 from processors.advise.predictors.train import train
 from records import Estimate, EventKind, JobEvent, Position
-from schedmate.advisor.drift import FEWEST, Drift
+from schedmate.advisor.drift import FEWEST, NEWEST, Drift, Outcome
 from schedmate.advisor.history_file import HistoryFile, history_file
 from schedmate.advisor.metrics import AdvisorMetrics
 from schedmate.advisor.settings import CURRENT
@@ -129,11 +129,20 @@ def test_drift_is_seen_once_the_error_grows() -> None:
     metrics = AdvisorMetrics()
     drift = Drift(metrics)
     for _ in range(FEWEST):
-        drift.take("a", 0.2, 0.2)
+        drift.take("a", 0.2, Outcome(0.2, inside=True))
     assert value(metrics.drifted) == 0
     for _ in range(FEWEST + 1):
-        drift.take("a", 0.2, 0.6)
+        drift.take("a", 0.2, Outcome(0.6, inside=True))
     assert value(metrics.drifted) == 1
     for _ in range(FEWEST):
-        drift.take("b", 0.6, 0.6)
+        drift.take("b", 0.6, Outcome(0.6, inside=True))
     assert value(metrics.drifted) == 0
+
+
+@pytest.mark.parametrize(("every", "drifted"), [(0, 1), (10, 0), (5, 1)], ids=["too wide", "right", "too narrow"])
+def test_drift_is_seen_once_intervals_hold_too_many_or_too_few(every: int, drifted: int) -> None:
+    metrics = AdvisorMetrics()
+    drift = Drift(metrics)
+    for number in range(NEWEST):
+        drift.take("a", 0.2, Outcome(0.2, inside=not every or number % every > 0))
+        assert value(metrics.drifted) == (drifted if number == NEWEST - 1 else 0)

@@ -15,6 +15,7 @@ from streams.producers.slurm_events import SlurmWatcher
 from streams.producers.slurm_events.changes import Known, changes
 from streams.transport import Outgoing, TransportError
 from tests.metric_values import value
+from tests.processors.advise.metadata.trees import LOOP, NETS, grown
 from tests.servers.slurm import Slurm
 
 from .switchable import wait_for
@@ -197,6 +198,32 @@ class TestRealSlurm:
         assert how[cancelled][2] == "CANCELLED"
         started = told.of(well)[1]
         assert (started.gpus, started.user, started.directory) == (1.0, told.of(bad)[0].user, str(slurm.directory))
+
+    def test_a_submission_tells_what_the_source_trains(self, slurm: Slurm, tmp_path: Path) -> None:
+        told = Told()
+        client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
+        watcher = SlurmWatcher(told.connect, tmp_path / "checkpoint.json", client, read_sources=True)
+        tree = grown(
+            slurm.directory / "project", {"train.py": LOOP, "nets.py": NETS, "t.sh": "#!/bin/sh\npython train.py $@\n"}
+        )
+        deadline = time.monotonic() + 120
+        for epochs in range(1, 1000):  # a host that is too busy to read one tree in time reads the next
+            asked = ("--parsable", "--hold", f"--chdir={tree}", "--nodes=2", "--gres=shard:4")
+            waits = slurm.run("sbatch", *asked, f"{tree}/t.sh", "--epochs", f"{epochs}").strip()
+            found = self.until(told, watcher, waits, EventKind.SUBMITTED).workload
+            slurm.run("scancel", waits)
+            if found:
+                break
+            assert time.monotonic() < deadline
+        assert found
+        assert (found.model_name, found.dataset_train, found.iters, found.iter_type) == (
+            "TinyNet",
+            "SVHN",
+            epochs,
+            "epoch",
+        )
+        assert found.gpus == 2
+        assert value(watcher.metrics.sources_read) == 1
 
     def test_a_submission_tells_what_was_asked_for(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:
         slurm, told, watcher = watched

@@ -154,7 +154,7 @@ metadata:
   labels: {{- include "schedmate.labels" . | nindent 4 }}
 spec:
   replicas: {{ .values.replicas | default 1 }}
-  {{- if eq .component "watcher" }}
+  {{- if has .component (list "watcher" "advisor") }}
   strategy: {type: Recreate}
   {{- end }}
   selector:
@@ -184,7 +184,7 @@ spec:
 {{/* The programs that are turned on, and the actions that the bridge may carry out. */}}
 {{- define "schedmate.components" -}}
 {{- $found := list }}
-{{- range $component, $key := dict "worker" "worker" "sink" "sink" "bridge" "bridge" "watcher" "watcher" "model-worker" "modelWorker" "web" "web" "notifier" "notifier" "collector" "collector" "gpu-agent" "gpuAgent" }}
+{{- range $component, $key := dict "worker" "worker" "sink" "sink" "bridge" "bridge" "watcher" "watcher" "advisor" "advisor" "model-worker" "modelWorker" "web" "web" "notifier" "notifier" "collector" "collector" "gpu-agent" "gpuAgent" }}
 {{- if (index $.Values $key).enabled }}{{ $found = append $found $component }}{{ end }}
 {{- end }}
 {{- toJson $found }}

@@ -13,20 +13,12 @@ import pytest
 from processors.advise.metadata import Job, extract
 from processors.advise.metadata.registry import plain
 
-from .trees import grown
+from .trees import grown, tree_files
 
 HERE = Path(__file__).parent / "workloads"
 JOBS = [json.loads(line) for line in (HERE / "jobs.jsonl").read_text(encoding="utf-8").splitlines()]
 MANDATORY = ("model_name", "task_type", "dataset_train", "dataset_valid", "iters", "iter_type")
 FIELDS = (*MANDATORY, "batch_size", "lr", "gpus")
-
-
-def _files(tree: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for part in (HERE / f"{tree}.txt").read_text(encoding="utf-8").split("=== ")[1:]:
-        name, _, text = part.partition("\n")
-        found[name] = text
-    return found
 
 
 def _matches(answer: Any, accepted: Any) -> bool:
@@ -42,7 +34,7 @@ def _matches(answer: Any, accepted: Any) -> bool:
 
 
 def _judged(job: dict[str, Any], root: Path) -> dict[str, str]:
-    tree = grown(root, _files(job["tree"]))
+    tree = grown(root, tree_files((HERE / f"{job['tree']}.txt").read_text(encoding="utf-8")))
     answer = extract(Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]))
     found: dict[str, str] = {}
     for field in FIELDS:

@@ -1,7 +1,9 @@
 """Estimates from jobs that ended."""
 
 from collections.abc import Sequence
+from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,10 +11,12 @@ from hypothesis import strategies as st
 
 from processors.advise.past import MemoryHistory, PastEstimator, PastJob, SubmittedJob
 from processors.advise.past.command_line import fingerprint, scale
-from processors.advise.past.vectors import DIMENSIONS, VectorIndex, embed
+from processors.advise.past.embedding import DIMENSIONS, embed_command, embed_workload
+from processors.advise.past.vectors import VectorIndex
+from records import Workload
 
 
-def job(command: str, directory: str = "/home/ada/p", name: str = "new", **fields: str) -> SubmittedJob:
+def job(command: str, directory: str = "/home/ada/p", name: str = "new", **fields: Any) -> SubmittedJob:
     return SubmittedJob(job=name, command=command, directory=directory, **fields)
 
 
@@ -61,7 +65,7 @@ def test_another_length_scales(now: str, before: str, ratio: float) -> None:
 def test_any_text_is_a_command(one: str, other: str) -> None:
     assert isinstance(fingerprint(one), str)
     assert scale(one, other) > 0
-    assert np.linalg.norm(embed(job(one, other))) in (0.0, pytest.approx(1.0, abs=1e-5))
+    assert np.linalg.norm(embed_command(job(one, other))) in (0.0, pytest.approx(1.0, abs=1e-5))
 
 
 def test_a_resubmission_answers_from_its_own_runs_that_ended_well() -> None:
@@ -132,3 +136,71 @@ def test_the_search_is_exact_and_forgets_the_oldest() -> None:
     assert [place for place, _ in index.nearest(made[4321], 3, -1.0)] == expected
     assert index.nearest(made[10], 3, 0.9) == []
     assert [cosine for _, cosine in index.nearest(made[4321], 1, 0.9)] == [pytest.approx(1.0)]
+
+
+VIT = Workload(
+    model_name="vit_base_patch16",
+    task_type="image-classification",
+    dataset_train="ImageNet",
+    iters=90.0,
+    iter_type="epoch",
+    batch_size=256.0,
+    lr=3e-4,
+)
+
+
+def trained(name: str, duration_s: float, workload: Workload | None, command: str = "python main.py") -> PastJob:
+    about = job(command, f"/home/u{name}/{name}", name, workload=workload)
+    return PastJob(about=about, ended=float(name), duration_s=duration_s)
+
+
+def test_metadata_records_find_what_command_lines_do_not_and_scale_by_length() -> None:
+    known = estimator(
+        trained("1", 9000.0, msgspec.structs.replace(VIT, lr=1e-3)),
+        trained(
+            "2", 60.0, msgspec.structs.replace(VIT, model_name="lstm", task_type="time-series", dataset_train="traffic")
+        ),
+    )
+    asked = job("bash other.sh", "/scratch/new", workload=msgspec.structs.replace(VIT, iters=180.0))
+    found = known.estimate(asked)
+    assert (found.method, found.jobs) == ("similar", ("1",))
+    assert found.duration_s == pytest.approx(18_000, rel=0.01)
+    assert known.estimate(msgspec.structs.replace(asked, workload=None)).method == "unknown"
+
+
+def test_of_records_alike_the_one_of_like_length_is_nearest() -> None:
+    far, near = msgspec.structs.replace(VIT, iters=2.0, batch_size=8.0), msgspec.structs.replace(VIT, iters=100.0)
+    history = MemoryHistory()
+    for past_job in (trained("1", 10.0, near), trained("2", 10.0, far)):
+        history.add(past_job)
+    found = history.similar(job("x", workload=VIT), 3, 0.9)
+    assert [one.about.job for one, _ in found] == ["1", "2"]
+
+
+def test_a_record_is_never_compared_with_a_command_line() -> None:
+    same = "python -m torch.distributed.run train_vit.py --data imagenet --arch vit_base"
+    known = estimator(trained("1", 60.0, None, same))
+    assert known.estimate(job(same, "/data/u1/1", workload=VIT)).method == "unknown"
+    assert known.estimate(job(same, "/data/u1/1")).method == "similar"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [Workload(), Workload(task_type="other", iter_type="epoch", gpus=8), Workload(model_name="vit", iter_type="step")],
+)
+def test_a_record_that_says_too_little_is_none(told: Workload) -> None:
+    assert not embed_workload(told).any()
+    assert estimator(trained("1", 60.0, told)).estimate(job("unlike", "/x/y", workload=told)).method == "unknown"
+
+
+@given(st.text(max_size=400), st.text(max_size=400), st.floats(allow_nan=True, allow_infinity=True))
+def test_any_record_is_a_unit_vector_or_none(model: str, task: str, number: float) -> None:
+    vector = embed_workload(Workload(model_name=model, task_type=task, iters=number, batch_size=number, lr=number))
+    assert np.linalg.norm(vector) in (0.0, pytest.approx(1.0, abs=1e-5))
+
+
+def test_a_length_that_differs_beyond_reason_does_not_break_the_estimate() -> None:
+    known = estimator(trained("1", 60.0, msgspec.structs.replace(VIT, iters=1e-300)))
+    found = known.estimate(job("x", "/a/b", workload=VIT))
+    assert found.duration_s is not None
+    assert found.duration_s < 1e9

@@ -7,12 +7,13 @@ times in seconds from the trace's start. A job's `start_time` is its submission;
 
 import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
-from processors.advise.predictors.job import Completion, Submission
+from .job import Completion, Submission
 
 COLUMNS: dict[str, str] = {
     "pai_job_table": "job_name,inst_id,user,status,start_time,end_time",
@@ -25,7 +26,10 @@ COLUMNS: dict[str, str] = {
     "pai_machine_metric": "worker_name,machine,start_time,end_time,machine_cpu_iowait,machine_cpu_kernel,machine_cpu_usr,"
     "machine_gpu,machine_load_1,machine_net_receive,machine_num_worker,machine_cpu",
 }
-"""The tables as published. Job, task and group tag are read; the others hold what is known only after a job has run."""
+"""The tables as published. Predictors learn from job, task and group tag; the others hold what is known only after a job has run."""
+READ = ("pai_task_table", "pai_group_tag_table", "pai_job_table")
+"""The tables that `read` reads."""
+SENSORS = "pai_sensor_table"
 UTC_OFFSET_S = 8 * 3600.0
 TERMINATED = "Terminated"
 
@@ -44,19 +48,30 @@ class _Demand(msgspec.Struct):
     """All tasks ended, and told when."""
 
 
-def read(folder: Path) -> list[Completion]:
+Advance = Callable[[int], object]
+
+
+def _nothing(_: int) -> None:
+    pass
+
+
+def read(folder: Path, advance: Advance = _nothing) -> list[Completion]:
     """Return the jobs that terminated, with p* = max end - min start of their tasks and the totals that they asked for.
+
+    Args:
+        folder: Holds the tables.
+        advance: Is told of the characters that were read.
 
     Raises:
         FileNotFoundError: a table or its header is not there.
         ValueError: a header lacks a column.
     """
     demands: dict[str, _Demand] = {}
-    for row in rows(folder, "pai_task_table"):
+    for row in rows(folder, "pai_task_table", advance):
         _add(demands.setdefault(row["job_name"], _Demand()), row)
-    tags = {row["inst_id"]: row for row in rows(folder, "pai_group_tag_table")}
+    tags = {row["inst_id"]: row for row in rows(folder, "pai_group_tag_table", advance)}
     found = []
-    for row in rows(folder, "pai_job_table"):
+    for row in rows(folder, "pai_job_table", advance):
         demand = demands.get(row["job_name"])
         submitted = _number(row["start_time"])
         if row["status"] != TERMINATED or demand is None or not demand.whole or math.isnan(submitted):
@@ -66,15 +81,42 @@ def read(folder: Path) -> list[Completion]:
     return found
 
 
-def rows(folder: Path, table: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a table by the names in its header file, one at a time."""
+def gpu_utilisation(folder: Path, advance: Advance = _nothing) -> dict[str, float]:
+    """Return the mean utilisation of the GPUs of each job's workers, in percent, by job; of those that asked for GPUs.
+
+    `gpu_wrk_util` is a worker's sum over its GPUs, and `plan_gpu` says how many those are. A share of a GPU counts as one.
+
+    Raises:
+        As `read`.
+    """
+    planned = {
+        (row["job_name"], row["task_name"]): _number(row["plan_gpu"], 0.0) / 100
+        for row in rows(folder, READ[0], advance)
+    }
+    sums: dict[str, tuple[float, int]] = {}
+    for row in rows(folder, SENSORS, advance):
+        used, gpus = _number(row["gpu_wrk_util"]), planned.get((row["job_name"], row["task_name"]), 0.0)
+        if gpus > 0 and used >= 0:
+            total, workers = sums.get(row["job_name"], (0.0, 0))
+            sums[row["job_name"]] = total + min(100.0, used / max(1.0, gpus)), workers + 1
+    return {job: total / workers for job, (total, workers) in sums.items()}
+
+
+def rows(folder: Path, table: str, advance: Advance = _nothing) -> Iterator[dict[str, str]]:
+    """Yield the rows of a table by the names in its header file, one at a time; one that has not as many values is passed over."""
     names = (folder / f"{table}.header").read_text(encoding="utf-8").strip().split(",")
     if missing := set(COLUMNS[table].split(",")) - set(names):
         raise ValueError(f"expected the columns {', '.join(sorted(missing))} in {table}.header; got {', '.join(names)}")
     with (folder / f"{table}.csv").open(encoding="utf-8", newline="") as lines:
-        for values in csv.reader(lines):
+        for values in csv.reader(_counted(lines, advance)):
             if len(values) == len(names):
                 yield dict(zip(names, values, strict=True))
+
+
+def _counted(lines: IO[str], advance: Advance) -> Iterator[str]:
+    for line in lines:
+        advance(len(line))
+        yield line
 
 
 def _add(demand: _Demand, row: dict[str, str]) -> None:

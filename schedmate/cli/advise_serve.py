@@ -1,0 +1,41 @@
+"""`schedmate advise serve`: estimates on a socket, for what submits jobs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from schedmate.settings import Loaded
+
+
+def serve(
+    context: typer.Context,
+    socket: Annotated[Path, typer.Argument(help="Where to listen; the owner and the group of this process may ask.")],
+) -> None:
+    """Answer questions about jobs that are being submitted, each in milliseconds; for a submit plugin (`examples/slurm`).
+
+    A question is a job as one line of JSON, the answer its estimate as one line. It reads `advisor.history`, which `schedmate advisor` or
+    `schedmate import` fill, and the trained model in `advisor.models`; no server is needed. Jobs that end are seen within a second, jobs
+    of the past that are imported once it starts again.
+
+    Example: `schedmate advise serve /run/schedmate-estimates/socket`
+    """
+    from records import UserError
+    from schedmate.advisor.answer_server import AnswerServer
+    from schedmate.advisor.answers import Answers
+    from schedmate.advisor.history_file import history_file
+    from schedmate.advisor.settings import CURRENT
+    from schedmate.service import service
+
+    loaded: Loaded = context.obj
+    settings = loaded.settings.advisor
+    with service(loaded.settings, "advise") as running, history_file(settings.history) as history:
+        answers = Answers(history, settings.models / CURRENT)
+        answers.refresh()
+        try:
+            server = AnswerServer(socket, answers)
+        except OSError as error:
+            raise UserError(f"expected to listen at {socket}: {error}") from error
+        with server:
+            server.run(running.stop)
+        socket.unlink(missing_ok=True)

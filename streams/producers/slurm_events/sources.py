@@ -1,0 +1,83 @@
+"""What submitted jobs train, as their source says: read where Slurm runs, as the job's user, in a process of its own."""
+
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+import msgspec
+import structlog
+
+from records import Workload
+from scheduler_clients.slurm import SlurmError, SlurmJob
+from scheduler_clients.slurm.as_user import run_as
+
+log = structlog.get_logger(__name__)
+
+READ_S = 5.0
+"""One tree may take so long."""
+LOOK_S = 10.0
+"""All trees of one look may: other jobs' events wait behind them. A job beyond it is told without its record."""
+_KEPT = 1000
+_KEPT_S = 60.0
+"""Tasks of an array have one source. So long it is taken for unchanged."""
+
+
+class SourceReader:
+    """Reads the metadata records of jobs. A tree that cannot be read, or not in time, is no record.
+
+    Args:
+        gpus: Counts the GPUs of a job.
+        clock: Monotonic seconds.
+        read_s: Seconds for one tree.
+        look_s: Seconds for all trees of one look.
+    """
+
+    def __init__(
+        self,
+        gpus: Callable[[SlurmJob], float | None],
+        clock: Callable[[], float] = time.monotonic,
+        read_s: float = READ_S,
+        look_s: float = LOOK_S,
+    ) -> None:
+        self._gpus, self._clock, self._read_s, self._look_s = gpus, clock, read_s, look_s
+        self._kept: OrderedDict[tuple[str, bytes], tuple[float, Workload | None]] = OrderedDict()
+        self._until = 0.0
+
+    def begin(self) -> None:
+        """A look begins: so much time may go into it."""
+        self._until = self._clock() + self._look_s
+
+    def workload(self, job: SlurmJob) -> Workload | None:
+        """Return what a job trains; None where that is not known."""
+        gpus = self._gpus(job) or 0.0
+        nodes = max(1, job.node_count)
+        about = {
+            "directory": job.directory,
+            "command": job.command,
+            "devices": max(1, round(gpus / nodes)),
+            "nodes": nodes,
+        }
+        question = msgspec.json.encode(about)
+        known = self._kept.get((job.user, question))
+        if known and self._clock() - known[0] < _KEPT_S:
+            return known[1]
+        found = self._ask(job.user, question)
+        self._kept[job.user, question] = (self._clock(), found)
+        self._kept.move_to_end((job.user, question))
+        if len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return found
+
+    def _ask(self, user: str, question: bytes) -> Workload | None:
+        left = min(self._read_s, self._until - self._clock())
+        if left <= 0:
+            return None
+        try:
+            done = run_as(
+                user, [sys.executable, "-I", "-m", "processors.advise.metadata"], timeout_s=left, stdin=question
+            )
+            return msgspec.json.decode(done.stdout, type=Workload) if done.returncode == 0 else None
+        except (SlurmError, msgspec.DecodeError) as error:
+            log.info("source_not_read", user=user, error=str(error))
+            return None

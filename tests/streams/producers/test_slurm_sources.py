@@ -1,0 +1,92 @@
+"""What submitted jobs train, read by a process of its own as the job's user."""
+
+import os
+import pwd
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scheduler_clients.slurm import SlurmJob
+from streams.producers.slurm_events.sources import SourceReader
+from tests.processors.advise.metadata.trees import LOOP, NETS, grown
+
+from .test_slurm_events import job
+
+ME = pwd.getpwuid(os.geteuid()).pw_name
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    script = "#!/bin/bash\nsrun python train.py --epochs $1\n"
+    return grown(tmp_path / "project", {"train.py": LOOP, "nets.py": NETS, "train.sh": script})
+
+
+def submitted(tree: Path, epochs: int = 30, user: str = ME, **changes: Any) -> SlurmJob:
+    return job("1", "PENDING", user=user, directory=str(tree), command=f"{tree}/train.sh {epochs}", **changes)
+
+
+PATIENT_S = 300.0
+
+
+def reader() -> SourceReader:
+    made = SourceReader(lambda _: 4.0, read_s=PATIENT_S, look_s=PATIENT_S)
+    made.begin()
+    return made
+
+
+def test_a_script_and_its_program_say_what_a_job_trains(tree: Path) -> None:
+    found = reader().workload(submitted(tree, node_count=2))
+    assert found is not None
+    assert (found.model_name, found.iters, found.iter_type, found.gpus) == ("TinyNet", 30, "epoch", 4)
+    assert found.dataset_train == "SVHN"
+
+
+def test_a_tree_that_is_not_there_is_no_record(tmp_path: Path) -> None:
+    assert reader().workload(submitted(tmp_path / "gone")) is None
+
+
+def test_a_user_that_this_host_does_not_know_is_no_record(tree: Path) -> None:
+    assert reader().workload(submitted(tree, user="nobody-of-this-name")) is None
+
+
+def test_tasks_of_an_array_are_read_once(tree: Path) -> None:
+    read = reader()
+    first = read.workload(submitted(tree))
+    (tree / "train.py").unlink()
+    assert read.workload(submitted(tree)) == first
+    assert read.workload(submitted(tree, epochs=31)) != first
+
+
+def test_a_look_reads_no_more_once_its_time_is_spent(tree: Path) -> None:
+    now = [0.0]
+    read = SourceReader(lambda _: 1.0, clock=lambda: now[0], read_s=PATIENT_S, look_s=PATIENT_S)
+    read.begin()
+    now[0] = PATIENT_S
+    assert read.workload(submitted(tree)) is None
+    read.begin()
+    assert read.workload(submitted(tree, epochs=5)) is not None
+
+
+def may_run_python(user: str) -> bool:
+    """Whether a user reaches the Python that runs the tests."""
+    if os.geteuid() != 0:
+        return False
+    try:
+        return subprocess.run([sys.executable, "-c", ""], user=user, cwd="/", check=False).returncode == 0
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not may_run_python("nobody"), reason="needs root, and a Python that others may run")
+def test_another_user_reads_only_what_is_theirs(tree: Path) -> None:
+    for part in (tree, *tree.parents):
+        if part.is_relative_to("/tmp") and part != Path("/tmp"):
+            part.chmod(0o755)
+    other = submitted(tree, user="nobody")
+    assert reader().workload(other) is not None
+    (tree / "train.py").chmod(0o600)
+    found = reader().workload(other)
+    assert found is None or found.model_name is None
