@@ -2,12 +2,13 @@
 
 import os
 import select
-import sys
 import termios
 import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
+
+STANDARD_INPUT, STANDARD_OUTPUT = 0, 1
 
 _NAMES: Final = {
     "\r": "enter", "\n": "enter", "\x1b": "escape", "\x7f": "backspace", "\x08": "backspace",
@@ -16,24 +17,36 @@ _NAMES: Final = {
 
 
 @contextmanager
-def single_keys() -> Iterator[None]:
-    """Let keys come at once and unseen; the terminal is as it was afterwards."""
-    terminal = sys.stdin.fileno()
+def single_keys() -> Iterator[int]:
+    """Let keys come at once and unseen; yield the terminal they come from, which is as it was afterwards.
+
+    Where standard input is a pipe, that is the terminal of this session, as with `less`.
+    """
+    terminal = _keyboard()
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal)
     try:
-        yield
+        yield terminal
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+        os.close(terminal)
 
 
-def pressed(wait_s: float) -> list[str]:
+def _keyboard() -> int:
+    if os.isatty(STANDARD_INPUT):
+        return os.dup(STANDARD_INPUT)
+    try:
+        return os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+    except OSError:  # no session has one; what shows the picture has a keyboard, too
+        return os.dup(STANDARD_OUTPUT)
+
+
+def pressed(terminal: int, wait_s: float) -> list[str]:
     """Return the keys pressed within `wait_s`, as soon as there are some: letters, and the names of others (`enter`, `up`, …).
 
     Raises:
         EOFError: The terminal is gone.
     """
-    terminal = sys.stdin.fileno()
     if not select.select([terminal], [], [], wait_s)[0]:
         return []
     data = os.read(terminal, 1024)

@@ -39,6 +39,21 @@ def ends(moment: datetime, now: datetime) -> str:
     return local.strftime("%H:%M" if local.date() == today.date() else "%Y-%m-%d %H:%M")
 
 
+def left_s(status: "JobStatus", now: float) -> float | None:
+    """Return the seconds expected to remain of a running job, below 0 where it is overdue; None where nothing is expected of it.
+
+    What its progress says counts, and before it says something, how long the job was expected to run.
+    """
+    if status.ended is not None:
+        return None
+    told, expected = status.estimate_time, status.estimate_remaining_s
+    if told is not None and expected is not None and status.estimate_attempt == status.attempt:
+        return expected - (now - told)
+    if status.state != "running" or status.started is None or status.estimate_duration_s is None:
+        return None
+    return status.estimate_duration_s - (now - status.started)
+
+
 def remains_of(status: "JobStatus", now: float) -> str:
     """Return what remains of a running job, with its interval, and when it would end; empty where nothing is expected of it."""
     told, expected = status.estimate_time, status.estimate_remaining_s

@@ -10,8 +10,9 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
+from schedmate.remaining import left_s
 from schedmate.report import seconds
-from schedmate.sparkline import sparkline
+from schedmate.sparkline import WIDTH, sparkline
 from schedmate.terminal import one_line
 
 if TYPE_CHECKING:
@@ -104,24 +105,32 @@ class Paces:
     """The newest step times of each job, as they were seen from one look to the next."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[tuple[int, float | None], deque[float]]] = {}
+        self._kept: dict[str, tuple[tuple[int, float | None, int | None], deque[float]]] = {}
 
     def take(self, jobs: Sequence["JobStatus"]) -> None:
         """Take in what was seen now; jobs that are no longer among `jobs` are forgotten."""
-        kept = {}
         for one in jobs:
-            seen = (one.attempt, one.metric_time)
-            before, values = self._kept.get(one.job, ((one.attempt, None), deque(maxlen=POINTS)))
-            if before[0] != one.attempt:
-                values = deque(maxlen=POINTS)
-            if before != seen and one.step_time_s is not None and math.isfinite(one.step_time_s):
-                values.append(one.step_time_s)
-            kept[one.job] = (seen, values)
-        self._kept = kept
+            self.see(one)
+        self._kept = {one.job: self._kept[one.job] for one in jobs}
 
-    def curve(self, job: str) -> str:
+    def see(self, one: "JobStatus") -> None:
+        """Take in what was seen of one job now."""
+        seen = (one.attempt, one.metric_time, one.step)
+        before, values = self._kept.get(one.job, ((one.attempt, None, None), deque(maxlen=POINTS)))
+        if before[0] != one.attempt:
+            values = deque(maxlen=POINTS)
+        if before != seen and one.step_time_s is not None and math.isfinite(one.step_time_s):
+            values.append(one.step_time_s)
+        self._kept[one.job] = (seen, values)
+
+    def curve(self, job: str, width: int = CURVE) -> str:
         """Return the step times of `job` as a line of blocks; empty where there are too few."""
-        return sparkline(list(self._kept[job][1]), CURVE) if job in self._kept else ""
+        return sparkline(list(self._kept[job][1]), width) if job in self._kept else ""
+
+    def wide(self, job: str) -> str:
+        """Return a longer curve of `job` and its range; empty where there are too few step times."""
+        curve = self.curve(job, WIDTH)
+        return f"{curve}  {seconds(min(self._kept[job][1]))} to {seconds(max(self._kept[job][1]))}" if curve else ""
 
 
 def draw(
@@ -132,7 +141,7 @@ def draw(
     size: tuple[int, int],
     now: float,
     note: Callable[["JobStatus"], str],
-    details: Callable[["JobStatus"], Mapping[str, str]],
+    details: Callable[["JobStatus", str], Mapping[str, str]],
     problem: str = "",
 ) -> RenderableType:
     """Return the screen.
@@ -144,7 +153,7 @@ def draw(
         size: Columns and rows of the terminal.
         now: Seconds since 1970.
         note: What happened to a job, in few words.
-        details: All that is known of a job, in words.
+        details: All that is known of a job, in words, given the curve of its step times.
         problem: What is wrong with the source; empty where nothing is.
     """
     chosen = view.chosen(jobs)
@@ -152,7 +161,11 @@ def draw(
     search = f"  search: {view.search}{'_' if view.typing else ''}" if view.search or view.typing else ""
     head = Text(one_line(f"{len(chosen)} of {len(jobs)} jobs  sort: {view.sort}  show: {view.filter}{search}"), "bold")
     shows = view.details and bool(chosen)
-    body = _details(details(chosen[row])) if shows else _table(chosen, row, paces, size=size, now=now, note=note)
+    body = (
+        _details(details(chosen[row], paces.wide(chosen[row].job)))
+        if shows
+        else _table(chosen, row, paces, size=size, now=now, note=note)
+    )
     foot = Text(one_line(problem), "red") if problem else Text(HELP, "dim")
     for line in (head, foot):
         line.truncate(size[0], overflow="ellipsis")
@@ -201,9 +214,9 @@ def _details(known: Mapping[str, str]) -> Table:
 
 
 def _left(one: "JobStatus", now: float) -> str:
-    if one.state != "running" or one.started is None or one.estimate_duration_s is None:
+    left = left_s(one, now)
+    if left is None:
         return ""
-    left = one.estimate_duration_s - (now - one.started)
     if left <= 0:
         return "over"
     return next((f"{left / size:.0f} {unit}" for unit, size in _UNITS if left >= size), "< 1 s")

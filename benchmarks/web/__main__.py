@@ -1,7 +1,8 @@
 """Times every view of the page over a made-up history: `python -m benchmarks.web --metrics 10000000`.
 
 Each view is asked for over HTTP on the loopback, one request after the other; what is measured is from the request to the last byte of
-the answer, which holds all that is painted first.
+the answer, which holds all that is painted first. Beside it stands the processor time that a request took, of all threads together (the
+median): it says what a view costs where the machine is shared.
 """
 
 import argparse
@@ -23,6 +24,11 @@ VIEWS = (
     "/jobs?q=job-99",
     "/job?id={job}",
     "/decisions",
+    "/nodes",
+    "/node?id=node-1",
+    "/spot",
+    "/shadow",
+    "/questions",
     "/questions/nodes",
 )
 WANTED_MS = 300
@@ -54,21 +60,22 @@ def main() -> None:
 
 def _measure(url: str, job: str, requests: int) -> None:
     print(
-        f"{'view':40}{'bytes':>9}{'p50 ms':>9}{'p95 ms':>9}   wanted: p95 {WANTED_MS} ms; load {os.getloadavg()[0]:.1f}"
+        f"{'view':40}{'bytes':>9}{'p50 ms':>9}{'p95 ms':>9}{'CPU ms':>9}   wanted: p95 {WANTED_MS} ms; load {os.getloadavg()[0]:.1f}"
     )
     with web_server(lambda: open_client(url), {}) as address:
         began = time.perf_counter()
         urllib.request.urlopen(address, timeout=120).close()
         print(f"first visit after the start: {time.perf_counter() - began:.1f} s")
         for view in VIEWS:
-            path, taken, size = view.format(job=job), [], 0
+            path, taken, used, size = view.format(job=job), [], [], 0
             for _ in range(requests):
-                began = time.perf_counter()
+                began, before = time.perf_counter(), time.process_time()
                 with urllib.request.urlopen(address + path, timeout=60) as answer:
                     size = len(answer.read())
                 taken.append((time.perf_counter() - began) * 1000)
+                used.append((time.process_time() - before) * 1000)
             p95 = statistics.quantiles(taken, n=20)[-1]
-            print(f"{path:40}{size:>9}{statistics.median(taken):>9.0f}{p95:>9.0f}")
+            print(f"{path:40}{size:>9}{statistics.median(taken):>9.0f}{p95:>9.0f}{statistics.median(used):>9.0f}")
 
 
 if __name__ == "__main__":

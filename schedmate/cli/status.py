@@ -58,15 +58,16 @@ def command(
         for status in statuses:
             say_json(msgspec.json.encode(status))
     elif as_csv or job is None:
-        _all(statuses, as_csv=as_csv)
+        show_all(statuses, as_csv=as_csv)
     elif statuses:
-        _one(statuses[0])
+        show_one(statuses[0])
     if job is not None and not statuses:
         warn(f"nothing is known of job {job} (any more); jobs go some days after their last update")
         raise typer.Exit(1)
 
 
-def _all(statuses: "list[JobStatus]", *, as_csv: bool) -> None:
+def show_all(statuses: "list[JobStatus]", *, as_csv: bool = False) -> None:
+    """Print the state of jobs, a row each."""
     if as_csv:
         columns = ("job", "state", "attempt", "nodes", "step", "step_time_s", "throughput", "throughput_unit", "loss",
                    "metric_time", "estimate_time", "estimate_remaining_s", "estimate_remaining_low_s", "estimate_remaining_high_s",
@@ -106,8 +107,11 @@ def note(status: "JobStatus") -> str:
     return "; ".join(part for part in (_verdict(status), decided, ", ".join(status.alarms)) if part).replace("_", " ")
 
 
-def details(status: "JobStatus") -> dict[str, str]:
-    """Return all that is known of a job, in words, by name; what is not known is left out."""
+def details(status: "JobStatus", curve: str = "") -> dict[str, str]:
+    """Return all that is known of a job, in words, by name; what is not known is left out.
+
+    `curve` is what a terminal has seen of its step times.
+    """
     rows = {
         "job": status.job,
         "state": _joined(status.state, status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal)),
@@ -117,13 +121,14 @@ def details(status: "JobStatus") -> dict[str, str]:
         "what": _joined(status.command, _some("in {}", status.directory), _some("by {}", status.user)),
         "progress": _numbers(("step", status.step), ("epoch", status.epoch), ("loss", status.loss)),
         "speed": _joined(_speed(status), _throughput(status)) or _why_unknown(status),
+        "step times": curve,
         "remains": remains_of(status, time.time()),
         "slowest rank": _slowest(status),
         "last report": at(status.metric_time),
         "alarms": "; ".join(status.alarms.values()),
         "checkpoint": _checkpoint(status),
         "saving": _saving(status),
-        "lost if stopped": _joined(_some("{} of work", span(status.lost_s(time.time()) or 0.0)), _some("{} steps", status.lost_steps)),
+        "lost if stopped": _lost(status),
         "slowed by": _some("{}, to {:.0%}", status.slowed_by, status.slowdown_ratio),
         "verdict": _joined(_verdict(status), status.verdict_signature.replace("_", " "), _again(status)),
         "said": at(status.verdict_time),
@@ -139,8 +144,9 @@ def details(status: "JobStatus") -> dict[str, str]:
     return {name: shown(value, local_and_ago) for name, value in rows.items() if value not in ("", None)}
 
 
-def _one(status: "JobStatus") -> None:
-    known = details(status)
+def show_one(status: "JobStatus", curve: str = "") -> None:
+    """Print all that is known of a job, and the curve of its step times where there is one."""
+    known = details(status, curve)
     console().print(blocks(list(known), [list(known.values())]))
 
 
@@ -201,6 +207,13 @@ def _checkpoint(status: "JobStatus") -> str:
         return ""
     about = "" if status.checkpoint_attempt == status.attempt else f" (attempt {status.checkpoint_attempt})"
     return _joined(f"{ago(began)}{about}", _some("step {}", status.checkpoint_step), status.checkpoint_path)
+
+
+def _lost(status: "JobStatus") -> str:
+    """Return what a running job would lose if it were stopped now."""
+    if status.ended is not None:
+        return ""
+    return _joined(_some("{} of work", span(status.lost_s(time.time()) or 0.0)), _some("{} steps", status.lost_steps))
 
 
 def _saving(status: "JobStatus") -> str:

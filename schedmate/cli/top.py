@@ -1,14 +1,18 @@
-"""`schedmate top`: all jobs, live, in a terminal."""
+"""`schedmate top`: all jobs, or those of some logs, live, in a terminal."""
 
 import sys
 import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.settings import Loaded, SettingsError
+from schedmate.settings import Loaded, RedisSection, Settings, SettingsError
 
 if TYPE_CHECKING:
+    from schedmate.top import Paces, View
     from sinks.redis import JobStatus
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -20,47 +24,105 @@ MOST_JOBS = 1000
 @app.command()
 def command(
     context: typer.Context,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Logs that grow, or pipes; - for standard input. Leave it out to see all jobs, from Redis."
+        ),
+    ] = None,
     *,
     every: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 2.0,
 ) -> None:
-    """Watch all jobs live: state, step, time left, step time with its curve, GPUs, and what happened. It reads Redis.
+    """Watch jobs live: state, step, time left, step time with its curve, GPUs, and what happened.
+
+    It reads Redis, or the logs given: then no server is needed. The end of a pipe leaves the last state on the screen; after `q` pipes
+    are read on, so that nothing that writes to them is stopped.
 
     Keys: `s` sorts by another column, `f` shows all, running or troubled jobs, `/` searches, `j` and `k` or arrows move, Enter shows
     all that is known of a job, Escape goes back, `q` quits.
 
-    Examples: `schedmate top`, `schedmate top --every 10`
+    Examples: `schedmate top`, `python train.py 2>&1 | schedmate top -`, `schedmate top logs/*.log --every 10`
     """
+    loaded: Loaded = context.obj
+    if files:
+        _logs(files, loaded.settings, every)
+    else:
+        _redis(loaded.settings.redis, every)
+
+
+def _redis(settings: RedisSection, every: float) -> None:
+    from schedmate.services.sink import redis_client
+    from schedmate.top import Paces, View
+    from sinks import SinkUnavailable
+    from sinks.redis import read_jobs
+
+    if not settings.url:
+        raise SettingsError(
+            "the present state stands in Redis, and redis.url is empty: set it, try `schedmate web`, or give a log: `schedmate top -`"
+        )
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise SettingsError(
+            "expected a terminal: `schedmate status --json` is for programs, and `schedmate top -` reads a log from a pipe"
+        )
+    paces = Paces()
+    with redis_client(settings) as client:
+        jobs: list[JobStatus] = []
+
+        def look() -> tuple[Sequence["JobStatus"], str]:
+            try:
+                jobs[:] = read_jobs(client, MOST_JOBS, prefix=settings.prefix)
+            except SinkUnavailable as error:
+                return jobs, str(error)
+            paces.take(jobs)
+            return jobs, ""
+
+        _watch(View(), look, paces, every)
+
+
+def _logs(files: list[Path], settings: Settings, every: float) -> None:
+    from schedmate.assembly import job_processor
+    from schedmate.cli.console import warn
+    from schedmate.cli.status import show_all, show_one
+    from schedmate.local_jobs import LocalJobs
+    from schedmate.top import View
+    from streams.producers.stored import STANDARD_INPUT
+
+    if not sys.stdout.isatty():
+        raise SettingsError("expected a terminal: `schedmate analyze --json` is for programs")
+    if STANDARD_INPUT in files and sys.stdin.isatty():
+        raise SettingsError("expected a log on standard input: `python train.py 2>&1 | schedmate top -`")
+    with LocalJobs(files, job_processor(settings.processors)) as local:
+        _watch(View(details=len(files) == 1), lambda: (local.jobs(), local.problem), local.paces, every)
+        if local.writing:
+            warn("still reading, so that what writes can go on; Ctrl-C stops both")
+            with suppress(KeyboardInterrupt):
+                local.finish()
+    jobs = local.jobs()
+    if len(jobs) == 1:
+        show_one(jobs[0], local.paces.wide(jobs[0].job))
+    else:
+        show_all(jobs)
+    if local.problem:
+        warn(local.problem)
+        raise typer.Exit(2)
+
+
+def _watch(view: "View", look: Callable[[], tuple[Sequence["JobStatus"], str]], paces: "Paces", every: float) -> None:
+    """Show what `look` returns, jobs and what is wrong with their source, until the person quits."""
     from rich.live import Live
 
     from schedmate.cli.status import details, note
     from schedmate.keyboard import pressed, single_keys
     from schedmate.safe_console import SafeConsole
-    from schedmate.services.sink import redis_client
-    from schedmate.top import Paces, View, draw
-    from sinks import SinkUnavailable
-    from sinks.redis import read_jobs
+    from schedmate.top import draw
 
-    loaded: Loaded = context.obj
-    settings = loaded.settings.redis
-    if not settings.url:
-        raise SettingsError("the present state stands in Redis, and redis.url is empty: set it, or try `schedmate web`")
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise SettingsError("expected a terminal: `schedmate status --json` is for programs")
-    console, view, paces, looked, problem = SafeConsole(), View(), Paces(), 0.0, ""
-    jobs: list[JobStatus] = []
-    with (
-        redis_client(settings) as client,
-        single_keys(),
-        Live(console=console, screen=True, auto_refresh=False) as live,
-    ):
+    console = SafeConsole()
+    with single_keys() as terminal, Live(console=console, screen=True, auto_refresh=False) as live:
+        looked, jobs, problem = 0.0, *look()
         try:
             while not view.over:
-                if time.monotonic() >= looked + every or not looked:
-                    try:
-                        jobs, problem = read_jobs(client, MOST_JOBS, prefix=settings.prefix), ""
-                        paces.take(jobs)
-                    except SinkUnavailable as error:
-                        problem = str(error)
+                if time.monotonic() >= looked + every:
+                    jobs, problem = look()
                     looked = time.monotonic()
                     view = view.within(len(view.chosen(jobs)))
                 size = (console.width, console.height)
@@ -68,7 +130,7 @@ def command(
                     draw(view, jobs, paces, size=size, now=time.time(), note=note, details=details, problem=problem),
                     refresh=True,
                 )
-                for key in pressed(max(0.05, looked + every - time.monotonic())):
+                for key in pressed(terminal, max(0.05, looked + every - time.monotonic())):
                     view = view.press(key).within(len(view.chosen(jobs)))
         except (KeyboardInterrupt, EOFError):
             return

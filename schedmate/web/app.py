@@ -29,6 +29,7 @@ from .cluster import overview
 from .database import Database
 from .lines import ReadSpan
 from .listen import listen
+from .nodes import read_nodes
 from .pages import Form, Pages, View
 from .refreshed import Refreshed
 from .render import render
@@ -78,10 +79,11 @@ def opened_app(
     refreshed = Refreshed(
         lambda: overview(behind), renewed=partial(changes.tell, [Change(OVERVIEW)]) if changes else _nobody
     )
+    known_nodes = Refreshed(lambda: read_nodes(behind))
     if changes:
         changes.start(refreshed.soon)
     try:
-        pages = Pages(database, refreshed, signatures, read)
+        pages = Pages(database, refreshed, known_nodes, signatures, read)
         app = _app(pages, hosts, access or Looking(), Acts(database, write) if write else None)
         app.state.changes = changes
         yield app
@@ -89,6 +91,7 @@ def opened_app(
         if changes:
             changes.close()
         refreshed.close()
+        known_nodes.close()
         database.close()
         behind.close()
 

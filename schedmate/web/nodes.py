@@ -9,7 +9,9 @@ from .database import Database
 DAYS: Final = 7
 RECENT_MINUTES: Final = 10
 LIMIT: Final = 500
-"""Nodes of the list, the worst first, and rows of each list of a node."""
+"""Nodes that a page shows, the worst first, and rows of each list of a node."""
+MOST: Final = 100_000
+"""Nodes that are searched, the worst first."""
 COLUMNS: Final = (
     "node",
     "jobs",
@@ -68,7 +70,6 @@ LEFT JOIN sampled ON sampled.node = n.node
 LEFT JOIN failed ON failed.node = n.node
 LEFT JOIN said ON said.node = n.node
 LEFT JOIN acted ON acted.node = n.node
-WHERE {search:String} = '' OR positionCaseInsensitiveUTF8(n.node, {search:String}) > 0
 ORDER BY failures DESC, findings DESC, node
 LIMIT {limit:UInt32}
 """
@@ -120,9 +121,15 @@ class Node:
     decisions: Sequence[Mapping[str, Any]]
 
 
-def list_nodes(database: Database, search: str = "") -> Sequence[Mapping[str, Any]]:
-    """Return the nodes whose name holds `search`, those with most failures first. Raises as `Database.rows` does."""
-    return database.rows(_NODES, search=search, days=DAYS, minutes=RECENT_MINUTES, limit=LIMIT)
+def read_nodes(database: Database) -> Sequence[Mapping[str, Any]]:
+    """Return all nodes, those with most failures first. Raises as `Database.rows` does."""
+    return database.rows(_NODES, days=DAYS, minutes=RECENT_MINUTES, limit=MOST)
+
+
+def named(rows: Sequence[Mapping[str, Any]], search: str) -> Sequence[Mapping[str, Any]]:
+    """Return the first `LIMIT` of the nodes in `rows` whose name holds `search`."""
+    text = search.casefold()
+    return [row for row in rows if text in row["node"].casefold()][:LIMIT]
 
 
 def one_node(database: Database, node: str) -> Node | None:

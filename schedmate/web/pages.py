@@ -53,6 +53,7 @@ class Pages:
     Args:
         database: Where everything is read from.
         overview: What stays the same for every visitor for a while.
+        known_nodes: The list of nodes, likewise.
         signatures: Of verdicts, by name: what to do about each.
         read: Reads lines of logs; None where there is no Kafka to read them from.
     """
@@ -61,11 +62,13 @@ class Pages:
         self,
         database: Database,
         overview: Refreshed[Overview],
+        known_nodes: Refreshed[Sequence[Mapping[str, Any]]],
         signatures: Mapping[str, Signature],
         read: ReadSpan | None = None,
     ) -> None:
         self._database = database
         self._overview = overview
+        self._nodes = known_nodes
         self._signatures = signatures
         self._read = read
 
@@ -148,12 +151,21 @@ class Pages:
     def nodes(self, request: Request, form: Form = "html") -> Response:
         """Nodes, those with most failures first."""
         search = request.query_params.get("q", "")[:LONGEST_NAME]
-        rows = nodes.list_nodes(self._database, search)
+        known, age_s = self._nodes.get()
+        rows = nodes.named(known, search)
         if form == "json":
             return as_json(picked(rows, nodes.COLUMNS))
         if form == "csv":
             return as_csv("nodes", nodes.COLUMNS, _values(rows, nodes.COLUMNS))
-        return render(request, "nodes.html", rows=rows, search=search, days=nodes.DAYS, minutes=nodes.RECENT_MINUTES)
+        return render(
+            request,
+            "nodes.html",
+            rows=rows,
+            search=search,
+            days=nodes.DAYS,
+            minutes=nodes.RECENT_MINUTES,
+            age_s=age_s,
+        )
 
     def node(self, request: Request, form: Form = "html") -> Response:
         """One node: its GPUs, what it said, what failed there and what was done."""

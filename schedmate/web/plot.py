@@ -44,11 +44,12 @@ class Panel:
 
 @dataclass(frozen=True)
 class Line:
-    """A vertical line of an event, and what it says when pointed at."""
+    """A vertical line of an event, and what it says when pointed at: `text`, and the moment `at` in seconds since 1970."""
 
     x: float
     group: str
     text: str
+    at: float
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def draw(known: Timeline) -> Plot | None:
     axis = _Axis(min(moments), max(moments))
     panels = [_panel(curve, place * (HEIGHT + GAP) + GAP, axis) for place, curve in enumerate(known.curves)]
     foot = len(panels) * (HEIGHT + GAP)
-    lines = [Line(axis.x(mark.at), GROUPS.get(mark.kind, "act"), _label(mark)) for mark in marks]
+    lines = [Line(axis.x(mark.at), GROUPS.get(mark.kind, "act"), _label(mark), mark.at) for mark in marks]
     legend = sorted({line.group for line in lines})
     return Plot(WIDTH, foot + FOOT, LEFT, WIDTH - RIGHT, panels, lines, list(_ticks(axis)), legend)
 
@@ -132,8 +133,7 @@ def _ticks(axis: _Axis) -> Iterator[Tick]:
 
 
 def _label(mark: Mark) -> str:
-    when = datetime.fromtimestamp(mark.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    return f"{mark.kind}{f': {mark.about}' if mark.about else ''} (attempt {mark.attempt}), {when}"
+    return f"{mark.kind}{f': {mark.about}' if mark.about else ''} (attempt {mark.attempt})"
 
 
 def number(value: float | None) -> str:

@@ -41,7 +41,15 @@ def environment() -> Environment:
         lstrip_blocks=True,
         finalize=_seen,
     )
-    made.filters |= {"ago": _ago, "number": number, "spark": sparkline, "took": _took, "cell": _cell, "moment": _moment}
+    made.filters |= {
+        "ago": _ago,
+        "number": number,
+        "spark": sparkline,
+        "took": _took,
+        "cell": _cell,
+        "moment": _moment,
+        "pointed_at": _pointed_at,
+    }
     made.globals |= {"job_link": _job_link, "line_link": _line_link, "node_link": _node_link}
     return made
 
@@ -71,6 +79,13 @@ def _moment(at: float, precision: str = "milliseconds") -> Markup:
     moment = datetime.fromtimestamp(at, UTC)
     said = moment.isoformat(" ", precision).removesuffix("+00:00")
     return Markup('<time class="moment" datetime="{}">{}</time>').format(moment.isoformat(), said)
+
+
+def _pointed_at(text: str, at: float) -> Markup:
+    """Return what a mark in a plot says of a moment, in UTC; the page's script turns it into the reader's time."""
+    moment, text = datetime.fromtimestamp(at, UTC), printable(text)
+    said = moment.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return Markup('<title data-moment="{}" data-text="{}">{}, {}</title>').format(moment.isoformat(), text, text, said)
 
 
 def _cell(value: object) -> object:

@@ -2,6 +2,7 @@
 
 from .connect import open_redis
 from .keys import PREFIX, Keys
+from .memory import MemoryState
 from .read_state import read_findings, read_job, read_jobs, read_node, read_quotas
 from .state import RedisState, StateMetrics
 from .status import FailedAttempt, JobStatus, RankStatus
@@ -11,6 +12,7 @@ __all__ = [
     "FailedAttempt",
     "JobStatus",
     "Keys",
+    "MemoryState",
     "RankStatus",
     "RedisState",
     "StateMetrics",

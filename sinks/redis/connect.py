@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from records import network_error, untrusted
 from sinks.errors import SinkRejected, SinkUnavailable
+
+if TYPE_CHECKING:
+    import redis
 
 _PASSING = ("OOM", "READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "MISCONF", "BUSY", "TRYAGAIN", "NOREPLICAS")
 """First words of errors that pass by themselves, or when an operator acts."""
@@ -27,6 +27,10 @@ def open_redis(url: str, *, password: str = "", ca_cert: str = "", timeout_s: fl
     Raises:
         ValueError: `url` has another form.
     """
+    import redis  # not above: `MemoryState` needs no client
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
     parts = urlsplit(url)
     if parts.password:
         raise ValueError("expected a Redis address without a password; give the password by itself")
@@ -49,6 +53,8 @@ def open_redis(url: str, *, password: str = "", ca_cert: str = "", timeout_s: fl
 @contextmanager
 def translate_errors(client: "redis.Redis", doing: str) -> Iterator[None]:
     """Turn what Redis raises inside into `SinkUnavailable` or `SinkRejected`; `doing` begins the message."""
+    import redis
+
     try:
         yield
     except (redis.AuthenticationError, redis.exceptions.NoPermissionError) as error:

@@ -88,10 +88,11 @@ def _read(client: "redis.Redis", names: list[str], keys: Keys) -> list[JobStatus
         pipe.hgetall(keys.ranks(name))
     with translate_errors(client, "reading jobs from Redis"):
         found = pipe.execute()
-    return [_status(name, found[2 * index], found[2 * index + 1]) for index, name in enumerate(names)]
+    return [status_of(name, found[2 * index], found[2 * index + 1]) for index, name in enumerate(names)]
 
 
-def _status(job: str, fields: Mapping[str, str], ranks: Mapping[str, str]) -> JobStatus | None:
+def status_of(job: str, fields: Mapping[str, str], ranks: Mapping[str, str]) -> JobStatus | None:
+    """Return the state of `job` that its two hashes hold; None where nothing is known of it."""
     if not fields:
         return None
     values: dict[str, Any] = {name: text for name, text in fields.items() if name in _FIELDS}

@@ -1,11 +1,15 @@
 """Reads a log as chunks: a stored one of any size (plain, gz, zst, or standard input), or a growing one."""
 
 import gzip
+import os
+import select
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from io import FileIO
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
@@ -58,23 +62,26 @@ FOLLOWED = ChunkLimits(silence=2.0)
 def follow_chunks(
     path: Path, stop: Callable[[], bool], seconds: float = 0.2, clock: Callable[[], float] = time.time
 ) -> Iterator[LogChunk]:
-    """Yield the chunks of the log at `path` as it grows, until `stop` says so or standard input ends.
+    """Yield the chunks of the log at `path` as it grows, until `stop` says so, or a pipe or standard input ends.
 
-    A file is looked at every `seconds`; lines have the time at which they were read.
+    It is looked at every `seconds`; lines have the time at which they were read.
 
     Raises:
         UnreadableLog: No such file, or no permission.
     """
     splitter, chunker = PieceSplitter(), chunker_of(path, limits=FOLLOWED)
     try:
-        with sys.stdin.buffer if path == STANDARD_INPUT else path.open("rb") as stream:
+        with _follow(path) as stream:
+            ends = path == STANDARD_INPUT or not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
             while not stop():
-                block = stream.read1(BLOCK)  # type: ignore[union-attr]  # both are buffered readers
-                pieces = splitter.feed(block, clock())
+                # What a pipe has brought is due even while its writer is silent.
+                waiting = ends and not select.select([stream], [], [], seconds)[0]
+                block = None if waiting else stream.read(BLOCK)
+                pieces = splitter.feed(block or b"", clock())
                 for ready in chunker.add(pieces, time.monotonic()) + chunker.due(time.monotonic()):
                     yield ready.record
-                if not block:
-                    if path == STANDARD_INPUT:
+                if block == b"":
+                    if ends:
                         break
                     time.sleep(seconds)
     except OSError as error:
@@ -92,6 +99,13 @@ def template(path: Path) -> LogChunk:
 def chunker_of(path: Path, start: Mark = START, limits: ChunkLimits = SHIPPED) -> Chunker[LogChunk]:
     """Return what makes the chunks of the log at `path`, from `start` on."""
     return Chunker(partial(msgspec.structs.replace, template(path)), start=start, limits=limits)
+
+
+def _follow(path: Path) -> FileIO:
+    """Open a log whose every read returns what is there; a named pipe without waiting for who writes to it."""
+    if path == STANDARD_INPUT:
+        return FileIO(sys.stdin.fileno(), closefd=False)
+    return FileIO(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
 
 
 @contextmanager

@@ -5,10 +5,15 @@ import io
 import os
 import pty
 import select
+import shlex
 import struct
+import subprocess
+import sys
 import termios
 import threading
 import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -177,15 +182,86 @@ def test_a_session(redis_store: RedisServer) -> None:
     os.close(ours)
 
 
+TRAINING = """
+import sys, time
+for step in range(1, 31):
+    print(f"step {step}/60 loss {2 - step / 60:.3f} 0.100 s/it", flush=True)
+    time.sleep(0.02)
+sys.stdin.read()
+raise KeyError("accuracy")
+"""
+
+
+@pytest.fixture
+def piped(tmp_path: Path) -> Iterator[tuple[int, subprocess.Popen[bytes], Path]]:
+    """A training whose output goes into `top -` on a terminal of its own, and the named pipe that ends it."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    (tmp_path / "train.py").write_text(TRAINING)
+    os.mkfifo(gate := tmp_path / "gate")
+    here, there = sys.executable, shlex.quote(str(tmp_path / "train.py"))
+    line = f"{here} {there} 2>&1 < {gate}; echo code $? > {tmp_path / 'code'}"
+    process = subprocess.Popen(
+        ["setsid", "--ctty", "bash", "-c", f"({line}) | {here} -m schedmate top - --every 0.2"],
+        stdin=theirs, stdout=theirs, stderr=theirs,
+        env={"SCHEDMATE_CONFIG": "/dev/null", "PATH": "/usr/bin:/bin", "TERM": "xterm-256color"},
+    )  # fmt: skip
+    os.close(theirs)
+    yield ours, process, gate
+    os.close(ours)  # whatever still runs there is told that its terminal is gone
+    process.wait(30)
+
+
+def test_a_pipe_is_shown_live_and_its_end_leaves_the_last_state(
+    piped: tuple[int, subprocess.Popen[bytes], Path],
+) -> None:
+    terminal, process, gate = piped
+    with gate.open("w"):
+        until(terminal, "step 30,")
+    until(terminal, "KeyError")
+    os.write(terminal, b"\x1b")
+    until(terminal, "1 of 1 jobs", "what happened")
+    os.write(terminal, b"q")
+    until(terminal, "\x1b[?1049l")
+    until(terminal, "KeyError: 'accuracy'")
+    assert process.wait(30) == 0
+
+
+def test_to_quit_does_not_stop_what_writes(piped: tuple[int, subprocess.Popen[bytes], Path]) -> None:
+    terminal, process, gate = piped
+    with gate.open("w"):
+        until(terminal, "step 30,")
+        os.write(terminal, b"q")
+        until(terminal, "still reading")
+    until(terminal, "KeyError: 'accuracy'")
+    assert process.wait(30) == 0
+    assert (gate.parent / "code").read_text() == "code 1\n"
+
+
 def until(terminal: int, *any_of: str) -> None:
     """Read until one of the texts was shown."""
-    seen, deadline = "", time.monotonic() + 30
+    seen, deadline = "", time.monotonic() + 60
     while time.monotonic() < deadline:
         if select.select([terminal], [], [], 1.0)[0]:
             seen += os.read(terminal, 65536).decode(errors="replace")
             if any(text in seen for text in any_of):
                 return
     raise AssertionError(f"expected one of {any_of}, saw {seen[-2000:]!r}")
+
+
+def test_what_remains_follows_from_progress_and_is_shown() -> None:
+    told = job("a", estimate_attempt=0, estimate_time=NOW - 60, estimate_remaining_s=7260.0)
+    out = SafeConsole(file=io.StringIO(), width=80, force_terminal=False)
+    out.print(draw(View(), [told], Paces(), size=(80, 24), now=NOW, note=note, details=details))
+    assert isinstance(out.file, io.StringIO)
+    assert "2 h" in out.file.getvalue()
+
+
+def test_details_show_the_curve() -> None:
+    paces = Paces()
+    for step in range(8):
+        paces.see(job("quick", step=step, step_time_s=1.0 + step))
+    assert "▁▂▃▄▅▆▇█  1 s to 8 s" in screen(after("/quick\r\r"), paces=paces)
 
 
 def test_without_a_terminal_it_says_what_to_use() -> None:

@@ -4,18 +4,26 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from threading import Event
+from typing import cast
 
 from processors.job import JobProcessor
 from records import Action, Decision, Failure, LogChunk, Position, Record, decode, encode
+from schedmate.services.bridge import Bridging, History
 from schedmate.services.sink import with_spans
 from schedmate.settings import ServiceSettings
 from schedmate.traces import exported
+from scheduler_bridge import BridgeSettings
+from streams.memory import MemoryBroker, MemoryProducer
 from streams.runtimes.engine import Engine
 from streams.runtimes.tracing import Tracing
 from streams.spans import Span as Told
 from streams.transport import Message
+from tests.scheduler_bridge.findings import slowdown
+from tests.scheduler_bridge.no_scheduler import NoScheduler
 from tests.servers.otlp import otlp_receiver
 
+LOST = "torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered"
 LINE = "torch.OutOfMemoryError: CUDA out of memory."
 
 
@@ -94,6 +102,46 @@ def test_commands_put_their_spans_into_one_trace_without_a_word_between_them() -
         assert {span.parent_span_id for _, span in receiver.taken if span is not whole} == {whole.span_id}
         assert len({span.span_id for _, span in receiver.taken}) == 6
         assert (whole.start_time_unix_nano, whole.end_time_unix_nano) == (106 * 10**9, 120 * 10**9)
+
+
+def test_a_decision_of_the_bridge_is_a_span_of_its_verdicts_trace() -> None:
+    broker, stop = MemoryBroker(), Event()
+    with otlp_receiver() as receiver:
+        settings = ServiceSettings(traces_url=receiver.address)
+        with exported(settings, "worker") as worker:
+            assert worker is not None
+            engine = Engine(JobProcessor(), clock=lambda: 120.0, tracing=Tracing(worker))
+            results = engine.handle([logs(6, LOST)])
+            engine.acknowledged(results)
+        (found,) = (decode(Failure, each.value or b"") for each in results.records if each.topic == "failures")
+        with exported(settings, "bridge") as bridge:
+            history = cast("History", lambda: iter(()))
+            bridging = Bridging(
+                NoScheduler(),
+                BridgeSettings(),
+                MemoryProducer(broker),
+                history,
+                stop,
+                active=lambda: True,
+                spans=bridge,
+            )
+            bridging.handle([(Position("failures", 0, 0), found), (Position("slowdowns", 0, 0), slowdown())])
+        (_, restart), *others = [
+            (message.position, decode(Decision, message.value))
+            for each in broker.topics["decisions"]
+            for message in each.messages
+        ]
+        assert (restart.action, restart.cause_id) == (Action.RESTART, found.id)
+        assert [one.action for _, one in others] == [Action.CANCEL_PACKING], "of a slowdown, which no trace is about"
+        (whole,), (decided,) = receiver.named("verdict"), receiver.named("decide")
+        assert (decided.trace_id, decided.parent_span_id) == (whole.trace_id, whole.span_id)
+        assert ("schedmate-bridge", "decide") in [(service, span.name) for service, span in receiver.taken]
+        said = {one.key: one.value.string_value for one in decided.attributes}
+        assert said == {
+            "schedmate.action": "restart",
+            "schedmate.mode": "shadow",
+            "schedmate.policy": "restart-on-infrastructure-failure",
+        }, "what jobs print goes nowhere else"
 
 
 def test_nothing_of_it_is_loaded_where_traces_go_nowhere() -> None:

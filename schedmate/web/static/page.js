@@ -24,6 +24,10 @@ const here = () => {
     each.title = `${asHere(each.dateTime, "2000-01-01 00:00:00")} ${zone}`;
     each.dataset.here = "";
   }
+  for (const each of document.querySelectorAll("title[data-moment]:not([data-here])")) {
+    each.textContent = `${each.dataset.text}, ${asHere(each.dataset.moment, "2000-01-01 00:00:00")} ${zone}`;
+    each.dataset.here = "";
+  }
   for (const each of document.querySelectorAll(".zone")) each.textContent = zone;
 };
 here();

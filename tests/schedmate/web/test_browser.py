@@ -94,7 +94,7 @@ def test_an_operator_rejects_what_waits(chromium: "playwright.Browser", embedded
 
 
 def test_moments_stand_in_the_readers_own_time(chromium: "playwright.Browser", page: str) -> None:
-    said = {}
+    said, pointed = {}, {}
     for zone in ("UTC", "Asia/Tokyo"):
         context = chromium.new_context(base_url=page, timezone_id=zone)
         tab = context.new_page()
@@ -103,8 +103,13 @@ def test_moments_stand_in_the_readers_own_time(chromium: "playwright.Browser", p
         moment = tab.locator("#events time").first
         said[zone] = datetime.fromisoformat(moment.inner_text())
         assert tab.locator("#events .zone").inner_text() == zone
+        mark, _, moment_and_zone = (tab.locator("svg.plot .mark title").first.text_content() or "").rpartition(", ")
+        assert "attempt" in mark
+        assert moment_and_zone.endswith(f" {zone}")
+        pointed[zone] = datetime.fromisoformat(moment_and_zone.removesuffix(f" {zone}"))
         context.close()
-    assert said["Asia/Tokyo"] - said["UTC"] == timedelta(hours=9)
+    for each in (said, pointed):
+        assert each["Asia/Tokyo"] - each["UTC"] == timedelta(hours=9)
 
 
 def test_a_search_narrows_the_list_and_its_link_can_be_shared(tab: "playwright.Page") -> None:

@@ -25,7 +25,7 @@ from records import (
     Severity,
     Slowdown,
 )
-from sinks.redis import Keys, open_redis, read_findings, read_job, read_jobs, read_node, read_quotas
+from sinks.redis import Keys, MemoryState, open_redis, read_findings, read_job, read_jobs, read_node, read_quotas
 from tests.metric_values import value
 from tests.servers.redis import RedisServer
 from tests.sinks.made import T0, line
@@ -350,6 +350,16 @@ def test_replays_never_turn_the_state_back(redis_store: RedisServer, replays: li
             store.state.update(placed[start : start + size])
         assert store.job() == told
         assert value(store.state.metrics.changes) == before
+
+
+def test_the_state_kept_in_this_process_is_the_same(store: Store) -> None:
+    here = MemoryState()
+    for offset, record in enumerate([*STORY, *STORY[2:7]]):
+        message = Position("topic", 0, offset), on_the_wire(record)
+        store.state.update([message])
+        here.update([message])
+        assert here.job("7") == store.job()
+    assert here.job("8") is None
 
 
 def test_odd_values_are_kept_as_text_and_read_back(store: Store) -> None:
