@@ -159,12 +159,13 @@ class SlurmActuator:
 
     def cancel(self, job: str, key: str) -> JobView:
         """Cancel a running job, and wait until it has left its nodes."""
-        self._look(job, SchedulerJobState.RUNNING)
+        before = self._look(job, SchedulerJobState.RUNNING)
         with _translated():
             self._add_key(job, key)
             self._client.cancel(job)
         limit = self._settings.stop_timeout
-        seen = self._watch(job, lambda seen: state_of(seen) in STOPPED, limit)
+        seen = self._watch(job, lambda seen: state_of(seen) is not SchedulerJobState.STOPPING, limit)
+        _check_remembered(before, seen)
         if state_of(seen) not in STOPPED:
             raise ActuatorError(f"{job} over within {limit:g} s", seen.state, f"see `scontrol show job {job}`")
         return self._view(job, seen)
@@ -294,8 +295,10 @@ class SlurmActuator:
             self._add_key(job, key)
         if not stopping:
             self._client.requeue_hold(job, running=running)
-        rests = (SchedulerJobState.HELD, *STOPPED) if running else (SchedulerJobState.HELD,)
-        held = self._watch(job, lambda seen: state_of(seen) in rests, limit)
+        moving = (SchedulerJobState.STOPPING, SchedulerJobState.PENDING)
+        held = self._watch(job, lambda seen: state_of(seen) not in moving, limit)
+        if not stopping:
+            _check_remembered(before, held)
         if state_of(held) in STOPPED:
             raise ActuatorError(f"{job} still running", held.state, "it ended meanwhile; nothing was done")
         if state_of(held) is not SchedulerJobState.HELD:
@@ -361,6 +364,16 @@ def _translated() -> Iterator[None]:
 def _is_requeueable(seen: SlurmJob) -> bool:
     """False for a job that is over and has Requeue=0: Slurm changes that only while a job is not finished."""
     return seen.requeue or state_of(seen) not in STOPPED
+
+
+def _check_remembered(before: SlurmJob, seen: SlurmJob) -> None:
+    """Raise `SchedulerAway` where a job is as it was before a command to stop it: Slurm changes its state before it answers.
+
+    A backup controller that has taken over since goes on from an older state.
+    """
+    if (seen.state, seen.restarts, seen.ended) == (before.state, before.restarts, before.ended):
+        came = f"{seen.job} is {seen.state}, as before"
+        raise SchedulerAway(f"{seen.job} stopped", came, "the controller forgot the command; a backup took over")
 
 
 def _has_settled(seen: SlurmJob) -> bool:
