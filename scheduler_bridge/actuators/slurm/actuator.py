@@ -10,6 +10,7 @@ first, a job that was over is in Slurm's state SPECIAL_EXIT. The same call, made
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 import structlog
 
@@ -31,6 +32,7 @@ from scheduler_clients.slurm import SlurmClient, SlurmError, SlurmJob, SlurmRefu
 from scheduler_clients.slurm.job_command import SlurmJobCommand
 
 from .checks import NodeChecks
+from .dependents import carry_over
 from .jobs import STOPPED, state_of, view
 from .nodes import node_view
 from .queue import queue_of
@@ -266,6 +268,9 @@ class SlurmActuator:
                 self._add_key(job, key)
             except SlurmRefused as error:  # not worth a job that stays held: the restart count tells a repeat, too
                 log.warning("act_key_not_written", job=job, error=str(error))
+            # Before it is released: a bridge that is killed in between finds it held, and comes by here again.
+            was_over = state_of(before) is not SchedulerJobState.RUNNING
+            dependents = carry_over(self._client, job, job) if was_over else ()
             self._client.release(job)
             # One that yields its place is not waited for.
             after = self._watch(job, _has_settled, self._settings.settle + rest if rest <= self._settings.rest else 0)
@@ -275,7 +280,7 @@ class SlurmActuator:
             raise ActuatorError(f"{job} able to start somewhere", came, remedy)
         if after.held or after.restarts < before.restarts + (not cut_off):
             raise ActuatorError(f"{job} in the queue once more", came, _look_at(job))
-        return self._view(job, after)
+        return replace(self._view(job, after), dependents=dependents)
 
     def _exclude(self, job: str, before: SlurmJob, nodes: tuple[str, ...]) -> None:
         """Keep a job away from nodes besides those that it, or each part of it, excludes already."""
