@@ -54,6 +54,7 @@ class JobView:
         queued: Since when it is in the queue, or was last put there, in seconds since 1970; None where not known.
         opted_out: Its user wants it not to be restarted.
         successor: The id of the job that was submitted in its place, and that the rest is about; empty where it is the job itself.
+        dependents: Jobs that waited for its success and now wait for this attempt's.
         lacks_places: Parts of it have no place to run, though others may run already (Kubernetes places each pod by itself).
     """
 
@@ -75,17 +76,20 @@ class JobView:
     queued: float | None = None
     opted_out: bool = False
     successor: str = ""
+    dependents: tuple[str, ...] = ()
     lacks_places: bool = False
 
     def seen(self) -> dict[str, str]:
         """Return the view as `DecisionResult.seen` holds it."""
-        return {
+        always = {
             "state": self.word or self.state.value,
             "attempt": str(self.attempt),
             "nodes": ",".join(self.nodes),
             "excluded": ",".join(self.excluded),
             "alone": "yes" if self.alone else "no",
-        } | ({"successor": self.successor} if self.successor else {})
+        }
+        where_there_are = {"successor": self.successor, "dependents": ",".join(self.dependents)}
+        return always | {name: text for name, text in where_there_are.items() if text}
 
 
 class SchedulerNodeState(StrEnum):

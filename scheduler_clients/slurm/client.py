@@ -209,6 +209,13 @@ class SlurmClient:
         rows = _ROW.split(self._run("squeue", "--noheader", "--states=all", "--array", f"--user={user}", columns))
         return dict(zip(rows[1::3], rows[3::3], strict=True))
 
+    def dependencies(self) -> dict[str, str]:
+        """Return what each waiting job waits for, as Slurm prints it, by its id; an array that waits as a whole by its number."""
+        columns = f"--Format=jobarrayid:{_ID_LENGTH},dependency:{_COMMENT_LENGTH}"
+        rows = self._run("squeue", "--noheader", "--states=PENDING", columns).splitlines()
+        found = {row[:_ID_LENGTH].partition("_[")[0].strip(): row[_ID_LENGTH:].strip() for row in rows}
+        return {name: text for name, text in found.items() if text not in NONE}
+
     def columns(self, name: str) -> dict[str, str]:
         """Return what a job was submitted with (see `submission.COLUMNS`)."""
         wanted = ",".join(f"{column}:{width}" for column, width in submission.COLUMNS.items())

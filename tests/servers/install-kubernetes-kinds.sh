@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Brings the custom resource definitions of JobSet, Kueue, Volcano and Kubeflow's training operator, for the tests of jobs of these kinds on the
-# control plane that install-kubernetes.sh builds. Their controllers are not built: the tests play them. Needs Go (it fetches the modules).
+# control plane that install-kubernetes.sh builds; and builds JobSet's own controller. The tests play the others. Needs Go.
 #
 #   tests/servers/install-kubernetes-kinds.sh [DIRECTORY]     (.cache/kubernetes where none is given)
 set -eu
@@ -24,3 +24,8 @@ define $kubeflow manifests/base/crds
 define $volcano config/crd/volcano/bases
 chmod -R u+w "$directory/kinds"
 echo "the definitions of the kinds are in $directory/kinds"
+
+if [ ! -x "$directory/bin/jobset" ]; then
+  echo "building JobSet's controller"
+  GOBIN=$directory/bin GOFLAGS=-buildvcs=false nice -n 15 go install $jobset
+fi

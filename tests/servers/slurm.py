@@ -25,7 +25,7 @@ HOW = "Install it with: apt-get install slurm-wlm munge (tests/servers/install.s
 
 _CONFIGURATION = """\
 ClusterName={cluster}
-SlurmctldHost=localhost(127.0.0.1)
+{controllers}
 SlurmctldPort={port}
 SlurmUser={user}
 SlurmdUser={user}
@@ -77,6 +77,7 @@ class Slurm:
         nodes: Sequence[str] = NODES,
         more: str = "",
         munge: Path | None = None,
+        controllers: Sequence[str] = ("localhost(127.0.0.1)",),
     ) -> None:
         self.root = root
         self.name = name
@@ -91,6 +92,7 @@ class Slurm:
             (root / directory).mkdir()
         self.configuration.write_text(
             _CONFIGURATION.format(
+                controllers="\n".join(f"SlurmctldHost={host}" for host in controllers),
                 port=ports[0],
                 user=self._user,
                 root=root,
@@ -150,15 +152,15 @@ class Slurm:
             time.sleep(0.05)
         return fields
 
-    def log(self, lines: int = 60) -> str:
-        """Return the end of the controller's log."""
-        return "\n".join((self.root / "log" / "slurmctld.log").read_text().splitlines()[-lines:])
+    def log(self, name: str = "slurmctld.log", lines: int = 60) -> str:
+        """Return the end of a daemon's log: the controller's where none is named."""
+        return "\n".join((self.root / "log" / name).read_text().splitlines()[-lines:])
 
     def start(self, *, munge: bool = True) -> None:
         """Start all daemons, munged only where `munge` is true, and return when every node is idle."""
         if munge:
             self.start_munge()
-        self.daemon([find("slurmctld"), "-f", str(self.configuration)])
+        self.launch_controller()
         for name in self.nodes:
             self.start_node(name)
         deadline = time.monotonic() + 20
@@ -197,11 +199,15 @@ class Slurm:
 
     def start_controller(self) -> None:
         """Start slurmctld again on its saved state."""
-        self.daemon([find("slurmctld"), "-f", str(self.configuration)])
+        self.launch_controller()
         deadline = time.monotonic() + 20
         while "is UP" not in self.run("scontrol", "ping", check=False):
             assert time.monotonic() < deadline, f"slurmctld is not ready: see {self.root}/log"
             time.sleep(0.05)
+
+    def launch_controller(self) -> None:
+        """Start slurmctld, and do not wait for it."""
+        self.daemon([find("slurmctld"), "-f", str(self.configuration)])
 
     def daemon(self, command: Sequence[str]) -> None:
         """Run a command that leaves a daemon behind."""

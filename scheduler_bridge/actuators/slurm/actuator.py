@@ -10,6 +10,7 @@ first, a job that was over is in Slurm's state SPECIAL_EXIT. The same call, made
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 import structlog
 
@@ -31,6 +32,7 @@ from scheduler_clients.slurm import SlurmClient, SlurmError, SlurmJob, SlurmRefu
 from scheduler_clients.slurm.job_command import SlurmJobCommand
 
 from .checks import NodeChecks
+from .dependents import carry_over
 from .jobs import STOPPED, state_of, view
 from .nodes import node_view
 from .queue import queue_of
@@ -159,12 +161,13 @@ class SlurmActuator:
 
     def cancel(self, job: str, key: str) -> JobView:
         """Cancel a running job, and wait until it has left its nodes."""
-        self._look(job, SchedulerJobState.RUNNING)
+        before = self._look(job, SchedulerJobState.RUNNING)
         with _translated():
             self._add_key(job, key)
             self._client.cancel(job)
         limit = self._settings.stop_timeout
-        seen = self._watch(job, lambda seen: state_of(seen) in STOPPED, limit)
+        seen = self._watch(job, lambda seen: state_of(seen) is not SchedulerJobState.STOPPING, limit)
+        _check_remembered(before, seen)
         if state_of(seen) not in STOPPED:
             raise ActuatorError(f"{job} over within {limit:g} s", seen.state, f"see `scontrol show job {job}`")
         return self._view(job, seen)
@@ -265,6 +268,9 @@ class SlurmActuator:
                 self._add_key(job, key)
             except SlurmRefused as error:  # not worth a job that stays held: the restart count tells a repeat, too
                 log.warning("act_key_not_written", job=job, error=str(error))
+            # Before it is released: a bridge that is killed in between finds it held, and comes by here again.
+            was_over = state_of(before) is not SchedulerJobState.RUNNING
+            dependents = carry_over(self._client, job, job) if was_over else ()
             self._client.release(job)
             # One that yields its place is not waited for.
             after = self._watch(job, _has_settled, self._settings.settle + rest if rest <= self._settings.rest else 0)
@@ -274,7 +280,7 @@ class SlurmActuator:
             raise ActuatorError(f"{job} able to start somewhere", came, remedy)
         if after.held or after.restarts < before.restarts + (not cut_off):
             raise ActuatorError(f"{job} in the queue once more", came, _look_at(job))
-        return self._view(job, after)
+        return replace(self._view(job, after), dependents=dependents)
 
     def _exclude(self, job: str, before: SlurmJob, nodes: tuple[str, ...]) -> None:
         """Keep a job away from nodes besides those that it, or each part of it, excludes already."""
@@ -294,8 +300,10 @@ class SlurmActuator:
             self._add_key(job, key)
         if not stopping:
             self._client.requeue_hold(job, running=running)
-        rests = (SchedulerJobState.HELD, *STOPPED) if running else (SchedulerJobState.HELD,)
-        held = self._watch(job, lambda seen: state_of(seen) in rests, limit)
+        moving = (SchedulerJobState.STOPPING, SchedulerJobState.PENDING)
+        held = self._watch(job, lambda seen: state_of(seen) not in moving, limit)
+        if not stopping:
+            _check_remembered(before, held)
         if state_of(held) in STOPPED:
             raise ActuatorError(f"{job} still running", held.state, "it ended meanwhile; nothing was done")
         if state_of(held) is not SchedulerJobState.HELD:
@@ -361,6 +369,16 @@ def _translated() -> Iterator[None]:
 def _is_requeueable(seen: SlurmJob) -> bool:
     """False for a job that is over and has Requeue=0: Slurm changes that only while a job is not finished."""
     return seen.requeue or state_of(seen) not in STOPPED
+
+
+def _check_remembered(before: SlurmJob, seen: SlurmJob) -> None:
+    """Raise `SchedulerAway` where a job is as it was before a command to stop it: Slurm changes its state before it answers.
+
+    A backup controller that has taken over since goes on from an older state.
+    """
+    if (seen.state, seen.restarts, seen.ended) == (before.state, before.restarts, before.ended):
+        came = f"{seen.job} is {seen.state}, as before"
+        raise SchedulerAway(f"{seen.job} stopped", came, "the controller forgot the command; a backup took over")
 
 
 def _has_settled(seen: SlurmJob) -> bool:

@@ -13,6 +13,7 @@ def job_of(cluster: str, seen: JobView) -> JobView:
         seen,
         job=qualified(cluster, seen.job),
         successor=qualified(cluster, seen.successor),
+        dependents=tuple(qualified(cluster, each) for each in seen.dependents),
         partition=qualified_all(cluster, seen.partition),
     )
 

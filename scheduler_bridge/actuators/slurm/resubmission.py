@@ -16,6 +16,7 @@ from scheduler_clients.slurm import SlurmClient, SlurmJob, UnknownSlurmJob
 from scheduler_clients.slurm.kept_jobs import KeptJob, KeptJobs
 from scheduler_clients.slurm.submission import options, submit
 
+from .dependents import carry_over
 from .jobs import STOPPED, state_of, view
 
 Submit = Callable[[bytes, Sequence[str], str], str]
@@ -84,7 +85,8 @@ class Resubmission:
         _, array, task = name.partition("_")
         number = number if "_" in number else f"{number}{array}{task}"
         self._kept.put(msgspec.structs.replace(kept, successor=number))
-        return self._continued(name, kept, number)
+        dependents = carry_over(self._client, name, number)
+        return replace(self._continued(name, kept, number), dependents=dependents)
 
     def _continued(self, name: str, kept: KeptJob, number: str) -> JobView:
         before = kept.job.restarts + 1
