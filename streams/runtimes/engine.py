@@ -22,6 +22,7 @@ from streams.transport import Message, Outgoing, outgoing
 from .decoder import Decoder, brief
 from .failing import FailingWatch
 from .metrics import EngineMetrics
+from .order import Run, beyond
 from .state_entry import StateEntry
 from .states import States
 from .tracing import Tracing
@@ -86,6 +87,7 @@ class Restored:
         committed: Next offset of each topic.
         writes: To be written first: from where this worker begins, and what nobody needs any more.
         replay: To be read once more.
+        planned: To be handled again, in this order, before anything else.
     """
 
     states: int
@@ -93,6 +95,7 @@ class Restored:
     committed: dict[str, int]
     writes: list[Outgoing]
     replay: dict[str, tuple[int, int]]
+    planned: list[Run]
 
 
 class Engine(Generic[State]):
@@ -149,13 +152,14 @@ class Engine(Generic[State]):
         stale = states.loaded()
         suspect = states.marker.begin(committed, ends or {}, self.processor.replayed)
         states.handled = dict(committed)
+        states.planned = beyond(states.marker.order, committed)
         replay = {
             topic: (start, committed[topic])
             for topic, start in states.marker.replay.items()
             if start < committed[topic]
         }
         self._count_states()
-        return Restored(len(states), suspect, committed, [states.stored_marker(), *stale], replay)
+        return Restored(len(states), suspect, committed, [states.stored_marker(), *stale], replay, states.planned)
 
     def replay(self, messages: Sequence[Message]) -> None:
         """Take messages that were handled before into the states that lack them; what follows from them was written then.
@@ -194,6 +198,17 @@ class Engine(Generic[State]):
         states.marker.aside.append(place)
         letter = self._decoder.refuse(message, "workers died at this message: it was set aside", "quarantine")
         return Results([outgoing(letter)], markers=[states.stored_marker()])
+
+    def plan(self, messages: Sequence[Message]) -> list[Outgoing]:
+        """Return what tells the next worker in which order `messages` are handled.
+
+        It must be acknowledged before anything that follows from them is written.
+        """
+        by_partition: dict[int, list[Position]] = {}
+        for message in messages:
+            by_partition.setdefault(message.position.partition, []).append(message.position)
+        now = self._steady()
+        return [self._states(partition).take(places, now) for partition, places in by_partition.items()]
 
     def handle(self, messages: Sequence[Message]) -> Results:
         """Process `messages`, in order within each partition, and return what is to be written.

@@ -117,9 +117,13 @@ class FaustAgent:
         """Process a batch and write what follows."""
         await self._let_go()
         await self._restore({message.position.partition for message in messages} - self._engine.partitions)
+        await self._process(messages)
+
+    async def _process(self, messages: Sequence[Message]) -> None:
         for partition in list(self._untried):
             await self._try(partition, [each for each in messages if each.position.partition == partition])
-        results = await asyncio.to_thread(self._engine.handle, messages)
+        planned = self._writer.write(self._engine.plan(messages))
+        results, _ = await asyncio.gather(asyncio.to_thread(self._engine.handle, messages), planned)
         await self._write(results)
         self._engine.acknowledged(results)
 
@@ -178,6 +182,9 @@ class FaustAgent:
                 await asyncio.to_thread(engine.replay, messages)
             if restored.suspect:
                 self._untried[partition] = restored
+            for run in restored.planned:
+                async for messages in read_messages(self._connection, run[0], partition, *run[1:]):
+                    await self._process(messages)
             log.info("state_restored", topic=engine.processor.state_topic, partition=partition, states=restored.states,
                      replayed=sum(end - begin for begin, end in restored.replay.values()))  # fmt: skip
 

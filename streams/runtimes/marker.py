@@ -6,6 +6,8 @@ import msgspec
 
 from records import Position
 
+from .order import Run
+
 STARTS = 3
 """Workers in a row that begin at one place, of which the last one is careful: two in a row may have been killed by an operator."""
 SUSPECTS = 500
@@ -26,6 +28,7 @@ class Marker(msgspec.Struct):
         held: The end of each topic then.
         starts: Workers in a row that took it over there: those before the newest died without getting further, or had nothing to do.
         aside: Inputs at which workers died, which are passed over.
+        order: In which the newest worker takes what may not be committed yet (`order.py`).
     """
 
     epoch: int = 0
@@ -34,6 +37,7 @@ class Marker(msgspec.Struct):
     held: dict[str, int] = {}
     starts: int = 0
     aside: list[Position] = []
+    order: list[Run] = []
 
     def begin(self, committed: dict[str, int], ends: dict[str, int], replayed: tuple[str, ...]) -> dict[str, int]:
         """Note that a worker takes the partition over.

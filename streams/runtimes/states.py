@@ -1,6 +1,6 @@
 """The states of the keys of one partition: decoded while they are in use, else as they are stored."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Generic
 
@@ -8,9 +8,11 @@ import msgspec
 import structlog
 
 from processors.keyed import KeyedProcessor, Part, State
+from records import Position
 from streams.transport import Message, Outgoing
 
 from .marker import Marker
+from .order import Order, Run, beyond
 from .parts import Parts
 from .state_entry import StateEntry
 from .stored import LARGEST, MARKER, Key, StateHeader, UnreadableState, header, pack, unpack
@@ -30,6 +32,8 @@ class States(Generic[State]):
         dirty: Keys with input that is not stored yet, in the order in which they got it.
         marker: From where input is read again.
         handled: The next offset of each topic.
+        order: In which the newest messages were taken.
+        planned: In which the worker before took what must be taken again.
         time: When the newest message that was handled was written, by the broker's clock, in seconds since 1970. States age by it: hosts'
             clocks are set, and what lies in a backlog is not late.
         trimmed: States that came out too large and were trimmed.
@@ -46,6 +50,8 @@ class States(Generic[State]):
         self.dirty: dict[str, StateEntry[State]] = {}
         self.marker = Marker()
         self.handled: dict[str, int] = {}
+        self.order = Order()
+        self.planned: list[Run] = []
         self.time = 0.0
         self.trimmed = 0
 
@@ -90,6 +96,13 @@ class States(Generic[State]):
                 self._stale[Key(name, part, header(self._stored.pop((name, part))).epoch)] = None
         stale, self._stale = self._stale, {}
         return [Outgoing(self._processor.state_topic, key.encode(), None, self._partition) for key in stale]
+
+    def take(self, places: Sequence[Position], now: float) -> Outgoing:
+        """Note that the messages at `places` are taken next; return the marker that says so."""
+        self.order.take(places, now)
+        after = self.handled | {place.topic: place.offset + 1 for place in places}
+        self.marker.order = [*self.order.runs, *beyond(self.planned, after)]
+        return self.stored_marker()
 
     def stored_marker(self) -> Outgoing:
         """Return the marker as a message."""
