@@ -1,9 +1,10 @@
 """`schedmate analyze`: what a stored log holds."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -53,6 +54,14 @@ def command(
             metavar="FILE", help="Write a page of HTML with curves, verdicts and quoted lines; it needs nothing else."
         ),
     ] = None,
+    form: Annotated[
+        Literal["table", "json", "csv", "html"] | None,
+        typer.Option(
+            "--format",
+            help="The same by name, all to standard output; left out, a text for a person.",
+            show_default=False,
+        ),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show every reading of the step time that was weighed, and why it lost.")
     ] = False,
@@ -65,7 +74,7 @@ def command(
     verdict.
 
     Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --csv logs/*.log > runs.csv`,
-    `schedmate analyze --html runs.html logs/*.log`
+    `schedmate analyze --html runs.html logs/*.log`, `schedmate analyze --format json train.log`
     """
     from schedmate import logging
     from schedmate.analysis import analyze
@@ -78,8 +87,9 @@ def command(
     from schedmate.tail import find_tail
     from streams.producers.stored import UnreadableLog
 
-    if sum((as_json, as_csv, as_table, html is not None)) > 1:
-        raise typer.BadParameter("--json, --csv, --table and --html exclude each other")
+    if sum((as_json, as_csv, as_table, html is not None, form is not None)) > 1:
+        raise typer.BadParameter("--json, --csv, --table, --html and --format exclude each other")
+    as_json, as_csv, as_table = as_json or form == "json", as_csv or form == "csv", as_table or form == "table"
     loaded: Loaded = context.obj
     model = language_model(loaded.settings.language_model)
     asked = {"ask_models": model is not None}
@@ -88,7 +98,7 @@ def command(
     if model:
         logging.configure(loaded.settings.service)  # what a server does wrong is said on standard error
     console, failed = SafeConsole(soft_wrap=True), False
-    whole = as_csv or as_table or html is not None
+    whole = as_csv or as_table or html is not None or form == "html"
     results: list[Analysis] = []
     with LogReader(files, speaks=not whole and len(files) > 1) as reader:
         for file in reader.files():
@@ -108,6 +118,8 @@ def command(
     if html is not None:
         html.write_text(page(results, explain), encoding="utf-8")
         say(f"wrote {html}: {len(results)} log{'' if len(results) == 1 else 's'}")
+    elif form == "html":
+        sys.stdout.write(page(results, explain))
     elif whole:
         columns = COLUMNS if as_csv else SHORT
         print_rows([name for _, name in columns], [_row(each, columns) for each in results], as_csv=as_csv)
