@@ -1,7 +1,6 @@
 """`schedmate analyze`: what a stored log holds."""
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from schedmate.analysis import Analysis
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+Form = Literal["table", "json", "csv", "html"]
 
 COLUMNS = (
     *(("", name) for name in ("file", "lines")),
@@ -55,7 +56,7 @@ def command(
         ),
     ] = None,
     form: Annotated[
-        Literal["table", "json", "csv", "html"] | None,
+        Form | None,
         typer.Option(
             "--format",
             help="The same by name, all to standard output; left out, a text for a person.",
@@ -87,9 +88,7 @@ def command(
     from schedmate.tail import find_tail
     from streams.producers.stored import UnreadableLog
 
-    if sum((as_json, as_csv, as_table, html is not None, form is not None)) > 1:
-        raise typer.BadParameter("--json, --csv, --table, --html and --format exclude each other")
-    as_json, as_csv, as_table = as_json or form == "json", as_csv or form == "csv", as_table or form == "table"
+    form = _form(form, html, as_json=as_json, as_csv=as_csv, as_table=as_table)
     loaded: Loaded = context.obj
     model = language_model(loaded.settings.language_model)
     asked = {"ask_models": model is not None}
@@ -98,7 +97,7 @@ def command(
     if model:
         logging.configure(loaded.settings.service)  # what a server does wrong is said on standard error
     console, failed = SafeConsole(soft_wrap=True), False
-    whole = as_csv or as_table or html is not None or form == "html"
+    whole = form in {"table", "csv", "html"}
     results: list[Analysis] = []
     with LogReader(files, speaks=not whole and len(files) > 1) as reader:
         for file in reader.files():
@@ -111,20 +110,34 @@ def command(
                 continue
             if whole:
                 results.append(result)
-            elif as_json:
+            elif form == "json":
                 say_json(json.dumps(result.contract(), ensure_ascii=False))
             else:
                 console.print(report(result, explain))
-    if html is not None:
-        html.write_text(page(results, explain), encoding="utf-8")
-        say(f"wrote {html}: {len(results)} log{'' if len(results) == 1 else 's'}")
-    elif form == "html":
-        sys.stdout.write(page(results, explain))
+    if form == "html":
+        _write_page(page(results, explain), html, len(results))
     elif whole:
-        columns = COLUMNS if as_csv else SHORT
-        print_rows([name for _, name in columns], [_row(each, columns) for each in results], as_csv=as_csv)
+        columns = COLUMNS if form == "csv" else SHORT
+        print_rows([name for _, name in columns], [_row(each, columns) for each in results], as_csv=form == "csv")
     if failed:
         raise typer.Exit(2)
+
+
+def _form(form: Form | None, html: Path | None, *, as_json: bool, as_csv: bool, as_table: bool) -> Form | None:
+    """Return the one form that was asked for; None: a text for a person."""
+    short: dict[Form, bool] = {"json": as_json, "csv": as_csv, "table": as_table, "html": html is not None}
+    asked: list[Form] = [name for name, wanted in short.items() if wanted] + ([form] if form else [])
+    if len(asked) > 1:
+        raise typer.BadParameter("--json, --csv, --table, --html and --format exclude each other")
+    return asked[0] if asked else None
+
+
+def _write_page(text: str, file: Path | None, logs: int) -> None:
+    if file is None:
+        say(text)
+        return
+    file.write_text(text, encoding="utf-8")
+    say(f"wrote {file}: {logs} log{'' if logs == 1 else 's'}")
 
 
 def _row(result: "Analysis", columns: Sequence[tuple[str, str]]) -> list[object]:
