@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from schedmate.analysis import Analysis
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+Form = Literal["table", "json", "csv", "html"]
 
 COLUMNS = (
     *(("", name) for name in ("file", "lines")),
@@ -53,6 +55,14 @@ def command(
             metavar="FILE", help="Write a page of HTML with curves, verdicts and quoted lines; it needs nothing else."
         ),
     ] = None,
+    form: Annotated[
+        Form | None,
+        typer.Option(
+            "--format",
+            help="The same by name, all to standard output; left out, a text for a person.",
+            show_default=False,
+        ),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show every reading of the step time that was weighed, and why it lost.")
     ] = False,
@@ -65,7 +75,7 @@ def command(
     verdict.
 
     Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --csv logs/*.log > runs.csv`,
-    `schedmate analyze --html runs.html logs/*.log`
+    `schedmate analyze --html runs.html logs/*.log`, `schedmate analyze --format json train.log`
     """
     from schedmate import logging
     from schedmate.analysis import analyze
@@ -78,8 +88,7 @@ def command(
     from schedmate.tail import find_tail
     from streams.producers.stored import UnreadableLog
 
-    if sum((as_json, as_csv, as_table, html is not None)) > 1:
-        raise typer.BadParameter("--json, --csv, --table and --html exclude each other")
+    form = _form(form, html, as_json=as_json, as_csv=as_csv, as_table=as_table)
     loaded: Loaded = context.obj
     model = language_model(loaded.settings.language_model)
     asked = {"ask_models": model is not None}
@@ -88,7 +97,7 @@ def command(
     if model:
         logging.configure(loaded.settings.service)  # what a server does wrong is said on standard error
     console, failed = SafeConsole(soft_wrap=True), False
-    whole = as_csv or as_table or html is not None
+    whole = form in {"table", "csv", "html"}
     results: list[Analysis] = []
     with LogReader(files, speaks=not whole and len(files) > 1) as reader:
         for file in reader.files():
@@ -101,18 +110,34 @@ def command(
                 continue
             if whole:
                 results.append(result)
-            elif as_json:
+            elif form == "json":
                 say_json(json.dumps(result.contract(), ensure_ascii=False))
             else:
                 console.print(report(result, explain))
-    if html is not None:
-        html.write_text(page(results, explain), encoding="utf-8")
-        say(f"wrote {html}: {len(results)} log{'' if len(results) == 1 else 's'}")
+    if form == "html":
+        _write_page(page(results, explain), html, len(results))
     elif whole:
-        columns = COLUMNS if as_csv else SHORT
-        print_rows([name for _, name in columns], [_row(each, columns) for each in results], as_csv=as_csv)
+        columns = COLUMNS if form == "csv" else SHORT
+        print_rows([name for _, name in columns], [_row(each, columns) for each in results], as_csv=form == "csv")
     if failed:
         raise typer.Exit(2)
+
+
+def _form(form: Form | None, html: Path | None, *, as_json: bool, as_csv: bool, as_table: bool) -> Form | None:
+    """Return the one form that was asked for; None: a text for a person."""
+    short: dict[Form, bool] = {"json": as_json, "csv": as_csv, "table": as_table, "html": html is not None}
+    asked: list[Form] = [name for name, wanted in short.items() if wanted] + ([form] if form else [])
+    if len(asked) > 1:
+        raise typer.BadParameter("--json, --csv, --table, --html and --format exclude each other")
+    return asked[0] if asked else None
+
+
+def _write_page(text: str, file: Path | None, logs: int) -> None:
+    if file is None:
+        say(text)
+        return
+    file.write_text(text, encoding="utf-8")
+    say(f"wrote {file}: {logs} log{'' if logs == 1 else 's'}")
 
 
 def _row(result: "Analysis", columns: Sequence[tuple[str, str]]) -> list[object]:

@@ -1,7 +1,7 @@
 """The page: headings, sentences and quoted lines, as plain text or Markdown."""
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -35,11 +35,15 @@ _BY_TYPE = {
 
 
 class Part(NamedTuple):
-    """A sentence (`text`), or a line of a log (`quote`) and where it stands, as far as known."""
+    """A sentence (`text`), or a line of a log (`quote`) and where it stands, as far as known.
+
+    `moments`: those that the sentence names, in this host's time.
+    """
 
     kind: Literal["text", "quote"]
     text: str
     place: Mapping[str, Any] | None = None
+    moments: Sequence[datetime] = ()
 
 
 @dataclass
@@ -49,9 +53,10 @@ class Section:
     title: str
     parts: list[Part] = field(default_factory=list)
 
-    def say(self, text: str) -> None:
-        """Add a sentence."""
-        self.parts.append(Part("text", one_line(text)))
+    def say(self, text: str, *moments: object) -> None:
+        """Add a sentence. `moments` are those that `_moment` wrote into it, in order."""
+        known = tuple(each for each in moments if isinstance(each, datetime))
+        self.parts.append(Part("text", one_line(text), moments=known))
 
     def quote(self, named: str, text: str, place: Mapping[str, Any] | None = None) -> None:
         """Add a line of a log; `place` has its topic, partition, offset and line."""
@@ -63,7 +68,7 @@ def plain(facts: JobFacts, signatures: Mapping[str, Signature], width: int | Non
     lines: list[str] = []
     for section in sections(facts, signatures):
         lines += [section.title, "=" * len(section.title) if not lines else "-" * len(section.title)]
-        for kind, text, _ in section.parts:
+        for kind, text, *_ in section.parts:
             lines += [f"    {text}"] if kind == "quote" else _folded(text, width)
         lines.append("")
     return "\n".join(lines)
@@ -79,7 +84,7 @@ def markdown(facts: JobFacts, signatures: Mapping[str, Signature]) -> str:
     for section in sections(facts, signatures):
         lines += [f"{'##' if lines else '#'} {_escaped(section.title)}", ""]
         before = ""
-        for kind, text, _ in section.parts:
+        for kind, text, *_ in section.parts:
             lines += [""] if kind != before == "text" or (kind == "text" and before == "quote") else []
             lines.append(f"    {text}" if kind == "quote" else f"- {_escaped(text)}")
             before = kind
@@ -116,7 +121,11 @@ def _head(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
             if part
         )
         who = f", of {ran['user']}" if ran["user"] else ""
-        section.say(f"Started {_moment(ran['started'])} on {nodes}{who}; {ended}{f' ({how})' if how else ''}.")
+        section.say(
+            f"Started {_moment(ran['started'])} on {nodes}{who}; {ended}{f' ({how})' if how else ''}.",
+            ran["started"],
+            ran["ended"],
+        )
     else:
         section.say("No scheduler told of this attempt.")
     if facts.newest > facts.attempt:
@@ -127,9 +136,9 @@ def _head(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
         last = facts.progress
         speed = f", {last['step_time_s']:.4g} s a step" if last["step_time_s"] is not None else ""
         loss = f", loss {last['loss']:.4g}" if last["loss"] is not None else ""
-        section.say(f"Last progress {_moment(last['time'])}: step {last['step']}{speed}{loss}.")
+        section.say(f"Last progress {_moment(last['time'])}: step {last['step']}{speed}{loss}.", last["time"])
     if facts.checkpoint:
-        section.say(_checkpoint(facts, facts.checkpoint))
+        section.say(_checkpoint(facts, facts.checkpoint), facts.checkpoint["since"])
     if facts.failed_saves:
         section.say(f"{facts.failed_saves} save(s) of a checkpoint failed.")
     return section
@@ -176,7 +185,7 @@ def _people(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
         component = f" ({one['component']})" if one["component"] != "none" else ""
         kind = "" if one["error_type"] == "unknown" else f", {one['error_type'].replace('_', ' ')}{component}"
         comment = f": {one['comment']}" if one["comment"] else ""
-        section.say(f"{one['user']}, {_moment(one['time'])}: the cause was {one['cause']}{kind}{comment}.")
+        section.say(f"{one['user']}, {_moment(one['time'])}: the cause was {one['cause']}{kind}{comment}.", one["time"])
         if one["line"]:
             section.quote("named by a person", one["line"])
     return section
@@ -191,7 +200,9 @@ def _for(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
         section.say(f"Confirmed by {_SOURCES.get(source, source)}.")
     before = [one for one in facts.verdicts[:-1] if one["signature"] == row["signature"]]
     if before:
-        section.say(f"Said first {_moment(before[0]['time'])}, and again in {len(before)} later revision(s).")
+        section.say(
+            f"Said first {_moment(before[0]['time'])}, and again in {len(before)} later revision(s).", before[0]["time"]
+        )
     if row["final"] and (row["exit_code"] or row["signal"]):
         how = " ".join(filter(None, (_some("exit code", row["exit_code"]), _some("signal", row["signal"]))))
         section.say(f"The attempt did end badly ({how}).")
@@ -200,7 +211,7 @@ def _for(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
             section.say(f"The language model {one['model']} says so too.")
     _found(section, facts, row, "for")
     for one in facts.neighbours if row["error_type"] in {"infrastructure", "unknown"} else ():
-        section.say(f"The same node failed job {one['job']} {_moment(one['time'])}: {one['signature']}.")
+        section.say(f"The same node failed job {one['job']} {_moment(one['time'])}: {one['signature']}.", one["time"])
     return section
 
 
@@ -244,7 +255,8 @@ def _found(section: Section, facts: JobFacts, row: Row | None, bearing: str) -> 
             often = f", {one['times']} times" if one["times"] > 1 else ""
             part = " ".join(word for word in (one["component"].replace("none", ""), which) if word)
             section.say(
-                f"{_moment(one['time'])} {one['node']}: {one['signature']}{f' ({part})' if part else ''}, {one['severity']}{often}."
+                f"{_moment(one['time'])} {one['node']}: {one['signature']}{f' ({part})' if part else ''}, {one['severity']}{often}.",
+                one["time"],
             )
             section.quote(_place(one), one["text"], one)
 
@@ -267,7 +279,8 @@ def _done(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
         mode = {"act": "", "approve": " (a person is asked)"}.get(one["mode"], " (published only)")
         detail = f": {one['detail']}" if one["detail"] else ""
         section.say(
-            f"{_moment(one['time'])} {one['action']}{mode}, because {one['reason'].rstrip('.')}: {one['outcome']}{detail}."
+            f"{_moment(one['time'])} {one['action']}{mode}, because {one['reason'].rstrip('.')}: {one['outcome']}{detail}.",
+            one["time"],
         )
     if not section.parts:
         section.say("Nothing was decided.")

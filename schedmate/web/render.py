@@ -1,18 +1,18 @@
 """Templates: everything is escaped, and what would act on or hide text is shown as an escape that can be seen."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from schedmate.terminal import printable
-from schedmate.times import ago, span
+from schedmate.times import ago, local, span
 
 from .plot import number, sparkline
 
@@ -49,6 +49,7 @@ def environment() -> Environment:
         "cell": _cell,
         "moment": _moment,
         "pointed_at": _pointed_at,
+        "with_moments": _with_moments,
     }
     made.globals |= {"job_link": _job_link, "line_link": _line_link, "node_link": _node_link}
     return made
@@ -79,6 +80,15 @@ def _moment(at: float, precision: str = "milliseconds") -> Markup:
     moment = datetime.fromtimestamp(at, UTC)
     said = moment.isoformat(" ", precision).removesuffix("+00:00")
     return Markup('<time class="moment" datetime="{}">{}</time>').format(moment.isoformat(), said)
+
+
+def _with_moments(text: str, moments: Sequence[datetime]) -> Markup:
+    """Return a sentence in which `moments` stand as on the rest of the page, and no longer in this host's time."""
+    said = Markup()
+    for moment in moments:
+        before, found, text = text.partition(local(moment))
+        said += escape(printable(before)) + (_moment(moment.timestamp(), "seconds") if found else "")
+    return said + escape(printable(text))
 
 
 def _pointed_at(text: str, at: float) -> Markup:

@@ -3,6 +3,7 @@
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -78,3 +79,15 @@ def test_a_table_has_a_row_a_file(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["analyze", "--table", str(log)])
     assert done.output.splitlines()[0].split() == ["file", "last_step", "last_loss", "step_time_s"]
     assert done.output.splitlines()[1].split()[1:3] == ["99", "3.02"]
+
+
+@pytest.mark.parametrize(
+    ("form", "begins"), [("table", "file "), ("json", '{"file"'), ("csv", "file,lines"), ("html", "<!doctype html>")]
+)
+def test_every_format_goes_to_standard_output(tmp_path: Path, form: str, begins: str) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("step 1 loss 2.0\nstep 2 loss 1.0\n")
+    done = CliRunner().invoke(app, ["analyze", "--format", form, str(log)])
+    assert done.exit_code == 0
+    assert done.output.startswith(begins)
+    assert CliRunner().invoke(app, ["analyze", "--format", form, "--csv", str(log)]).exit_code == 2

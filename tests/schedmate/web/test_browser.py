@@ -94,7 +94,7 @@ def test_an_operator_rejects_what_waits(chromium: "playwright.Browser", embedded
 
 
 def test_moments_stand_in_the_readers_own_time(chromium: "playwright.Browser", page: str) -> None:
-    said, pointed = {}, {}
+    said, pointed, told = {}, {}, {}
     for zone in ("UTC", "Asia/Tokyo"):
         context = chromium.new_context(base_url=page, timezone_id=zone)
         tab = context.new_page()
@@ -107,8 +107,10 @@ def test_moments_stand_in_the_readers_own_time(chromium: "playwright.Browser", p
         assert "attempt" in mark
         assert moment_and_zone.endswith(f" {zone}")
         pointed[zone] = datetime.fromisoformat(moment_and_zone.removesuffix(f" {zone}"))
+        started = tab.locator("p", has_text=re.compile(r"^Started ")).locator("time").first
+        told[zone] = datetime.fromisoformat(started.inner_text())
         context.close()
-    for each in (said, pointed):
+    for each in (said, pointed, told):
         assert each["Asia/Tokyo"] - each["UTC"] == timedelta(hours=9)
 
 
