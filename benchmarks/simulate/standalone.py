@@ -207,13 +207,18 @@ def _report(found: Found) -> None:
 
 def _draw(found: Found) -> None:
     rows = _rows(found)
-    groups = {f"{times} x": {row[0]: mean_and_interval(row[3]) for row in rows if row[1] == times} for times in TIMES}
+    groups = {
+        f"{times} x": {row[0]: mean_and_interval(row[3]) for row in rows if row[1] == times}
+        for times in TIMES
+        if any(row[1] == times for row in rows)
+    }
     still = [row for row in rows if not row[1]]
     plain = {
         "mean completion, s, no faults": {"all": {row[0]: mean_and_interval(row[3]) for row in still}},
         "mean wait, s, no faults": {"all": {row[0]: mean_and_interval(row[4]) for row in still}},
     }
-    plots.bars(RESULTS / "standalone.png", {**plain, "mean completion, s, faults over StepFun's rate": groups})
+    faulty = {"mean completion, s, faults over StepFun's rate": groups} if groups else {}
+    plots.bars(RESULTS / "standalone.png", plain | faulty)
     curves = {case.label: np.array(result.percentiles_s) for case, result in found.items() if not case.times}
     plots.distributions(RESULTS / "standalone_cdf.png", {"no faults": curves})
 
