@@ -168,15 +168,15 @@ class Run:
         """Return the seconds it would still take at full speed, restart time included."""
         left = self.overhead + self.work_left
         if self.status is Status.RUNNING:
-            left -= (now - self.since) * self.rate
+            restart = min(self.overhead, now - self.since)
+            left -= restart + (now - self.since - restart) * self.rate
         return max(0.0, left)
 
     def account(self, now: float) -> None:
-        """Bring progress up to `now`."""
-        done = (now - self.since) * self.rate
-        restart = min(self.overhead, done)
+        """Bring progress up to `now`. A restart takes its time at whatever speed work then goes on."""
+        restart = min(self.overhead, now - self.since)
         self.overhead -= restart
-        self.work_left = max(0.0, self.work_left - (done - restart))
+        self.work_left = max(0.0, self.work_left - (now - self.since - restart) * self.rate)
         self.since = now
 
     def unsaved(self, now: float) -> float:
@@ -186,6 +186,6 @@ class Run:
             return 0.0
         left = self.work_left
         if self.status is Status.RUNNING:
-            left = max(0.0, left - max(0.0, (now - self.since) * self.rate - self.overhead))
+            left = max(0.0, left - max(0.0, now - self.since - self.overhead) * self.rate)
         done = self.job.duration_s - left
         return done % every if every != float("inf") else done

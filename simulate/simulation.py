@@ -228,7 +228,7 @@ class Simulation:
 
     def _expect_end(self, run: Run) -> None:
         run.version += 1
-        end = self.now + (run.overhead + run.work_left) / run.rate
+        end = self.now + run.overhead + run.work_left / run.rate
         if self.policy.polls:
             end = math.ceil(end - 1e-6) + 1
         heapq.heappush(self._heap, (end, END, run.order, run.version))

@@ -1,20 +1,21 @@
 """GFS with other guaranteed hours (the shape of its Table 6), and without its parts (Tables 8 to 10), at twice the spot load.
 
 gfs-e forecasts last week's peak, gfs-d keeps the safety coefficient at 1, gfs-s places by best fit alone, gfs-p evicts at random, gfs-sp
-does both. Means over seeds, with bootstrap 95 % confidence intervals.
+does both. Means over seeds, with bootstrap 95 % confidence intervals. The table so far is written after every case, and a run that was
+interrupted goes on where it was.
 """
 
-from collections import defaultdict
-from functools import partial
-from multiprocessing import Pool
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
-from rich.console import Console
-from rich.progress import track
+import msgspec
 
-from benchmarks.simulate.managers import learn, manager
-from benchmarks.simulate.options import add_cluster, parser
-from benchmarks.simulate.spot_workloads import FIRST_SEED, NODES, spot_trial
-from benchmarks.simulate.tables import RESULTS, save, show
+from benchmarks.simulate import plots
+from benchmarks.simulate.cases import Kept, measure
+from benchmarks.simulate.managers import Learnt, learn, manager
+from benchmarks.simulate.options import add_cluster, add_fresh, parser
+from benchmarks.simulate.spot_workloads import FIRST_SEED, NODES, SpotTrial, spot_trial
+from benchmarks.simulate.tables import CASES, RESULTS, bars, save, show
 from simulate.outcomes import Summary
 from simulate.policies.spot.managed import Managed
 
@@ -22,33 +23,68 @@ HOURS = (1, 2, 4)
 PARTS = ("gfs-e", "gfs-d", "gfs-s", "gfs-p", "gfs-sp")
 LOAD = 2.0
 GUARANTEE = 0.9
-Pairs = dict[tuple[str, str], tuple[Summary, Summary]]
+
+
+class Case(msgspec.Struct, frozen=True):
+    """A draw under one variant."""
+
+    seed: int
+    hours: int
+    policy: str
+    days: float
+    scale: float
+
+
+class Result(msgspec.Struct, frozen=True):
+    """The figures of high-priority and of spot jobs."""
+
+    hp: Summary
+    spot: Summary
 
 
 def main() -> None:
     made = parser(".ablations", __doc__, seeds=10)
     add_cluster(made, NODES)
+    add_fresh(made)
     wanted = made.parse_args()
-    found: dict[tuple[str, str], list[tuple[Summary, Summary]]] = defaultdict(list)
-    with Pool(wanted.processes) as pool:
-        answers = pool.imap(
-            partial(_run, days=wanted.days, scale=wanted.scale), range(FIRST_SEED, FIRST_SEED + wanted.seeds)
-        )
-        for pairs in track(answers, "simulating", wanted.seeds, console=Console(stderr=True), transient=True):
-            for key, pair in pairs.items():
-                found[key].append(pair)
-            save(RESULTS / "ablations.csv", "guaranteed hours", found)
+    variants = [*((1, name) for name in ("gfs", *PARTS)), *((hours, "gfs") for hours in HOURS if hours > 1)]
+    cases = [
+        Case(seed, hours, policy, wanted.days, wanted.scale)
+        for seed in range(FIRST_SEED, FIRST_SEED + wanted.seeds)
+        for hours, policy in variants
+    ]
+    kept = Kept(CASES / "ablations.jsonl", Case, Result, fresh=wanted.fresh)
+    found = _pairs(measure(kept, cases, _run, wanted.processes, _report))
+    plots.bars(RESULTS / "ablations.png", bars(found))
     title = f"GFS and its parts, {round(NODES * wanted.scale)} nodes, {wanted.seeds} seeds, 95 % intervals"
     show(title, "guaranteed hours", found)
 
 
-def _run(seed: int, days: float, scale: float) -> Pairs:
-    trial = spot_trial(seed, LOAD, days, scale)
-    pairs: Pairs = {}
-    for hours in HOURS:
-        learnt = learn(trial.past, ("orglinear", "peak") if hours == 1 else ("orglinear",), GUARANTEE, hours)
-        for name in ("gfs", *(PARTS if hours == 1 else ())):
-            pairs[str(hours), name] = trial.run(name, Managed(manager(name, learnt, hours), past=trial.past))
+def _run(case: Case) -> Result:
+    trial = _trial(case.seed, case.days, case.scale)
+    learnt = _learnt(case.seed, case.days, case.scale, case.hours)
+    policy = Managed(manager(case.policy, learnt, case.hours), past=trial.past)
+    return Result(*trial.run(case.policy, policy))
+
+
+@lru_cache(1)
+def _trial(seed: int, days: float, scale: float) -> SpotTrial:
+    return spot_trial(seed, LOAD, days, scale)
+
+
+@lru_cache(len(HOURS))
+def _learnt(seed: int, days: float, scale: float, hours: int) -> Learnt:
+    return learn(_trial(seed, days, scale).past, ("orglinear", "peak"), GUARANTEE, hours)
+
+
+def _report(found: Mapping[Case, Result]) -> None:
+    save(RESULTS / "ablations.csv", "guaranteed hours", _pairs(found))
+
+
+def _pairs(found: Mapping[Case, Result]) -> Mapping[tuple[str, str], Sequence[tuple[Summary, Summary]]]:
+    pairs: dict[tuple[str, str], list[tuple[Summary, Summary]]] = {}
+    for case, result in found.items():
+        pairs.setdefault((str(case.hours), case.policy), []).append((result.hp, result.spot))
     return pairs
 
 

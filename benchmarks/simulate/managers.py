@@ -7,19 +7,15 @@ from datetime import datetime
 
 from benchmarks.simulate.spot_workloads import DAY, PAST_DAYS, START
 from processors.spot.cluster import Request, needed, suits
-from processors.spot.estimator import DemandEstimator, Estimator, TotalDemandEstimator
-from processors.spot.forecast import Calibrated, Forecaster, OrgLinear
+from processors.spot.estimator import DemandEstimator, Estimator
+from processors.spot.forecast import Forecaster, OrgLinear
 from processors.spot.forecast.baselines import Naive
-from processors.spot.manager import BoundedWaitGfs, ClusterView, Gfs
+from processors.spot.manager import ClusterView, Gfs, HeadroomGfs
 from processors.spot.settings import GfsSettings
 
 LEARNT_H = 14 * 24
 NEVER_H = 24 * 365
 """Models learn once, from the past; all loads of a seed have the same one."""
-
-
-LONG_WAIT_S = 600.0
-"""Theta of ours: the best of 600, 1800 and 3600 s on seeds 0 to 2 at four times the load, which the tables do not use."""
 
 
 class BestFit(Gfs):
@@ -94,7 +90,6 @@ def _estimator(make: Callable[[], Forecaster]) -> DemandEstimator:
 ESTIMATORS: Mapping[str, Callable[[], Estimator]] = {
     "orglinear": lambda: _estimator(OrgLinear),
     "peak": lambda: _estimator(lambda: Naive("peak")),
-    "total": lambda: TotalDemandEstimator(_estimator(lambda: Calibrated(OrgLinear()))),
 }
 
 
@@ -105,7 +100,6 @@ def manager(name: str, learnt: Learnt, hours: int = 1) -> Gfs:
     if name == "gfs-e":
         return Gfs(START, settings, copy.deepcopy(learnt["peak"]))
     if name == "ours":
-        bounded = GfsSettings(guaranteed_h=hours, long_wait_s=LONG_WAIT_S)
-        return BoundedWaitGfs(START, bounded, copy.deepcopy(learnt["total"]))
+        return HeadroomGfs(START, settings)
     kinds: Mapping[str, type[Gfs]] = {"gfs-s": BestFit, "gfs-p": RandomVictims, "gfs-sp": Neither}
     return kinds.get(name, Gfs)(START, fixed if name == "gfs-d" else settings, copy.deepcopy(learnt["orglinear"]))

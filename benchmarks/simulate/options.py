@@ -7,11 +7,12 @@ NODES_HELP = "nodes and jobs, over the {} nodes of the paper (default 0.125)"
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
 
 
-def parser(module: str, description: str | None, seeds: int) -> argparse.ArgumentParser:
+def parser(module: str, description: str | None, seeds: int | None) -> argparse.ArgumentParser:
     """Return a parser that knows what all commands have."""
     made = argparse.ArgumentParser(prog=f"python -m benchmarks.simulate{module}", description=description)
-    made.add_argument("--seeds", type=int, default=seeds, help=f"draws of all that is random (default {seeds})")
-    made.add_argument("--processes", type=int, default=2, help="seeds that run side by side (default 2)")
+    if seeds is not None:
+        made.add_argument("--seeds", type=int, default=seeds, help=f"draws of all that is random (default {seeds})")
+    made.add_argument("--processes", type=int, default=2, help="cases that run side by side (default 2)")
     return made
 
 
@@ -19,6 +20,11 @@ def add_cluster(made: argparse.ArgumentParser, nodes: int) -> None:
     """Let the user say how large a synthetic workload is."""
     made.add_argument("--days", type=float, default=3, help="days whose jobs count (default 3)")
     made.add_argument("--scale", type=float, default=0.125, help=NODES_HELP.format(nodes))
+
+
+def add_fresh(made: argparse.ArgumentParser) -> None:
+    """Let the user begin again."""
+    made.add_argument("--fresh", action="store_true", help="measure cases anew that a run before has measured")
 
 
 def add_traces(made: argparse.ArgumentParser) -> None:

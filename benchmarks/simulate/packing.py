@@ -4,26 +4,24 @@ Replays Helios Venus (September 2020) and Philly with measured pairs: Lucid's (R
 queue that packs nothing: Lucid, by the profile of each job, and one that packs whatever fits into memory. Assumed, for no trace holds it:
 the workload of each job but Venus's with Lucid's pairs (drawn from the measured ones); that 30 % of short profiles show a warm-up, so that
 a job seems to share well (SchedMate, section 4.1); that a fifth of the jobs end early; that no job saves, so that an evicted guest loses
-its work.
+its work. The result so far is written after every case, and a run that was interrupted goes on where it was.
 """
 
 import random
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from multiprocessing import Pool
 from pathlib import Path
 
 import msgspec
 import numpy as np
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 from benchmarks.simulate import plots
+from benchmarks.simulate.cases import Kept, measure
 from benchmarks.simulate.intervals import Floats, mean_and_interval
-from benchmarks.simulate.options import add_traces, parser
-from benchmarks.simulate.tables import RESULTS
+from benchmarks.simulate.options import add_fresh, add_traces, parser
+from benchmarks.simulate.tables import CASES, RESULTS
 from simulate.cluster import NodeSpec
 from simulate.estimates import with_history
 from simulate.interference import PackedSpeeds, read_gavel_speeds, read_packed_speeds
@@ -45,56 +43,84 @@ PAIRS: Mapping[str, Callable[[Path], PackedSpeeds]] = {
     "V100 (Gavel)": lambda traces: read_gavel_speeds(traces / "gavel" / "simulation_throughputs.json.gz", "v100"),
 }
 NONE, LUCID, BLIND = "none", "Lucid", "whatever fits"
-Case = tuple[str, str]
-"""A trace and a set of pairs."""
-Outcome = tuple[Floats, int]
-"""Completion times in seconds, sorted, and evictions."""
-Found = dict[tuple[str, float], Outcome]
-"""By packer and detection rate."""
+
+
+class Case(msgspec.Struct, frozen=True):
+    """A draw of a trace under one packer.
+
+    Attributes:
+        seed: Of the draw.
+        trace: Its name.
+        pairs: Whose measurements.
+        packer: Its name.
+        rate: Share of the jobs whose speed shows.
+    """
+
+    seed: int
+    trace: str
+    pairs: str
+    packer: str
+    rate: float
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What came of it.
+
+    Attributes:
+        mean_s: Mean completion time.
+        percentiles_s: The first to the 99th.
+        evictions: Guests that were evicted.
+    """
+
+    mean_s: float
+    percentiles_s: list[float]
+    evictions: int
+
+
+Found = Mapping[Case, Result]
 
 
 def main() -> None:
     made = parser(".packing", __doc__, seeds=5)
     add_traces(made)
+    add_fresh(made)
     wanted = made.parse_args()
-    found: dict[Case, list[Found]] = defaultdict(list)
-    with Pool(wanted.processes) as pool:
-        answers = pool.imap(partial(_run, wanted.traces), range(wanted.seeds))
-        for answer in track(answers, "replaying", wanted.seeds, console=Console(stderr=True), transient=True):
-            for case, outcomes in answer.items():
-                found[case].append(outcomes)
-            _report(found)
+    cases = [
+        Case(seed, trace, pairs, packer, rate)
+        for seed in range(wanted.seeds)
+        for pairs in PAIRS
+        for trace in ("Venus", "Philly")
+        for packer, rate in ((NONE, 0.0), *((packer, rate) for packer in (LUCID, BLIND) for rate in RATES))
+    ]
+    kept = Kept(CASES / "packing.jsonl", Case, Result, fresh=wanted.fresh)
+    found = measure(kept, cases, partial(_run, wanted.traces), wanted.processes, _report)
+    _draw(found)
     _show(found)
 
 
-def _run(traces: Path, seed: int) -> dict[Case, Found]:
-    answer: dict[Case, Found] = {}
-    for pairs, read in PAIRS.items():
-        speeds = read(traces)
-        for trace, scenario in {
-            "Venus": _venus(traces, speeds, seed, drawn="Gavel" in pairs),
-            "Philly": _philly(traces, speeds, seed),
-        }.items():
-            runs = [(NONE, 0.0), *((packer, rate) for packer in (LUCID, BLIND) for rate in RATES)]
-            answer[trace, pairs] = {key: _packed(scenario, speeds, *key, seed) for key in runs}
-    return answer
-
-
-def _packed(scenario: Scenario, speeds: PackedSpeeds, packer: str, rate: float, seed: int) -> Outcome:
+def _run(traces: Path, case: Case) -> Result:
+    speeds = PAIRS[case.pairs](traces)
+    scenario = (
+        _venus(traces, speeds, case.seed, drawn="Gavel" in case.pairs)
+        if case.trace == "Venus"
+        else _philly(traces, speeds, case.seed)
+    )
     jobs = [job.job_id for job in scenario.jobs]
-    draws = random.Random(seed)
+    draws = random.Random(case.seed)
     misjudged = {job for job in jobs if draws.random() < MISJUDGED}
-    tracked = {job for job in jobs if draws.random() < rate}
+    tracked = {job for job in jobs if draws.random() < case.rate}
     quiet = quiet_times([job.submit_s for job in scenario.jobs])
 
     def score(job: Job) -> int:
-        if packer == NONE:
+        if case.packer == NONE:
             return LARGEST_SCORE + 1
-        return 0 if packer == BLIND or job.job_id in misjudged else speeds.sharing_score(job.workload)
+        return 0 if case.packer == BLIND or job.job_id in misjudged else speeds.sharing_score(job.workload)
 
     rule = Cancellation(tracked=lambda job: job.job_id in tracked)
     result = replay(scenario, lambda: Lucid(speeds, quiet, rule, score))
-    return completion_times(result.runs), sum(run.evictions for run in result.runs)
+    times = completion_times(result.runs)
+    percentiles = np.percentile(times, np.arange(1, 100)).round(1).tolist()
+    return Result(float(times.mean()), percentiles, sum(run.evictions for run in result.runs))
 
 
 def _venus(traces: Path, speeds: PackedSpeeds, seed: int, *, drawn: bool) -> Scenario:
@@ -125,24 +151,28 @@ def _assumed(jobs: list[Job], seed: int) -> list[Job]:
     return with_early_exits(with_history(never), EARLY, seed)
 
 
-def _rows(found: Mapping[Case, Sequence[Found]]) -> list[tuple[str, str, str, float, Floats, Floats, Floats, float]]:
+def _rows(found: Found) -> list[tuple[str, str, str, float, Floats, Floats, Floats, float]]:
     """Return trace, pairs, packer and rate; mean completion by seed, its gain over the same packer's and over none; evictions."""
     rows = []
-    for (trace, pairs), seeds in found.items():
-        for packer, rate in seeds[0]:
-
-            def means(key: tuple[str, float], seeds: Sequence[Found] = seeds) -> Floats:
-                return np.array([float(each[key][0].mean()) for each in seeds])
-
-            mean = means((packer, rate))
-            evictions = float(np.mean([each[packer, rate][1] for each in seeds]))
-            gains = means((packer, 0.0)) / mean, means((NONE, 0.0)) / mean
-            rows.append((trace, pairs, packer, rate, mean, *gains, evictions))
+    for trace, pairs, packer, rate in dict.fromkeys((case.trace, case.pairs, case.packer, case.rate) for case in found):
+        three = [
+            (
+                Case(seed, trace, pairs, packer, rate),
+                Case(seed, trace, pairs, packer, 0.0),
+                Case(seed, trace, pairs, NONE, 0.0),
+            )
+            for seed in dict.fromkeys(case.seed for case in found)
+        ]
+        whole = [each for each in three if all(case in found for case in each)]
+        if not whole:
+            continue
+        mean, same, none = (np.array([found[each[place]].mean_s for each in whole]) for place in range(3))
+        evictions = float(np.mean([found[each[0]].evictions for each in whole]))
+        rows.append((trace, pairs, packer, rate, mean, same / mean, none / mean, evictions))
     return rows
 
 
-def _report(found: Mapping[Case, Sequence[Found]]) -> None:
-    rows = _rows(found)
+def _report(found: Found) -> None:
     three = [f"{name}{part}" for name in ("JCT mean, s", "gain", "over no packing") for part in ("", " low", " high")]
     write_table(
         RESULTS / "packing.csv",
@@ -154,20 +184,24 @@ def _report(found: Mapping[Case, Sequence[Found]]) -> None:
                 *(round(each, 4) for values in row[4:7] for each in mean_and_interval(values)),
                 row[7],
             ]
-            for row in rows
+            for row in _rows(found)
         ),
     )
+
+
+def _draw(found: Found) -> None:
+    rows = _rows(found)
     lines = {
         f"{trace}, {pairs}": {
             packer: [(row[3], *mean_and_interval(row[4])) for row in rows if row[:3] == (trace, pairs, packer)]
             for packer in (NONE, LUCID, BLIND)
         }
-        for trace, pairs in found
+        for trace, pairs in dict.fromkeys((row[0], row[1]) for row in rows)
     }
     plots.sweeps(RESULTS / "packing.png", lines, "share of jobs whose speed shows", "mean completion, s")
     curves = {
         f"{trace}, {pairs}": {
-            label: seeds[0][key][0]
+            label: np.array(found[case].percentiles_s)
             for label, key in {
                 NONE: (NONE, 0.0),
                 LUCID: (LUCID, 0.0),
@@ -175,13 +209,14 @@ def _report(found: Mapping[Case, Sequence[Found]]) -> None:
                 BLIND: (BLIND, 0.0),
                 f"{BLIND}, undone": (BLIND, 1.0),
             }.items()
+            if (case := Case(0, trace, pairs, *key)) in found
         }
-        for (trace, pairs), seeds in found.items()
+        for trace, pairs in dict.fromkeys((case.trace, case.pairs) for case in found if not case.seed)
     }
     plots.distributions(RESULTS / "packing_cdf.png", curves)
 
 
-def _show(found: Mapping[Case, Sequence[Found]]) -> None:
+def _show(found: Found) -> None:
     table = Table("trace", "pairs", "packer", "detected", "JCT mean, s", "gain", "over no packing", "evictions")
     for trace, pairs, packer, rate, mean, gain, over, evictions in _rows(found):
         cells = [f"{values[0]:,.{digits}f} ({values[1]:,.{digits}f}-{values[2]:,.{digits}f})" for values, digits in (

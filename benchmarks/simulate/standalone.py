@@ -2,81 +2,123 @@
 
 Replays Helios Venus, September 2020, after its April to July has been learnt from. FIFO, SJF and SRTF (oracles), Tiresias, QSSF by plain
 boosted trees, and both orders by the advisor's estimates (`processors/advise/predictors`, as in production: models of July, histories
-that grow). Then nodes fail at StepFun's rate, ten and fifty times as often: without a failure handler a job waits until its owner submits
-it again (drawn from what Venus's users took), with one it is queued at once. Synthetic: the faults, these draws, and that jobs save every
-half hour.
+that grow). "Backfilled": behind the first job that does not fit, others go that are not expected to delay it (EASY). Then nodes fail at
+StepFun's rate, ten and fifty times as often: without a failure handler a job waits until its owner submits it again (drawn from what
+Venus's users took), with one it is queued at once. Synthetic: the faults, these draws, and that jobs save every half hour. The table so
+far is written after every case, and a run that was interrupted goes on where it was.
 """
 
 import random
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from multiprocessing import Pool
 from pathlib import Path
 
 import msgspec
 import numpy as np
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 from benchmarks.lasched.september import ADVISOR
 from benchmarks.lasched.september import run as predict_september
 from benchmarks.simulate import plots
+from benchmarks.simulate.cases import Kept, measure
 from benchmarks.simulate.intervals import Floats, mean_and_interval
-from benchmarks.simulate.options import add_traces, parser
+from benchmarks.simulate.options import add_fresh, add_traces, parser
 from benchmarks.simulate.resubmissions import resubmission_delays
-from benchmarks.simulate.tables import RESULTS
+from benchmarks.simulate.tables import CASES, RESULTS
 from simulate.estimates import with_estimates
 from simulate.faults import FaultRates, draw_faults
 from simulate.job import Job, Run
 from simulate.outcomes import completion_times, write_table
-from simulate.policies.ordered import fifo, sjf, sjf_estimated
+from simulate.policies.backfill import Backfilled
+from simulate.policies.ordered import by_estimate, fifo, sjf, sjf_estimated
 from simulate.policies.qssf import Qssf
 from simulate.policies.srtf import Srtf
 from simulate.policies.tiresias import Tiresias
-from simulate.replay import Replayed, Scenario, replay
+from simulate.replay import Scenario, replay
 from simulate.simulation import Policy
 from simulate.traces import read_jobs, read_nodes
 
 TREES = "plain LightGBM"
+SCHEDMATE = "SchedMate (SJF, advisor, backfilled)"
 POLICIES: Mapping[str, tuple[Callable[[], Policy], str]] = {
     "FIFO": (fifo, TREES),
+    "FIFO, backfilled": (lambda: Backfilled(lambda run: run.job.submit_s), ADVISOR),
     "SJF, true durations": (sjf, TREES),
     "SRTF, true durations": (Srtf, TREES),
     "Tiresias": (Tiresias, TREES),
     "QSSF": (Qssf, TREES),
     "QSSF, advisor": (Qssf, ADVISOR),
-    "SchedMate (SJF, advisor)": (sjf_estimated, ADVISOR),
+    "SJF, advisor": (sjf_estimated, ADVISOR),
+    SCHEDMATE: (lambda: Backfilled(by_estimate), ADVISOR),
+    "QSSF, backfilled": (lambda: Backfilled(_service), TREES),
 }
 """Each policy, and whose estimates it has."""
-FAULTY = ("FIFO", "Tiresias", "QSSF", "SchedMate (SJF, advisor)")
-HANDLED = "SchedMate (SJF, advisor)"
+FAULTY = ("FIFO", "Tiresias", "QSSF", SCHEDMATE)
 TIMES = (1, 10, 50)
 CHECKPOINT_S = 1800.0
 Estimates = Mapping[str, Mapping[str, float]]
 """By who estimates, seconds by job."""
-Figures = tuple[Floats, float, int]
-"""Completion times in seconds, mean wait in seconds, jobs that a fault ended."""
-Key = tuple[str, int, bool]
-"""Policy, times StepFun's rate (0: no faults), whether failures are handled."""
+
+
+class Case(msgspec.Struct, frozen=True):
+    """A policy with or without faults.
+
+    Attributes:
+        seed: Of the faults; 0 where there are none.
+        policy: Its name.
+        times: Faults over StepFun's rate; 0: none.
+        handled: A failed job is queued again at once.
+    """
+
+    seed: int
+    policy: str
+    times: int = 0
+    handled: bool = False
+
+    @property
+    def label(self) -> str:
+        """The policy as tables have it."""
+        return self.policy + (", failures handled" if self.handled else "")
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What came of it.
+
+    Attributes:
+        mean_s: Mean completion time.
+        wait_s: Mean wait.
+        faults: Runs that a fault ended.
+        percentiles_s: Of completion times, the first to the 99th.
+    """
+
+    mean_s: float
+    wait_s: float
+    faults: int
+    percentiles_s: list[float]
+
+
+Found = Mapping[Case, Result]
 
 
 def main() -> None:
     made = parser(".standalone", __doc__, seeds=5)
     add_traces(made)
+    add_fresh(made)
     wanted = made.parse_args()
     folder = wanted.traces / "helios-venus"
-    estimates = _estimates(folder)
-    found: dict[Key, list[Figures]] = defaultdict(list)
-    for name, (make, who) in track(POLICIES.items(), "without faults", console=Console(stderr=True), transient=True):
-        found[name, 0, False].append(_figures(replay(_scenario(folder, estimates[who]), make)))
-    with Pool(wanted.processes) as pool:
-        answers = pool.imap(partial(_run, folder, estimates), range(wanted.seeds))
-        for answer in track(answers, "with faults", wanted.seeds, console=Console(stderr=True), transient=True):
-            for key, figures in answer.items():
-                found[key].append(figures)
-            _report(found)
+    cases = [Case(0, name) for name in POLICIES]
+    cases += [
+        Case(seed, name, times, handled)
+        for seed in range(wanted.seeds)
+        for times in TIMES
+        for name in FAULTY
+        for handled in ((False, True) if name == SCHEDMATE else (False,))
+    ]
+    kept = Kept(CASES / "standalone.jsonl", Case, Result, fresh=wanted.fresh)
+    estimates = _estimates(folder) if any(case not in kept.found for case in cases) else {}
+    found = measure(kept, cases, partial(_run, folder, estimates), wanted.processes, _report)
+    _draw(found)
     _show(found)
 
 
@@ -94,24 +136,32 @@ def _scenario(folder: Path, estimates: Mapping[str, float]) -> Scenario:
     return Scenario(jobs=jobs, nodes=read_nodes(folder / "vc_config.csv"))
 
 
-def _run(folder: Path, estimates: Estimates, seed: int) -> dict[Key, Figures]:
-    """Return what policies make of the same faults."""
-    delays = resubmission_delays(folder / "venus_2020-09_all_vcs.csv.gz")
-    answer: dict[Key, Figures] = {}
-    for times in TIMES:
-        for name in FAULTY:
-            make, who = POLICIES[name]
-            plain = _scenario(folder, estimates[who])
-            jobs = [msgspec.structs.replace(job, checkpoint_every_s=CHECKPOINT_S) for job in plain.jobs]
-            begin, end = jobs[0].submit_s, jobs[-1].submit_s
-            faults = draw_faults(plain.nodes, begin, end, seed, FaultRates(mean_days=FaultRates().mean_days / times))
-            scenario = msgspec.structs.replace(plain, jobs=jobs, node_events=faults)
-            for handled in (False, True) if name == HANDLED else (False,):
-                resubmit: Callable[[Run], float] = (lambda _: 0.0) if handled else _Owners(delays, seed)
-                answer[name, times, handled] = _figures(
-                    replay(msgspec.structs.replace(scenario, resubmit_s=resubmit), make)
-                )
-    return answer
+def _run(folder: Path, estimates: Estimates, case: Case) -> Result:
+    make, who = POLICIES[case.policy]
+    scenario = _scenario(folder, estimates[who])
+    if case.times:
+        jobs = [msgspec.structs.replace(job, checkpoint_every_s=CHECKPOINT_S) for job in scenario.jobs]
+        begin, end = jobs[0].submit_s, jobs[-1].submit_s
+        rates = FaultRates(mean_days=FaultRates().mean_days / case.times)
+        delays = resubmission_delays(folder / "venus_2020-09_all_vcs.csv.gz")
+        scenario = msgspec.structs.replace(
+            scenario,
+            jobs=jobs,
+            node_events=draw_faults(scenario.nodes, begin, end, case.seed, rates),
+            resubmit_s=(lambda _: 0.0) if case.handled else _Owners(delays, case.seed),
+        )
+    runs = replay(scenario, make).runs
+    times = completion_times(runs)
+    return Result(
+        float(times.mean()),
+        float(np.mean([run.queued for run in runs if run.ended is not None])),
+        sum(run.faults for run in runs),
+        np.percentile(times, np.arange(1, 100)).round(1).tolist(),
+    )
+
+
+def _service(run: Run) -> float:
+    return by_estimate(run) * run.job.total_gpus
 
 
 class _Owners:
@@ -125,66 +175,59 @@ class _Owners:
         return random.Random(f"{self._seed} {run.job.job_id} {run.faults}").choice(self._delays)
 
 
-def _figures(replayed: Replayed) -> Figures:
-    waits = [run.queued for run in replayed.runs if run.ended is not None]
-    return completion_times(replayed.runs), float(np.mean(waits)), sum(run.faults for run in replayed.runs)
-
-
-def _label(key: Key) -> str:
-    return key[0] + (", failures handled" if key[2] else "")
-
-
-def _rows(found: Mapping[Key, Sequence[Figures]]) -> list[tuple[Key, int, Floats, Floats, float]]:
+def _rows(found: Found) -> list[tuple[str, int, int, Floats, Floats, float]]:
+    """Return the label, times StepFun's faults, seeds, means of completion and wait by seed, and runs that faults ended."""
+    seeds: dict[tuple[str, int], list[Result]] = {}
+    for case, result in found.items():
+        seeds.setdefault((case.label, case.times), []).append(result)
     return [
         (
-            key,
-            len(seeds),
-            np.array([float(times.mean()) for times, _, _ in seeds]),
-            np.array([wait for _, wait, _ in seeds]),
-            float(np.mean([faults for _, _, faults in seeds])),
+            label,
+            times,
+            len(results),
+            np.array([each.mean_s for each in results]),
+            np.array([each.wait_s for each in results]),
+            float(np.mean([each.faults for each in results])),
         )
-        for key, seeds in found.items()
+        for (label, times), results in seeds.items()
     ]
 
 
-def _report(found: Mapping[Key, Sequence[Figures]]) -> None:
-    rows = _rows(found)
+def _report(found: Found) -> None:
     columns = [f"{name}{part}" for name in ("JCT mean, s", "queue mean, s") for part in ("", " low", " high")]
     write_table(
         RESULTS / "standalone.csv",
         ("policy", "times StepFun's faults", "seeds", *columns, "runs ended by faults"),
         (
-            [
-                _label(key),
-                key[1],
-                seeds,
-                *(round(each, 1) for values in (jct, wait) for each in mean_and_interval(values)),
-                faults,
-            ]
-            for key, seeds, jct, wait, faults in rows
+            [*row[:3], *(round(each, 1) for values in row[3:5] for each in mean_and_interval(values)), row[5]]
+            for row in _rows(found)
         ),
     )
+
+
+def _draw(found: Found) -> None:
+    rows = _rows(found)
     groups = {
-        f"{times} x": {_label(key): mean_and_interval(jct) for key, _, jct, _, _ in rows if key[1] == times}
+        f"{times} x": {row[0]: mean_and_interval(row[3]) for row in rows if row[1] == times}
         for times in TIMES
+        if any(row[1] == times for row in rows)
     }
-    still = [row for row in rows if not row[0][1]]
+    still = [row for row in rows if not row[1]]
     plain = {
-        "mean completion, s, no faults": {"all": {_label(row[0]): mean_and_interval(row[2]) for row in still}},
-        "mean wait, s, no faults": {"all": {_label(row[0]): mean_and_interval(row[3]) for row in still}},
+        "mean completion, s, no faults": {"all": {row[0]: mean_and_interval(row[3]) for row in still}},
+        "mean wait, s, no faults": {"all": {row[0]: mean_and_interval(row[4]) for row in still}},
     }
-    plots.bars(RESULTS / "standalone.png", {**plain, "mean completion, s, faults over StepFun's rate": groups})
-    plots.distributions(
-        RESULTS / "standalone_cdf.png",
-        {"no faults": {_label(key): seeds[0][0] for key, seeds in found.items() if not key[1]}},
-    )
+    faulty = {"mean completion, s, faults over StepFun's rate": groups} if groups else {}
+    plots.bars(RESULTS / "standalone.png", plain | faulty)
+    curves = {case.label: np.array(result.percentiles_s) for case, result in found.items() if not case.times}
+    plots.distributions(RESULTS / "standalone_cdf.png", {"no faults": curves})
 
 
-def _show(found: Mapping[Key, Sequence[Figures]]) -> None:
+def _show(found: Found) -> None:
     table = Table("policy", "x StepFun's faults", "JCT mean, s", "queue mean, s", "runs ended by faults")
-    for key, _, jct, wait, faults in _rows(found):
+    for label, times, _, jct, wait, faults in _rows(found):
         cells = ["{:,.0f} ({:,.0f}-{:,.0f})".format(*mean_and_interval(values)) for values in (jct, wait)]
-        table.add_row(_label(key), str(key[1]), *cells, f"{faults:,.0f}")
+        table.add_row(label, str(times), *cells, f"{faults:,.0f}")
     Console(width=160).print(table)
 
 

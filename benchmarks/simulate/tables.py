@@ -9,9 +9,12 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.simulate.intervals import mean_and_interval
+from benchmarks.simulate.plots import Interval
 from simulate.outcomes import Summary, write_table
 
 RESULTS = Path(__file__).parent / "results"
+CASES = RESULTS / "cases"
+"""What interrupted runs go on from; not kept in git."""
 FIGURES: Mapping[str, Callable[[Summary, Summary], float]] = {
     "HP JCT, s": lambda hp, _: hp.jct_mean_s,
     "HP p99, s": lambda hp, _: hp.jct_p99_s,
@@ -31,6 +34,15 @@ def save(file: Path, case: str, found: Found) -> None:
     file.parent.mkdir(exist_ok=True)
     columns = (case, "policy", "seeds", *(f"{name}{part}" for name in FIGURES for part in ("", " low", " high")))
     write_table(file, columns, ([*row[:3], *(round(value, 2) for value in row[3])] for row in _rows(found)))
+
+
+def bars(found: Found) -> Mapping[str, Mapping[str, Mapping[str, Interval]]]:
+    """Return what `plots.bars` draws: by figure, case and policy, the mean and its interval."""
+    drawn: dict[str, dict[str, dict[str, Interval]]] = {name: {} for name in FIGURES}
+    for case, policy, _, values in _rows(found):
+        for place, name in enumerate(FIGURES):
+            drawn[name].setdefault(case, {})[policy] = (values[3 * place], values[3 * place + 1], values[3 * place + 2])
+    return drawn
 
 
 def show(title: str, case: str, found: Found) -> None:

@@ -142,37 +142,3 @@ class DemandEstimator:
             self._start + timedelta(hours=hour - hours),
             tuple((each,) for each in self._organisations),
         )
-
-
-class TotalDemandEstimator:
-    """Forecasts the demand of all organisations together. Beyond GFS, which adds up the quantiles of each (Eq. 9).
-
-    Organisations do not all reach their quantiles in the same hour, so that their sum is far above the quantile of the sum: the more
-    there are, the more GPUs stay idle.
-
-    Args:
-        estimator: Forecasts the sum as if it were one organisation's.
-    """
-
-    def __init__(self, estimator: Estimator) -> None:
-        self._estimator = estimator
-        self._latest: tuple[int, list[float]] | None = None
-
-    def forecast(
-        self, demand: Mapping[str, Sequence[float]], present: float, now: float, p: float, horizon: int
-    ) -> DemandForecast:
-        """Return one row. See `DemandEstimator.forecast`; histories of different lengths are added from their newest hour back."""
-        hour = int(now // HOUR)
-        if self._latest is None or self._latest[0] != hour:
-            self._latest = hour, _total(demand)
-        total = self._latest[1]
-        return self._estimator.forecast({"": total} if total else {}, present, now, p, horizon)
-
-
-def _total(demand: Mapping[str, Sequence[float]]) -> list[float]:
-    hours = max((len(each) for each in demand.values()), default=0)
-    total = np.zeros(hours)
-    for each in demand.values():
-        total[hours - len(each) :] += each
-    summed: list[float] = total.tolist()
-    return summed

@@ -6,8 +6,9 @@ import msgspec
 
 from processors.spot.manager import Gfs
 from simulate.interference import PackedSpeeds
+from simulate.policies.backfill import Backfilled
 from simulate.policies.lucid import Cancellation, Lucid
-from simulate.policies.ordered import fifo, sjf, sjf_estimated
+from simulate.policies.ordered import by_estimate, fifo, sjf, sjf_estimated
 from simulate.policies.qssf import Qssf
 from simulate.policies.spot.chronus import Chronus
 from simulate.policies.spot.fgd import Fgd
@@ -54,6 +55,12 @@ POLICIES: Mapping[str, PolicyInfo] = {
     "fifo": PolicyInfo(_plain(fifo), "first in, first out; no backfilling"),
     "sjf": PolicyInfo(_plain(sjf), "shortest job first, by true durations (an oracle)"),
     "sjf-estimated": PolicyInfo(_plain(sjf_estimated), "shortest job first, by estimates"),
+    "fifo-backfill": PolicyInfo(
+        _plain(lambda: Backfilled(lambda run: run.job.submit_s)), "first in, first out; EASY backfilling by estimates"
+    ),
+    "sjf-backfill": PolicyInfo(
+        _plain(lambda: Backfilled(by_estimate)), "shortest job first, by estimates; EASY backfilling by them"
+    ),
     "srtf": PolicyInfo(_plain(Srtf), "shortest remaining time first, preemptive (an oracle)"),
     "qssf": PolicyInfo(_plain(Qssf), "least estimated GPU time first"),
     "tiresias": PolicyInfo(_plain(Tiresias), "least attained GPU time first, preemptive; knows no durations"),

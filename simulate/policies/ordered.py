@@ -58,4 +58,9 @@ def sjf(place: Place = consolidated) -> Ordered:
 
 def sjf_estimated(place: Place = consolidated) -> Ordered:
     """Shortest job first, by what was estimated at submission; jobs without an estimate come last."""
-    return Ordered(lambda run: float("inf") if run.job.estimate_s is None else run.job.estimate_s, place)
+    return Ordered(by_estimate, place)
+
+
+def by_estimate(run: Run) -> float:
+    """Return the duration that was estimated; infinite where none was."""
+    return float("inf") if run.job.estimate_s is None else run.job.estimate_s

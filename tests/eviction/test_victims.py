@@ -93,7 +93,8 @@ def test_the_nodes_of_least_loss_are_found_among_all(jobs: list[list[tuple[int, 
 
 
 @pytest.mark.parametrize(
-    ("unsaved_s", "gpus", "evictions", "weighed"), [(0, 1, 0, 120), (80, 2, 0, 400), (80, 2, 2, 1600), (30, 0, 0, 150)]
+    ("unsaved_s", "gpus", "evictions", "weighed"),
+    [(0, 1, 0, 3120), (80, 2, 0, 3400), (80, 2, 2, 4600), (30, 0, 0, 3150)],
 )
 def test_what_an_eviction_counts_by_hand(unsaved_s: float, gpus: float, evictions: int, weighed: float) -> None:
     assert weigh(unsaved_s, gpus, evictions) == weighed

@@ -1,7 +1,6 @@
 """GFS in the simulator: the live spot manager, asked by `Managed`."""
 
-from processors.spot.manager import BoundedWaitGfs, Gfs
-from processors.spot.settings import GfsSettings
+from processors.spot.manager import Gfs, HeadroomGfs
 from simulate.policies.spot.managed import Managed
 from tests.simulate.running import job, run, spot
 
@@ -32,22 +31,31 @@ def test_a_spot_job_beyond_what_is_left_waits() -> None:
     assert runs["wide"].first_start == 1200  # after `high`, at the next update of the quota
 
 
-def test_a_long_wait_opens_the_quota_to_what_is_idle() -> None:
-    # The past says that all 8 GPUs will be wanted, so that the inventory is 0 for the first hour, though they are idle.
+def test_what_is_idle_is_given_without_a_forecast() -> None:
+    # The past says that all 8 GPUs will be wanted, so that GFS has no inventory for the first hour, though they are idle.
     hour = 3600
     jobs = [spot("low", 30 * hour, 100, 4)]
     past = {"x": [8.0] * 30}
     patient = run(jobs, Managed(Gfs(), past=past), [8])["low"]
-    bounded = run(jobs, Managed(BoundedWaitGfs(settings=GfsSettings(long_wait_s=600)), past=past), [8])["low"]
     assert patient.first_start is not None
     assert patient.first_start >= 31 * hour
-    assert bounded.first_start == 30 * hour + 900  # the first update after more than 600 s
+    assert run(jobs, Managed(HeadroomGfs(), past=past), [8])["low"].first_start == 30 * hour
+
+
+def test_two_gpus_stay_idle_for_each_eviction_of_the_last_hour() -> None:
+    # `evicted` goes for `high`, and is back when that has ended, at 150 s. From the update at 300 s on spot jobs may have all but 2 of the
+    # 8 GPUs, so that `wide` waits until the eviction of 100 s is an hour old.
+    jobs = [spot("evicted", 0, 20_000, 4), job("high", 100, 20, 8), spot("wide", 400, 100, 4)]
+    runs = run(jobs, Managed(HeadroomGfs()), [8])
+    assert runs["evicted"].evictions == 1
+    assert runs["wide"].first_start == 3900
+    assert run(jobs[:1] + jobs[2:], Managed(HeadroomGfs()), [8])["wide"].first_start == 400
 
 
 def test_small_spot_jobs_go_first_where_waits_are_bounded() -> None:
     jobs = [job("high", 0, 1000, 8), spot("wide", 1, 100, 6), spot("small", 2, 100, 4)]
     assert run(jobs, Managed(Gfs()), [8])["wide"].first_start == 1200
-    runs = run(jobs, Managed(BoundedWaitGfs()), [8])
+    runs = run(jobs, Managed(HeadroomGfs()), [8])
     assert runs["small"].first_start == 1200
     assert (runs["wide"].first_start or 0) > 1200
 
@@ -55,7 +63,7 @@ def test_small_spot_jobs_go_first_where_waits_are_bounded() -> None:
 def test_a_shared_gpu_is_freed_by_all_who_share_it() -> None:
     # Algorithm 2 counts whole GPUs and leaves the high-priority job waiting; the bridge's search knows parts.
     halves = [spot(name, 0, 5000, 0.5, checkpoint_every_s=100) for name in ("one", "other")]
-    runs = run([*halves, job("high", 250, 50, 8)], Managed(BoundedWaitGfs()), [8])
+    runs = run([*halves, job("high", 250, 50, 8)], Managed(HeadroomGfs()), [8])
     assert {name: each.evictions for name, each in runs.items()} == {"one": 1, "other": 1, "high": 0}
     assert runs["high"].first_start == 250 + 30
     assert run([*halves, job("high", 250, 50, 8)], Managed(Gfs()), [8])["high"].evictions == 0

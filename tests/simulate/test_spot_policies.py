@@ -53,6 +53,9 @@ def test_chronus_ends_leases_at_their_end_and_loses_nothing() -> None:
     runs = run(jobs, Chronus(), [1])
     assert (runs["high"].first_start, runs["high"].ended) == (600, 650)
     assert (runs["low"].lost, runs["low"].ended) == (0, 1050)
+    # Where nobody saves for the end of a lease, the 600 s are lost.
+    unsaved = run(jobs, Chronus(saves=False), [1])
+    assert (unsaved["low"].lost, unsaved["low"].ended) == (600, 1650)
 
 
 def test_lyra_lends_idle_nodes_whole() -> None:

@@ -17,11 +17,13 @@ class Chronus(SpotPolicy):
 
     Args:
         lease_s: Length of a spot job's lease; GFS gives spot jobs 5 minutes.
+        saves: Jobs save at the end of a lease. Else they lose what came after their last checkpoint, as under the other policies.
     """
 
-    def __init__(self, lease_s: float = 300.0) -> None:
+    def __init__(self, lease_s: float = 300.0, *, saves: bool = True) -> None:
         super().__init__(grace_s=0.0)
         self.lease_s = lease_s
+        self.saves = saves
 
     def may_evict(self, simulation: Simulation) -> bool:
         """Return whether leases end now."""
@@ -36,4 +38,4 @@ class Chronus(SpotPolicy):
     def evict(self, simulation: Simulation, run: Run) -> None:
         """End a lease."""
         self.state.note_eviction(run, simulation.now)
-        simulation.evict(run, self.grace_s, saved=True)
+        simulation.evict(run, self.grace_s, saved=self.saves)

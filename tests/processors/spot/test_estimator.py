@@ -3,7 +3,7 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from processors.spot.estimator import DemandEstimator, TotalDemandEstimator
+from processors.spot.estimator import DemandEstimator
 from processors.spot.forecast import Calibrated
 from processors.spot.forecast.baselines import Naive
 
@@ -57,17 +57,3 @@ def test_demand_that_stands_still_is_forecast_with_little_to_spare() -> None:
     upper = DemandEstimator(START).forecast({"a": [8.0] * 40}, 0, 40 * 3600, 0.9, 1).upper
     assert np.all(upper >= 8)
     assert np.all(upper <= 10)
-
-
-def test_the_total_is_forecast_as_one_series() -> None:
-    # Each wants 10 GPUs in every other hour, never both: the sum stands still, and the sum of the quantiles is twice as much.
-    turns = {"a": [10.0, 0.0] * 20, "b": [0.0, 10.0] * 20}
-    apart = DemandEstimator(START).forecast(turns, 0, 40 * 3600, 0.9, 1).upper
-    together = TotalDemandEstimator(DemandEstimator(START)).forecast(turns, 0, 40 * 3600, 0.9, 1).upper
-    assert apart.sum() >= 20
-    assert together.shape == (1, 1)
-    assert 10 <= together.sum() <= 11
-
-
-def test_a_total_of_nobody_stays_as_it_is() -> None:
-    assert TotalDemandEstimator(DemandEstimator(START)).forecast({}, 7, 0, 0.9, 2).upper.tolist() == [[7, 7]]

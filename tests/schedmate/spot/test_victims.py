@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eviction import Need, weigh
-from processors.spot.manager import BoundedWaitGfs
+from processors.spot.manager import HeadroomGfs
 from scheduler_bridge.actuators import RunningJob
 from scheduler_bridge.preemption import least_loss
 from simulate.cluster import Cluster, NodeSpec
@@ -46,7 +46,7 @@ def test_bridge_and_simulator_choose_the_same_victims(spot: list[list[tuple[int,
         Need(gpus=wanted), queue(*held, nodes=capacities), [str(each) for each in range(len(spot))], losses
     )
     view = ClusterView(cluster, state, (), NOW)
-    simulated = BoundedWaitGfs().evictions(view, PodRequest("high", 1, wanted, "", spot=False))
+    simulated = HeadroomGfs().evictions(view, PodRequest("high", 1, wanted, "", spot=False))
     assert live is not None
     assert simulated is not None
     assert frozenset(simulated[0]) == live.victims
