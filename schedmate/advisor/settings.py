@@ -4,6 +4,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, NonNegativeFloat
 
+from streams.settings import STATE
+
 CURRENT = "current"
 """In the directory of trained models, the link to the one in use."""
 
@@ -12,11 +14,11 @@ class AdvisorSettings(BaseModel, frozen=True, extra="forbid"):
     """What estimates of submitted jobs rest on."""
 
     history: Path = Field(
-        Path("/var/lib/schedmate/history.db"),
+        STATE / "history.db",
         description="File that holds the jobs that ended; made where there is none.",
     )
     models: Path = Field(
-        Path("/var/lib/schedmate/advisor-models"),
+        STATE / "advisor-models",
         description="Directory of trained models; `current` in it is the one that answers where no past job is alike.",
     )
     train_hours: NonNegativeFloat = Field(

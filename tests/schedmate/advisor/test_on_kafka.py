@@ -5,13 +5,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from processors.advise.past import PastJob, SubmittedJob
 from processors.advise.predictors.model_file import save
 from processors.advise.predictors.train import train
 from records import Estimate, EventKind, JobEvent
-from schedmate.advisor.history_file import history_file
 from schedmate.advisor.settings import CURRENT
-from streams.kafka import read_back
 from tests.processors.advise.predictors.jobs import repeating
 from tests.servers.kafka import Kafka
 from tests.streams.runtimes.workers import command, send, start, until, values, wait_for
@@ -83,43 +80,3 @@ def test_the_trained_model_answers_and_a_newer_one_is_taken_into_use(own_kafka: 
     assert first.method == second.method == "predictor"
     assert first.model != second.model
     assert all(each.duration_s and each.duration_high_s for each in (first, second))
-
-
-@pytest.mark.kafka
-@pytest.mark.slow
-def test_the_advisor_trains_its_first_model_by_itself(own_kafka: Kafka, tmp_path: Path) -> None:
-    log, history, models, jobs = (
-        tmp_path / "advisor.log",
-        tmp_path / "history.db",
-        tmp_path / "models",
-        repeating(600, every_s=2000.0),
-    )
-    with history_file(history) as opened:
-        for done in jobs:
-            about = SubmittedJob(
-                job=done.job.job_id, user=done.job.user, submitted=done.job.submitted, gpus=done.job.gpus
-            )
-            opened.add(done.job.job_id, PastJob(about=about, ended=done.ended, duration_s=done.duration_s))
-        opened.commit()
-    settings = {
-        "SCHEDMATE_ADVISOR__HISTORY": str(history),
-        "SCHEDMATE_ADVISOR__MODELS": str(models),
-        "SCHEDMATE_ADVISOR__TRAIN_HOURS": "0.0001",
-    }
-    asked = iter(range(1_000_000))
-
-    def submitted() -> bool:
-        """Submit a job, since the advisor looks at its model while events come."""
-        time = jobs[-1].ended + next(asked)
-        send(
-            own_kafka,
-            [JobEvent(id=f"{time}", job=f"{time}", kind=EventKind.SUBMITTED, time=time, scheduler="slurm", user="u1")],
-        )
-        told = [
-            msgspec.json.decode(each.value, type=Estimate) for each in read_back(own_kafka.connection, ["estimates"])
-        ]
-        return any(each.method == "predictor" for each in told)
-
-    with command(own_kafka, "advisor", log=log, **settings):
-        until(submitted, log, 300)
-    assert (models / CURRENT / "model.json").is_file()
