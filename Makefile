@@ -9,7 +9,7 @@ QUICK = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "n
 WORKERS ?= $(shell expr $$(nproc) + 1)
 SLOW := kafka or redis or slurm or kubernetes or ray or clickhouse or vllm or slow
 
-.PHONY: help install demo pyz check test bench chaos corpus-score failures-score simulate docs site clean
+.PHONY: help install demo pyz check test bench chaos races corpus-score failures-score simulate docs site clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,14 @@ BROKERS ?= 1
 chaos: $(VENV)/.developing  ## kill, stop and cut everything for a while, and count rows: make chaos MINUTES=60 SEED=7 BROKERS=3
 	tests/servers/install.sh
 	$(BIN)/python -m benchmarks.chaos --minutes $(MINUTES) --seed $(SEED) --brokers $(BROKERS)
+
+RACES ?= 300
+races: $(VENV)/.developing  ## what others do while the bridge acts, on Slurm and where they are built on Kubernetes and Ray: make races RACES=300
+	tests/servers/install.sh
+	$(BIN)/python -m benchmarks.chaos.races --races $(RACES) --controller 40
+	SCHEDMATE_TEST_RACES=$(RACES) $(BIN)/python -m pytest -s -rs -k races $(RACED)
+RACED = $(addprefix tests/scheduler_bridge/actuators/,test_kubernetes.py test_kubernetes_jobset.py \
+  test_ray_races.py::test_nothing_is_done_wrongly_or_twice_in_races)
 
 $(VENV)/.training: $(VENV)/.developing
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group train

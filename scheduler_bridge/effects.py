@@ -71,6 +71,16 @@ def is_half_done(decision: Decision, job: JobView) -> bool:
     return decision.action in (Action.RESTART, Action.EVICT) and job.attempt == decision.attempt + 1 and ours
 
 
+def is_undecided(decision: Decision, job: JobView) -> bool:
+    """True while a job on its way to its next attempt, or already at the end of that one, does not tell which of the two it is."""
+    return (
+        decision.action in (Action.RESTART, Action.EVICT)
+        and job.state is SchedulerJobState.STOPPING
+        and job.attempt > decision.attempt
+        and not job.interrupted
+    )
+
+
 def may_be_evicted(decision: Decision, job: JobView) -> bool:
     """True while nothing was done to a job but to tell it to save a checkpoint."""
     return (
@@ -102,6 +112,7 @@ def _job_shows(decision: Decision, job: JobView) -> bool:
             return not held and job.alone
         case _:
             elsewhere = set(decision.exclude_nodes) <= set(job.excluded)
+            held = held or job.state is SchedulerJobState.STOPPING  # it may come to rest held
             return not held and not job.interrupted and job.attempt > decision.attempt and elsewhere
 
 

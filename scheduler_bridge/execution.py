@@ -78,6 +78,8 @@ class Execution:
             self._journal.wait(decision, Wait(f"jobs still run on {decision.node}"))
         elif not may_act:
             self._journal.wait(decision, Wait("the scheduler did not answer in the middle of the act"))
+        elif isinstance(seen, JobView) and effects.is_undecided(decision, seen):
+            self._journal.wait(decision, Wait(f"job {decision.job} is stopping"))
         elif isinstance(seen, JobView) and effects.is_half_done(decision, seen):
             self._carry_out(decision)  # whatever is said meanwhile: its job would stay held
         elif decision.grace_s and isinstance(seen, JobView) and effects.may_be_evicted(decision, seen):

@@ -8,6 +8,11 @@ import pytest
 CI = os.environ.get("CI", "").lower() in ("1", "true")
 
 
+def races(usual: int) -> int:
+    """Return how many races a test runs: `usual`, or what SCHEDMATE_TEST_RACES says (`make races` does)."""
+    return int(os.environ.get("SCHEDMATE_TEST_RACES", usual))
+
+
 def require(present: bool, what: str, how: str) -> None:
     """Fail in CI, and skip elsewhere, where `what` is not `present`; `how` says how to get it."""
     if present:

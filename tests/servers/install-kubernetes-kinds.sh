@@ -27,5 +27,6 @@ echo "the definitions of the kinds are in $directory/kinds"
 
 if [ ! -x "$directory/bin/jobset" ]; then
   echo "building JobSet's controller"
-  GOBIN=$directory/bin GOFLAGS=-buildvcs=false nice -n 15 go install $jobset
+  cd "$(folder $jobset)" && nice -n 15 go build -mod=mod -buildvcs=false -o "$directory/bin/jobset.new" .
+  mv "$directory/bin/jobset.new" "$directory/bin/jobset" # whole or not at all
 fi

@@ -336,7 +336,8 @@ class SlurmActuator:
         return seen
 
     def _view(self, job: str, seen: SlurmJob) -> JobView:
-        acts, comment = read_keys(self._client.admin_comment(job)), self._client.comment(job)
+        with _translated():
+            acts, comment = read_keys(self._client.admin_comment(job)), self._client.comment(job)
         return view(job, seen, self._shards_of_a_gpu(), acts, opted_out=opts_out(comment))
 
     def _add_key(self, job: str, key: str) -> None:

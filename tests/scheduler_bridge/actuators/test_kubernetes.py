@@ -12,6 +12,7 @@ import pytest
 from records import Action
 from scheduler_bridge.act_keys import read_keys
 from scheduler_bridge.actuators import ActuatorError, SchedulerAway, SchedulerJobState, SchedulerNodeState
+from tests.servers import races
 from tests.servers.kubernetes import Kubernetes
 
 pytest.importorskip("kubernetes")
@@ -310,9 +311,10 @@ def test_fault_to_cordoned_and_elsewhere(
     print(f"fault to cordoned and running elsewhere: median {took[4]:.2f} s, most {took[-1]:.2f} s of {len(took)}")
 
 
-RACES = 72
+RACES = races(72)
 
 
+@pytest.mark.timeout(1800)
 def test_races_end_in_no_wrong_act(
     kubernetes: Kubernetes,
     actuator: KubernetesActuator,

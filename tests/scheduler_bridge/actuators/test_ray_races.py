@@ -16,6 +16,7 @@ from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators.ray import RayActuator, RayLimits
 from scheduler_clients.ray import INTENT, RayClient, RayConnection, RayError, RayJob, SubmissionName
 from tests.scheduler_bridge.findings import Written
+from tests.servers import races
 from tests.servers.ray import RayServer
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -23,7 +24,7 @@ pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(1800)]
 OPTIONS = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), actions_per_hour=1000, user_share=1.0)
 FAILS_ONCE = 'test -n "$SCHEDMATE_ATTEMPT" || exit 3'
 RUNS_ONCE = 'test -n "$SCHEDMATE_ATTEMPT" || sleep 600'
-RACES = 36
+RACES = races(36)
 CHANGES = ("POST", "DELETE")
 
 

@@ -7,7 +7,8 @@ import pytest
 from records import Action, Decision, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators.slurm import SlurmActuator
-from scheduler_clients.slurm import SlurmClient, SlurmCommands
+from scheduler_bridge.actuators.slurm.settings import SlurmSettings
+from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmUnavailable
 from tests.scheduler_bridge.findings import Written
 from tests.servers.slurm import Slurm
 
@@ -45,6 +46,21 @@ class Mortal(SlurmCommands):
         return printed
 
 
+class Silent(SlurmCommands):
+    """Leaves one command without an answer: the one after `answers` others."""
+
+    def __init__(self, slurm: Slurm, answers: int) -> None:
+        super().__init__({"SLURM_CONF": str(slurm.configuration)})
+        self.answers = answers
+
+    def __call__(self, *command: str) -> str:
+        printed = super().__call__(*command)
+        self.answers -= 1
+        if self.answers == -1:
+            raise SlurmUnavailable("an answer", "none", "")
+        return printed
+
+
 def decided(action: Action, job: str) -> Decision:
     now = time.time()
     return Decision(
@@ -76,6 +92,34 @@ def test_what_was_cut_off_anywhere_is_finished_once(slurm: Slurm, action: Action
         time.sleep(0.02)
     assert [result.detail for result in written.results if result.outcome not in (Outcome.STARTED, Outcome.DONE)] == []
     assert {job: slurm.wait(job, "COMPLETED")["Restarts"] for job in jobs} == dict.fromkeys(jobs, "1")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("action", list(JOBS))
+def test_a_command_whose_answer_is_lost_neither_stops_the_bridge_nor_doubles_the_act(
+    slurm: Slurm, action: Action
+) -> None:
+    script, state, _ = JOBS[action]
+    silent = True
+    for answers in range(100):
+        job = slurm.submit(script, "--output=/dev/null")
+        slurm.wait(job, state)
+        written, commands = Written(), Silent(slurm, answers)
+        bridge = Bridge(SlurmActuator(SlurmClient(commands), SlurmSettings(settle=0.2, rest=1)), SETTINGS, written)
+        written(decision := decided(action, job))
+        bridge.accept(decision)
+        deadline = time.monotonic() + 60
+        while bridge.open_decisions:
+            assert time.monotonic() < deadline, (answers, written.results)
+            bridge.advance()
+            time.sleep(0.02)
+        assert written.outcomes == [Outcome.STARTED, Outcome.DONE], (answers, written.results)
+        assert slurm.wait(job, "COMPLETED", seconds=60)["Restarts"] == "1"
+        silent = commands.answers < 0
+        if not silent:
+            break
+    assert not silent
 
 
 @pytest.mark.parametrize("action", [Action.HOLD, Action.RELEASE])
