@@ -55,7 +55,9 @@ def fit_on(train: Dataset, validation: Dataset | None = None, **parameters: Any)
 
 def apply(booster: lightgbm.Booster, x: Inputs) -> Vector:
     """Return the predictions, shape (rows,)."""
-    threads = PARAMETERS["num_threads"]  # a model that was loaded knows no such parameter, and one row is no work for two
+    threads = PARAMETERS[
+        "num_threads"
+    ]  # a model that was loaded knows no such parameter, and one row is no work for two
     return np.asarray(booster.predict(x, num_threads=threads), dtype=np.float64)
 
 
