@@ -27,9 +27,10 @@ _TAIL = re.compile(r"(?:^|\s)(?:at|for|of|in|after|on|from|the)\s+(?=[A-Za-z_])"
 _GLUE = re.compile(r"^[\s\"')\]}]*+(?:is|->|[:=,-]|was)?+\s*+[\"'(\[]?+\s*+$")
 _UNIT_AFTER = re.compile(
     r"^[\s\"'\[(]{0,3}(毫?秒|分钟?|小时|[A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?"
-    r"|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*[:=]|[\w/])"
+    r"|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*(?:[:=]|->|is\s*$)|[\w/])"
 )
-_RATE_AFTER = re.compile(r"^\s{0,2}([A-Za-z]+/[A-Za-z]+)\s+:")
+"""What a sign, or `is`, follows is no unit but the name of the next number: `loss->0.31\timgs_per_sec->1691.7`."""
+_RATE_AFTER = re.compile(r"^\s{0,2}([A-Za-z]+/[A-Za-z]+)\s+:(?!\s*$)")
 _NAME_OF_NEXT = re.compile(r"^\s{2,}\S+\s$")
 """The name of the next number, set apart from this one: `sec/tick 57.7   sec/kimg 9.2`."""
 A_SECOND = re.compile(r"\s?/s(?:ec)?(?![A-Za-z/])")

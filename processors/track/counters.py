@@ -11,6 +11,8 @@ from .reports import BAR, Report, inside_a_step
 
 _FEW = 4
 """One report in so many must count to an end before that is taken for the end of the training loop."""
+_STILL = 6
+"""Lines with a loss of their own that name one step: more than the parts of a step."""
 
 
 def tagged(window: Sequence[Report]) -> Sequence[Report]:
@@ -84,6 +86,21 @@ def moving(window: Sequence[Report]) -> Sequence[Report]:
     if not still:
         return window
     return [msgspec.structs.replace(report, step=None) if report.step_name in still else report for report in window]
+
+
+def stepping(window: Sequence[Report]) -> Sequence[Report]:
+    """Return `window` without counters that stand still while the loss moves on from line to line: of epochs, or of one that is over."""
+    still = {(report.shape, report.step_name) for report in window if report.restated >= _STILL}
+    if not still:
+        return window
+    return [
+        msgspec.structs.replace(
+            report, step=None, total=None, epoch=float(report.step or 0) if report.epoch is None else report.epoch
+        )
+        if report.step is not None and (report.shape, report.step_name) in still
+        else report
+        for report in window
+    ]
 
 
 def outermost(window: Sequence[Report]) -> Sequence[Report]:

@@ -66,6 +66,7 @@ class Report(msgspec.Struct, array_like=True, gc=False):
         left: Seconds that remain, as the log expects.
         epoch_name: Name of the epoch's counter.
         epoch_total: Its end, `N` in `epoch k/N`.
+        restated: Further lines of its first line's shape that named the same step with another loss.
     """
 
     line: int
@@ -95,6 +96,7 @@ class Report(msgspec.Struct, array_like=True, gc=False):
     left: float | None = None
     epoch_name: str = ""
     epoch_total: int | None = None
+    restated: int = 0
 
     @property
     def has_loss(self) -> bool:
@@ -301,6 +303,7 @@ def _join_fields(report: Report, line: Report) -> None:
     if line.times and line.rates and not report.times:
         report.rates = {}  # the speed that stands beside the step time belongs to it
     again = line.shape == report.shape
+    report.restated += again and line.has_loss and line.loss != report.loss
     if "timestep" in line.step_name and line.step_name != report.step_name:
         report.step, report.step_name = line.step, line.step_name  # what the speed beside it counts
     for name in _MERGED:

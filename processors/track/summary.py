@@ -12,7 +12,7 @@ from processors.grammar.prefix import strip_prefix
 from processors.grammar.units import SAMPLES, UNNAMED
 from processors.read.robust import robust_median
 
-from .counters import main_shape, moving, of_epochs, one_loop, outermost, past, swapped, tagged
+from .counters import main_shape, moving, of_epochs, one_loop, outermost, past, stepping, swapped, tagged
 from .pace import ObservedStepTime, clocked, paces, pairs
 from .reports import BAR, Report
 from .step_time_candidate import StepTimeCandidate, reference
@@ -68,7 +68,7 @@ def _plain(text: str) -> bool:
 
 def summarise(window: Sequence[Report]) -> Summary:
     """Return what the reports of one run, oldest first, say together. `window` is not empty."""
-    window = one_loop(past(of_epochs(moving(outermost(swapped(tagged(window)))))))
+    window = one_loop(past(of_epochs(stepping(moving(outermost(swapped(tagged(window))))))))
     shape = main_shape(window)
     main = [report for report in window if report.shape == shape]
     alike = _alike(window, main)

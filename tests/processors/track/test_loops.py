@@ -57,6 +57,12 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f'LOG {{"elapsed": {2.5 * i:.2f}, "step": [1, {10 * i}], "data": {{"loss": {loss(i):.4f}}}}}'),
         {"step": 400, "loss": 2.2},
     ),
+    "a bar of one epoch that counts inside": (
+        lines(
+            lambda i: f"100%|##########| 1/1 [{2 * i // 60:02}:{2 * i % 60:02}<00:00, loss={loss(i):.4f}, 0.5 steps/s]"
+        ),
+        {"step": None, "epoch": 1.0, "step_time_s": 2.0, "loss": 2.2},
+    ),
     "an evaluation under the same bar": (
         [
             f"\rEpoch {e}/9 : |####------| 50.00% [{k}/{n} 00:{k * 3 // 10:02d}<00:09]"

@@ -16,6 +16,18 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ],
         {"step": 100, "step_time_s": 3.0},
     ),
+    "the name of a rate behind a loss, after an arrow": (
+        lines(lambda i: f"it->{10 * i}\tloss->{loss(i):.4f}\timgs_per_sec->1600.0 samples/sec\tlr->0.001"),
+        {"step": 400, "throughput": 1600.0, "throughput_unit": "samples/s", "loss": 2.2},
+    ),
+    "the name of a rate behind a loss, after a verb": (
+        lines(lambda i: f"step is {10 * i} loss is {loss(i):.4f} tokens_per_s is 103513.9 tokens/s lr is 0.001"),
+        {"step": 400, "throughput": 103513.9, "throughput_unit": "tokens/s", "loss": 2.2},
+    ),
+    "the name of a rate with its group behind a loss": (
+        lines(lambda i: f"step : {10 * i} train/loss : {loss(i):.4f} train/tps : 103513.9 train/lr : 0.001"),
+        {"step": 400, "throughput": 103513.9, "throughput_unit": "tokens/s", "loss": 2.2},
+    ),
     "a unit before a line, and a number without a name behind": (
         lines(lambda i: f"node1:{i % 2} | step {i}/40 | loss {loss(i):.4f} | 605.{i % 3} ms/step | 0.53 MFU"),
         {"step": 40, "step_time_s": 0.606},
