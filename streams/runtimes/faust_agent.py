@@ -117,11 +117,11 @@ class FaustAgent:
         """Process a batch and write what follows."""
         await self._let_go()
         await self._restore({message.position.partition for message in messages} - self._engine.partitions)
+        for partition in list(self._untried):
+            await self._try(partition, [each for each in messages if each.position.partition == partition])
         await self._process(messages)
 
     async def _process(self, messages: Sequence[Message]) -> None:
-        for partition in list(self._untried):
-            await self._try(partition, [each for each in messages if each.position.partition == partition])
         planned = self._writer.write(self._engine.plan(messages))
         results, _ = await asyncio.gather(asyncio.to_thread(self._engine.handle, messages), planned)
         await self._write(results)
@@ -182,11 +182,21 @@ class FaustAgent:
                 await asyncio.to_thread(engine.replay, messages)
             if restored.suspect:
                 self._untried[partition] = restored
-            for run in restored.planned:
-                async for messages in read_messages(self._connection, run[0], partition, *run[1:]):
-                    await self._process(messages)
+            await self._follow(partition, restored)
             log.info("state_restored", topic=engine.processor.state_topic, partition=partition, states=restored.states,
                      replayed=sum(end - begin for begin, end in restored.replay.values()))  # fmt: skip
+
+    async def _follow(self, partition: int, restored: Restored) -> None:
+        """Handle again what was not committed, in the order in which the worker before took it."""
+        planned = [
+            messages
+            for topic, begin, end in restored.planned
+            async for messages in read_messages(self._connection, topic, partition, begin, end)
+        ]
+        if partition in self._untried:
+            await self._try(partition, [message for messages in planned for message in messages])
+        for messages in planned:
+            await self._process(messages)
 
     async def _input(self, partition: int, restored: Restored) -> Any:
         for topic, (begin, end) in restored.replay.items():
@@ -195,10 +205,11 @@ class FaustAgent:
 
     async def _try(self, partition: int, messages: Sequence[Message]) -> None:
         """Set aside those of `messages` at which a process dies."""
-        restored = self._untried[partition]
-        waiting = [each for each in messages if each.position.offset < restored.suspect.get(each.position.topic, 0)]
-        if not waiting and messages:  # the suspects come first
+        restored, handled = self._untried[partition], self._engine.handled(partition)
+        suspects = [each for each in messages if each.position.offset < restored.suspect.get(each.position.topic, 0)]
+        if not suspects and messages:  # the suspects come first
             del self._untried[partition]
+        waiting = [each for each in suspects if each.position.offset >= handled.get(each.position.topic, 0)]
         if self._make is None or not waiting:
             return
         topic = self._engine.processor.state_topic
