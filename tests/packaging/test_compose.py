@@ -12,6 +12,7 @@ import yaml
 
 from schedmate.cli import COMMANDS
 from schedmate.settings import Settings, load
+from streams.settings import STATE
 
 from .conftest import ROOT, resolve
 
@@ -142,11 +143,13 @@ def test_the_advisor_keeps_its_history_and_models_on_its_volume(
 ) -> None:
     advisor = stack["services"]["advisor"]
     settings = settings_of(advisor, secrets, monkeypatch).advisor
+    image = (ROOT / "Dockerfile").read_text()
+    assert "XDG_STATE_HOME=/var/lib " in image  # so `STATE` is /var/lib/schedmate there
     for place in (settings.history, settings.models):
-        assert place.is_relative_to("/var/lib/schedmate")
+        assert place.is_relative_to(STATE)
     assert "/var/lib/schedmate" in str(advisor["volumes"])
     assert "/var/lib/schedmate" not in str(advisor["tmpfs"])
-    assert "advise" in (ROOT / "Dockerfile").read_text()
+    assert "advise" in image
 
 
 def test_no_password_stands_in_the_file(stack: Stack, secrets: Path) -> None:
