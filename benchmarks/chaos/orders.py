@@ -15,8 +15,8 @@ from processors.state import JobState
 from records import Position, Record
 from streams.transport import outgoing
 
-MOST_STEPS = 20_000
-"""Records that are processed in search of an order, after which there is none."""
+STEPS = (200, 2000, 20_000)
+"""Records that are processed in search of an order, from either end in turn: most orders are found soon, and after the last there is none."""
 
 _encode, _decoder = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(JobState)
 
@@ -38,13 +38,13 @@ class OrderSearch:
     def found(self, job: str) -> bool:
         """Return whether some order leads to exactly what was made of `job`."""
         topics = range(len(self._topics))
-        return any(self._search(job, prefer) for prefer in (topics, topics[::-1]))
+        return any(self._search(job, prefer, most) for most in STEPS for prefer in (topics, topics[::-1]))
 
-    def _search(self, job: str, prefer: Sequence[int]) -> bool:
+    def _search(self, job: str, prefer: Sequence[int], most: int) -> bool:
         """Search from a fresh state, trying the next record of the first topic of `prefer` first."""
         pending = [(_encode(self._processor.fresh(job)), tuple(0 for _ in self._topics), frozenset[str](), 0)]
         reached, steps = set(pending), 0
-        while pending and steps < MOST_STEPS:
+        while pending and steps < most:
             state, at, made, tried = pending.pop()
             ahead = [index for index in prefer if at[index] < len(self._topics[index])]
             if not ahead and made == self._wanted.keys():
