@@ -16,7 +16,7 @@ from records import Position, Record
 from streams.transport import outgoing
 
 STEPS = (200, 2000, 20_000)
-"""Records that are processed in search of an order, from either end in turn: most orders are found soon, and after the last there is none."""
+"""Records that are processed in search of an order, from either end in turn: most are found soon, and after the last there is none."""
 
 _encode, _decoder = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(JobState)
 
