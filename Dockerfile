@@ -39,7 +39,7 @@ RUN groupadd --system --gid 10001 schedmate \
     && useradd --system --uid 10001 --gid 10001 --home-dir /var/lib/schedmate --create-home schedmate \
     && install --directory --owner=schedmate --group=schedmate /models   # a volume for what an embedder downloads
 # LightGBM (the extra `advise`) needs OpenMP's library, which the slim image lacks.
-RUN ldconfig -p | grep --quiet libgomp.so.1 \
+RUN python -c 'import ctypes; ctypes.CDLL("libgomp.so.1")' 2>/dev/null \
     || (apt-get update && apt-get install --yes --no-install-recommends libgomp1 && rm -rf /var/lib/apt/lists/*)
 COPY --from=installed /opt/schedmate /opt/schedmate
 
