@@ -207,8 +207,7 @@ class Engine(Generic[State]):
         by_partition: dict[int, list[Position]] = {}
         for message in messages:
             by_partition.setdefault(message.position.partition, []).append(message.position)
-        now = self._steady()
-        return [self._states(partition).take(places, now) for partition, places in by_partition.items()]
+        return [self._states(partition).take(places) for partition, places in by_partition.items()]
 
     def handle(self, messages: Sequence[Message]) -> Results:
         """Process `messages`, in order within each partition, and return what is to be written.

@@ -97,9 +97,9 @@ class States(Generic[State]):
         stale, self._stale = self._stale, {}
         return [Outgoing(self._processor.state_topic, key.encode(), None, self._partition) for key in stale]
 
-    def take(self, places: Sequence[Position], now: float) -> Outgoing:
+    def take(self, places: Sequence[Position]) -> Outgoing:
         """Note that the messages at `places` are taken next; return the marker that says so."""
-        self.order.take(places, now)
+        self.order.take(places)
         after = self.handled | {place.topic: place.offset + 1 for place in places}
         self.marker.order = [*self.order.runs, *beyond(self.planned, after)]
         return self.stored_marker()

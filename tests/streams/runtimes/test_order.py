@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from processors.job import JobProcessor
 from records import Position
 from streams.runtimes.engine import Engine
-from streams.runtimes.order import KEPT_S, MOST, Order, beyond
+from streams.runtimes.order import MOST, Order, beyond
 from streams.transport import Message, Outgoing, outgoing
 from tests.streams.runtimes.workers import chunk, endings
 
@@ -18,17 +18,14 @@ def test_runs_give_the_order_back(topics: list[str]) -> None:
     places = [Position(topic, 0, topics[:at].count(topic)) for at, topic in enumerate(topics)]
     order = Order()
     for place in places:
-        order.take([place], 0.0)
+        order.take([place])
     assert [Position(topic, 0, at) for topic, first, end in order.runs for at in range(first, end)] == places
 
 
-def test_what_is_old_or_too_much_is_let_go() -> None:
+def test_the_oldest_of_too_much_is_let_go() -> None:
     order = Order()
-    order.take([Position(LOGS, 0, 0)], 0.0)
-    order.take([Position(EVENTS, 0, 0)], KEPT_S + 1)
-    assert order.runs == [(EVENTS, 0, 1)]
-    order.take([Position(LOGS, 0, 2 * number) for number in range(2 * MOST)], KEPT_S + 1)
-    assert len(order.runs) == MOST
+    order.take([Position(LOGS, 0, 2 * number) for number in range(2 * MOST)])
+    assert order.runs == [(LOGS, 2 * number, 2 * number + 1) for number in range(MOST, 2 * MOST)]
 
 
 def test_what_is_committed_is_not_taken_again() -> None:
