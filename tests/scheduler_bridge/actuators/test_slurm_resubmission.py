@@ -56,8 +56,10 @@ class Stand:
 
     def keep(self, job: str, state: str) -> None:
         self.slurm.wait(job, state)
-        self.keeper.look(self.client.jobs())
-        assert self.kept.get(job)
+        deadline = time.monotonic() + 30
+        while not self.kept.get(job):  # a look that Slurm does not answer in time is repeated, as the watcher does
+            assert time.monotonic() < deadline
+            self.keeper.look(self.client.jobs())
 
     def forget(self, job: str) -> None:
         """Wait until Slurm has forgotten a job. It looks for old jobs every half minute."""
