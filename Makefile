@@ -17,7 +17,7 @@ help:  ## list the targets
 $(VENV)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "SchedMate needs Python 3.11 or newer; this is %s. Say which to use: make PYTHON=python3.12" % sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[worker,sink,bridge,embedded]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[worker,sink,bridge,embedded,advise,simulate,web]"
 	@touch $@
 
 $(VENV)/.developing: $(VENV)/.installed
@@ -33,7 +33,7 @@ demo: $(VENV)/.installed  ## live jobs, verdicts and decisions in one process, n
 pyz: $(VENV)/.installed  ## dist/schedmate-pipe.pyz: the pipe as one file for any Python 3.8 or newer
 	$(BIN)/python -m streams.producers.build_pyz dist/schedmate-pipe.pyz
 
-check: $(VENV)/.developing  ## lint, types and the quick tests: no server, some five minutes on two cores
+check: $(VENV)/.developing  ## lint, types and the quick tests: no server, some four minutes on two cores
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -45,8 +45,8 @@ test: $(VENV)/.developing  ## lint, types and all tests, on real servers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	@failed=; \
-	$(QUICK) || failed=yes; \
-	$(BIN)/python -m pytest -m "$(SLOW)" || failed=yes; \
+	$(QUICK) --hypothesis-profile thorough || failed=yes; \
+	$(BIN)/python -m pytest --hypothesis-profile thorough --numprocesses 2 --dist loadfile -m "$(SLOW)" || failed=yes; \
 	[ -z "$$failed" ] || { echo "Flaky, or broken: what failed runs once more, alone."; \
 	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures none -v; }
 

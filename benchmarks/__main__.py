@@ -31,39 +31,37 @@ LONG = {"memory"}
 
 
 def main() -> None:
-    """Measure what the command line names, or all that is not long."""
-    known = [*ALONE, *ON_SERVERS]
+    """Measure what the command line names, or all that is not long; print each as it is done."""
+    known = {name: about for name, (_, about) in ALONE.items()} | ON_SERVERS
     chosen = sys.argv[1:] or [name for name in known if name not in LONG]
     if unknown := set(chosen) - set(known):
         sys.exit(f"expected some of {', '.join(known)}; got {', '.join(sorted(unknown))}")
-    console, table = Console(), Table("what", "figure", box=None, pad_edge=False)
-    rows: list[tuple[str, str]] = []
-    for name, (measure, about) in ALONE.items():
-        if name in chosen:
-            with console.status(about):
-                rows += measure()
-    if set(ON_SERVERS) & set(chosen):
-        rows += _on_servers(console, chosen)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+    console, failed = Console(), []
+    for name in (name for name in known if name in chosen):
+        try:
+            with console.status(known[name]):
+                rows = ALONE[name][0]() if name in ALONE else _on_servers(name)
+        except Exception:  # noqa: BLE001  # what one could not measure, the others may
+            console.print_exception()
+            failed.append(name)
+        else:
+            table = Table("what", "figure", title=known[name], title_justify="left", box=None, pad_edge=False)
+            for row in rows:
+                table.add_row(*row)
+            console.print(table)
+    if failed:
+        sys.exit(f"not measured: {', '.join(failed)}")
 
 
-def _on_servers(console: Console, chosen: list[str]) -> list[tuple[str, str]]:
-    """Measure each on a broker of its own: what one wrote is no input of the next."""
-    rows: list[tuple[str, str]] = []
-    with tempfile.TemporaryDirectory(prefix="bench-") as directory:
-        for name in (name for name in ON_SERVERS if name in chosen):
-            scratch = Path(directory) / name
-            scratch.mkdir()
-            with console.status(ON_SERVERS[name]), clickhouse_server(scratch) as clickhouse:
-                kafka = start_kafka(scratch)
-                try:
-                    kafka.create_topics()
-                    rows += _measure(name, kafka, clickhouse, scratch)
-                finally:
-                    kafka.kill()
-    return rows
+def _on_servers(name: str) -> list[tuple[str, str]]:
+    """Measure on a broker of its own: what one wrote is no input of the next."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as directory, clickhouse_server(Path(directory)) as clickhouse:
+        kafka = start_kafka(Path(directory))
+        try:
+            kafka.create_topics()
+            return _measure(name, kafka, clickhouse, Path(directory))
+        finally:
+            kafka.kill()
 
 
 def _measure(name: str, kafka: Kafka, clickhouse: ClickHouseServer, scratch: Path) -> list[tuple[str, str]]:

@@ -35,19 +35,21 @@ def measure() -> list[tuple[str, str]]:
     )
     alike = VectorIndex()
     for number in range(MOST):
-        alike.add(embed_command(_job(number)))
-    times_alike, used_alike = _searched(alike, [embed_command(_job(MOST + number)) for number in range(SEARCHES)])
+        alike.add(embed_command(job_like_many(number)))
+    times_alike, used_alike = _searched(
+        alike, [embed_command(job_like_many(MOST + number)) for number in range(SEARCHES)]
+    )
     history = MemoryHistory()
     for past in _past(HELD):
         history.add(past)
     estimator, began = PastEstimator(history), time.perf_counter()
     for number in range(SEARCHES):
-        estimator.estimate(_job(HELD + number))
+        estimator.estimate(job_like_many(HELD + number))
     return [
-        (f"search among {MOST:,} past jobs of which none is alike", _spread(times, "ms")),
-        ("the same, in processor time", _spread(used, "ms")),
-        (f"search among {MOST:,} past jobs that are much alike", _spread(times_alike, "ms")),
-        ("the same, in processor time", _spread(used_alike, "ms")),
+        (f"search among {MOST:,} past jobs of which none is alike", spread(times, "ms")),
+        ("the same, in processor time", spread(used, "ms")),
+        (f"search among {MOST:,} past jobs that are much alike", spread(times_alike, "ms")),
+        ("the same, in processor time", spread(used_alike, "ms")),
         (
             f"estimates a second, one core, {HELD:,} past jobs, none the same",
             f"{SEARCHES / (time.perf_counter() - began):,.0f}",
@@ -81,17 +83,18 @@ def on_kafka(kafka: Kafka, scratch: Path) -> list[tuple[str, str]]:
             for number in range(SUBMISSIONS):
                 time.sleep(max(0.0, began + number / RATE - time.monotonic()))
                 _submit(producer, [f"{number}"])
+            producer.flush(30)
             producer.close()
             waited(lambda: len(list(read_back(kafka.connection, ["estimates"]))) > SUBMISSIONS, 60)
     submitted = {message.key: message.time for message in read_back(kafka.connection, ["job-events"])}
     answered = {message.key: message.time for message in read_back(kafka.connection, ["estimates"])}
     waits = [answered[key] - submitted[key] for key in answered if key != b"warm"]
-    return [(f"submitted → estimate on the topic, {RATE} submissions/s, {HELD:,} past jobs", _spread(waits, "s"))]
+    return [(f"submitted → estimate on the topic, {RATE} submissions/s, {HELD:,} past jobs", spread(waits, "s"))]
 
 
 def _submit(producer: KafkaProducer, jobs: Sequence[str]) -> None:
     for job in jobs:
-        about = _job(zlib.crc32(job.encode()) % HELD)
+        about = job_like_many(zlib.crc32(job.encode()) % HELD)
         event = JobEvent(
             id=f"submitted/{job}",
             job=job,
@@ -104,7 +107,8 @@ def _submit(producer: KafkaProducer, jobs: Sequence[str]) -> None:
         producer.send(outgoing(event))
 
 
-def _job(number: int) -> SubmittedJob:
+def job_like_many(number: int) -> SubmittedJob:
+    """Return a job whose command has many like it."""
     return SubmittedJob(
         job=f"{number}",
         command=f"python train_{number % 97}.py --data set{number % 53} --arch net{number % 31} --lr 0.{number}",
@@ -114,11 +118,13 @@ def _job(number: int) -> SubmittedJob:
 
 def _past(count: int) -> list[PastJob]:
     return [
-        PastJob(about=_job(number), ended=float(number), duration_s=60.0 + number % 5000) for number in range(count)
+        PastJob(about=job_like_many(number), ended=float(number), duration_s=60.0 + number % 5000)
+        for number in range(count)
     ]
 
 
-def _spread(seconds: Sequence[float], unit: str) -> str:
+def spread(seconds: Sequence[float], unit: str) -> str:
+    """Return the median and the 99th percentile, in `unit` (`ms` or `s`)."""
     scale = 1000 if unit == "ms" else 1
     p99 = sorted(seconds)[int(0.99 * (len(seconds) - 1))]
     return f"p50 {scale * statistics.median(seconds):.3g} {unit}, p99 {scale * p99:.3g} {unit}"

@@ -36,7 +36,7 @@ def measure(kafka: Kafka, scratch: Path, rounds: int = ROUNDS) -> list[tuple[str
             "SCHEDMATE_BRIDGE__ACTIONS_PER_HOUR": "10000",
             "SCHEDMATE_BRIDGE__USER_SHARE": "1",
         }
-        producer = KafkaProducer(kafka.connection, "lz4")
+        producer = KafkaProducer(kafka.connection)
         try:
             with command(scratch, environment, "bridge"):
                 found = [_round(kafka, slurm, producer, number) for number in range(rounds + 1)][1:]

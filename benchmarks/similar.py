@@ -1,12 +1,14 @@
-"""How right the jobs alike are, by metadata record and by command line: `python -m benchmarks.similar [JOBS.JSONL]`.
+"""How right the jobs alike are, by metadata record and by command line: `python -m benchmarks.similar [--model DIR] [JOBS.JSONL]`.
+
+With `--model` records are also embedded by a sentence embedder (ONNX).
 
 Each labelled job is looked for among all others. A neighbour is right where both have the same task, and the same model or training data,
 by their labels. Records are what the extractor reads, not the labels. Trees fall into two halves by their names; what was chosen (which
 fields, which weights) was chosen on the first.
 """
 
+import argparse
 import json
-import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -20,8 +22,9 @@ from rich.table import Table
 from processors.advise.metadata import Job, extract
 from processors.advise.metadata.registry import plain
 from processors.advise.past import SubmittedJob
-from processors.advise.past.embedding import Vector, embed_command, embed_workload
+from processors.advise.past.embedding import DIMENSIONS, Embed, Vector, by_model, embed_command, embed_workload
 from processors.advise.past.estimator import THRESHOLD, TOP
+from processors.classify.onnx import OnnxEmbedder
 from tests.processors.advise.metadata.trees import grown, tree_files
 
 OWN = Path(__file__).parents[1] / "tests" / "processors" / "advise" / "metadata" / "workloads"
@@ -60,6 +63,12 @@ def of_record(job: SubmittedJob) -> Vector:
     return embed_workload(job.workload)
 
 
+def or_zeros(embed: Embed, dimensions: int) -> Callable[[SubmittedJob], Vector]:
+    """Return the same, with zeros where too little is known of a job."""
+    nothing = np.zeros(dimensions, np.float32)
+    return lambda job: nothing if (vector := embed(job)) is None else vector
+
+
 def measure(jobs: Sequence[Labelled], embed: Callable[[SubmittedJob], Vector], *, first_half: bool) -> list[str]:
     """Return jobs, those that have a job alike, neighbours in the top 3, the share of them that are right, and those of other trees."""
     vectors = np.array([embed(job.about) for job in jobs])
@@ -77,18 +86,27 @@ def measure(jobs: Sequence[Labelled], embed: Callable[[SubmittedJob], Vector], *
 
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.similar", description=__doc__)
+    parser.add_argument("--model", type=Path, help="directory of an ONNX model and its tokenizer")
+    parser.add_argument("labels", type=Path, nargs="*", help="more labelled jobs, beside their trees")
+    wanted = parser.parse_args()
+    ways: dict[str, Callable[[SubmittedJob], Vector]] = {"metadata record": of_record, "command line": embed_command}
+    if wanted.model:
+        embedder = OnnxEmbedder(wanted.model)
+        dimensions = embedder.embed(["x"]).shape[1] + DIMENSIONS
+        ways["metadata record, by the model"] = or_zeros(by_model(embedder.embed), dimensions)
     with tempfile.TemporaryDirectory() as scratch:
         jobs = []
         for number, line in enumerate((OWN / "jobs.jsonl").read_text(encoding="utf-8").splitlines()):
             label = json.loads(line)
             text = (OWN / f"{label['tree']}.txt").read_text(encoding="utf-8")
             jobs.append(Labelled(label, grown(Path(scratch) / str(number) / label["tree"], tree_files(text))))
-        for file in sys.argv[1:]:
-            for line in Path(file).read_text(encoding="utf-8").splitlines():
+        for file in wanted.labels:
+            for line in file.read_text(encoding="utf-8").splitlines():
                 label = json.loads(line)
-                jobs.append(Labelled(label, Path(file).parent / label["tree"]))
+                jobs.append(Labelled(label, file.parent / label["tree"]))
     table = Table("text", "half", "jobs", "with one alike", "neighbours right", "of other trees", box=None)
-    for name, embed in (("metadata record", of_record), ("command line", embed_command)):
+    for name, embed in ways.items():
         for half in (True, False):
             table.add_row(name, "first" if half else "second", *measure(jobs, embed, first_half=half))
     Console().print(table)

@@ -11,7 +11,8 @@ from benchmarks.memory import resident_mb
 from processors.job import JobProcessor
 from processors.state import JobState
 from records import LogChunk, Position, encode
-from streams.runtimes.engine import Engine, Results
+from streams.runtimes.engine import Engine
+from streams.runtimes.results import Results
 from streams.transport import Message
 
 RANKS = (1, 512, 10_000)

@@ -29,6 +29,7 @@ grant() {
     grant worker ${WORKER:-User:schedmate-worker}
     grant model-worker ${MODEL_WORKER:-User:schedmate-model-worker}
     grant advisor ${ADVISOR:-User:schedmate-advisor}
+    grant starts ${STARTS:-User:schedmate-starts}
     grant spot ${SPOT:-User:schedmate-spot}
     grant sink ${SINK:-User:schedmate-sink}
     grant bridge ${BRIDGE:-User:schedmate-bridge}

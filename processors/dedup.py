@@ -51,7 +51,7 @@ def deduplicate(chunk: Lines, state: Numbering) -> NewLines:
     if not count:  # says that the stream is silent
         return NewLines([], [], [], 0)
     first = chunk.first_piece or state.next_piece
-    numbers = _numbers(chunk, chunk.first_line or state.next_line)
+    numbers = line_numbers(chunk, chunk.first_line or state.next_line)
     times = _times(chunk)
     last = first + count - 1
     if first >= state.next_piece:
@@ -71,6 +71,18 @@ def deduplicate(chunk: Lines, state: Numbering) -> NewLines:
     return NewLines(chunk.lines[keep], numbers[keep], times[keep], count - len(chunk.lines[keep]))
 
 
+def line_numbers(chunk: Lines, line: int) -> Sequence[int]:
+    """Return the line number of each piece of `chunk`, of which the first stands on line `line`."""
+    lines = chunk.lines
+    if not chunk.cut and not _redrawn(lines):
+        return range(line, line + len(lines))
+    numbers = []
+    for index in range(len(lines)):
+        numbers.append(line)
+        line += not _continues(chunk, index)
+    return numbers
+
+
 def _gap(state: Numbering, first: int, last: int) -> tuple[int, int] | None:
     """Take the part of a remembered gap that the pieces `first` to `last` fill."""
     for index, (low, high) in enumerate(state.gaps):
@@ -84,17 +96,6 @@ def _gap(state: Numbering, first: int, last: int) -> tuple[int, int] | None:
 
 def _continues(chunk: Lines, index: int) -> bool:
     return chunk.lines[index].endswith("\r") or index in chunk.cut
-
-
-def _numbers(chunk: Lines, line: int) -> Sequence[int]:
-    lines = chunk.lines
-    if not chunk.cut and not _redrawn(lines):
-        return range(line, line + len(lines))
-    numbers = []
-    for index in range(len(lines)):
-        numbers.append(line)
-        line += not _continues(chunk, index)
-    return numbers
 
 
 def _redrawn(lines: Sequence[str]) -> bool:

@@ -212,9 +212,11 @@ def _round(times: int) -> bool:
 
 
 def _concerns(one: NodeFinding, memory: KnownPlacement) -> bool:
+    if not memory.holds(one.time):
+        return False
     # A node's log knows a job by its number alone, without its cluster; the node is in one.
-    names = {memory.placement.job, memory.placement.job.rpartition("/")[2]}
-    return (not one.jobs or not names.isdisjoint(one.jobs)) and memory.holds(one.time)
+    job = memory.placement.job
+    return not one.jobs or job in one.jobs or job.rpartition("/")[2] in one.jobs
 
 
 def _concerned(one: NodeFinding, state: NodeState) -> list[Placement]:

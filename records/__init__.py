@@ -25,6 +25,7 @@ from .operator_command import Command, OperatorCommand
 from .placement import Placement
 from .quota import BeyondQuota, OrganisationDemand, Quota
 from .slowdown import Slowdown
+from .start_estimate import StartEstimate
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
 from .user_error import UserError
 from .workload import Workload
@@ -88,6 +89,7 @@ __all__ = [
     "Sample",
     "Severity",
     "Slowdown",
+    "StartEstimate",
     "Topic",
     "UserError",
     "Workload",

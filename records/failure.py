@@ -86,6 +86,9 @@ class Failure(Record, frozen=True, kw_only=True):
         final: True once the attempt has ended; false while the job may still go on.
         exit_code: Exit code of the attempt, where known.
         signal: Signal that ended it, where known.
+        step: Training step that the attempt had reached, as far as its log was read when this was said; null where not known, and where
+            the counter fell back within the attempt.
+        epoch: The epoch beside that step.
         evidence: Lines that the verdict rests on, the root first.
     """
 
@@ -110,15 +113,19 @@ class Failure(Record, frozen=True, kw_only=True):
     final: bool = False
     exit_code: int | None = None
     signal: int | None = None
+    step: int | None = None
+    epoch: float | None = None
     evidence: list[Evidence] = []
 
 
 def identified(failure: Failure) -> Failure:
     """Return `failure` under the id that follows from what it says: from all but its place among the revisions.
 
-    The id names the root line's place, or the cause where no line tells it.
+    How far the training had come is left out, too: it depends on what of the log was read by then. The id names the root line's place, or
+    the cause where no line tells it.
     """
     said = msgspec.to_builtins(msgspec.structs.replace(failure, id="", revision=0))
+    del said["step"], said["epoch"]
     digest = hashlib.blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()
     root = failure.root
     about = f"{root.topic}/{root.partition}/{root.offset}/{root.line}" if root else failure.signature or "none"

@@ -6,8 +6,10 @@ from .base import Evidence, Record
 class Slowdown(Record, frozen=True, kw_only=True):
     """A job runs slower since another was packed beside it (SchedMate §4.1). Key: the slowed job.
 
+    Written once more, with `recovered` and an id that ends with `/recovered`, where the packing ended and the job was measured since.
+
     Attributes:
-        id: Follows from the position of the packing event: one record a packing.
+        id: Follows from the position of the packing event.
         job: The job that was there first and is slowed.
         attempt: Its restart count.
         packed_job: The job that came beside it.
@@ -17,6 +19,8 @@ class Slowdown(Record, frozen=True, kw_only=True):
         after_s: Median seconds per step after warm-up.
         ratio: Throughput after over throughput before, `before_s / after_s`.
         threshold: The ratio below which this record is made.
+        confidence: How sure it is that the ratio is below the threshold, by a rank test; 0.95 at least. Null in records of before.
+        recovered: Throughput after the packing's end over throughput before it; null until that was measured.
         steps_after: Steps that the job made between the packing and the measurement.
         evidence: A report before and a report after.
     """
@@ -31,5 +35,7 @@ class Slowdown(Record, frozen=True, kw_only=True):
     after_s: float
     ratio: float
     threshold: float
+    confidence: float | None = None
+    recovered: float | None = None
     steps_after: int
     evidence: list[Evidence] = []

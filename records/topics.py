@@ -23,6 +23,7 @@ from .operator_command import OperatorCommand
 from .placement import Placement
 from .quota import Quota
 from .slowdown import Slowdown
+from .start_estimate import StartEstimate
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ TOPICS: tuple[Topic, ...] = (
     ),
     Topic("checkpoints", Checkpoint, "job", "Checkpoints that jobs save: begun, durable, failed."),
     Topic("estimates", Estimate, "job", "What jobs will probably take."),
+    Topic("start-estimates", StartEstimate, "job", "When jobs that wait will probably start."),
     Topic("quotas", Quota, "cluster", "How many GPUs spot jobs may have, and what high-priority jobs will want."),
     Topic("decisions", Decision, "target", "What the scheduler should do."),
     Topic("decision-results", DecisionResult, "target", "What became of each decision."),

@@ -1,7 +1,7 @@
 """What a stored log holds: the processors over one file, without any server."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ import msgspec
 from processors.classified_chunk import CHUNK_LINES
 from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
+from processors.read.column_search import WeighedColumn
+from processors.read.solver import Solution, solve
 from processors.recent_chunks import CHUNKS
 from processors.state import JobState
 from processors.track.learned import METHOD
@@ -62,6 +64,8 @@ class Analysis:
         points: Step time and loss by step, thinned: at most a few hundred.
         templates: Templates of the reports that were read, and how many of each.
         readings: What the printed times may mean, the one that was given first.
+        columns: Numbers of the lines that were weighed for step and loss, the likeliest first; none where names alone told both.
+        solutions: What the events of a structured log count.
         answers: What a language model said of it, where one is asked.
         signs: Of a node's kernel or system log: what it says of the node; null for a job's log.
     """
@@ -79,11 +83,13 @@ class Analysis:
     points: list[Point] = field(default_factory=list)
     templates: Counter[str] = field(default_factory=Counter)
     readings: tuple[StepTimeCandidate, ...] = ()
+    columns: Sequence[WeighedColumn] = ()
+    solutions: Sequence[Solution] = ()
     answers: list[ModelAnswer] = field(default_factory=list)
     signs: list[Sign] | None = None
 
     def contract(self) -> dict[str, Any]:
-        """Return the JSON object that `analyze --json` prints."""
+        """Return the JSON object that `analyze --format json` prints."""
         metric, failure, saved = self.metric, self.failure, self.checkpoint
         return {
             "file": self.file,
@@ -170,6 +176,9 @@ def analyze(
     if result.failure is not None:
         known = {each.name: each.action for each in processor.stage(Diagnosis).handler.signatures}
         result.action = known.get(result.failure.signature, "")
+    tracks = [source.track for source in state.sources()]
+    result.columns = [each for track in tracks for each in processor.reader.tracker.weighed(track)]
+    result.solutions = [found for track in tracks if track.events.events and (found := solve(track.events))]
     if result.metric is not None and result.metric.method == METHOD:
         result.readings = (*_of_model(state), *result.readings)
     return result

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 from processors.activity.stage import ActivityMonitor
 from processors.advise.remaining import Remaining
@@ -106,15 +107,20 @@ def _embedder(settings: ProcessorSettings) -> Embedder | None:
         raise SettingsError(f"processors.embedder = {settings.embedder}: {error}") from error
 
 
-def _loaded(settings: ProcessorSettings) -> Embedder | None:
-    if settings.embedder == "onnx":
+def local_embedder(kind: Literal["onnx", "flag"], model: str) -> Embedder:
+    """Return a sentence embedder in this process. Raises `ImportError`, `OSError` or `ValueError` where it cannot be loaded."""
+    if kind == "onnx":
         from processors.classify.onnx import OnnxEmbedder
 
-        return OnnxEmbedder(Path(settings.embedder_model))
-    if settings.embedder == "flag":
-        from processors.classify.flag import DEFAULT_MODEL, FlagEmbedder
+        return OnnxEmbedder(Path(model))
+    from processors.classify.flag import DEFAULT_MODEL, FlagEmbedder
 
-        return FlagEmbedder(settings.embedder_model or DEFAULT_MODEL)
+    return FlagEmbedder(model or DEFAULT_MODEL)
+
+
+def _loaded(settings: ProcessorSettings) -> Embedder | None:
+    if settings.embedder in ("onnx", "flag"):
+        return local_embedder(settings.embedder, settings.embedder_model)
     if settings.embedder == "http":
         from streams.model_worker.http_server import HttpModelServer
         from streams.model_worker.served_embedder import ServedEmbedder

@@ -20,6 +20,7 @@ from resilience.outage import OutageMetrics
 from schedmate.advisor.metrics import AdvisorMetrics
 from schedmate.notifications.notifier import NotifierMetrics
 from schedmate.services.spot import SpotMetrics
+from schedmate.services.starts import StartsMetrics
 from scheduler_bridge import BridgeMetrics
 from sinks.clickhouse import WriterMetrics
 from sinks.redis import StateMetrics
@@ -56,11 +57,12 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("sink", WriterMetrics),
     ("sink", partial(OutageMetrics, "ClickHouse")),
     ("sink", StateMetrics),
-    ("sink", partial(OutageMetrics, "Redis")),
+    ("sink, starts", partial(OutageMetrics, "Redis")),
     ("bridge", BridgeMetrics),
     ("spot", SpotMetrics),
-    ("spot", partial(OutageMetrics, "Kafka")),
-    ("spot", partial(OutageMetrics, "scheduler")),
+    ("starts", StartsMetrics),
+    ("spot, starts", partial(OutageMetrics, "Kafka")),
+    ("spot, starts", partial(OutageMetrics, "scheduler")),
     ("notify", NotifierMetrics),
     ("advisor", AdvisorMetrics),
     ("collect", CollectorMetrics),

@@ -45,7 +45,7 @@ class Sign:
     times: int = 1
 
     def contract(self) -> dict[str, Any]:
-        """Return it as the JSON of `analyze --json`."""
+        """Return it as the JSON of `analyze --format json`."""
         one = self.first
         return {
             "signature": one.signature,

@@ -1,6 +1,6 @@
 """An analysis for a person: what to say, in words and quoted lines, and how a terminal shows it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rich.console import Group, RenderableType
@@ -248,7 +248,7 @@ def _alarms(alarms: Sequence[Alarm]) -> list[Part]:
 
 
 def _explained(analysis: Analysis) -> list[Part]:
-    """List the readings of the step time that were weighed, with their scores."""
+    """List what was weighed, with scores: readings of the step time, numbers that may be the step or the loss, what events count."""
     rows: list[Part] = []
     for place, reading in enumerate(analysis.readings):
         given = " (given)" if not place and reading.score >= THRESHOLD else ""
@@ -258,4 +258,23 @@ def _explained(analysis: Analysis) -> list[Part]:
         rows.append(Row("" if place else "readings", text))
     metric = analysis.metric
     lacking = "no time beside a step; the rate is printed" if metric and metric.throughput is not None else NO_CLOCK
-    return rows or [Row("readings", f"none: {lacking}")]
+    rows = rows or [Row("readings", f"none: {lacking}")]
+    return [*rows, *_columns(analysis), *_events(analysis)]
+
+
+def _columns(analysis: Analysis) -> Iterator[Part]:
+    """List the numbers that may be the step or the loss."""
+    for place, each in enumerate(analysis.columns):
+        named = f"`{each.name}`" if each.name else "a number without a name"
+        likely = " (likely enough)" if each.likely else ""
+        text = f"{named} may be the {each.role}, now {each.value:g}, log odds {each.score:.1f}{likely}"
+        yield Row("" if place else "columns", text)
+
+
+def _events(analysis: Analysis) -> Iterator[Part]:
+    """Say what the events of a structured log count, what agrees with that, and what came next."""
+    for solution in analysis.solutions:
+        for place, each in enumerate(filter(None, (solution.best, solution.other))):
+            why = f": {'; '.join(each.agreements)}" if each.agreements else ""
+            text = f"`{each.counter}` counts {each.role}s, score {each.score:.2f}{'' if place else ' (given)'}{why}"
+            yield Row("" if place else "events", text)

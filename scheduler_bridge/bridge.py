@@ -23,14 +23,13 @@ from scheduler_bridge.metrics import BridgeMetrics
 from scheduler_bridge.preemption import Preemption
 from scheduler_bridge.proposals import Proposals
 from scheduler_bridge.review import Review
-from scheduler_bridge.saves import Saves
 from scheduler_bridge.settings import BridgeSettings
 from scheduler_bridge.signing import SigningKeys
 
-Remembered = Decision | DecisionResult | OperatorCommand | Checkpoint
+Remembered = Decision | DecisionResult | OperatorCommand | Checkpoint | Failure
 """What the bridge reads back when it starts, and right before an action."""
 
-Accepted = Remembered | Failure | Slowdown | Alarm | JobEvent | Quota
+Accepted = Remembered | Slowdown | Alarm | JobEvent | Quota
 """What the bridge reads."""
 
 WORK = 5.0
@@ -41,7 +40,8 @@ class Bridge:
     """Decides, checks, acts, verifies. Not safe for threads: one loop calls it.
 
     Start it by giving it the whole history of `decisions`, `decision-results` and `approvals` (`remember`); then feed it (`accept`)
-    and let it work (`advance`). A record may be given any number of times.
+    and let it work (`advance`). A record may be given any number of times. What jobs saved and failed with lately may be remembered too:
+    nothing is decided about that, but decisions depend on it.
 
     Args:
         actuator: The scheduler.
@@ -67,11 +67,10 @@ class Bridge:
         bundles: Bundles | None = None,
     ) -> None:
         self._journal = Journal(actuator.name, settings, publish, clock, keys)
-        saves = Saves()
-        self._proposals = Proposals(self._journal, saves)
+        self._proposals = Proposals(self._journal)
         self._execution = Execution(actuator, self._journal, bundles)
         self._review = Review(self._journal, self._execution, lambda: self._recalled(recall()))
-        self._preemption = Preemption(actuator, self._journal, saves, self._execution.outage)
+        self._preemption = Preemption(actuator, self._journal, self._execution.outage)
 
     @property
     def metrics(self) -> BridgeMetrics:
@@ -97,6 +96,8 @@ class Bridge:
         """Take in one record of the history, in any order."""
         if isinstance(record, Checkpoint):
             self._proposals.on_checkpoint(record)
+        elif isinstance(record, Failure):
+            self._journal.verdicts.remember(record)
         else:
             self._journal.remember(record)
 
@@ -141,9 +142,9 @@ class Bridge:
         return min((seconds for seconds in (look, wait) if seconds is not None), default=None)
 
     def _recalled(self, records: Iterable[Remembered]) -> Iterator[Decision | DecisionResult | OperatorCommand]:
-        """Take in checkpoints, and yield the rest."""
+        """Take in what is known of jobs, and yield the rest."""
         for record in records:
-            if isinstance(record, Checkpoint):
-                self._proposals.on_checkpoint(record)
+            if isinstance(record, Checkpoint | Failure):
+                self.remember(record)
             else:
                 yield record

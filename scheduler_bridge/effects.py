@@ -81,10 +81,16 @@ def is_undecided(decision: Decision, job: JobView) -> bool:
     )
 
 
-def may_be_evicted(decision: Decision, job: JobView) -> bool:
+def is_told_first(actuator: Actuator, decision: Decision) -> bool:
+    """True where a job that shall go is told to save a checkpoint first: where it is to be, and the scheduler can."""
+    return decision.action is Action.EVICT and decision.grace_s > 0 and actuator.can_signal()
+
+
+def is_in_grace(actuator: Actuator, decision: Decision, job: JobView) -> bool:
     """True while nothing was done to a job but to tell it to save a checkpoint."""
     return (
-        job.attempt == decision.attempt
+        is_told_first(actuator, decision)
+        and job.attempt == decision.attempt
         and job.state is not SchedulerJobState.HELD
         and act_key(decision) not in job.acts
     )
@@ -92,7 +98,7 @@ def may_be_evicted(decision: Decision, job: JobView) -> bool:
 
 def _evict(actuator: Actuator, decision: Decision, key: str, delay: float) -> JobView:
     """Stop a job and queue it again. One that does not know the signal to save a checkpoint may have died of it."""
-    job = actuator.job(decision.job) if decision.grace_s else None
+    job = actuator.job(decision.job) if is_told_first(actuator, decision) else None
     died = job is not None and job.attempt == decision.attempt and job.state is SchedulerJobState.FAILED
     if job and (died or job.interrupted):
         return actuator.restart(decision.job, (), key, decision.checkpoint)
@@ -111,7 +117,8 @@ def _job_shows(decision: Decision, job: JobView) -> bool:
         case Action.CANCEL_PACKING:
             return not held and job.alone
         case _:
-            elsewhere = set(decision.exclude_nodes) <= set(job.excluded)
+            avoided = set(decision.exclude_nodes)
+            elsewhere = avoided <= set(job.excluded) and not avoided & set(job.nodes)
             held = held or job.state is SchedulerJobState.STOPPING  # it may come to rest held
             return not held and not job.interrupted and job.attempt > decision.attempt and elsewhere
 

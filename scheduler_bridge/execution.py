@@ -37,7 +37,7 @@ class Execution:
         notes = (self._approved(decision), checked.detail if checked else "")
         self._journal.record(decision, Outcome.STARTED, "; ".join(note for note in notes if note))
         try:
-            if decision.action is Action.EVICT and decision.grace_s:
+            if effects.is_told_first(self.actuator, decision):
                 self.actuator.signal(decision.job, self._journal.settings.checkpoint_signal)
                 self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
                 return
@@ -82,7 +82,7 @@ class Execution:
             self._journal.wait(decision, Wait(f"job {decision.job} is stopping"))
         elif isinstance(seen, JobView) and effects.is_half_done(decision, seen):
             self._carry_out(decision)  # whatever is said meanwhile: its job would stay held
-        elif decision.grace_s and isinstance(seen, JobView) and effects.may_be_evicted(decision, seen):
+        elif isinstance(seen, JobView) and effects.is_in_grace(self.actuator, decision, seen):
             self._evict_in_grace(decision, seen)
         else:
             self._begin_again(decision, seen)

@@ -13,8 +13,10 @@ from scheduler_bridge.commands import Commands
 from scheduler_bridge.guardrails import Context, LimitReached, Objection, Wait, awaits_approval
 from scheduler_bridge.ledger import Ledger
 from scheduler_bridge.metrics import BridgeMetrics
+from scheduler_bridge.saves import Saves
 from scheduler_bridge.settings import BridgeSettings
 from scheduler_bridge.signing import SigningKeys
+from scheduler_bridge.verdicts import Verdicts
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +52,7 @@ class Watch:
 
 
 class Journal:
-    """The history of decisions, what people said of them, and when each is looked at again.
+    """The history of decisions, what people said of them, when each is looked at again, and what jobs failed with and saved.
 
     Args:
         scheduler: The name of the scheduler, as results say it.
@@ -72,6 +74,8 @@ class Journal:
         self.settings = settings
         self.ledger = Ledger()
         self.commands = Commands()
+        self.verdicts = Verdicts()
+        self.saves = Saves()
         self.clock = clock
         self._scheduler = scheduler
         self._keys = keys
@@ -88,7 +92,7 @@ class Journal:
 
     def context(self) -> Context:
         """Return what guardrails see, now."""
-        return Context(self.ledger, self.settings, self.clock(), self.commands, self._keys)
+        return Context(self.ledger, self.settings, self.clock(), self.commands, self._keys, self.verdicts, self.saves)
 
     def propose(self, decision: Decision) -> None:
         """Publish a decision of the bridge's own, signed where it has keys."""

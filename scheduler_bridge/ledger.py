@@ -56,7 +56,7 @@ class Ledger:
         self._by_job: dict[str, set[str]] = {}
         self._drains: dict[str, dict[str, None]] = {}
         self._evictions: dict[str, None] = {}
-        self._continues: dict[str, str] = {}
+        self._continues: dict[str, tuple[str, int]] = {}
 
     def remember(self, record: Decision | DecisionResult) -> None:
         """Take in one record of the history."""
@@ -76,7 +76,7 @@ class Ledger:
             key = record.decision_id
             self._note_tried(key, entry.tried)
             if (successor := record.seen.get("successor", "")) and successor != record.job:
-                self._continues[successor] = record.job
+                self._continues[successor] = record.job, record.attempt
         if entry.result is None:
             self._open[key] = None
         else:
@@ -108,10 +108,14 @@ class Ledger:
     def lineage(self, job: str) -> str:
         """Return the first of the jobs that a job continues: where the scheduler takes no old job back, the bridge submits new ones."""
         seen = {job}
-        while (before := self._continues.get(job)) and before not in seen:
-            seen.add(before)
-            job = before
+        while (before := self._continues.get(job)) and before[0] not in seen:
+            job = before[0]
+            seen.add(job)
         return job
+
+    def attempt_before(self, job: str, attempt: int) -> tuple[str, int] | None:
+        """Return the job and the number of the attempt before one, should that have had another id; None for the first."""
+        return (job, attempt - 1) if attempt > 0 else self._continues.get(job)
 
     def users_against(self, node: str, now: float) -> frozenset[str]:
         """Return the users whose jobs were restarted away from a node within an hour: the scheduler showed that each had failed."""

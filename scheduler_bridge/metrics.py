@@ -13,6 +13,7 @@ _REFUSING = (
     "job-state",
     "node-state",
     "once",
+    "progress",
     "signature",
     "verdict",
     "witness",

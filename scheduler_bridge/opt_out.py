@@ -1,11 +1,11 @@
-"""How a job's user says that nobody shall start it again: a word in the job's comment (Slurm), an annotation of it (Kubernetes)."""
+"""How a job's user says that nobody shall start it again: a word in its comment (Slurm), an annotation (Kubernetes), metadata (Ray)."""
 
 import re
 
 WORD = "schedmate-restart=no"
 """In a comment, among other words."""
 ANNOTATION = "schedmate.io/restart"
-"""With the value `no`."""
+"""Of an annotation, or of metadata, with the value `no`."""
 _WORD = re.compile(rf"(?:^|\s){re.escape(WORD)}(?:\s|$)")
 
 

@@ -21,26 +21,19 @@ from scheduler_bridge.guardrails import Objection
 from scheduler_bridge.journal import Journal
 from scheduler_bridge.ledger import LedgerEntry
 from scheduler_bridge.policies import OF_FAILURES, cancel_hung, hold, propose
-from scheduler_bridge.saves import Saves
 
 log = structlog.get_logger(__name__)
-
-REVISIONS_KEPT = 10_000
-"""Attempts whose newest revision is known; the oldest have ended long ago."""
 
 
 class Proposals:
     """Asks the policies about each finding. Never asks the scheduler.
 
     Args:
-        journal: What is known of decisions.
-        saves: What jobs saved.
+        journal: What is known of decisions, and of jobs.
     """
 
-    def __init__(self, journal: Journal, saves: Saves) -> None:
+    def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._saves = saves
-        self._revisions: dict[tuple[str, int], int] = {}
 
     def on_slowdown(self, slowdown: Slowdown) -> None:
         """Propose what a slowdown leads to."""
@@ -66,11 +59,11 @@ class Proposals:
 
     def on_failure(self, failure: Failure) -> None:
         """Propose what the newest revision says, and retract what an older one led to."""
-        if not self._is_newest(failure):
+        if not self._journal.verdicts.remember(failure):
             self._journal.metrics.repeats.inc()
             return
         users = self._journal.ledger.users_against(failure.node, self._journal.clock()) if failure.node else ()
-        saved = self._saves.path(failure.job, failure.attempt)
+        saved = self._journal.saves.path(failure.job, failure.attempt)
         proposals = {proposal.policy: proposal for proposal in propose(failure, self._journal.settings, users, saved)}
         earlier = [
             entry for entry in self._journal.ledger.about(failure.job, failure.attempt) if entry.policy in OF_FAILURES
@@ -84,7 +77,7 @@ class Proposals:
 
     def on_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Note a durable checkpoint; a job that may be evicted once it has one is looked at."""
-        self._saves.remember(checkpoint)
+        self._journal.saves.remember(checkpoint)
         if checkpoint.state is CheckpointState.DURABLE:
             for decision_id in self._journal.ledger.open_about(checkpoint.job):
                 self._journal.watch(decision_id).saved = max(checkpoint.since, self._journal.watch(decision_id).saved)
@@ -98,17 +91,6 @@ class Proposals:
             proposal.node, proposal.time - self._journal.settings.node_cooldown_seconds
         )
         return earlier not in ("", proposal.id)
-
-    def _is_newest(self, failure: Failure) -> bool:
-        """False for a revision older than one that was seen already."""
-        attempt = (failure.job, failure.attempt)
-        if failure.revision < self._revisions.get(attempt, 0):
-            return False
-        self._revisions.pop(attempt, None)
-        self._revisions[attempt] = failure.revision
-        if len(self._revisions) > REVISIONS_KEPT:
-            del self._revisions[next(iter(self._revisions))]
-        return True
 
     def _reconsider(self, entry: LedgerEntry, proposal: Decision | None, failure: Failure) -> bool:
         """Hold an earlier decision about the same attempt against a new revision. True where it says the same already."""

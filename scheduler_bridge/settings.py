@@ -3,7 +3,7 @@
 import json
 import shlex
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -13,6 +13,7 @@ from pydantic import (
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
+    model_validator,
 )
 from pydantic_settings import NoDecode
 
@@ -96,6 +97,11 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     )
     restarts_per_cause: NonNegativeInt = Field(2, description="Restarts of one job for one cause.")
     actions_per_job: NonNegativeInt = Field(4, description="Actions on one job, whatever their causes.")
+    restarts_after_lost_nodes: NonNegativeInt = Field(
+        10,
+        description="Restarts of one job whose node was lost, as the scheduler says (a spot node, say): they spend neither of the two "
+        "above.",
+    )
     actions_per_node_hour: NonNegativeInt = Field(4, description="Actions against one node within an hour.")
     actions_per_hour: NonNegativeInt = Field(20, description="Actions on the whole cluster within an hour.")
     user_share: Annotated[float, Field(gt=0, le=1)] = Field(
@@ -139,7 +145,8 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
         300.0, description="How long a job of `evict_for` waits before others are evicted for it."
     )
     evict_grace_seconds: NonNegativeFloat = Field(
-        120.0, description="Time that a job gets to save a checkpoint before it is evicted for another; 0: none."
+        120.0,
+        description="Time that a job gets to save a checkpoint before it is evicted for another (Slurm alone can tell it to); 0: none.",
     )
     evict_cooldown_seconds: NonNegativeFloat = Field(
         3600.0, description="Time between two evictions of one job, and between two rounds of evictions for one job."
@@ -179,6 +186,16 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     max_lifetime_seconds: PositiveFloat = Field(
         86400.0, description="Longest time from a decision's cause to its expiry."
     )
+
+    @model_validator(mode="after")
+    def _ask_for_nothing_that_would_not_be_done(self) -> Self:
+        """A check that nobody runs would let nodes be drained, and return, unchecked."""
+        asked = [name for name in ("node_check", "stack_command") if getattr(self, name)]
+        if asked and self.scheduler != "slurm":
+            raise ValueError(
+                f"expected no {' and no '.join(asked)} on {self.scheduler}: the bridge runs them through Slurm alone"
+            )
+        return self
 
     def mode(self, action: Action) -> Mode:
         """Return how far decisions of this action may go."""

@@ -152,10 +152,11 @@ class MemoryConsumer:
                 found += messages
         return found
 
-    def commit(self) -> None:
+    def commit(self) -> bool:
         """Remember where the next consumer of this group goes on."""
         with self._broker.changed:
             self._broker.committed.update({(self._group, *part): offset for part, offset in self._next.items()})
+        return True
 
     def lag(self) -> dict[tuple[str, int], int]:
         """Return the number of messages not yet polled, by topic and partition."""

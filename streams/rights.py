@@ -95,7 +95,14 @@ _ROLES = (
         writes=("model-answers", "dead-letters"),
         group="-model-worker",
     ),
-    Role("advisor", "`advisor`", reads=("job-events",), writes=("estimates", "dead-letters"), group="-advisor"),
+    Role(
+        "advisor",
+        "`advisor`",
+        reads=("job-events", "gpu-metrics"),
+        writes=("estimates", "dead-letters"),
+        group="-advisor",
+    ),
+    Role("starts", "`starts --keep` and `--every`", writes=("start-estimates",)),
     Role(
         "spot",
         "`spot`",

@@ -56,6 +56,11 @@ class ProducerSettings(BaseModel, frozen=True, extra="forbid"):
         False,
         description="A Slurm watcher reads the source tree of each submitted job, as the job's user; run it as root.",
     )
+    ask_model: bool = Field(
+        False,
+        description="What the source of a job leaves unknown, a language model (language_model.servers) looks for while the job waits and "
+        "runs. Source text goes to that server.",
+    )
 
 
 def _listed(value: Any) -> Any:

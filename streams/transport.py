@@ -61,8 +61,11 @@ class Consumer(Protocol):
         Raises `TransportError` where the broker refuses for good; a broker that is away is waited for.
         """
 
-    def commit(self) -> None:
-        """Say that all that `poll` returned is dealt with. Never call it before results are acknowledged."""
+    def commit(self) -> bool:
+        """Say that all that `poll` returned is dealt with. Never call it before results are acknowledged.
+
+        False where the broker did not take it: to be said again, whether more comes or not.
+        """
 
     def lag(self) -> dict[tuple[str, int], int]:
         """Return the number of messages not yet polled, by topic and partition."""

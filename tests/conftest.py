@@ -2,6 +2,7 @@
 
 import gc
 
+import structlog
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
@@ -19,8 +20,13 @@ pytest_plugins = [
     ),
 ]
 
-settings.register_profile("any host", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any host")
+settings.register_profile("quick", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=25)
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=100)  # make test
+settings.load_profile("quick")
+
+# As the product logs: a traceback that shows the values of all variables takes most of a second.
+_console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _console])
 
 gc.disable()  # while tests are collected: a million objects are made, all of which stay
 

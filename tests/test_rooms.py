@@ -1,9 +1,10 @@
 """Arrows between the rooms go one way."""
 
-import ast
 from pathlib import Path
 
 import pytest
+
+from tests.imported import rooms
 
 ROOT = Path(__file__).resolve().parents[1]
 MAY_IMPORT = {
@@ -25,17 +26,7 @@ def test_a_room_imports_only_rooms_below_it(room: str) -> None:
     found = {
         (str(file.relative_to(ROOT)), name)
         for file in (ROOT / room).rglob("*.py")
-        for name in _imported(file)
+        for name in rooms(file)
         if name in ROOMS - {room} - MAY_IMPORT[room]
     }
     assert not found
-
-
-def _imported(file: Path) -> set[str]:
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module.partition(".")[0])
-    return names

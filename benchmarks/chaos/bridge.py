@@ -139,7 +139,7 @@ def run(
                 Service("bridge", command, environment, scratch / "bridge.log"),
                 KafkaFollower(kafka.connection, ["decision-results"]),
             )
-            producer = KafkaProducer(kafka.connection, "lz4")
+            producer = KafkaProducer(kafka.connection)
             stand.bridge.start()
             over = threading.Event()
             restarts = threading.Thread(target=_restart_controller, args=(stand, options, over))

@@ -18,6 +18,8 @@ SLOW_S = 0.2
 """How long a delayed connection holds each block back."""
 DOWN_S = 2.0
 """How long a killed server stays away at most."""
+FROZEN_S = 10.0
+"""How much longer than another stop a freeze takes: a worker's session, after which others have its partitions when it wakes."""
 JUMP_S = 2 * 3600
 """How far a clock jumps: further than a broker lets the time of a message be ahead by default."""
 
@@ -62,6 +64,11 @@ def faults(
     made = [
         *(Fault("kill", each.name, _killing(each.kill, each.start)) for each in targets),
         *(Fault("stop", each.name, _stopping(partial(_process, each))) for each in targets),
+        *(
+            Fault("freeze", each.name, _stopping(partial(_process, each), FROZEN_S))
+            for each in services
+            if each.name.startswith("worker")
+        ),
         *(Fault("cut", each.name, _cutting(each)) for each in servers),
         *(Fault("partition", each.name, _partitioning(each)) for each in servers),
         *(Fault("slow", each.name, _slowing(each)) for each in servers),
@@ -142,11 +149,11 @@ def _killing(kill: Callable[[], None], start: Callable[[], None]) -> Callable[[f
     return apply
 
 
-def _stopping(pids: Callable[[], list[int]]) -> Callable[[float], bool]:
+def _stopping(pids: Callable[[], list[int]], longer_s: float = 0.0) -> Callable[[float], bool]:
     def apply(seconds: float) -> bool:
         found = pids()
         done = _signal(found, signal.SIGSTOP)
-        time.sleep(seconds if done else 0)
+        time.sleep(seconds + longer_s if done else 0)
         return _signal(found, signal.SIGCONT) and done
 
     return apply

@@ -14,8 +14,8 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
@@ -36,6 +36,8 @@ from tests.servers.slurm import NODES, Slurm, running
 Answer = TypeVar("Answer")
 
 LANES = 4
+TOLD_EVERY = 10
+"""Races after which a line says how far it is; one that went wrong is told at once."""
 WITHIN_S = 240.0
 """A race that takes longer counts as one that never ended."""
 SLURMD_TIMEOUT_S = 10
@@ -113,8 +115,27 @@ def main() -> None:
     between = [Interference[given.only.upper()]] if given.only else list(Interference)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     console = Console(width=160)
-    with console.status("races"), running(min_job_age=7200, slurmd_timeout=SLURMD_TIMEOUT_S) as slurm:
-        races, restarts = run(slurm, given.races, given.controller, given.seed, between)
+    races: list[Race] = []
+    with (
+        running(min_job_age=7200, slurmd_timeout=SLURMD_TIMEOUT_S) as slurm,
+        restarting(slurm, given.controller) as times,
+    ):
+        try:
+            for race in run(slurm, given.races, given.seed, between):
+                races.append(race)
+                if race.wrong or len(races) % TOLD_EVERY == 0:
+                    wrong = (
+                        f"{race.wrong}: {race}" if race.wrong else f"{sum(bool(each.wrong) for each in races)} wrong"
+                    )
+                    console.print(f"{len(races)} of {given.races} races, {wrong}", soft_wrap=True)
+        except KeyboardInterrupt:
+            console.print(f"interrupted after {len(races)} of {given.races} races")
+    report(console, races, len(times))
+    sys.exit(1 if any(race.wrong for race in races) or len(races) < given.races else 0)
+
+
+def report(console: Console, races: Sequence[Race], restarts: int) -> None:
+    """Print what became of the races."""
     table = Table("what", "figure", box=None, pad_edge=False)
     table.add_row("races", str(len(races)))
     table.add_row("times that slurmctld was restarted", str(restarts))
@@ -128,32 +149,38 @@ def main() -> None:
     for race in wrong[:10]:
         table.add_row(race.wrong, str(race))
     console.print(table)
-    sys.exit(1 if wrong else 0)
 
 
-def run(
-    slurm: Slurm, races: int, controller_s: float, seed: int, between: Sequence[Interference]
-) -> tuple[list[Race], int]:
-    """Run so many races, and return how each ended, and how often slurmctld was restarted."""
-    over, restarts = threading.Event(), 0
+@contextlib.contextmanager
+def restarting(slurm: Slurm, seconds: float) -> Iterator[list[float]]:
+    """Restart slurmctld every so many seconds, and yield when that was done."""
+    over, times = threading.Event(), list[float]()
 
     def restart() -> None:
-        nonlocal restarts
-        while not over.wait(controller_s):
+        while not over.wait(seconds):
             slurm.stop_controller()
             slurm.start_controller()
-            restarts += 1
+            times.append(time.time())
 
     thread = threading.Thread(target=restart)
     thread.start()
     try:
-        with ThreadPoolExecutor(LANES) as lanes:
-            return list(
-                lanes.map(lambda number: _race(slurm, random.Random(seed * 100_000 + number), between), range(races))
-            ), restarts
+        yield times
     finally:
         over.set()
         thread.join()
+
+
+def run(slurm: Slurm, races: int, seed: int, between: Sequence[Interference]) -> Iterator[Race]:
+    """Run so many races, and yield each once it has ended. Those that have not begun when nobody listens any more never do."""
+    lanes = ThreadPoolExecutor(LANES)
+    chances = (random.Random(seed * 100_000 + number) for number in range(races))
+    begun = [lanes.submit(_race, slurm, chance, between) for chance in chances]
+    try:
+        for race in as_completed(begun):
+            yield race.result()
+    finally:
+        lanes.shutdown(cancel_futures=True)
 
 
 def _race(slurm: Slurm, chance: random.Random, between: Sequence[Interference]) -> Race:

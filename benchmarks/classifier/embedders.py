@@ -17,6 +17,7 @@ from processors.classify import embedded
 from processors.classify.embedder import Embedder
 from processors.classify.fallback import THRESHOLD
 from processors.classify.flag import FlagEmbedder
+from processors.classify.linear import LinearModel
 from processors.classify.onnx import OnnxEmbedder
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.served_embedder import ServedEmbedder
@@ -72,7 +73,12 @@ def main() -> None:
     known = examples()
     folds = folds_of(known)
     grams = left_out(rows_of(known), known, folds)
-    found: dict[str, Sequence[str]] = {f"n-grams, from {THRESHOLD}": decided(calibrated(grams, known, folds))}
+    templates = [each.template for each in known]
+    by_grams = f"n-grams, from {THRESHOLD}"
+    found: dict[str, Sequence[str]] = {by_grams: decided(calibrated(grams, known, folds))}
+    linear, began = LinearModel.load(), time.process_time()
+    linear.probabilities(templates)
+    rates = {by_grams: len(known) / (time.process_time() - began)}
     for argument in options.embedders:
         kind, _, place = argument.partition("=")
         if kind not in KINDS or not place:
@@ -80,12 +86,14 @@ def main() -> None:
         embedder = KINDS[kind](place)
         clock = time.perf_counter if kind == "http" else time.process_time  # a server's work is not this process's
         began = clock()
-        vectors = embedder.embed([each.template for each in known])
-        print(f"{argument}: {len(known) / (clock() - began):.0f} templates/s", flush=True)
-        found |= ways(embedder.name, embedder, vectors, known, grams)
+        vectors = embedder.embed(templates)
+        rate = len(known) / (clock() - began)
+        said = ways(embedder.name, embedder, vectors, known, grams)
+        rates |= dict.fromkeys(said, rate)
+        found |= said
     judged = folds != ALWAYS
     letters: dict[str, Sequence[str]] = {name: list(compress(each, judged)) for name, each in found.items()}
-    print("\n".join(compare(list(compress(known, judged)), letters)))
+    print("\n".join(compare(list(compress(known, judged)), letters, rates)))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ probabilities that were calibrated without it.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress, pairwise
 from pathlib import Path
 
@@ -100,13 +100,17 @@ def macro_f1(known: Sequence[Example], found: Sequence[str]) -> float:
     return sum(values) / len(values)
 
 
-def compare(known: Sequence[Example], found: dict[str, Sequence[str]]) -> list[str]:
-    """Return the rows of a table: macro-F1 of each way on its own and behind the signatures."""
+def compare(
+    known: Sequence[Example], found: Mapping[str, Sequence[str]], rates: Mapping[str, float] | None = None
+) -> list[str]:
+    """Return the rows of a table: macro-F1 of each way on its own and behind the signatures, and its rate where `rates` says it.
+
+    A rate is of new lines a second: those whose template is known cost a look-up, whatever judged it.
+    """
     signed, asked = by_signatures(known), asked_of(known)
-    rows = [
-        "| | no signature knows | all | all, behind signatures | real runs, behind signatures |",
-        "|" + " --- |" * 5,
-    ]
+    heads = ["", "no signature knows", "all", "all, behind signatures", "real runs, behind signatures"]
+    heads += ["new lines/s"] if rates else []
+    rows = [f"| {' | '.join(heads)} |", "|" + " --- |" * len(heads)]
     real = [place for place, each in enumerate(known) if each.source == "corpus"]
     for name, letters in found.items():
         both = [said if is_asked else first for said, first, is_asked in zip(letters, signed, asked, strict=True)]
@@ -114,7 +118,8 @@ def compare(known: Sequence[Example], found: dict[str, Sequence[str]]) -> list[s
         values = [macro_f1(few, [one for one, is_asked in zip(letters, asked, strict=True) if is_asked])]
         values += [macro_f1(known, letters), macro_f1(known, both)]
         values.append(macro_f1([known[place] for place in real], [both[place] for place in real]))
-        rows.append(f"| {name} | " + " | ".join(f"{value:.2f}" for value in values) + " |")
+        rate = [f"{rates[name]:,.0f}"] if rates else []
+        rows.append(f"| {' | '.join([name, *(f'{value:.2f}' for value in values), *rate])} |")
     return rows
 
 

@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 
 from benchmarks.web.history import fill
-from sinks.clickhouse import migrate, open_client
+from sinks.clickhouse import migrate, open_client, queries
 from tests.servers.web import web_server
 
 VIEWS = (
@@ -29,8 +29,13 @@ VIEWS = (
     "/spot",
     "/shadow",
     "/questions",
-    "/questions/nodes",
+    *(
+        f"/questions/{question.name}?"
+        + "&".join(f"{each.name}={{{each.name}}}" for each in question.parameters if each.default is None)
+        for question in queries().values()
+    ),
 )
+"""Every page, and every usual question with its defaults."""
 WANTED_MS = 300
 
 

@@ -6,6 +6,7 @@ set -u
 gpus=$1
 least=$2
 
+nvidia-smi --query --display=MEMORY,ECC,TEMPERATURE,PAGE_RETIREMENT,ROW_REMAPPER || exit 1
 found=$(nvidia-smi --list-gpus | grep -c '^GPU ')
 if [ "$found" -lt "$gpus" ]; then
     echo "$found of $gpus GPUs are there"

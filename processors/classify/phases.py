@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from processors.grammar.cache import GenerationCache
-from processors.grammar.extractor import CACHE_SIZE, LONGEST
+from processors.grammar.extractor import CACHE_SIZE, DIGITS, LONGEST
 from processors.grammar.prefix import clean
 from processors.read.proposer.linear import LinearProposer
 from processors.read.roles import Phase, Proposer, Role
@@ -133,7 +133,7 @@ class PhaseReader:
                 if found.key not in by_key:
                     by_key[found.key] = Watched(text, found.key)
                     state.watched.append(by_key[found.key])
-                _take(line, place, found, by_key[found.key])
+                _take(line, text, place, found, by_key[found.key])
         often = [each for each in state.watched if len(each.rows) >= LEAST]
         if any(each.key not in state.decided or len(each.rows) == ROWS for each in often):
             self._decide(often, state)
@@ -218,17 +218,7 @@ def series_of(watched: Watched) -> TemplateSeries:
     template = line_template(clean(watched.text)[:LONGEST])
     if template is None:
         raise ValueError(f"expected a line with numbers, got {watched.text!r}")
-    columns = tuple(
-        Column(
-            index,
-            before,
-            after,
-            tuple(math.nan if (value := row[index]) is None else value for row in watched.rows),
-            template.decimals[index],
-            template.durations[index],
-        )
-        for index, (before, after) in enumerate(template.around[:COLUMNS])
-    )
+    columns = template.columns(watched.rows, COLUMNS)
     count = len(watched.rows)
     nothing = (None,) * count
     return TemplateSeries(
@@ -236,10 +226,12 @@ def series_of(watched: Watched) -> TemplateSeries:
     )
 
 
-def _take(line: str, place: int, template: LineTemplate, watched: Watched) -> None:
+def _take(line: str, masked: str, place: int, template: LineTemplate, watched: Watched) -> None:
     watched.count += 1
     if len(watched.rows) < ROWS:
         shown = clean(line[:LONGEST])
+        if shown.translate(DIGITS) != clean(masked).translate(DIGITS):
+            return  # its digits decide what of it is shown: its numbers stand elsewhere
         values = (number(shown[begin:end]) for begin, end in template.places[:COLUMNS])
         row = [value if math.isfinite(value) else None for value in values]
         if len(row) > 1 and watched.rows and watched.rows[-1] == row:

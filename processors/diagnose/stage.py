@@ -7,10 +7,11 @@ import msgspec
 from processors.classified_chunk import ClassifiedChunk
 from processors.diagnose.nodes import NodeEvidence, NodeEvidenceState
 from processors.stage import Stage
-from records import EventKind, Failure, JobEvent, ModelAnswer, NodeFinding, Position, Record
+from records import EventKind, Failure, JobEvent, JobMetric, ModelAnswer, NodeFinding, Position, Record
 
 from .ending import Ending
 from .handler import FailureHandler, HandlerState
+from .reached import ReachedState
 from .review import FailureReviewer, review_question
 
 
@@ -20,10 +21,12 @@ class DiagnosisState(msgspec.Struct):
     Attributes:
         handler: By what reads its lines.
         nodes: Of what its nodes said.
+        reached: How far its training has come.
     """
 
     handler: HandlerState = msgspec.field(default_factory=HandlerState)
     nodes: NodeEvidenceState = msgspec.field(default_factory=NodeEvidenceState)
+    reached: ReachedState = msgspec.field(default_factory=ReachedState)
 
 
 class Diagnosis(Stage[DiagnosisState]):
@@ -51,6 +54,11 @@ class Diagnosis(Stage[DiagnosisState]):
         """Return the verdict that a line makes, or one that retracts it where the job went on."""
         return self._weighed(self.handler.observe(chunk, state.handler), state)
 
+    def on_metric(self, metric: JobMetric, position: Position, state: DiagnosisState) -> list[Record]:
+        """Note how far the training has come."""
+        state.reached.take(metric)
+        return []
+
     def on_event(self, event: JobEvent, position: Position, state: DiagnosisState) -> list[Record]:
         """Return the final verdict at the end of the attempt."""
         if event.kind is not EventKind.ENDED:
@@ -73,7 +81,7 @@ class Diagnosis(Stage[DiagnosisState]):
 
     def on_answer(self, answer: ModelAnswer, position: Position, state: DiagnosisState) -> list[Failure]:
         """Return the verdict that a language model's answer changes."""
-        return self.reviewer.on_answer(answer, position, state.handler)
+        return [*map(state.reached.told, self.reviewer.on_answer(answer, position, state.handler))]
 
     def _weighed(self, verdicts: Sequence[Failure], state: DiagnosisState) -> list[Record]:
         """Return the verdicts. What the nodes make of the last takes its place: one that is not in force would undo a decision."""
@@ -83,7 +91,7 @@ class Diagnosis(Stage[DiagnosisState]):
     def _reviewed(self, verdicts: Sequence[Failure], state: DiagnosisState) -> list[Record]:
         """Return the verdicts, what models answered already, and the question for a second look at the last."""
         question = review_question(verdicts[-1]) if verdicts and self.ask_models else None
-        reviewed: list[Record] = [*self.reviewer.on_verdicts(verdicts, state.handler)]
+        reviewed: list[Record] = [*map(state.reached.told, self.reviewer.on_verdicts(verdicts, state.handler))]
         return [*reviewed, question] if question else reviewed
 
 

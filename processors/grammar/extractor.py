@@ -6,7 +6,6 @@ their prefix, their stamp and their numbers at the same places, and a template r
 
 import re
 import zlib
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -17,7 +16,7 @@ from .fields import name_before, span
 from .names import Meaning
 from .numbers import NUMBER, is_duration, of_thousands, parse, with_point
 from .plans import plan
-from .prefix import clean, strip_prefix
+from .prefix import LogPrefix, clean, strip_prefix
 from .slots import Plan, Slot
 
 LONGEST = 1000
@@ -130,32 +129,59 @@ class Extractor:
 
 def read_plan(body: str) -> Plan:
     """Return what the numbers of `body`, a prefixed line, mean."""
-    body = body[:LONGEST]
-    for found in dates(body):
-        body = _blank(body, found.start(), found.end())
+    body = _undated(body[:LONGEST])[0]
     parts = NUMBER.split(body, NUMBERS)
     return plan(parts[::2], [with_point(number) for number in parts[1::2]])
 
 
-def dates(body: str) -> Iterable[re.Match[str]]:
-    """Return the times with a date in `body`; two colons, which each of them has, are found faster."""
-    return _DATE.finditer(body) if body.count(":") > 1 else ()
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A cleaned line taken apart.
+
+    Attributes:
+        prefixed: What stands before its message.
+        body: The message, with blanks in place of dates.
+        start: Where in the line it begins.
+        stamp: Begin and end of the printed time in the line; None without one.
+    """
+
+    prefixed: LogPrefix
+    body: str
+    start: int
+    stamp: tuple[int, int] | None
+
+
+def message_of(line: str) -> Message:
+    """Return the parts of a cleaned line."""
+    prefixed = strip_prefix(line)
+    start = len(line) - len(prefixed.body)
+    at = line.find(prefixed.stamp, 0, start) if prefixed.stamp else -1
+    body, dated = _undated(prefixed.body)
+    if at >= 0:
+        stamp: tuple[int, int] | None = (at, at + len(prefixed.stamp))
+    else:
+        stamp = (start + dated[0], start + dated[1]) if dated else None
+    return Message(prefixed, body, start, stamp)
+
+
+def _undated(body: str) -> tuple[str, tuple[int, int] | None]:
+    """Return `body` with blanks in place of times with a date, and where the first stands that is not still to come."""
+    first = None
+    if body.count(":") > 1:  # each has two, which are found faster
+        for found in _DATE.finditer(body):
+            if first is None and not _EXPECTED.search(body, 0, found.start()):
+                first = found.span()
+            body = body[: found.start()] + " " * len(found[0]) + body[found.end() :]
+    return body, first
 
 
 def layout(line: str) -> Layout:
     """Return the layout of a cleaned line."""
     line = line.rstrip()  # where a long line was cut
-    prefixed = strip_prefix(line)
-    body = prefixed.body
+    message = message_of(line)
+    prefixed, body, start, stamp = message.prefixed, message.body, message.start, message.stamp
     if body.startswith(":::ML"):
         return Layout(Plan(()), (), None, None, row=False, event=True, fragment=False)
-    start = len(line) - len(body)
-    at = line.find(prefixed.stamp, 0, start) if prefixed.stamp else -1
-    stamp = (at, at + len(prefixed.stamp)) if at >= 0 else None
-    for found in dates(body):
-        if stamp is None and not _EXPECTED.search(body, 0, found.start()):
-            stamp = (start + found.start(), start + found.end())
-        body = _blank(body, found.start(), found.end())
     if table.is_row(table.part(replace(prefixed, body=body))):
         return Layout(Plan(()), (), stamp, prefixed.rank, row=True, event=False, fragment=False)
     numbers = list(NUMBER.finditer(body))
@@ -198,10 +224,6 @@ def _with_clocks(slots: tuple[Slot, ...], numbers: list[str], texts: list[str]) 
             if slot:
                 found.append(slot)
     return found
-
-
-def _blank(text: str, begin: int, end: int) -> str:
-    return text[:begin] + " " * (end - begin) + text[end:]
 
 
 def _event(line: str) -> LineFields:

@@ -42,8 +42,6 @@ class Meaning(IntEnum):
     """Seconds that remain, as the log expects."""
 
 
-_HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
-
 _EVALUATION = re.compile(
     r"(?:^|[^a-z])(?:val|valid|validation|eval|evaluation|evaluating|test|testing|dev|best(?! fitness)|inference|predict"
     r"|holdout)(?:[^a-z]|$)"
@@ -166,7 +164,7 @@ PATTERNS = (
 @lru_cache(maxsize=4096)
 def words(name: str) -> str:
     """Return `name` in small letters, as English words: `trainLoss` and `train_loss` become `train loss`."""
-    found = _HUMP.sub(" ", name).lower().replace("_", " ").split()
+    found = units.HUMP.sub(" ", name).lower().replace("_", " ").split()
     return " ".join(_ENGLISH.get(word, word) for word in found)
 
 

@@ -15,6 +15,13 @@ from functools import lru_cache
 _PLAIN = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(map(ord, "│┃║"), "|")
 """The wide marks that stand between Chinese words, and the lines that tables are drawn with, as ASCII has them."""
 _COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_MOVES = re.compile(r"\x1b(?:\[[\d;]*(?:[ABD-Hfu]|(?<=\d)K)|[\dDEM])")
+"""What leads back to text that is there, as far as one line tells: the cursor moves up, down, back or to a place, or the line is erased.
+
+Which part of it is erased a digit says, and a template has none: all but `K` alone, which erases what follows, counts as the whole. A
+screen that is erased (`J`) takes nothing from a log: an error may stand on it.
+"""
+_AHEAD = re.compile(r"\x1b\[\d*C")
 _LEVEL = r"(?:DEBUG|TRACE|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE)"
 _CLOCK = r"\d\d:\d\d:\d\d(?:\.\d+|,\d{3,}(?!,\d))?"
 _STAMP = (
@@ -110,13 +117,13 @@ class LogPrefix:
 def clean(line: str) -> str:
     r"""Return `line` without colours, NUL bytes and line ends. Of several redraws in one piece, the last that shows something.
 
-    Redraws end at `\r` or `\b`; where a copy lost those, bars of Keras's form still tell where they begin. Of a bar and the message
-    printed right behind it, the one that tells more is kept; of a bar drawn twice, the second.
+    Redraws end at `\r`, at `\b` or where the cursor moves back over them; where a copy lost those, bars of Keras's form still tell
+    where they begin. Of a bar and the message printed right behind it, the one that tells more is kept; of a bar drawn twice, the second.
     """
     if not line.isascii():
         line = line.translate(_PLAIN)
     if "\x1b" in line:
-        line = _COLOURS.sub("", line)
+        line = _COLOURS.sub("", _AHEAD.sub(" ", _MOVES.sub("\r", line)))
     if "\0" in line:
         line = line.replace("\0", "")
     if "\r" in line:

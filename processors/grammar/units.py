@@ -18,7 +18,7 @@ _THINGS = {
     r"items?|ins|instances?|videos?|clips?|frames?|graphs?|structures?|pairs?|"
     r"pos|positions?|rays?|points?|molecules?|patches|crops|transitions?|timesteps?|documents?|docs?|env[_ ]?steps?",
     TOKENS: r"tokens?|toks?|words?|tgs",
-    STEPS: r"steps?|its?|iters?|iterations?|batch(?:es)?|b|updates?|upd|ups|steps?",
+    STEPS: r"steps?|its?|iters?|iterations?|batch(?:es)?|b|updates?|upd|ups",
 }
 # Patterns are ASCII's where a unit is looked up: to others a long s is an s, and the Kelvin sign a k.
 _UNIT = "|".join(sorted(map(re.escape, _TIMES), key=len, reverse=True))
@@ -33,7 +33,7 @@ _RATE = {
 _THOUSANDS = re.compile(r"[kKM](?=(?:it|img|image|im|tok|token|sample|ex|example|seq|step|record|item)s?/)")
 _PREFIX = {"k": 1e3, "K": 1e3, "M": 1e6}
 _WORDS = re.compile(r"[A-Za-z]+")
-_HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
+HUMP = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 _SHORT = (
     dict.fromkeys(("fps", "ips", "sps", "qps", "imps"), SAMPLES)
     | dict.fromkeys(("wps", "tps", "tgs"), TOKENS)
@@ -67,7 +67,7 @@ def rate(text: str) -> Rate | None:
     if thousands := _THOUSANDS.match(text):
         plain = rate(text[1:])
         return Rate(plain.unit, plain.scale * _PREFIX[thousands[0]]) if plain else None
-    spaced = _HUMP.sub("_", text)
+    spaced = HUMP.sub("_", text)
     for kind in (TOKENS, SAMPLES, STEPS):
         if found := _RATE[kind].search(spaced):
             return Rate(kind + per_device(text), 1.0 / _TIMES[found[1].lower()])

@@ -2,6 +2,8 @@
 
 Throughput before the packing is compared with throughput after warm-up, at least a few tens of steps later. The measure is seconds per step
 of one rank: the one that reports most, because ranks of a synchronous job keep one pace and a mixture of ranks would mix windows.
+
+What is compared are spans that do not overlap (`spans.py`); whether they show a change is a rank test (`change.py`).
 """
 
 from collections.abc import Sequence
@@ -13,6 +15,9 @@ from prometheus_client import Counter
 from processors.stage import Stage
 from records import EventKind, Evidence, JobEvent, JobMetric, Position, Slowdown, derived_id
 
+from .change import confidence
+from .spans import Measure, between
+
 PACKINGS = 8
 """Packings of one job watched at once; further ones are untrackable."""
 RANKS = 4
@@ -23,15 +28,12 @@ SPACED_S = 2.5
 than it, of which a chatty job makes several a second; and schedulers round its time down to a second."""
 TYPICAL = 3
 """Metrics whose median is the step time before a packing: a single one may be a job's slow first steps, or a pause."""
-
-
-class Measure(msgspec.Struct, frozen=True, gc=False):
-    """A usable metric."""
-
-    time: float
-    step_time_s: float
-    step: int | None
-    evidence: Evidence | None
+LEAST, MOST = 5, 12
+"""Newest spans after a packing that are compared with those before it: pauses come in twos (an evaluation, then a checkpoint)."""
+FEWEST = 2
+"""Spans before a packing with fewer of which nothing is ever certain."""
+CERTAIN = 0.95
+"""Confidence from which a slowdown is said."""
 
 
 class StepTimes(msgspec.Struct):
@@ -42,12 +44,28 @@ class StepTimes(msgspec.Struct):
     newest: list[Measure] = []
 
     def before(self, time: float) -> list[Measure]:
-        """Return the last metrics at or before `time`, oldest first."""
-        return [one for one in self.newest if one.time <= time][-TYPICAL:]
+        """Return the metrics at or before `time`, oldest first."""
+        return [one for one in self.newest if one.time <= time]
 
 
 class Packing(msgspec.Struct):
-    """A packing that is watched. `step` is the step at which it came, from the pace until then; `measured`: at least once since."""
+    """A packing that is watched, or one that slowed the job and has ended.
+
+    Attributes:
+        id: Of the slowdown, should it be one.
+        packed_job: The newcomer.
+        node: Where both run.
+        time: When it came; when it ended, once it has.
+        rank: The rank that is followed.
+        before_s: Median seconds per step before it.
+        step: The step at which it came, from the pace until then.
+        before: A report before it.
+        before_spans: Seconds per step of each span before it.
+        last: Where the newest span ends.
+        after_spans: Seconds per step of the newest spans after the warm-up.
+        said: The slowdown that was said of it.
+        ended: It is over.
+    """
 
     id: str
     packed_job: str
@@ -57,7 +75,11 @@ class Packing(msgspec.Struct):
     before_s: float
     step: int | None
     before: Evidence | None
-    measured: bool = False
+    before_spans: list[float] = []
+    last: Measure | None = None
+    after_spans: list[float] = []
+    said: Slowdown | None = None
+    ended: bool = False
 
 
 class InterferenceState(msgspec.Struct):
@@ -76,7 +98,7 @@ class InterferenceMetrics:
         )
         self.untrackable = Counter(
             "schedmate_interference_monitor_untrackable",
-            "Those skipped because no step time was known before.",
+            "Those skipped because too little was known of the pace before.",
             registry=None,
         )
         self.ended = Counter(
@@ -86,19 +108,24 @@ class InterferenceMetrics:
         self.slowed = Counter(
             "schedmate_interference_monitor_slowed", "Those found slower than the threshold allows.", registry=None
         )
+        self.recovered = Counter(
+            "schedmate_interference_monitor_recovered",
+            "Of those, the ones after whose end the pace was measured.",
+            registry=None,
+        )
 
 
 class InterferenceMonitor(Stage[InterferenceState]):
     """Compares step times before and after a packing. Only the job that was there first is watched.
 
-    A newcomer loads and compiles before it takes its share, so every measurement after the warm-up counts, not only the first, until
-    one is too slow, the packing ends, or it has been watched for long.
+    A newcomer loads and compiles before it takes its share, so the newest spans after the warm-up count, not the first, until they are
+    too slow, the packing ends, or it has been watched for long. Where it was too slow, the pace after its end is measured, too.
 
     Args:
         threshold: Throughput after over throughput before, below which a packing is a slowdown.
         warmup_steps: Steps after the packing that no measurement may touch.
         warmup_s: Seconds after the packing that no measurement may touch where steps are not known.
-        watched_s: Seconds after the packing beyond which a slowdown is no longer laid to it.
+        watched_s: Seconds after the packing beyond which a slowdown is no longer laid to it; the same after its end for the recovery.
     """
 
     name = "interference"
@@ -136,11 +163,13 @@ class InterferenceMonitor(Stage[InterferenceState]):
         self.metrics.packed.inc()
         best = max(state.paces, key=lambda one: (one.reports, -one.rank), default=None)
         before = best.before(event.time) if best else []
-        if best is None or not before or len(state.packings) >= PACKINGS:
+        by_steps = bool(before) and before[-1].step is not None
+        spans = between(before, by_steps=by_steps, steady=True)
+        if best is None or len(spans) < FEWEST or len(state.packings) >= PACKINGS:
             self.metrics.untrackable.inc()
             return
         last = before[-1]
-        typical_s = median_low(one.step_time_s for one in before)
+        typical_s = median_low(one.step_time_s for one in before[-TYPICAL:])
         made = int((event.time - last.time) / typical_s)
         state.packings.append(
             Packing(
@@ -152,47 +181,73 @@ class InterferenceMonitor(Stage[InterferenceState]):
                 before_s=typical_s,
                 step=None if last.step is None else last.step + made,
                 before=last.evidence,
+                before_spans=spans,
             )
         )
 
     def _unpacked(self, event: JobEvent, state: InterferenceState) -> None:
-        """Forget a packing that ended: what was not measured by now never will be."""
-        staying = [one for one in state.packings if one.packed_job != event.packed_with]
-        self.metrics.ended.inc(len(state.packings) - len(staying))
-        state.packings = staying
+        """Forget a packing that ended: what was not measured by now never will be.
+
+        Where it slowed the job, the recovery is awaited.
+        """
+        for one in [one for one in state.packings if one.packed_job == event.packed_with and not one.ended]:
+            if one.said is None:
+                state.packings.remove(one)
+                self.metrics.ended.inc()
+            else:
+                one.ended, one.time, one.after_spans = True, event.time, []
 
     def on_metric(self, metric: JobMetric, position: Position, state: InterferenceState) -> list[Slowdown]:
-        """Return a slowdown where a metric completes the measurement of a packing and its throughput is too low."""
+        """Return a slowdown where a metric completes the measurement of a packing and its throughput is too low, or of its recovery."""
         if not metric.step_time_s or metric.step_time_s <= 0:
             return []
         slowdowns: list[Slowdown] = []
-        for one in list(state.packings):
-            if one.rank != metric.rank or not self._after_warmup(one, metric):
-                continue
-            self.metrics.measured.inc(not one.measured)
-            one.measured = True
-            ratio = one.before_s / metric.step_time_s
-            if ratio < self.threshold and not slowdowns:
-                state.packings.remove(one)
-                self.metrics.slowed.inc()
-                slowdowns.append(self._slowdown(one, metric, ratio))
-            elif metric.time > one.time + self.watched_s:
+        for one in [one for one in state.packings if one.rank == metric.rank]:
+            if one.ended:
+                found = self._recovery(one, metric)
+            else:
+                found = self._slowdown(one, metric) if one.said is None and self._take(one, metric) else []
+            slowdowns += found
+            if (one.ended and found) or (metric.time > one.time + self.watched_s and (one.ended or one.said is None)):
                 state.packings.remove(one)
         self._remember(metric, state)
         return slowdowns
 
-    def _after_warmup(self, one: Packing, metric: JobMetric) -> bool:
-        """Return whether the metric's window lies wholly after the packing and the warm-up."""
-        if metric.since is None or metric.since < one.time:
+    def _take(self, one: Packing, metric: JobMetric) -> bool:
+        """Take a metric as the end of a span, or as the begin of the first. True where there is one span more."""
+        measure = Measure.of(metric)
+        by_steps = one.step is not None
+        if one.last is None:
+            one.last = measure if self._is_past_warmup(one, measure, by_steps=by_steps) else None
             return False
-        if metric.since_step is not None and one.step is not None:
-            return metric.since_step >= one.step + self.warmup_steps
-        return metric.since >= one.time + self.warmup_s
+        made = between([one.last, measure], by_steps=by_steps)
+        if made or (by_steps and not measure.follows(one.last)):
+            one.last = measure
+        if not made:
+            return False
+        self.metrics.measured.inc(not one.after_spans)
+        one.after_spans = [*one.after_spans, *made][-MOST:]
+        return True
 
-    def _slowdown(self, one: Packing, metric: JobMetric, ratio: float) -> Slowdown:
+    def _is_past_warmup(self, one: Packing, measure: Measure, *, by_steps: bool) -> bool:
+        if by_steps and measure.step is not None and one.step is not None:
+            return measure.time >= one.time and measure.step >= one.step + self.warmup_steps
+        return measure.time >= one.time + self.warmup_s
+
+    def _slowdown(self, one: Packing, metric: JobMetric) -> list[Slowdown]:
+        """Return the slowdown that the newest spans show, if they do: as many of them as make it most certain.
+
+        The newest reports must say so by themselves, too: their median passes over pauses, and a span holds what lies in it.
+        """
         assert metric.step_time_s is not None
+        ratio = one.before_s / metric.step_time_s
+        looks = [one.after_spans[-count:] for count in range(LEAST, len(one.after_spans) + 1)]
+        sure = max((confidence(one.before_spans, spans, self.threshold) for spans in looks), default=0.0)
+        if sure < CERTAIN or ratio >= self.threshold:
+            return []
+        self.metrics.slowed.inc()
         steps = metric.step - one.step if metric.step is not None and one.step is not None else 0
-        return Slowdown(
+        one.said = Slowdown(
             id=one.id,
             job=metric.job,
             attempt=metric.attempt,
@@ -203,14 +258,26 @@ class InterferenceMonitor(Stage[InterferenceState]):
             after_s=metric.step_time_s,
             ratio=ratio,
             threshold=self.threshold,
+            confidence=round(sure, 4),
             steps_after=max(steps, 0),
             evidence=[place for place in (one.before, *metric.evidence[:1]) if place is not None],
         )
+        return [one.said]
+
+    def _recovery(self, one: Packing, metric: JobMetric) -> list[Slowdown]:
+        """Return the slowdown once more, with the pace of the first reports that all came after the end of the packing.
+
+        Under an id of its own: who keeps what it has seen by id would drop it as a repeat.
+        """
+        if one.said is None or not metric.step_time_s or metric.since is None or metric.since < one.time:
+            return []
+        self.metrics.recovered.inc()
+        recovered = one.before_s / metric.step_time_s
+        return [msgspec.structs.replace(one.said, id=f"{one.said.id}/recovered", recovered=recovered)]
 
     @staticmethod
     def _remember(metric: JobMetric, state: InterferenceState) -> None:
-        assert metric.step_time_s is not None
-        measure = Measure(metric.time, metric.step_time_s, metric.step, metric.evidence[0] if metric.evidence else None)
+        measure = Measure.of(metric)
         pace = next((one for one in state.paces if one.rank == metric.rank), None)
         if pace is None:
             if len(state.paces) >= RANKS:

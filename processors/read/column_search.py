@@ -8,10 +8,10 @@ import msgspec
 from processors.grammar import names
 from processors.grammar.fields import name_before
 
-from .assignment import Candidate, assign, decided
+from .assignment import Assignment, Candidate, assign, decided
 from .kept import Chosen, KeptRow, KeptSeries, observe, series_of
 from .proposer.linear import LinearProposer
-from .roles import Proposer
+from .roles import Proposer, Role
 from .series import BAR, SeriesReader, TemplateSeries
 
 LEAST_STEP, LEAST_LOSS = 2.0, 1.5
@@ -35,6 +35,24 @@ class LossValue(msgspec.Struct, frozen=True):
     line: int
 
 
+class WeighedColumn(msgspec.Struct, frozen=True):
+    """A column that may be the step or the loss.
+
+    Attributes:
+        role: Which of them.
+        name: What stands before its numbers, in the line as it was printed last.
+        value: Its newest number.
+        score: Log odds, agreements included.
+        likely: It is likely enough, and leads what says otherwise by enough.
+    """
+
+    role: Role
+    name: str
+    value: float
+    score: float
+    likely: bool
+
+
 class ColumnSearch:
     """Looks for the columns of streams. What it found in one is in the stream's state.
 
@@ -50,9 +68,31 @@ class ColumnSearch:
         """Take in lines with their numbers and arrivals, and look for the columns again where that is due."""
         return observe(lines, self.reader, state, self._solve)
 
-    def _solve(self, state: KeptSeries) -> None:
+    def weighed(self, state: KeptSeries, most: int = 2) -> list[WeighedColumn]:
+        """Return the likeliest columns of each role, `most` of each: the one that is likely enough, if any, and those that lost."""
+        often, found = self._assign(state)
+        rows = [
+            (Role.STEP, found.steps, state.step and state.step.columns),
+            (Role.LOSS, found.losses, state.loss and state.loss.columns),
+        ]
+        return [
+            WeighedColumn(
+                role,
+                name_before(often[each.template].columns[each.column].before),
+                each.value,
+                round(each.score, 1),
+                taken == list(each.columns),
+            )
+            for role, candidates, taken in rows
+            for each in candidates[:most]
+        ]
+
+    def _assign(self, state: KeptSeries) -> tuple[list[TemplateSeries], Assignment]:
         often = [each for each in series_of(self.reader, state) if len(each.places) > 1]
-        found = assign(often, self._proposer or shipped())
+        return often, assign(often, self._proposer or shipped()) if often else Assignment()
+
+    def _solve(self, state: KeptSeries) -> None:
+        often, found = self._assign(state)
         state.step = _chosen(often, found.steps, LEAST_STEP, MARGIN_STEP)
         state.loss = _chosen(often, found.losses, LEAST_LOSS, MARGIN_LOSS)
         doubtful = not found.losses or found.losses[0].score < LEAST_LOSS

@@ -7,7 +7,7 @@ from itertools import pairwise
 import msgspec
 
 from .header import Above, names_above
-from .series import Column, LineTemplate, Row, SeriesReader, TemplateSeries
+from .series import LineTemplate, Row, SeriesReader, TemplateSeries
 
 TEMPLATES, ROWS, COLUMNS, DEAD = 16, 20, 20, 128
 FIRST, OFTEN, SELDOM = 8, 1.8, 4096
@@ -182,21 +182,10 @@ def series_of(reader: SeriesReader, state: KeptSeries) -> list[TemplateSeries]:
 
 
 def _series(kept: KeptTemplate, template: LineTemplate) -> TemplateSeries:
-    columns = tuple(
-        Column(
-            index,
-            before,
-            after,
-            tuple(math.nan if (value := each.values[index]) is None else value for each in kept.rows),
-            template.decimals[index],
-            template.durations[index],
-        )
-        for index, (before, after) in enumerate(template.around[:COLUMNS])
-    )
     return TemplateSeries(
         template.key,
         template.text,
-        columns,
+        template.columns([each.values for each in kept.rows], COLUMNS),
         tuple(each.line for each in kept.rows),
         tuple(each.arrival for each in kept.rows),
         tuple(each.stamp for each in kept.rows),

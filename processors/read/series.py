@@ -5,6 +5,7 @@ and plain text need no reader of their own: what stands before and after a numbe
 a table take the names of its header.
 """
 
+import math
 import re
 import zlib
 from collections.abc import Sequence
@@ -12,9 +13,9 @@ from dataclasses import dataclass
 
 from processors.grammar import stamps
 from processors.grammar.cache import GenerationCache
-from processors.grammar.extractor import DIGITS, LONGEST, dates
+from processors.grammar.extractor import DIGITS, LONGEST, message_of
 from processors.grammar.numbers import NUMBER, is_duration, parse, with_point
-from processors.grammar.prefix import clean, strip_prefix
+from processors.grammar.prefix import clean
 
 COLUMNS = 48
 """Numbers of a line that become columns."""
@@ -130,6 +131,20 @@ class LineTemplate:
     bare: bool = False
     header: tuple[str, ...] = ()
 
+    def columns(self, rows: Sequence[Sequence[float | None]], most: int) -> tuple[Column, ...]:
+        """Return the first `most` columns of rows of numbers, null for what is none."""
+        return tuple(
+            Column(
+                index,
+                before,
+                after,
+                tuple(math.nan if (value := row[index]) is None else value for row in rows),
+                self.decimals[index],
+                self.durations[index],
+            )
+            for index, (before, after) in enumerate(self.around[:most])
+        )
+
 
 def line_template(line: str, header: Sequence[str] = ()) -> LineTemplate | None:
     """Return the template of a cleaned line; None where it holds no number.
@@ -138,16 +153,10 @@ def line_template(line: str, header: Sequence[str] = ()) -> LineTemplate | None:
         line: A line without colours and line ends.
         header: Names of the columns, where it is a row of a table of that many.
     """
-    prefixed = strip_prefix(line)
-    body = prefixed.body
-    if not line.endswith(body):
+    message = message_of(line)
+    prefixed, body, start, stamp = message.prefixed, message.body, message.start, message.stamp
+    if not line.endswith(prefixed.body):
         return None  # where it was cut, what remains is cleaned once more
-    start = len(line) - len(body)
-    at = line.find(prefixed.stamp, 0, start) if prefixed.stamp else -1
-    stamp = (at, at + len(prefixed.stamp)) if at >= 0 else None
-    for found in dates(body):
-        stamp = stamp or (start + found.start(), start + found.end())
-        body = body[: found.start()] + " " * (found.end() - found.start()) + body[found.end() :]
     numbers = list(NUMBER.finditer(body))[:COLUMNS]
     if not numbers:
         return None

@@ -6,7 +6,6 @@ the stated rate is a whole batch. Time is that of training alone.
 """
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -25,7 +24,6 @@ LEAST = 0.3
 MARGIN = 0.15
 """Score by which the best assignment must lead one that says otherwise."""
 
-_EVALUATION = re.compile(r"(?i)eval|valid|test")
 _MULTIPLE = 1e-6
 _OFTEN = 0.9
 _BURST = 0.05

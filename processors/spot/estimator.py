@@ -1,8 +1,8 @@
 """The demand that high-priority jobs will not exceed, from what is known so far (the GPU demand estimator of GFS, section 3.2)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Protocol
 
 import numpy as np
@@ -56,6 +56,7 @@ class DemandEstimator:
         start: The date and hour of second 0, in the time zone whose hours people work by.
         steps: Hours of history and who forecasts from there on, the most first.
         learn_every_h: Hours between two times of learning, once two days are known.
+        holidays: Days that are like no weekday.
     """
 
     def __init__(
@@ -63,10 +64,12 @@ class DemandEstimator:
         start: datetime,
         steps: Sequence[tuple[int, Callable[[], Forecaster]]] = STEPS,
         learn_every_h: int = LEARN_EVERY_H,
+        holidays: Collection[date] = (),
     ) -> None:
         self._start = start
         self._steps = steps
         self._learn_every_h = learn_every_h
+        self._holidays = frozenset(holidays)
         self._forecaster: Forecaster | None = None
         self._organisations: tuple[str, ...] = ()
         self._needed = 0
@@ -141,4 +144,5 @@ class DemandEstimator:
             np.array([demand[each][-hours:] for each in self._organisations], dtype=np.float64),
             self._start + timedelta(hours=hour - hours),
             tuple((each,) for each in self._organisations),
+            self._holidays,
         )

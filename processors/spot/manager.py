@@ -168,7 +168,9 @@ class HeadroomGfs(Gfs):
     A quota from forecasts keeps GPUs idle for hours in which nobody comes. What makes evictions is the churn of minutes: a GPU that gets
     free is given to a spot job, and the next high-priority job evicts it. So two GPUs stay idle for each job that was evicted in the last
     hour: the next high-priority jobs find them, and what ends fills them again. Small spot jobs come first, as they fit into what would
-    else stay idle. Who goes is chosen by the search and the weights that the live bridge has (`eviction`), not by Algorithm 2.
+    else stay idle. High-priority jobs come in the order of their submission: with large ones first, as GFS has it, they waited almost twice
+    as long in the mean of the simulator's seeds 0 to 19. Who goes is chosen by the search and the weights that the live bridge has
+    (`eviction`), not by Algorithm 2.
     """
 
     def __init__(
@@ -181,8 +183,8 @@ class HeadroomGfs(Gfs):
         self._evicted_at: deque[float] = deque()
 
     def order(self, request: Request, submit_s: float) -> tuple[float, ...]:
-        """Return what waiting jobs are sorted by: spot jobs by GPUs of all pods, fewest first."""
-        return (request.gpus * request.pods, submit_s) if request.spot else super().order(request, submit_s)
+        """Return what waiting jobs are sorted by: spot jobs by GPUs of all pods, fewest first, others by submission."""
+        return (request.gpus * request.pods, submit_s) if request.spot else (submit_s,)
 
     def quota(self, view: QuotaView) -> float:
         """Return the GPUs that spot jobs may have until the next update."""
@@ -192,7 +194,12 @@ class HeadroomGfs(Gfs):
 
     def evictions(self, view: ClusterView, request: Request) -> tuple[Sequence[str], Sequence[int]] | None:
         """Return who goes, as the bridge would choose, and the node of each pod then; None where nothing helps."""
-        nodes = [node for node in view.nodes() if suits(node, request)]
+        return self.evictions_on(view, request, [node for node in view.nodes() if suits(node, request)])
+
+    def evictions_on(
+        self, view: ClusterView, request: Request, nodes: Sequence[Node]
+    ) -> tuple[Sequence[str], Sequence[int]] | None:
+        """Return the same, of some nodes alone."""
         if sum((node.gpus - math.ceil(node.hp_gpus)) // needed(request) for node in nodes) < request.pods:
             return None
         jobs = {job.job_id: job for node in nodes for job in node.spot}

@@ -11,7 +11,7 @@ from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from processors.grammar.cache import GenerationCache
 from processors.grammar.extractor import CACHE_SIZE, Extractor
 from processors.grammar.names import Meaning
-from processors.read.column_search import ColumnSearch
+from processors.read.column_search import ColumnSearch, WeighedColumn
 from processors.read.events import EVENT, FIELD, observe
 from processors.read.roles import Proposer
 from records import Evidence, JobMetric, Position, derived_id
@@ -107,6 +107,10 @@ class MetricTracker:
             self.metrics.parsed.inc(self._parsed)
             self._parsed = 0
         return completed(metric, follow(view, templates, state.followed), state) if templates else metric
+
+    def weighed(self, state: TrackState) -> list[WeighedColumn]:
+        """Return the columns that were weighed for step and loss; none where reports alone told both."""
+        return self._columns.weighed(state.kept)
 
     @staticmethod
     def waiting(state: TrackState) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from processors.advise.past import PastEstimate, PastEstimator, SubmittedJob
+from processors.advise.past import MemoryHistory, PastEstimate, PastEstimator, SubmittedJob
 from processors.advise.past.estimator import UNKNOWN
 from processors.advise.past.vectors import MOST
 from processors.advise.predictors.estimate import PREDICTOR
@@ -22,11 +22,12 @@ class Answers:
     Args:
         store: The history; others may write to it.
         model: Points to the trained model; nothing need be there.
+        history: The past jobs of `store`; all in memory where not given.
     """
 
-    def __init__(self, store: HistoryFile, model: Path) -> None:
+    def __init__(self, store: HistoryFile, model: Path, history: MemoryHistory | None = None) -> None:
         self._store = store
-        self._history = store.load()
+        self._history = store.load() if history is None else history
         self._estimator = PastEstimator(self._history)
         self._model = LiveModel(model, store, AdvisorMetrics())
         self._newest, self._version = store.newest_end(), store.data_version()

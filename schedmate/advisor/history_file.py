@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from processors.advise.past import MemoryHistory, PastJob
+from processors.advise.past.similar_jobs import SimilarJobs
 from processors.advise.past.vectors import MOST
 from records import Estimate, JobEvent, UserError
 
@@ -39,9 +40,11 @@ class HistoryFile:
         )
         return found.rowcount > 0
 
-    def load(self, most: int = MOST) -> MemoryHistory:
-        """Return the newest jobs, for an estimator."""
-        history = MemoryHistory(most)
+    def load(
+        self, most: int = MOST, commands: SimilarJobs | None = None, records: SimilarJobs | None = None
+    ) -> MemoryHistory:
+        """Return the newest jobs, for an estimator; arguments as those of `MemoryHistory`."""
+        history = MemoryHistory(most, commands, records)
         for past in self.newest(most):
             history.add(past)
         return history

@@ -1,6 +1,7 @@
 """What an operator sets of the advisor."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, Field, NonNegativeFloat
 
@@ -20,6 +21,17 @@ class AdvisorSettings(BaseModel, frozen=True, extra="forbid"):
     models: Path = Field(
         STATE / "advisor-models",
         description="Directory of trained models; `current` in it is the one that answers where no past job is alike.",
+    )
+    embedder: Literal["none", "onnx", "flag"] = Field(
+        "none",
+        description="What embeds metadata records: ONNX Runtime on CPU, FlagEmbedding where there is a GPU, or their words alone.",
+    )
+    embedder_model: str = Field(
+        "", description="Directory or name of the embedding model; empty: BGE-m3, for `flag` alone."
+    )
+    vectors: Literal["memory", "redis"] = Field(
+        "memory",
+        description="Where vectors of past jobs stand: in each process, or in Redis (`redis.url`); its vector sets from Redis 8 on.",
     )
     train_hours: NonNegativeFloat = Field(
         24.0,

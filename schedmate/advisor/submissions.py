@@ -16,6 +16,7 @@ from .history_file import HistoryFile
 from .job_views import completion, submission, submitted_job
 from .live_model import LiveModel
 from .metrics import AdvisorMetrics
+from .utilisation import Utilisation
 
 FORGET_EVERY = 10_000
 """Events between two looks for what may be forgotten."""
@@ -28,15 +29,25 @@ class SubmissionAdvisor:
         store: What lasts.
         publish: Returns once an estimate is acknowledged.
         model: Points to the trained model that answers where no past job is alike; nothing need be there.
+        history: The past jobs of `store`; all in memory where not given.
+        utilisation: What was seen of the GPUs of running jobs.
     """
 
-    def __init__(self, store: HistoryFile, publish: Callable[[Sequence[Estimate]], None], model: Path) -> None:
+    def __init__(
+        self,
+        store: HistoryFile,
+        publish: Callable[[Sequence[Estimate]], None],
+        model: Path,
+        history: MemoryHistory | None = None,
+        utilisation: Utilisation | None = None,
+    ) -> None:
         self._store, self._publish = store, publish
         self.metrics = AdvisorMetrics()
-        self._history: MemoryHistory = store.load()
+        self._history = store.load() if history is None else history
         self._estimator = PastEstimator(self._history)
         self._model = LiveModel(model, store, self.metrics)
         self._drift = Drift(self.metrics)
+        self._utilisation = utilisation or Utilisation()
         self._seen = 0
 
     def handle(self, batch: Sequence[tuple[Position, Record]]) -> None:
@@ -120,8 +131,9 @@ class SubmissionAdvisor:
         """The attempt before is over, and was no whole run."""
         before = f"{event.job}/{event.attempt - 1}"
         if event.workload is None and (submitted := self._store.submitted(before)):
-            event = msgspec.structs.replace(event, workload=submitted.workload)
+            event = msgspec.structs.replace(event, workload=submitted.workload, branch=submitted.branch)
         self._store.close(before)
+        self._utilisation.finish(event.job)
         self._store.submit(name, event)
         if predictor := self._model.predictor:
             predictor.submit(submission(submitted_job(event)))
@@ -129,6 +141,7 @@ class SubmissionAdvisor:
     def _ended(self, name: str, event: JobEvent) -> None:
         submitted, start = self._store.submitted(name), self._store.opened(name)
         self._store.close(name)
+        used = self._utilisation.finish(event.job)
         if start is None or event.time < start.time:
             if submitted and (predictor := self._model.predictor):
                 predictor.withdraw(submission(submitted_job(submitted)))
@@ -136,8 +149,11 @@ class SubmissionAdvisor:
         about = submitted_job(submitted or (event if event.command else start))
         if submitted is None:
             about = msgspec.structs.replace(about, submitted=start.time, gpus=start.gpus or 0.0)
+        if event.workload is not None:  # more became known while it ran
+            about = msgspec.structs.replace(about, workload=event.workload)
         well = event.state == "COMPLETED" or (event.exit_code == 0 and not event.signal)
-        past = PastJob(about=about, ended=event.time, duration_s=event.time - start.time, completed=well)
+        took_s = event.time - start.time
+        past = PastJob(about=about, ended=event.time, duration_s=took_s, completed=well, gpu_utilisation=used)
         if not self._store.add(name, past):
             return
         self._history.add(past)

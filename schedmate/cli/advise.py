@@ -115,7 +115,7 @@ def command(  # noqa: PLR0917  # all of them by name or place
 
 def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[str, Any]]]:
     """Return what the job is, with what a model found and a line of the tree bears out, and those lines."""
-    from processors.advise.agent import fill
+    from processors.advise.agent import Tools, fill
     from processors.advise.metadata.tree import SourceTree
     from schedmate.language_models import ask_or_none, language_model
     from schedmate.logging import configure
@@ -124,7 +124,7 @@ def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[s
     model = language_model(loaded.settings.language_model)
     if model is None:
         raise UserError("expected language_model.servers for --ask-model: the address of an OpenAI-compatible server")
-    filled = fill(found, SourceTree(job.tree), job.command, ask_or_none(model))
+    filled = fill(found, Tools(SourceTree(job.tree)), job.command, ask_or_none(model))
     return filled.workload, [msgspec.to_builtins(claim) for claim in filled.claims]
 
 
@@ -132,6 +132,7 @@ def _submitted(words: list[str], directory: Path, gpus: int, nodes: int, partiti
     """Return the job that `words` would start in `directory`, as it would be submitted."""
     import shlex
 
+    from processors.advise.branch import branch_of
     from processors.advise.past import SubmittedJob
 
     if not words:
@@ -144,6 +145,7 @@ def _submitted(words: list[str], directory: Path, gpus: int, nodes: int, partiti
         user=getpass.getuser(),
         command=command,
         directory=str(directory),
+        branch=branch_of(directory),
         name=Path(words[0]).name,
         partition=partition,
         gpus=float(gpus * nodes),
@@ -157,20 +159,23 @@ def _estimate(loaded: Loaded, job: "SubmittedJob", *, as_json: bool) -> None:
     from schedmate.advisor.answers import Answers
     from schedmate.advisor.history_file import history_file
     from schedmate.advisor.settings import CURRENT
+    from schedmate.advisor.similar_search import load_history
     from schedmate.logging import configure
     from schedmate.remaining import remains
 
     configure(loaded.settings.service.model_copy(update={"log_level": "warning"}))
     with history_file(loaded.settings.advisor.history) as history:
-        answers = Answers(history, loaded.settings.advisor.models / CURRENT)
+        answers = Answers(history, loaded.settings.advisor.models / CURRENT, load_history(history, loaded.settings))
         found = answers.estimate(job)
     if as_json:
         say_json(msgspec.json.encode(found).decode())
     elif found.duration_s is None or found.low_s is None:
-        say(
-            f"unknown: none of the {len(answers)} jobs in {loaded.settings.advisor.history} is an earlier run of it or like it, "
-            "and there is no trained model"
+        held = (
+            f"none of the {len(answers)} jobs in {loaded.settings.advisor.history} is an earlier run of it or like it"
+            if len(answers)
+            else f"no job of the past is in {loaded.settings.advisor.history} (`schedmate import --help` says how they get there)"
         )
+        say(f"unknown: {held}, and there is no trained model")
     else:
         say(f"{'duration':<14} {remains(found.duration_s, found.low_s, found.high_s)}")
         say(f"{'rests on':<14} {found.method}{': ' if found.jobs else ''}{', '.join(found.jobs)}")

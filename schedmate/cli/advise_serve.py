@@ -25,12 +25,13 @@ def serve(
     from schedmate.advisor.answers import Answers
     from schedmate.advisor.history_file import history_file
     from schedmate.advisor.settings import CURRENT
+    from schedmate.advisor.similar_search import load_history
     from schedmate.service import service
 
     loaded: Loaded = context.obj
     settings = loaded.settings.advisor
     with service(loaded.settings, "advise") as running, history_file(settings.history) as history:
-        answers = Answers(history, settings.models / CURRENT)
+        answers = Answers(history, settings.models / CURRENT, load_history(history, loaded.settings))
         answers.refresh()
         try:
             server = AnswerServer(socket, answers)

@@ -21,20 +21,24 @@ def command(context: typer.Context) -> None:
 
     One works, and others of its group stand by. The history is a file (`advisor.history`); `schedmate import` fills it from the past.
     Where no past job is alike, the trained model in `advisor.models` answers, if there is one; a newer one is taken into use as soon as it
-    is there. Every `advisor.train_hours` the one that works runs `schedmate advise train --when-drifted`, at the lowest priority.
+    is there. Every `advisor.train_hours` the one that works runs `schedmate advise train --when-drifted`, at the lowest priority. How hard
+    jobs were on their GPUs it learns from the samples of `gpu-agent`.
 
     Example: `schedmate --set advisor.history=/var/lib/schedmate/history.db advisor`
     """
+    import time
     from functools import partial
 
     from schedmate.advisor.history_file import history_file
     from schedmate.advisor.settings import CURRENT
+    from schedmate.advisor.similar_search import load_history, redis_outage
     from schedmate.advisor.submissions import SubmissionAdvisor
+    from schedmate.advisor.utilisation import SampleReader, Utilisation
     from schedmate.assembly import producer_factory
     from schedmate.connections import kafka_connection, permitted, wait_for_broker
     from schedmate.service import service
-    from schedmate.services.advisor import READ, Publisher
-    from streams.kafka import KafkaConsumer
+    from schedmate.services.advisor import READ, SAMPLES, Publisher
+    from streams.kafka import KafkaConsumer, KafkaFollower
     from streams.runtimes.pump import Pump
 
     loaded: Loaded = context.obj
@@ -48,7 +52,11 @@ def command(context: typer.Context) -> None:
         with wait_for_broker(join, running.stop) as consumer:
             producer = wait_for_broker(producer_factory(settings), running.stop)
             publisher = Publisher(producer, running.stop)
-            advisor = SubmissionAdvisor(store, publisher, settings.advisor.models / CURRENT)
+            vectors = redis_outage()
+            history = load_history(store, settings, vectors)
+            used = Utilisation()
+            SampleReader(lambda: KafkaFollower(connection, SAMPLES, since=time.time()), used.take, running.stop).start()
+            advisor = SubmissionAdvisor(store, publisher, settings.advisor.models / CURRENT, history, used)
             retraining = _retraining(loaded, advisor)
 
             def handle(batch: Sequence[tuple[Position, Record]]) -> None:
@@ -57,7 +65,7 @@ def command(context: typer.Context) -> None:
                     retraining.poll()
 
             pump = Pump(consumer, producer, handle)
-            running.telemetry.export(pump.metrics, publisher.outage.metrics, advisor.metrics)
+            running.telemetry.export(pump.metrics, publisher.outage.metrics, vectors.metrics, advisor.metrics)
             try:
                 pump.run(running.stop)
             finally:

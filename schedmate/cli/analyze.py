@@ -46,25 +46,26 @@ def command(
     context: typer.Context,
     files: Annotated[list[Path], typer.Argument(help="Logs, plain, gz or zst; - for standard input.")],
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file, a line each.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="CSV with a header: a row a file.")] = False,
-    as_table: Annotated[bool, typer.Option("--table", help="A table: a row a file.")] = False,
-    html: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write a page of HTML with curves, verdicts and quoted lines; it needs nothing else."
-        ),
-    ] = None,
     form: Annotated[
         Form | None,
         typer.Option(
             "--format",
-            help="The same by name, all to standard output; left out, a text for a person.",
-            show_default=False,
+            help="What to print: table, json (an object a line) and csv have one row a file, html is a page with curves, verdicts and "
+            "quoted lines.",
+            show_default="a text for a person",
         ),
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the page into a file; what --format asks for is printed beside it."),
+    ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show every reading of the step time that was weighed, and why it lost.")
+        bool,
+        typer.Option(
+            "--explain",
+            help="Show what was weighed for step time, step and loss, how likely each was, and why it lost.",
+        ),
     ] = False,
 ) -> None:
     """Say what stored logs hold: progress, speed, the verdict on a failure, and the lines it rests on. No server is needed.
@@ -74,8 +75,8 @@ def command(
     Where `language_model.servers` names servers, or `language_model.load` a model, these are asked about what stays open, and about the
     verdict.
 
-    Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --csv logs/*.log > runs.csv`,
-    `schedmate analyze --html runs.html logs/*.log`, `schedmate analyze --format json train.log`
+    Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --format csv logs/*.log > runs.csv`,
+    `schedmate analyze --html runs.html logs/*.log`
     """
     from schedmate import logging
     from schedmate.analysis import analyze
@@ -88,7 +89,9 @@ def command(
     from schedmate.tail import find_tail
     from streams.producers.stored import UnreadableLog
 
-    form = _form(form, html, as_json=as_json, as_csv=as_csv, as_table=as_table)
+    if as_json and form not in {None, "json"}:
+        raise typer.BadParameter(f"--json and --format {form} exclude each other")
+    form = "json" if as_json else form
     loaded: Loaded = context.obj
     model = language_model(loaded.settings.language_model)
     asked = {"ask_models": model is not None}
@@ -97,9 +100,9 @@ def command(
     if model:
         logging.configure(loaded.settings.service)  # what a server does wrong is said on standard error
     console, failed = SafeConsole(soft_wrap=True), False
-    whole = form in {"table", "csv", "html"}
+    speaks = form is None and html is None
     results: list[Analysis] = []
-    with LogReader(files, speaks=not whole and len(files) > 1) as reader:
+    with LogReader(files, speaks=len(files) > 1 and (speaks or form == "json")) as reader:
         for file in reader.files():
             try:
                 tail = find_tail(file, processor, loaded.settings.processors.reports)
@@ -108,36 +111,30 @@ def command(
                 warn(str(error))
                 failed = True
                 continue
-            if whole:
-                results.append(result)
-            elif form == "json":
+            if form == "json":
                 say_json(json.dumps(result.contract(), ensure_ascii=False))
-            else:
+            elif speaks:
                 console.print(report(result, explain))
-    if form == "html":
-        _write_page(page(results, explain), html, len(results))
-    elif whole:
-        columns = COLUMNS if form == "csv" else SHORT
-        print_rows([name for _, name in columns], [_row(each, columns) for each in results], as_csv=form == "csv")
+            if html or form in {"table", "csv", "html"}:
+                results.append(result)
+    _print_all(results, form, explain)
+    if html:
+        html.write_text(page(results, explain), encoding="utf-8")
+        (warn if form else say)(f"wrote {html}: {len(results)} log{'' if len(results) == 1 else 's'}")
     if failed:
         raise typer.Exit(2)
 
 
-def _form(form: Form | None, html: Path | None, *, as_json: bool, as_csv: bool, as_table: bool) -> Form | None:
-    """Return the one form that was asked for; None: a text for a person."""
-    short: dict[Form, bool] = {"json": as_json, "csv": as_csv, "table": as_table, "html": html is not None}
-    asked: list[Form] = [name for name, wanted in short.items() if wanted] + ([form] if form else [])
-    if len(asked) > 1:
-        raise typer.BadParameter("--json, --csv, --table, --html and --format exclude each other")
-    return asked[0] if asked else None
+def _print_all(results: Sequence["Analysis"], form: Form | None, explain: bool) -> None:
+    """Print what takes all results; what is said of one file at a time is out by now."""
+    from schedmate.report_page import page
 
-
-def _write_page(text: str, file: Path | None, logs: int) -> None:
-    if file is None:
-        say(text)
+    if form == "html":
+        say(page(results, explain))
+    if form not in {"table", "csv"}:
         return
-    file.write_text(text, encoding="utf-8")
-    say(f"wrote {file}: {logs} log{'' if logs == 1 else 's'}")
+    columns = COLUMNS if form == "csv" else SHORT
+    print_rows([name for _, name in columns], [_row(each, columns) for each in results], as_csv=form == "csv")
 
 
 def _row(result: "Analysis", columns: Sequence[tuple[str, str]]) -> list[object]:

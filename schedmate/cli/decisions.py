@@ -43,6 +43,8 @@ def decisions(
     Example: `schedmate decisions --follow --job 4711`
     """
     if context.invoked_subcommand:
+        if follow or job or since or as_json or as_csv:
+            raise typer.BadParameter(f"options of `{context.invoked_subcommand}` go behind it")
         return
     loaded: Loaded = context.obj
     records = (
@@ -64,14 +66,16 @@ def decisions(
 
 
 @app.command()
-def waiting(context: typer.Context, *, as_json: Json = False, as_csv: Csv = False) -> None:
+def waiting(context: typer.Context, *, since: Since = "", as_json: Json = False, as_csv: Csv = False) -> None:
     """List the decisions that wait for a person, with the ids that `approve` and `reject` take.
 
-    Example: `schedmate decisions waiting`
+    Example: `schedmate decisions waiting --since 1h`
     """
+    begin = since_when(since) if since else 0.0
     rows = [
         (one.id, one.action.value, one.job, at(one.expires), one.reason)
         for one in _approvals(context).waiting(time.time())
+        if one.time >= begin
     ]
     columns = ("decision", "action", "job", "expires", "reason")
     print_rows(columns, rows, as_json=as_json, as_csv=as_csv, empty="no decision waits for approval")

@@ -2,9 +2,12 @@
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
+
+from schedmate.cli.web import PORT
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -14,16 +17,15 @@ def command(
     keep: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the database there, in a new or empty directory.")
     ] = None,
-    web: Annotated[
-        int | None,
-        typer.Option("--web", metavar="PORT", min=0, max=65_535, help="With --keep: serve the page there afterwards."),
-    ] = None,
+    *,
+    web: Annotated[bool, typer.Option("--web", help="Serve the page of it afterwards, on 127.0.0.1.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Where --web serves; 0: any free port.")] = PORT,
 ) -> None:
     """Run small training jobs on this machine, watch them, and act on them: no server, no root, under a minute.
 
     Exit code 0 only if all that was promised happened; what did not is said at the end.
 
-    Examples: `schedmate demo`, `schedmate demo --keep ./history`, `schedmate demo --keep ./history --web 8787`
+    Examples: `schedmate demo`, `schedmate demo --web`, `schedmate demo --keep ./history`
     """
     import signal
 
@@ -31,29 +33,39 @@ def command(
     from schedmate.extras import require
 
     require("chdb")
-    if web is not None:
-        if keep is None:
-            raise typer.BadParameter("expected --keep DIR beside --web: the page reads the database that stays there")
+    if web:
         require("starlette")
+        from schedmate.web.serve import listen
+
+        listen(port).close()  # a port that is taken is said now, not after the demo
     from schedmate.demo.run import WIDTH, CannotRun, run
     from schedmate.safe_console import SafeConsole
 
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda number, _: sys.exit(128 + number))  # through all that ends the jobs
+        signal.signal(
+            number, lambda number, _: sys.exit(128 + number)
+        )  # through all that ends the jobs and takes away what is not kept
     console = SafeConsole()
     console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
-    try:
-        kept = run(keep, console)
-    except CannotRun as error:
-        fail(str(error))
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
-    if web is not None and keep is not None:
-        from schedmate.settings import load
-        from schedmate.web.serve import serve
+    with TemporaryDirectory(prefix="schedmate-demo-") as passing:
+        database = Path(passing) / "history" if web and keep is None else keep
+        try:
+            held = run(database, console)
+        except CannotRun as error:
+            fail(str(error))
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+        if keep is not None:
+            ask = f"schedmate --set clickhouse.url=chdb://{keep.absolute()} query slowdowns"
+            console.print(f"The database stays. Ask it: {ask}", soft_wrap=True)
+        if web and database is not None:
+            _serve(database.absolute(), port)
+    raise typer.Exit(0 if held else 1)
 
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)  # the jobs are over; the server ends in its own way
-        # No broker holds the demo's lines: the page does not offer to show them.
-        serve(load(None, {"clickhouse.url": f"chdb://{keep.absolute()}", "kafka.brokers": ""}).settings, web)
-    raise typer.Exit(0 if kept else 1)
+
+def _serve(database: Path, port: int) -> None:
+    from schedmate.settings import load
+    from schedmate.web.serve import serve
+
+    # No broker holds the demo's lines: the page does not offer to show them.
+    serve(load(None, {"clickhouse.url": f"chdb://{database}", "kafka.brokers": ""}).settings, port)

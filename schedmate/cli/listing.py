@@ -22,9 +22,14 @@ from schedmate.times import ago, local, local_and_ago
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a row.")]
 Csv = Annotated[bool, typer.Option("--csv", help="CSV with a header.")]
-Since = Annotated[
-    str, typer.Option(metavar="TIME", help="Not older than that: 90s, 30m, 2h, 7d, or a date.", show_default="all")
-]
+
+
+def since_option(default: str) -> Any:
+    """Return the option `--since` of a command that goes back as far as `default` says where it is not given."""
+    return typer.Option(metavar="TIME", help="Not older than that: 90s, 30m, 2h, 7d, or a date.", show_default=default)
+
+
+Since = Annotated[str, since_option("all")]
 
 Row = Sequence[Any]
 GAP = 2

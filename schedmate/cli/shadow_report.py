@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from schedmate.cli.console import say
-from schedmate.cli.listing import Csv, Json, print_rows
+from schedmate.cli.listing import Csv, Json, print_rows, since_option
 from schedmate.settings import Loaded
+from schedmate.times import since as moment
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -15,7 +16,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 def command(
     context: typer.Context,
     *,
-    days: Annotated[int, typer.Option(min=1, help="Decisions of so many days.")] = 7,
+    since: Annotated[str, since_option("a week")] = "7d",
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
@@ -23,22 +24,23 @@ def command(
 
     It asks ClickHouse. Hourly limits and budgets of jobs are not applied: with them, fewer would have been carried out.
 
-    Example: `schedmate shadow-report --days 7`
+    Example: `schedmate shadow-report --since 30d`
     """
     from schedmate.services.sink import clickhouse_opener
     from schedmate.shadow import DECISION, EXPLANATION, SUMMARY, as_row, gather, judge, summarise, summary
 
     loaded: Loaded = context.obj
+    begin = moment(since)
     client = clickhouse_opener(loaded.settings.clickhouse)()
     try:
-        judged = judge(gather(client, days))
+        judged = judge(gather(client, begin))
     finally:
         client.close()
     if as_json or as_csv:
         rows = [as_row(one) for one in judged]
         print_rows(DECISION, [[row[name] for name in DECISION] for row in rows], as_json=as_json, as_csv=as_csv)
         return
-    empty = f"no decision of the last {days} days was left in shadow mode"
+    empty = f"no decision was left in shadow mode (--since {since})"
     print_rows(SUMMARY, [summary(row) for row in summarise(judged)], empty=empty)
     if judged:
         say("")

@@ -2,23 +2,25 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from schedmate.cli.console import say, warn
-from schedmate.cli.listing import Csv, Json, print_rows
+from schedmate.cli.listing import Csv, Json, Since, print_rows
 from schedmate.settings import Loaded
+from schedmate.times import at
+from schedmate.times import since as moment
 
 if TYPE_CHECKING:
-    from schedmate.starts import Expected, Known
-    from scheduler_bridge.actuators import JobView
+    from scheduler_bridge.actuators import WaitingJob
+    from simulate.starts import StartRange
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
-COLUMNS = ("job", "user", "nodes", "gpus_a_node", "expected_s", "low_s", "high_s", "chance")
+COLUMNS = ("job", "user", "waits_since", "nodes", "gpus_a_node", "expected_s", "low_s", "high_s", "chance")
 SHOWN = ("job", "user", "GPUs", "starts in", "9 in 10 times between", "remark")
 
 
@@ -27,6 +29,16 @@ def command(
     context: typer.Context,
     jobs: Annotated[list[str] | None, typer.Argument(help="Only these jobs; none: all that wait.")] = None,
     *,
+    since: Since = "",
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Write them to Kafka too, to be held against what comes.")
+    ] = False,
+    every: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", min=1, help="Keep them, and go on so, with a look every so many seconds; print nothing."
+        ),
+    ] = None,
     futures: Annotated[int, typer.Option(min=20, max=5000, help="How many futures are played.")] = 100,
     seed: Annotated[int, typer.Option(help="Of the durations.")] = 0,
     as_json: Json = False,
@@ -39,26 +51,38 @@ def command(
     from how long they have run and from their limits, and the range is wide. Jobs that will be submitted later are not known: those of
     higher priority delay what is said here.
 
-    Examples: `schedmate starts`, `schedmate starts 4711 --json`
+    With `--keep` they go to Kafka: `schedmate query starts` tells how often the starts that came lay in what was said, and the page of a
+    waiting job shows it. With `--every` this is a service that does so again and again, for all jobs.
+
+    Examples: `schedmate starts`, `schedmate starts 4711 --json`, `schedmate starts --since 1h`, `schedmate starts --every 300`
     """
     from schedmate.cli.bridge import actuator
+    from schedmate.known_durations import known_durations
     from schedmate.starts import present
     from simulate.starts import start_ranges
 
     loaded: Loaded = context.obj
+    if every is not None:
+        if jobs or since or as_json or as_csv:
+            raise typer.BadParameter("it is for all jobs, and prints nothing", param_hint="--every")
+        _service(loaded, every, futures)
+        return
     queue = actuator(loaded.settings.bridge, loaded.settings.slurm.clusters).queue()
     now = time.time()
-    with _known(loaded) as known:
+    begin = moment(since, now) if since else -math.inf
+    with known_durations(loaded.settings.redis) as known:
         made = present(queue, known, now)
     with _progress(futures if made.waiting else 0) as advance:
         ranges = {each.job: each for each in start_ranges(made, futures=futures, seed=seed, progress=advance)}
     by_job = {each.view.job: each for each in queue.waiting}
     for missing in sorted(set(jobs or ()) - set(ranges)):
         warn(f"job {missing} does not wait in the queue")
-    wanted = [each for each in ranges.values() if not jobs or each.job in jobs]
+    wanted = [each for each in ranges.values() if (not jobs or each.job in jobs) and by_job[each.job].since >= begin]
+    if keep:
+        _keep(loaded, wanted, by_job, now)
     if as_json or as_csv:
         rows = [
-            (one.job, by_job[one.job].view.user, by_job[one.job].need.nodes, by_job[one.job].need.gpus,
+            (one.job, by_job[one.job].view.user, at(by_job[one.job].since), by_job[one.job].need.nodes, by_job[one.job].need.gpus,
              *(each if math.isfinite(each) else None for each in (one.expected, one.low, one.high)), one.chance)
             for one in wanted
         ]  # fmt: skip
@@ -88,32 +112,39 @@ def _when(seconds: float) -> str:
     return "now" if seconds < 1 else long(seconds)
 
 
-@contextmanager
-def _known(loaded: Loaded) -> "Iterator[Known]":
-    """Yield what tells how long jobs take: Redis, where there is one."""
-    from schedmate.services.sink import redis_client
-    from schedmate.starts import Expected
-    from sinks.redis import read_job
+def _keep(loaded: Loaded, ranges: "Iterable[StartRange]", waiting: "Mapping[str, WaitingJob]", now: float) -> None:
+    from schedmate.assembly import producer_factory
+    from schedmate.start_estimates import estimates, write
 
-    settings = loaded.settings.redis
-    if not settings.url:
-        yield lambda _: None
-        return
-    with redis_client(settings) as client:
+    producer = producer_factory(loaded.settings)()
+    try:
+        write(producer, estimates(ranges, waiting, now))
+    finally:
+        producer.close()
 
-        def known(view: "JobView") -> "Expected | None":
-            status = read_job(client, view.job, prefix=settings.prefix)
-            if status is None or status.estimate_attempt != view.attempt or status.estimate_time is None:
-                return None
-            if status.estimate_remaining_s is not None:
-                ends = (status.estimate_remaining_s, status.estimate_remaining_low_s, status.estimate_remaining_high_s)
-                return Expected(*ends, time=status.estimate_time, whole=False)
-            if status.estimate_duration_s is None:
-                return None
-            ends = (status.estimate_duration_s, status.estimate_low_s, status.estimate_high_s)
-            return Expected(*ends, time=status.estimate_time, whole=True)
 
-        yield known
+def _service(loaded: Loaded, every_s: float, futures: int) -> None:
+    from schedmate.assembly import producer_factory
+    from schedmate.cli.bridge import actuator
+    from schedmate.connections import kafka_connection, permitted, wait_for_broker
+    from schedmate.known_durations import known_durations
+    from schedmate.service import service
+    from schedmate.services.starts import StartsService
+
+    settings = loaded.settings
+    scheduler = actuator(settings.bridge, settings.slurm.clusters)
+    with service(settings, "starts") as running, known_durations(settings.redis) as known:
+        running.telemetry.health = kafka_connection(settings.kafka).problems
+        connection = permitted(settings.kafka, "starts", running.stop)
+        producer = wait_for_broker(producer_factory(settings), running.stop)
+        starts = StartsService(scheduler, known, producer, every_s=every_s, futures=futures, stop=running.stop)
+        running.telemetry.health = lambda: [*connection.problems(), *starts.problems()]
+        outages = (starts.scheduler, starts.redis, starts.kafka)
+        running.telemetry.export(starts.metrics, *(each.metrics for each in outages))
+        try:
+            starts.run()
+        finally:
+            producer.close()
 
 
 @contextmanager

@@ -102,9 +102,9 @@ def _updated(status: "JobStatus") -> float:
 
 
 def note(status: "JobStatus") -> str:
-    """Return what happened to a job, in few words: its verdict, what was decided, its alarms."""
+    """Return what happened to a job, in few words: the cause of its failure, what was decided, its alarms."""
     decided = " ".join(part for part in (status.decision, status.outcome) if part)
-    return "; ".join(part for part in (_verdict(status), decided, ", ".join(status.alarms)) if part).replace("_", " ")
+    return "; ".join(part for part in (_cause(status), decided, ", ".join(status.alarms)) if part).replace("_", " ")
 
 
 def details(status: "JobStatus", curve: str = "") -> dict[str, str]:
@@ -222,6 +222,12 @@ def _saving(status: "JobStatus") -> str:
     if began is None or status.save == "durable":
         return ""
     return _joined(f"{status.save} {ago(began)}", _some("usually takes {}", span(status.save_duration_s or 0.0)))
+
+
+def _cause(status: "JobStatus") -> str:
+    """Return the cause's name before the verdict: a narrow column shows its beginning."""
+    verdict = _verdict(status)
+    return f"{status.verdict_signature} ({verdict})" if verdict and status.verdict_signature else verdict
 
 
 def _verdict(status: "JobStatus") -> str:

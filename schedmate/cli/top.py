@@ -88,7 +88,7 @@ def _logs(files: list[Path], settings: Settings, every: float) -> None:
     from streams.producers.stored import STANDARD_INPUT
 
     if not sys.stdout.isatty():
-        raise SettingsError("expected a terminal: `schedmate analyze --json` is for programs")
+        raise SettingsError("expected a terminal: `schedmate analyze --format json` is for programs")
     if STANDARD_INPUT in files and sys.stdin.isatty():
         raise SettingsError("expected a log on standard input: `python train.py 2>&1 | schedmate top -`")
     with LocalJobs(files, job_processor(settings.processors)) as local:

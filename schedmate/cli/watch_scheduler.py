@@ -13,6 +13,7 @@ from streams.transport import Producer
 
 if TYPE_CHECKING:
     from streams.producers.job_watcher import JobWatcher
+    from streams.producers.slurm_events.model_reader import ModelReader
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
@@ -48,7 +49,8 @@ def slurm(
     """Watch Slurm's list of jobs, and ship what changes: submitted, started, packed, unpacked, requeued, ended.
 
     It needs Slurm's client commands and the right to see all jobs. Run one for each cluster. With `bridge.kept_jobs_directory` it keeps
-    the jobs' scripts there, too. With `producer.read_sources` it says of each submitted job what it trains, as its source tree says.
+    the jobs' scripts there, too. With `producer.read_sources` it says of each submitted job what it trains, as its source tree says; with
+    `producer.ask_model` a language model looks for the rest, which is said at the job's end.
 
     Examples: `schedmate watch-scheduler slurm --interval 2`, and beside it `schedmate watch-scheduler slurm --cluster beta`
     """
@@ -68,8 +70,20 @@ def slurm(
     if read_sources:
         require("yaml")
         require("tree_sitter_bash")
-    make = partial(SlurmWatcher, checkpoint=file, kept=kept, cluster=cluster, read_sources=read_sources)
+    model = _model_reader(loaded.settings) if loaded.settings.producer.ask_model else None
+    make = partial(SlurmWatcher, checkpoint=file, kept=kept, cluster=cluster, read_sources=read_sources, model=model)
     _watch(loaded.settings, "Slurm", file, interval, make)
+
+
+def _model_reader(settings: Settings) -> "ModelReader":
+    from records import UserError
+    from schedmate.language_models import ask_or_none, language_model
+    from streams.producers.slurm_events.model_reader import ModelReader
+
+    model = language_model(settings.language_model)
+    if model is None or not settings.producer.read_sources:
+        raise UserError("expected producer.read_sources and language_model.servers where producer.ask_model is true")
+    return ModelReader(ask_or_none(model))
 
 
 @app.command()

@@ -98,7 +98,7 @@ class Board:
                 series.setdefault((record.attempt, record.rank), []).append(record)
             case Failure():
                 self._job(record.job).failures.append(record)
-            case Slowdown():
+            case Slowdown() if record.recovered is None:
                 self.slowdowns.append(record)
             case Decision():
                 self.decisions[record.id] = record

@@ -63,7 +63,7 @@ def run(keep: Path | None, console: Console) -> bool:
     finally:
         if not failed:
             rmtree(directory, ignore_errors=True)
-    _farewell(console, not failed, keep, directory)
+    _farewell(console, not failed, directory)
     return not failed
 
 
@@ -137,18 +137,13 @@ def _greet(console: Console) -> None:
     console.print()
 
 
-def _farewell(console: Console, kept: bool, keep: Path | None, directory: Path) -> None:
+def _farewell(console: Console, kept: bool, directory: Path) -> None:
     console.print()
     if kept:
         console.print("All that was promised happened.", style="green")
     else:
         console.print(
             Text.assemble(("Not all that was promised happened.", "bold red"), f" Logs and clocks: {directory}"),
-            soft_wrap=True,
-        )
-    if keep is not None:
-        console.print(
-            f"The database stays. Ask it: schedmate --set clickhouse.url=chdb://{keep.absolute()} query slowdowns",
             soft_wrap=True,
         )
 

@@ -9,7 +9,7 @@ from schedmate.demo.cluster import Cluster
 from schedmate.demo.programs import BUGGY, FAULTY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
 
 STEADY_REPORTS = 20
-STEADY_STEP = 150
+STEADY_STEP = 500
 KILL_STEP = 200
 _OVER = ("completed", "failed", "cancelled")
 

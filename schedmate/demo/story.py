@@ -37,6 +37,9 @@ def tell(record: Record) -> Moment | None:  # noqa: PLR0911  # one a kind of rec
             return _event(record)
         case Failure():
             return _failure(record)
+        case Slowdown() if record.recovered is not None:
+            text = f"at {record.recovered:.0%} of its speed again, without {record.packed_job} beside it"
+            return Moment(record.job, text, GOOD)
         case Slowdown():
             text = (
                 f"slowed by {record.packed_job}: {seconds(record.before_s)} a step before, {seconds(record.after_s)} "

@@ -35,6 +35,12 @@ _FINDINGS = (
     "GROUP BY time, node, severity, signature, component, gpu, device, text, topic, partition, offset, line "
     "ORDER BY indexOf(['fatal', 'error', 'info', 'warning'], toString(severity)), time LIMIT 12"
 )
+_SLOWDOWNS = (
+    # What it recovered to is a second row of the same measurement.
+    "SELECT packed_job, toString(node) AS node, time, before_s, after_s, ratio, max(s.recovered) AS recovered FROM slowdowns AS s "
+    "WHERE job = {job:String} AND attempt = {attempt:Int64} "
+    "GROUP BY packed_job, node, time, before_s, after_s, ratio ORDER BY time LIMIT 12"
+)
 _LOOKS = (
     "SELECT model, error_type, faulty_component, root_line FROM model_answers "
     "WHERE job = {job:String} AND attempt = {attempt:Int64} AND error_type NOT IN ('', 'unknown') "
@@ -57,6 +63,7 @@ class JobFacts:
         failed_saves: Saves of the attempt that failed.
         decisions: What the bridge decided on the job, newest first, and what became of it.
         findings: What its nodes' logs and GPUs said while it was there, the worst first.
+        slowdowns: Other jobs beside which it was slower, and its speed without them (`recovered`) where that was measured.
         looks: What language models said last of the attempt's verdicts.
         people: What people said was the cause, the last word first.
         neighbours: Failures of other jobs on the node that the verdict names, within a week.
@@ -72,6 +79,7 @@ class JobFacts:
     failed_saves: int = 0
     decisions: Sequence[Row] = field(default_factory=list)
     findings: Sequence[Row] = field(default_factory=list)
+    slowdowns: Sequence[Row] = field(default_factory=list)
     looks: Sequence[Row] = field(default_factory=list)
     people: Sequence[Row] = field(default_factory=list)
     neighbours: Sequence[Row] = field(default_factory=list)
@@ -117,6 +125,7 @@ def facts_of(client: Client, records: JobRecords, attempt: int | None = None) ->
         failed_saves=sum(row["attempt"] == chosen and row["state"] == "failed" for row in records.saves),
         decisions=list(_decided(records, chosen)),
         findings=_rows(ask(client, _FINDINGS, values)),
+        slowdowns=_rows(ask(client, _SLOWDOWNS, values)),
         looks=_rows(ask(client, _LOOKS, values)) if verdicts else [],
         people=_rows(ask(client, _PEOPLE, values)),
         neighbours=_rows(ask(client, _NEIGHBOURS, {"node": node, "job": job})) if node else [],

@@ -98,7 +98,17 @@ def _escaped(text: str) -> str:
 
 def sections(facts: JobFacts, signatures: Mapping[str, Signature]) -> Iterator[Section]:
     """Yield the sections of the page that say something, in the order in which a colleague reads them."""
-    makers: tuple[Callable[..., Section], ...] = (_head, _verdict, _people, _for, _against, _nodes, _done, _todo)
+    makers: tuple[Callable[..., Section], ...] = (
+        _head,
+        _verdict,
+        _people,
+        _for,
+        _against,
+        _nodes,
+        _slowed,
+        _done,
+        _todo,
+    )
     for make in makers:
         section = make(facts, signatures)
         if section.parts:
@@ -244,6 +254,19 @@ def _against(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
 def _nodes(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section = Section("What else its nodes said")
     _found(section, facts, facts.verdict, "")
+    return section
+
+
+def _slowed(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
+    section = Section("What slowed it")
+    for one in facts.slowdowns:
+        at = f" on {one['node']}" if one["node"] else ""
+        apart = "" if one["recovered"] is None else f"; without it at {one['recovered']:.0%}"
+        section.say(
+            f"{_moment(one['time'])} beside job {one['packed_job']}{at} it ran at {one['ratio']:.0%} of its speed "
+            f"({one['before_s']:.4g} s a step before, {one['after_s']:.4g} s beside it){apart}.",
+            one["time"],
+        )
     return section
 
 

@@ -1,17 +1,12 @@
 """Whom an operator wants to be told."""
 
 from pathlib import Path
-from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, PositiveFloat
-from pydantic_settings import NoDecode
+from pydantic import BaseModel, Field, PositiveFloat
+
+from schedmate.listed import Listed
 
 from .message import Severity
-
-
-def _listed(value: Any) -> Any:
-    """Split what the environment or a flag gives as text."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 class NotifySettings(BaseModel, frozen=True, extra="forbid"):
@@ -29,9 +24,7 @@ class NotifySettings(BaseModel, frozen=True, extra="forbid"):
     smtp_tls: bool = Field(True, description="Whether the mail server must offer STARTTLS.")
     smtp_user: str = Field("", description="User name at the mail server; empty: no authentication.")
     email_from: str = Field("schedmate@localhost", description="Sender of e-mail.")
-    email_to: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
-        (), description="Who gets e-mail, separated by commas."
-    )
+    email_to: Listed = Field((), description="Who gets e-mail, separated by commas.")
     email_user_domain: str = Field(
         "", description="The owner of a job gets what concerns it at USER@DOMAIN; empty: owners get no e-mail."
     )

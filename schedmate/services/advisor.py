@@ -8,6 +8,8 @@ from resilience import Outage, retry
 from streams.transport import Producer, TransportError, outgoing
 
 READ = ("job-events",)
+SAMPLES = ("gpu-metrics",)
+"""Followed from its present end, without a group: how hard jobs are on their GPUs."""
 ACKNOWLEDGED_S = 30.0
 """An acknowledgement that takes longer counts as an outage."""
 

@@ -35,10 +35,12 @@ log = structlog.get_logger(__name__)
 READ = ("failures", "slowdowns", "alarms", "decisions", "decision-results", "job-events", "quotas")
 FOLLOWED = ("decisions", "decision-results", "approvals")
 """Every bridge reads these on its own, too: one that stands by knows what the other did, and a stop reaches both."""
-RECENT = ("checkpoints",)
-"""And of these what is not old: what a job would lose, and where it goes on, is known wherever the bridge works."""
-SAVES_S = 86400.0
-"""How old: work since an earlier save weighs like work that was never saved."""
+RECENT = ("checkpoints", "failures")
+"""And of these what is not old: what a job would lose, where it goes on, and how far it came before it failed is known wherever the
+bridge works.
+"""
+RECENT_S = 86400.0
+"""How old: work since an earlier save weighs like work that was never saved, and a job that ran for a day gained steps."""
 FOLLOW_S = 0.25
 """Seconds between two looks at them. A look also comes right before every action."""
 ACKNOWLEDGED_S = 30.0
@@ -48,20 +50,20 @@ RETRY_LIMIT_S = 2.0
 
 
 class History:
-    """What bridges and people wrote: all of it first, then what came since; and what jobs saved of late."""
+    """What bridges and people wrote: all of it first, then what came since; and what jobs saved and failed with of late."""
 
     def __init__(self, connection: Connection) -> None:
-        saves = KafkaFollower(connection, RECENT, since=time.time() - SAVES_S)
-        self._followers = (saves, KafkaFollower(connection, FOLLOWED))
+        recent = KafkaFollower(connection, RECENT, since=time.time() - RECENT_S)
+        self._followers = (recent, KafkaFollower(connection, FOLLOWED))
 
-    def __call__(self) -> Iterator[Decision | DecisionResult | OperatorCommand | Checkpoint]:
+    def __call__(self) -> Iterator[Decision | DecisionResult | OperatorCommand | Checkpoint | Failure]:
         """Yield what was written since the last call, up to now."""
         for message in (message for follower in self._followers for message in follower.new()):
             try:
                 record = accept(message)
             except InvalidRecord:
                 continue  # it becomes a dead letter where a group reads it
-            if isinstance(record, Decision | DecisionResult | OperatorCommand | Checkpoint):
+            if isinstance(record, Decision | DecisionResult | OperatorCommand | Checkpoint | Failure):
                 yield record
 
     def close(self) -> None:

@@ -4,12 +4,13 @@ from .report import Row
 
 SUMMARY = ("action", "cause", "decisions", "right", "wrong", "not known", "GPU hours saved", "wasted", "instead")
 DECISION = (
-    *("id", "action", "job", "attempt", "cause", "cause_id", "time", "beneficiary", "exclude_nodes"),
+    *("id", "action", "job", "attempt", "cause", "cause_id", "time", "node", "beneficiary", "exclude_nodes"),
     *("instead", "hours_saved", "hours_wasted", "corrected"),
 )
 EXPLANATION = (
-    "right: somebody did the same and it helped, or a slowdown went on. wrong: it would have been useless, or a person named another "
-    "cause. GPU hours count only where the GPUs and both ends of a time are known; `+ n` stands for n decisions whose hours are not."
+    "right: somebody did the same and it helped, or what it would have ended went on: a slowdown, a hang, a wait, failures of a node. "
+    "wrong: it would have been useless, or a person named another cause. GPU hours count only where the GPUs and both ends of a time are "
+    "known; `+ n` stands for n decisions whose hours are not."
 )
 
 

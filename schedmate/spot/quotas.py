@@ -1,11 +1,11 @@
 """From looks at the queue to a quota for each interval. What it knows of the past it reads back from its own records."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 
 import msgspec
 
 from processors.spot.demand_log import DemandLog
+from processors.spot.estimator import DemandEstimator
 from processors.spot.manager import Gfs, SpotQuota
 from processors.spot.settings import HOUR, GfsSettings
 from records import Action, BeyondQuota, DecisionResult, OrganisationDemand, Outcome, Quota
@@ -37,7 +37,8 @@ class Quotas:
             guaranteed_h=settings.guaranteed_hours,
             update_every_s=settings.update_seconds,
         )
-        self._gfs = Gfs(datetime(1970, 1, 1), parameters)
+        start = settings.local_epoch()
+        self._gfs = Gfs(start, parameters, DemandEstimator(start, holidays=settings.holidays))
         self._log = DemandLog(24 * settings.history_days)
         self._last: Quota | None = None
         self._census: Census | None = None

@@ -1,8 +1,13 @@
 """What an operator sets of the spot manager."""
 
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, Field, PositiveFloat, PositiveInt
+from pydantic import BaseModel, BeforeValidator, Field, PositiveFloat, PositiveInt, field_validator
+from pydantic_settings import NoDecode
+
+from schedmate.listed import split
 
 
 class SpotSettings(BaseModel, frozen=True, extra="forbid"):
@@ -25,3 +30,25 @@ class SpotSettings(BaseModel, frozen=True, extra="forbid"):
     history_days: Annotated[PositiveInt, Field(le=56)] = Field(
         28, description="Days of past demand that forecasts are learnt from; two weeks at least for OrgLinear."
     )
+    time_zone: str = Field(
+        "UTC", description="Zone by whose days and hours people work, such as Asia/Shanghai; summer time is not kept."
+    )
+    holidays: Annotated[tuple[date, ...], NoDecode, BeforeValidator(split)] = Field(
+        (),
+        description="Days that are like no weekday, past and to come, such as 2031-05-01: forecasts learn what they did to demand.",
+    )
+
+    @field_validator("time_zone")
+    @classmethod
+    def _is_a_zone(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise ValueError(f"expected a time zone such as Asia/Shanghai, got {name!r}") from error
+        return name
+
+    def local_epoch(self) -> datetime:
+        """Return the date and hour of second 0 (1970 in UTC) in the standard time of the zone."""
+        now = datetime.now(ZoneInfo(self.time_zone))
+        offset = (now.utcoffset() or timedelta()) - (now.dst() or timedelta())
+        return (datetime.fromtimestamp(0, UTC) + offset).replace(tzinfo=None)

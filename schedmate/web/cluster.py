@@ -27,6 +27,16 @@ FROM
     GROUP BY g.node, g.gpu
 )
 """
+# One number a job: the mean over the ranks that report.
+_THROUGHPUT: Final = """
+SELECT m.job AS job, toString(m.throughput_unit) AS unit, sum(m.throughput_sum) / sum(m.throughput_reports) AS throughput
+FROM job_throughput_1m AS m
+WHERE m.minute > now() - toIntervalMinute({minutes:UInt32}) AND m.throughput_unit IN {units:Array(String)}
+GROUP BY job, unit
+HAVING sum(m.throughput_reports) > 0
+"""
+ADDED_UP: Final = ["samples/s", "tokens/s"]
+"""Units of throughput that mean the same in each job. Steps do not, and a rate of one GPU leaves open how many there are."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,8 @@ class Cluster:
     Attributes:
         counts: Jobs by condition; those that ended, of the last `DAYS` days.
         gpus: GPUs sampled within `RECENT_MINUTES`, those that a job holds, and those of them that are idle.
+        throughput: Of the jobs that run and reported within `RECENT_MINUTES`, by unit: `throughput` of all together, and how many `jobs`.
+        alarmed: Jobs that run with an alarm.
         trouble: Jobs that failed or run with an alarm, the newest first.
         troubled: How many there are of them in all.
         slower: Jobs slower now than in their own past.
@@ -47,6 +59,8 @@ class Cluster:
 
     counts: Mapping[str, Mapping[str, Any]]
     gpus: Mapping[str, Any]
+    throughput: Mapping[str, Mapping[str, Any]]
+    alarmed: int
     trouble: Sequence[Mapping[str, Any]]
     troubled: int
     slower: Sequence[Mapping[str, Any]]
@@ -65,6 +79,7 @@ class Overview:
         counts: As in `Cluster`.
         trouble: All jobs that failed or run with an alarm, the newest first.
         gpus: As in `Cluster`.
+        throughput: As in `Cluster`.
         slower: As in `Cluster`.
         causes: As in `Cluster`.
         nodes: As in `Cluster`.
@@ -74,6 +89,7 @@ class Overview:
     counts: Mapping[str, Mapping[str, Any]]
     trouble: Sequence[Mapping[str, Any]]
     gpus: Mapping[str, Any]
+    throughput: Mapping[str, Mapping[str, Any]]
     slower: Sequence[Mapping[str, Any]]
     causes: Sequence[Mapping[str, Any]]
     nodes: Sequence[Mapping[str, Any]]
@@ -87,6 +103,7 @@ def overview(database: Database) -> Overview:
         counts=count_jobs(jobs, DAYS),
         trouble=[row for row in jobs if in_condition(row, "trouble")],
         gpus=database.rows(_GPUS, minutes=RECENT_MINUTES, idle=IDLE_PERCENT)[0],
+        throughput=_throughput(database, jobs),
         slower=_rows(database.question("slower", {"limit": str(SHOWN)})),
         causes=_rows(database.question("top_causes", {"days": str(DAYS), "limit": str(SHOWN)})),
         nodes=_rows(database.question("nodes", {"weeks": "1", "limit": str(SHOWN)})),
@@ -98,6 +115,8 @@ def cluster(database: Database, known: Overview) -> Cluster:
     return Cluster(
         counts=known.counts,
         gpus=known.gpus,
+        throughput=known.throughput,
+        alarmed=sum(bool(row["alarms"]) for row in known.trouble),
         trouble=with_pace(database, known.trouble[:SHOWN]),
         troubled=len(known.trouble),
         slower=known.slower,
@@ -106,6 +125,17 @@ def cluster(database: Database, known: Overview) -> Cluster:
         waiting=[each for each in list_decisions(database, limit=50) if each["waits"]],
         stops=standing_stops(database),
     )
+
+
+def _throughput(database: Database, jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
+    run = {row["job"] for row in jobs if row["condition"] in ("running", "unknown")}
+    found: dict[str, dict[str, Any]] = {}
+    for row in database.rows(_THROUGHPUT, minutes=RECENT_MINUTES, units=ADDED_UP):
+        if row["job"] in run:
+            of_unit = found.setdefault(row["unit"], {"throughput": 0.0, "jobs": 0})
+            of_unit["throughput"] += row["throughput"]
+            of_unit["jobs"] += 1
+    return dict(sorted(found.items()))
 
 
 def _rows(answer: QueryResult) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ CONDITIONS: Final[Mapping[str, str]] = {
     "": "all",
     "trouble": "failed, or running with an alarm",
     "running": "running",
+    "alarm": "running with an alarm",
     "failed": "failed",
     "ended": "ended well",
     "queued": "queued",
@@ -230,6 +231,8 @@ def in_condition(row: Mapping[str, Any], condition: str) -> bool:
     """Return whether a job is to be shown among those of `condition`, one of `CONDITIONS`."""
     if condition == "trouble":
         return row["condition"] == "failed" or bool(row["alarms"])
+    if condition == "alarm":
+        return bool(row["alarms"])
     return not condition or row["condition"] == condition
 
 

@@ -1,18 +1,21 @@
 """The lines around one that was quoted, from Kafka: what else the job printed there."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
 from typing import Final
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from processors.dedup import line_numbers
 from records import InvalidRecord, LogChunk, NodeLogChunk, Position
 from streams.accept import accept
 from streams.transport import Message
 
-NEAR: Final = 24
-"""Messages before and after the one that holds the line: those of other jobs stand between."""
+NEAR: Final = (24, 120, 600)
+"""Messages that are looked at before the one that holds the line, and at most after it: more where those of other jobs stand between."""
 BEFORE, AFTER = 60, 60
 """Lines shown at most."""
 LONGEST: Final = 2_000
@@ -20,15 +23,26 @@ LONGEST: Final = 2_000
 LARGEST: Final = 2**62
 TOPICS: Final = ("job-logs", "node-logs")
 
+Chunk = LogChunk | NodeLogChunk
+Found = tuple[Position, Chunk]
 ReadSpan = Callable[[Position, int], Iterator[Message]]
 """Reads so many messages from a place on. Raises `TransportError`."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a log; `cited`: the one that was asked for."""
+    """A line of a log, or one state of a bar.
+
+    Attributes:
+        place: The message that holds it.
+        index: Where in the message it stands.
+        number: Of the line in its stream; 0 where nobody numbers.
+        text: What was printed, cut.
+        cited: It was asked for.
+    """
 
     place: Position
+    index: int
     number: int
     text: str
     cited: bool
@@ -42,14 +56,26 @@ class Excerpt:
     job: str
     lines: Sequence[Line]
 
+    @property
+    def earlier(self) -> Line | None:
+        """The line around which earlier ones stand; None where the one that was asked for is the first."""
+        return None if self.lines[0].cited else self.lines[0]
 
-def asked_place(request: Request) -> tuple[Position, int]:
-    """Return the place and the line that a link names. Raises `HTTPException` where it names none."""
+    @property
+    def later(self) -> Line | None:
+        """The line around which later ones stand; None where the one that was asked for is the last."""
+        return None if self.lines[-1].cited else self.lines[-1]
+
+
+def asked_lines(read: ReadSpan, request: Request) -> Excerpt:
+    """Return the lines around the one that a link names. Raises as `excerpt` does, and `HTTPException` where it names none."""
     topic = request.query_params.get("topic", "")
     if topic not in TOPICS:
         raise HTTPException(400, f"Expected the topic {' or '.join(TOPICS)}, got {topic[:40]!r}.")
-    partition, offset, line = (_count(request, name) for name in ("partition", "offset", "line"))
-    return Position(topic, partition, offset), line
+    place = Position(topic, _count(request, "partition"), _count(request, "offset"))
+    if "index" in request.query_params:
+        return excerpt(read, place, index=_count(request, "index"))
+    return excerpt(read, place, _count(request, "line"))
 
 
 def _count(request: Request, name: str) -> int:
@@ -59,44 +85,98 @@ def _count(request: Request, name: str) -> int:
     return int(given)
 
 
-def excerpt(read: ReadSpan, place: Position, line: int) -> Excerpt:
-    """Return the lines around line `line` of the message at `place`, of the same stream of the same rank.
+def excerpt(read: ReadSpan, place: Position, line: int = 0, index: int | None = None) -> Excerpt:
+    """Return the lines around one, of the same stream of the same rank.
+
+    Args:
+        read: Reads messages.
+        place: The message that holds it.
+        line: Its number in the stream. Where its producer numbers nothing, the first line of the message is meant.
+        index: Where in the message it stands, instead of its number.
 
     Raises:
         HTTPException: The message or the line is not there (any more).
         TransportError: No broker, or no right to read.
     """
-    first = Position(place.topic, place.partition, max(0, place.offset - NEAR))
-    chunks = [(message.position, chunk) for message in read(first, 2 * NEAR + 1) if (chunk := _chunk(message))]
-    cited = next((chunk for found, chunk in chunks if found == place), None)
-    if cited is None or line >= len(cited.lines):
-        raise HTTPException(404, "This line is not on record any more: Kafka keeps lines for a time only.")
-    same = [(found, chunk) for found, chunk in chunks if _stream(chunk) == _stream(cited)]
+    following, index = _following(read, place, line, index)
+    cited = following[0][1]
     lines = [
-        Line(found, number, text[:LONGEST] + ("…" if len(text) > LONGEST else ""), (found, number) == (place, line))
-        for found, chunk in same
-        for number, text in enumerate(chunk.lines)
+        Line(found, at, number, text[:LONGEST] + ("…" if len(text) > LONGEST else ""), (found, at) == (place, index))
+        for found, chunk in (*_preceding(read, place, cited, BEFORE - index), *following)
+        for at, (number, text) in enumerate(zip(_numbers(chunk), chunk.lines, strict=True))
     ]
-    middle = next(index for index, each in enumerate(lines) if each.cited)
+    middle = next(at for at, each in enumerate(lines) if each.cited)
     shown = lines[max(0, middle - BEFORE) : middle + AFTER + 1]
     return Excerpt(_named(cited), cited.job if isinstance(cited, LogChunk) else "", shown)
 
 
-def _chunk(message: Message) -> LogChunk | NodeLogChunk | None:
-    try:
-        record = accept(message)
-    except InvalidRecord:
-        return None
-    return record if isinstance(record, LogChunk | NodeLogChunk) else None
+def _following(read: ReadSpan, place: Position, line: int, index: int | None) -> tuple[list[Found], int]:
+    """Return the chunk at `place` and those of its stream after it, until `AFTER` lines follow, and where in the first one the line stands.
+
+    Raises as `excerpt` does.
+    """
+    messages = _chunks(read(place, NEAR[-1] + 1))
+    first = next(messages, None)
+    if first is not None and index is None:
+        index = _index(first[1], line)
+    if first is None or first[0] != place or index is None or index >= len(first[1].lines):
+        raise HTTPException(404, "This line is not on record any more: Kafka keeps lines for a time only.")
+    found, count = [first], len(first[1].lines) - index - 1
+    while count < AFTER and (more := next(messages, None)) is not None:
+        if _stream(more[1]) == _stream(first[1]):
+            found.append(more)
+            count += len(more[1].lines)
+    return found, index
 
 
-def _stream(chunk: LogChunk | NodeLogChunk) -> tuple[object, ...]:
+def _preceding(read: ReadSpan, place: Position, cited: Chunk, wanted: int) -> list[Found]:
+    """Return the chunks of the stream of `cited` before `place` that hold the last `wanted` lines, as far as it looks back."""
+    found: list[Found] = []
+    end = place.offset
+    for near in NEAR:
+        first = max(0, place.offset - near)
+        if first == end or sum(len(chunk.lines) for _, chunk in found) >= wanted:
+            break
+        span = _chunks(read(Position(place.topic, place.partition, first), end - first))
+        # A broker begins at what it still keeps, and then goes on for longer.
+        before = takewhile(partial(_is_before, end), span)
+        found[:0] = [each for each in before if _stream(each[1]) == _stream(cited)]
+        end = first
+    return found
+
+
+def _is_before(offset: int, found: Found) -> bool:
+    return found[0].offset < offset
+
+
+def _chunks(messages: Iterable[Message]) -> Iterator[Found]:
+    for message in messages:
+        try:
+            record = accept(message)
+        except InvalidRecord:
+            continue
+        if isinstance(record, Chunk):
+            yield message.position, record
+
+
+def _numbers(chunk: Chunk) -> Sequence[int]:
+    return line_numbers(chunk, chunk.first_line) if chunk.first_line else [0] * len(chunk.lines)
+
+
+def _index(chunk: Chunk, line: int) -> int | None:
+    """Return where in `chunk` line `line` stands, of a bar that is redrawn its last state; None where it holds no such line."""
+    if not chunk.first_line:
+        return 0 if chunk.lines else None
+    return max((at for at, number in enumerate(_numbers(chunk)) if number == line), default=None)
+
+
+def _stream(chunk: Chunk) -> tuple[object, ...]:
     if isinstance(chunk, LogChunk):
         return chunk.job, chunk.attempt, chunk.rank, chunk.stream
     return chunk.node, chunk.source
 
 
-def _named(chunk: LogChunk | NodeLogChunk) -> str:
+def _named(chunk: Chunk) -> str:
     if isinstance(chunk, NodeLogChunk):
         return f"{chunk.source} log of node {chunk.node}"
     on = f" on {chunk.node}" if chunk.node else ""

@@ -20,11 +20,15 @@ COLUMNS: Final = (
     "temperature_c",
     "failures",
     "findings",
+    "slowed_jobs",
     "last_cause",
     "last_failure",
     "last_act",
 )
-"""What a row of the list holds. `utilisation` is the mean in percent, `temperature_c` the hottest GPU's, of `RECENT_MINUTES`."""
+"""What a row of the list holds. `utilisation` is the mean in percent, `temperature_c` the hottest GPU's, of `RECENT_MINUTES`.
+
+`slowed_jobs` is null unless the question `straggler_nodes` names the node.
+"""
 
 _NODES: Final = """
 WITH here AS
@@ -62,7 +66,7 @@ FROM
     SELECT DISTINCT node FROM
     (
         SELECT node FROM here UNION ALL SELECT node FROM sampled UNION ALL SELECT node FROM failed
-        UNION ALL SELECT node FROM said UNION ALL SELECT node FROM acted
+        UNION ALL SELECT node FROM said UNION ALL SELECT node FROM acted UNION ALL SELECT arrayJoin({stragglers:Array(String)}) AS node
     )
 ) AS n
 LEFT JOIN here ON here.node = n.node
@@ -89,8 +93,9 @@ GPU_COLUMNS: Final = (
 )  # fmt: skip
 """What the twin of one node holds of each GPU."""
 _FINDINGS: Final = """
-SELECT max(f.time) AS time, toString(f.severity) AS severity, f.signature AS signature, f.device AS device, sum(f.times) AS times,
-    argMax(f.text, f.time) AS text, argMax(f.job, f.time) AS job, f.place_topic AS topic, f.place_partition AS partition,
+SELECT max(f.time) AS time, toString(f.severity) AS severity, f.signature AS signature, f.device AS device, max(f.times) AS times,
+    argMax(f.text, f.time) AS text, arraySort(groupUniqArrayIf(8)(f.job, f.job != '')) AS jobs,
+    f.place_topic AS topic, f.place_partition AS partition,
     f.place_offset AS offset, f.place_line AS line
 FROM node_findings AS f
 WHERE f.node = {node:String} AND f.time > now() - toIntervalDay({days:UInt32})
@@ -123,7 +128,11 @@ class Node:
 
 def read_nodes(database: Database) -> Sequence[Mapping[str, Any]]:
     """Return all nodes, those with most failures first. Raises as `Database.rows` does."""
-    return database.rows(_NODES, days=DAYS, minutes=RECENT_MINUTES, limit=MOST)
+    answer = database.question("straggler_nodes", {"limit": str(LIMIT)})
+    stragglers = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    slowed = {row["node"]: row["slowed_jobs"] for row in stragglers}
+    rows = database.rows(_NODES, days=DAYS, minutes=RECENT_MINUTES, limit=MOST, stragglers=list(slowed))
+    return [{**row, "slowed_jobs": slowed.get(row["node"])} for row in rows]
 
 
 def named(rows: Sequence[Mapping[str, Any]], search: str) -> Sequence[Mapping[str, Any]]:

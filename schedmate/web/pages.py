@@ -1,5 +1,6 @@
 """The views: each reads a link's parameters, asks the database, and answers as a page or as its twin."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
@@ -20,13 +21,14 @@ from .database import Database
 from .decisions import COLUMNS as DECISION_COLUMNS
 from .decisions import list_decisions, standing_stops
 from .estimate import expected, read_estimate
-from .lines import ReadSpan, asked_place, excerpt
+from .lines import ReadSpan, asked_lines
 from .one_job import one_job
 from .plot import draw
 from .ranks import rank_map
 from .refreshed import Refreshed
 from .render import render
 from .reports import read_reports
+from .start import read_start, starts
 from .timeline import timeline
 from .twins import as_csv, as_json, picked
 
@@ -120,9 +122,10 @@ class Pages:
             raise HTTPException(404, f"Nothing is on record of job {name!r}.")
         known = timeline(self._database, records, reports, row["nodes"] if row else [])
         estimate = read_estimate(self._database, row) if row else None
+        start = read_start(self._database, row) if row else None
         if form == "json":
             about = picked([row], jobs.COLUMNS)[0] if row else None
-            return as_json({"job": about, "estimate": estimate, "facts": facts, "timeline": known})
+            return as_json({"job": about, "estimate": estimate, "start": start, "facts": facts, "timeline": known})
         if form == "csv":
             points = ((curve.name, curve.unit, *point) for curve in known.curves for point in curve.points)
             return as_csv("job", ("measurement", "unit", "unix_time", "value", "attempt"), points)
@@ -130,7 +133,7 @@ class Pages:
         marks = known.marks[::-1]
         return render(
             request, "job.html",
-            name=name, row=row, estimate=estimate, expected=expected(estimate) if estimate else None,
+            name=name, row=row, estimate=estimate, expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
             parts_of=parts, timeline=known, marks=marks, plot=draw(known), facts=facts,
             attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, name, reports), lines=self._read is not None,
         )  # fmt: skip
@@ -139,7 +142,7 @@ class Pages:
         """The lines of a log around one."""
         if self._read is None:
             raise HTTPException(404, "Lines of logs are not shown here: no broker was named.")
-        found = excerpt(self._read, *asked_place(request))
+        found = asked_lines(self._read, request)
         if form == "json":
             return as_json(found)
         if form == "csv":
@@ -183,7 +186,7 @@ class Pages:
     def shadow(self, request: Request, form: Form = "html") -> Response:
         """What decisions in shadow mode would have done."""
         days = min(_number(request, "days") or SHADOW_DAYS, MOST_SHADOW_DAYS)
-        judged = judge(self._database.use(lambda client: gather_shadows(client, days)))
+        judged = judge(self._database.use(lambda client: gather_shadows(client, time.time() - days * 86_400)))
         if form == "html":
             rows = [summary(row) for row in summarise(judged)]
             return render(request, "shadow.html", rows=rows, columns=SUMMARY, explanation=EXPLANATION, days=days)

@@ -14,6 +14,8 @@ from starlette.responses import HTMLResponse
 from schedmate.terminal import printable
 from schedmate.times import ago, local, span
 
+from .lines import TOPICS as LOG_TOPICS
+from .lines import Line
 from .plot import number, sparkline
 
 
@@ -51,7 +53,13 @@ def environment() -> Environment:
         "pointed_at": _pointed_at,
         "with_moments": _with_moments,
     }
-    made.globals |= {"job_link": _job_link, "line_link": _line_link, "node_link": _node_link}
+    made.globals |= {
+        "job_link": _job_link,
+        "line_link": _line_link,
+        "lines_link": _lines_link,
+        "log_topics": LOG_TOPICS,
+        "node_link": _node_link,
+    }
     return made
 
 
@@ -114,6 +122,13 @@ def _job_link(job: str, attempt: int | None = None) -> str:
 def _line_link(place: Mapping[str, Any]) -> str:
     """Return the link to the lines around the one at `place`."""
     return "/lines?" + urlencode({name: place[name] for name in ("topic", "partition", "offset", "line")})
+
+
+def _lines_link(line: Line) -> str:
+    """Return the link to the lines around one that is shown."""
+    place = line.place
+    known = {"topic": place.topic, "partition": place.partition, "offset": place.offset, "index": line.index}
+    return "/lines?" + urlencode(known)
 
 
 def _node_link(node: str) -> str:

@@ -45,7 +45,7 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
     database.rows("SELECT count() AS jobs FROM job_events")  # what is wrong is said here, not to the first visitor
     database.close()
     with (
-        closing(_listening(port)) as listening,
+        closing(listen(port)) as listening,
         opened_app(
             connect,
             known,
@@ -62,6 +62,19 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
         if isinstance(access, Linked):
             say(f"to act as {person()}, open {address}{access.link} once; whoever has this link may act in your name")
         PageServer(app).run(sockets=[listening])
+
+
+def listen(port: int) -> socket.socket:
+    """Return a socket that listens on `port` of the loopback. Raises `SettingsError` where that is taken."""
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((ADDRESS, port))
+        listening.listen()  # whoever reads the address at once is kept waiting, not refused
+    except OSError as error:
+        listening.close()
+        raise SettingsError(f"--port: expected a free port, got {port}: {error.strerror}") from error
+    return listening
 
 
 def _access(settings: Settings) -> Access:
@@ -85,15 +98,3 @@ def _follow(settings: Settings) -> KafkaChanges | None:
 
 def _write(settings: Settings, act: Act) -> None:
     write(settings, act.command, act.about, act.reason, user=act.user, job=act.job, expires=act.expires)
-
-
-def _listening(port: int) -> socket.socket:
-    listening = socket.socket()
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((ADDRESS, port))
-        listening.listen()  # whoever reads the address at once is kept waiting, not refused
-    except OSError as error:
-        listening.close()
-        raise SettingsError(f"--port: expected a free port, got {port}: {error.strerror}") from error
-    return listening

@@ -2,6 +2,8 @@
 
 from pydantic import BaseModel, Field
 
+from schedmate.listed import Listed
+
 
 class WebSettings(BaseModel, frozen=True, extra="forbid"):
     """What people may do on the page that `web` serves, and how it knows them."""
@@ -12,4 +14,6 @@ class WebSettings(BaseModel, frozen=True, extra="forbid"):
         description="Header in which a proxy names the person, such as X-Forwarded-User; empty: nobody logs in. "
         "The proxy proves itself by the password, in the header X-SchedMate-Proxy.",
     )
-    operators: tuple[str, ...] = Field((), description="People whom the proxy names and who may act; others may look.")
+    operators: Listed = Field(
+        (), description="People whom the proxy names and who may act, separated by commas; others may look."
+    )

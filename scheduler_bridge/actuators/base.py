@@ -165,6 +165,10 @@ class Actuator(Protocol):
         """Can this scheduler do it? The bridge never asks for what it cannot."""
         return False
 
+    def can_signal(self) -> bool:
+        """Can a running job be sent a signal? Else one that is evicted gets no more time than the scheduler gives to what it stops."""
+        return False
+
     def job(self, job: str) -> JobView | None:
         """Return what the scheduler says of a job; None where it does not know the job (any more)."""
         return None

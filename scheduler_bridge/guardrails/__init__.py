@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from records import Decision
 
-from . import bounds, budget, cooldown, expiry, mode, once, people, signature
+from . import bounds, budget, cooldown, expiry, mode, once, people, progress, signature
 from .base import Context, Guardrail, LimitReached, Objection, Wait
 from .job_state import objection_of_state
 from .node_state import objection_of_node
@@ -18,6 +18,7 @@ GUARDRAILS: tuple[Guardrail, ...] = (
     bounds.check,
     expiry.check,
     once.check,
+    progress.check,
     budget.check,
     cooldown.check,
 )

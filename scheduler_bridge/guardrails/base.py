@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from records import Decision, Outcome
 from scheduler_bridge.commands import Commands
 from scheduler_bridge.ledger import Ledger
+from scheduler_bridge.saves import Saves
 from scheduler_bridge.settings import BridgeSettings
 from scheduler_bridge.signing import SigningKeys
+from scheduler_bridge.verdicts import Verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +40,25 @@ class LimitReached:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What was done so far, what the operator allows, the time in seconds since 1970, what people said, and the keys that sign."""
+    """What guardrails see.
+
+    Attributes:
+        ledger: What was done so far.
+        settings: What the operator allows.
+        now: Seconds since 1970.
+        commands: What people said.
+        keys: What signs decisions; None: nothing does.
+        verdicts: What jobs failed with.
+        saves: What they saved.
+    """
 
     ledger: Ledger
     settings: BridgeSettings
     now: float
     commands: Commands = field(default_factory=Commands)
     keys: SigningKeys | None = None
+    verdicts: Verdicts = field(default_factory=Verdicts)
+    saves: Saves = field(default_factory=Saves)
 
 
 Guardrail = Callable[[Decision, Context], Objection | None]

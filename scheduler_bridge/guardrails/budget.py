@@ -1,21 +1,39 @@
 """A cure that did not help twice is not the cure: budgets for each job, and for each root cause of a job."""
 
-from records import Action, Decision
+from enum import Enum, auto
+
+from records import Action, Decision, DecisionResult
 
 from .base import Context, Objection
+
+LOST_NODE = frozenset({"node_fail", "boot_fail"})
+"""Causes that no line tells: the scheduler alone says that the job's node is gone, as spot nodes are."""
+
+
+class _Spent(Enum):
+    """What an action is counted as. Of each a job has its own number, so that a lost place spends nothing of what cures may cost."""
+
+    NOTHING = auto()
+    CURE = auto()
+    EVICTION = auto()
+    LOST_NODE = auto()
 
 
 def check(decision: Decision, context: Context) -> Objection | None:
     """Object where the job, or this cause in this job, has had its actions."""
-    if _is_free(decision.action):
+    spent = _spent(decision)
+    if spent is _Spent.NOTHING:
         return None
     settings = context.settings
     lineage = context.ledger.lineage
     whose = lineage(decision.job)
-    mine = [tried for tried in context.ledger.tried() if lineage(tried.job) == whose and not _is_free(tried.action)]
-    # A place that was lost spends nothing of what cures may cost, nor the other way round.
-    evicts = decision.action is Action.EVICT
-    mine = [tried for tried in mine if (tried.action is Action.EVICT) is evicts]
+    mine = [tried for tried in context.ledger.tried() if lineage(tried.job) == whose and _spent(tried) is spent]
+    if spent is _Spent.LOST_NODE:
+        if len(mine) < settings.restarts_after_lost_nodes:
+            return None
+        return Objection(
+            "budget", f"job {decision.job} lost its nodes {len(mine)} times and was restarted: does it break them?"
+        )
     same_cause = [tried for tried in mine if tried.cause == decision.cause]
     if len(same_cause) >= settings.restarts_per_cause:
         return Objection(
@@ -26,6 +44,11 @@ def check(decision: Decision, context: Context) -> Objection | None:
     return None
 
 
-def _is_free(action: Action) -> bool:
-    """True for what is done to nodes, and for the undo of a hold: a job stays held otherwise."""
-    return action.on_node or action is Action.RELEASE
+def _spent(what: Decision | DecisionResult) -> _Spent:
+    """Return what an action is counted as: nothing where it is done to a node, or undoes a hold, since a job stays held otherwise."""
+    if what.action.on_node or what.action is Action.RELEASE:
+        return _Spent.NOTHING
+    if what.action is Action.EVICT:
+        return _Spent.EVICTION
+    lost = what.action is Action.RESTART and what.cause in LOST_NODE
+    return _Spent.LOST_NODE if lost else _Spent.CURE

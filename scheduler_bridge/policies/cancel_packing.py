@@ -13,6 +13,8 @@ def decide(slowdown: Slowdown, settings: BridgeSettings) -> Decision | None:
     """
     if not 0 < slowdown.ratio < slowdown.threshold or not slowdown.packed_job or slowdown.packed_job == slowdown.job:
         return None
+    if slowdown.recovered is not None:  # the packing has ended
+        return None
     return Decision(
         id=decision_id(Action.CANCEL_PACKING, slowdown.packed_job, slowdown.attempt, slowdown.id),
         action=Action.CANCEL_PACKING,

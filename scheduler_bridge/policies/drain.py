@@ -4,8 +4,9 @@ from collections.abc import Collection
 
 from records import Action, Component, Decision, ErrorType, Failure, decision_id
 from scheduler_bridge.settings import NODE_EVIDENCE_S, BridgeSettings
+from scheduler_bridge.verdicts import cause_of
 
-from .restart import CAUSE, MESSAGE
+from .restart import MESSAGE
 
 POLICY = "drain-on-confirmed-fault"
 
@@ -33,7 +34,7 @@ def decide(failure: Failure, settings: BridgeSettings, users_against: Collection
         return None
     if not failure.node_evidence and len(users_against) < settings.users_against_node - 1:
         return None
-    cause = (failure.signature or failure.faulty_component.value)[:CAUSE]
+    cause = cause_of(failure)
     told_by = "its own evidence confirms it" if failure.node_evidence else "jobs of several users failed there"
     return Decision(
         id=decision_id(Action.DRAIN, failure.node, failure.attempt, f"{cause}@{failure.job}"),

@@ -2,14 +2,15 @@
 
 from records import Action, Component, Decision, ErrorType, Failure, decision_id
 from scheduler_bridge.settings import BridgeSettings
+from scheduler_bridge.verdicts import cause_of
 
 POLICY = "restart-on-infrastructure-failure"
 
 LOCAL = frozenset({Component.GPU, Component.NVLINK, Component.NODE, Component.NETWORK})
 """Components that belong to one node. A shared file system is as ill on every other node: nothing is excluded then."""
 
-MESSAGE, CAUSE = 1000, 200
-"""Characters of what a job printed that a decision repeats: a line, and a name of a cause. The whole stands in the verdict."""
+MESSAGE = 1000
+"""Characters of a line that a job printed that a decision repeats. The whole stands in the verdict."""
 
 
 def decide(failure: Failure, settings: BridgeSettings, checkpoint: str = "") -> Decision | None:
@@ -31,7 +32,7 @@ def decide(failure: Failure, settings: BridgeSettings, checkpoint: str = "") -> 
     away = f", away from {suspect}" if suspect else ""
     witness = f" Only the job itself speaks against {suspect}." if suspect and not evidence else ""
     message = failure.message[:MESSAGE].rstrip(". ")
-    cause = (failure.signature or failure.faulty_component.value)[:CAUSE]
+    cause = cause_of(failure)
     root = failure.root
     place = f"{root.topic}/{root.partition}/{root.offset}/{root.line}" if root else "no-line"
     return Decision(

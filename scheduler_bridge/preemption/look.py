@@ -11,7 +11,6 @@ from scheduler_bridge.actuators import Actuator, ActuatorError, SchedulerAway
 from scheduler_bridge.guardrails import stopped
 from scheduler_bridge.journal import Journal
 from scheduler_bridge.ledger import LedgerEntry
-from scheduler_bridge.saves import Saves
 
 from .losses import DAY
 from .policy import POLICY, PreemptionFacts, decide
@@ -28,18 +27,18 @@ class Preemption:
 
     Args:
         actuator: The scheduler.
-        journal: What is known of decisions.
-        saves: What jobs saved.
+        journal: What is known of decisions, and of jobs.
         outage: Told whether the scheduler answers.
         choose: Chooses the victims.
     """
 
-    def __init__(
-        self, actuator: Actuator, journal: Journal, saves: Saves, outage: Outage, choose: VictimChoice = least_loss
-    ) -> None:
-        self._actuator, self._journal, self._saves = actuator, journal, saves
+    def __init__(self, actuator: Actuator, journal: Journal, outage: Outage, choose: VictimChoice = least_loss) -> None:
+        self._actuator, self._journal = actuator, journal
         self._outage, self._choose = outage, choose
         self._next = 0.0
+        settings = journal.settings
+        # Where no signal can be sent, waiting would give a job nothing but the chance of a checkpoint that it saves anyway.
+        self._settings = settings if actuator.can_signal() else settings.model_copy(update={"evict_grace_seconds": 0.0})
         self._works = bool(journal.settings.evict_for and journal.settings.evictable)
 
     def look(self) -> float | None:
@@ -70,7 +69,7 @@ class Preemption:
             return
         self._outage.succeeded()
         now = self._journal.clock()
-        for decision in decide(queue, self._facts(now), self._journal.settings, now, self._choose):
+        for decision in decide(queue, self._facts(now), self._settings, now, self._choose):
             if not self._journal.ledger.knows(decision.id):
                 self._journal.propose(decision)
 
@@ -87,7 +86,7 @@ class Preemption:
         left = settings.actions_per_hour - len(recent)
         by_user = Counter(result.user for result in recent)
         return PreemptionFacts(
-            saves=self._saves,
+            saves=self._journal.saves,
             evictions=Counter(result.job for result in tried if result.time > now - DAY),
             cooling=cooling,
             served={

@@ -104,6 +104,10 @@ class KubernetesClient:
         """Return a node."""
         return _decode(self._ask(self._core.read_node, name), Node)
 
+    def raw_node(self, name: str) -> dict[str, Any]:
+        """Return a node with all its fields, for people."""
+        return _decode(self._ask(self._core.read_node, name), dict[str, Any])
+
     def nodes(self) -> list[Node]:
         """Return all nodes."""
         return self._list(Node, self._core.list_node)[0]

@@ -227,7 +227,10 @@ class SlurmClient:
         with tempfile.TemporaryDirectory(prefix="schedmate-") as directory:
             file = Path(directory) / "script"
             self._run("scontrol", "write", "batch_script", _job_id(name), str(file))
-            return file.read_bytes()
+            try:
+                return file.read_bytes()
+            except FileNotFoundError as error:
+                raise SlurmRefused(f"the script of job {name}", "none", "see what scontrol says of it") from error
 
     def hold(self, name: str) -> None:
         """Keep a waiting job from starting; its user cannot release it."""

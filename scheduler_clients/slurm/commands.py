@@ -7,6 +7,8 @@ from typing import Protocol
 
 from .errors import SlurmRefused, SlurmUnavailable, UnknownSlurmJob, is_away
 
+_FAILED = "job script retrieval failed"
+"""What scontrol writes when it has no script to write, for whatever reason; it exits with 0 then."""
 _PING = "see whether slurmctld is up (scontrol ping)"
 
 
@@ -64,7 +66,7 @@ class SlurmCommands:
             raise SlurmUnavailable(
                 f"the command {command[0]}", str(error), "install Slurm's client commands"
             ) from error
-        if done.returncode == 0:
+        if done.returncode == 0 and not done.stderr.startswith(_FAILED):
             return done.stdout
         complaint = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
         if is_away(complaint):

@@ -32,6 +32,7 @@ class Tiresias:
         self._attained: dict[int, float] = {}
         self._dirty = False
         self._crossing = math.inf
+        self._capacity = math.nan
 
     def submit(self, run: Run, now: float) -> None:
         """Queue a job."""
@@ -49,6 +50,8 @@ class Tiresias:
         if not self._queue:
             return None
         now = simulation.now
+        if simulation.cluster.capacity != self._capacity:  # a node failed, or came back
+            self._capacity, self._dirty = simulation.cluster.capacity, True
         if now % self.interval_s:
             return self._grid(now)
         if not self._dirty and now < self._crossing:

@@ -225,6 +225,8 @@ def _failure(_: Position, failure: records.Failure) -> list[Change]:
 
 
 def _slowdown(place: Position, slowdown: records.Slowdown) -> list[Change]:
+    if slowdown.recovered is not None:  # it is over: the end of the packing took it away
+        return []
     at = _position(slowdown.attempt, _micros(slowdown.time), place.offset)
     fields = _fields(
         slowed_by=slowdown.packed_job,

@@ -15,7 +15,9 @@ _PASSING = ("OOM", "READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "MISCONF"
 """First words of errors that pass by themselves, or when an operator acts."""
 
 
-def open_redis(url: str, *, password: str = "", ca_cert: str = "", timeout_s: float = 5.0) -> "redis.Redis":
+def open_redis(
+    url: str, *, password: str = "", ca_cert: str = "", timeout_s: float = 5.0, binary: bool = False
+) -> "redis.Redis":
     """Return a client for `url` (`redis://user@host:6379/0`, `rediss://…` for TLS, `unix:///path`). Nothing is sent yet.
 
     Args:
@@ -23,6 +25,7 @@ def open_redis(url: str, *, password: str = "", ca_cert: str = "", timeout_s: fl
         password: Of the user.
         ca_cert: File with the authority that signed the server's certificate, where the system does not know it.
         timeout_s: Seconds to wait for a connection or an answer.
+        binary: Answers are bytes, not text.
 
     Raises:
         ValueError: `url` has another form.
@@ -45,7 +48,7 @@ def open_redis(url: str, *, password: str = "", ca_cert: str = "", timeout_s: fl
         socket_connect_timeout=timeout_s,
         # Trying again is `resilience.outage`'s work, for every store alike.
         retry=Retry(NoBackoff(), 0),
-        decode_responses=True,
+        decode_responses=not binary,
         encoding_errors="replace",
     )
 

@@ -115,10 +115,11 @@ class KafkaConsumer:
             self._outage.succeeded()
         return [as_message(record) for records in batches.values() for record in records]
 
-    def commit(self) -> None:
+    def commit(self) -> bool:
         """Commit all that was polled. A partition that went to another member meanwhile is left to it.
 
-        While the broker is away nothing is committed: the next commit includes it, and a crash before that repeats the work.
+        While the broker is away nothing is committed, and False is returned: the next commit includes it, and a crash before that
+        repeats the work.
         """
         try:
             self._consumer.commit(timeout_ms=COMMIT_MS)
@@ -126,8 +127,10 @@ class KafkaConsumer:
             log.info("partitions moved before the commit; their owner repeats the work", error=type(error).__name__)
         except RetriableError as error:  # it did not answer, or died while it was asked
             log.warning("the broker did not take the commit; the next one includes it", error=repr(error))
+            return False
         except KafkaError as error:
             raise refused(self._connection, error, self._doing) from error
+        return True
 
     def lag(self) -> dict[tuple[str, int], int]:
         """Return the number of messages not yet polled, by topic and partition, as the newest fetch saw it."""

@@ -3,11 +3,13 @@
 It holds what `standalone_pipe` imports, directly or not, and nothing else. All of that must be Python 3.8 without a dependency.
 """
 
+import argparse
 import ast
+import py_compile
 import sys
 import tempfile
 import zipapp
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
@@ -56,8 +58,25 @@ def build(file: Path) -> None:
             inside = inside if inside.suffix else inside.with_suffix(".py")
             inside.parent.mkdir(parents=True, exist_ok=True)
             inside.write_bytes(source.read_bytes())
+            # Nodes with this version of Python need not compile it at each start; others take the source.
+            py_compile.compile(
+                str(inside),
+                str(inside.with_suffix(".pyc")),
+                name,
+                doraise=True,
+                invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+            )
         file.parent.mkdir(parents=True, exist_ok=True)
         zipapp.create_archive(folder, file, interpreter="/usr/bin/env python3", main=f"{ENTRY}:main")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the file that `arguments`, those of the command line where none are given, name."""
+    parser = argparse.ArgumentParser(
+        prog="python -m streams.producers.build_pyz", description="Build the pipe as one file."
+    )
+    parser.add_argument("file", nargs="?", type=Path, default=Path("dist/schedmate-pipe.pyz"))
+    build(parser.parse_args(arguments).file)
 
 
 def _imports(node: ast.AST, package: str) -> Iterator[str]:
@@ -82,4 +101,4 @@ def _packages() -> frozenset[str]:
 
 
 if __name__ == "__main__":
-    build(Path(sys.argv[1] if len(sys.argv) > 1 else "dist/schedmate-pipe.pyz"))
+    main()

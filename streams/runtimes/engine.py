@@ -4,10 +4,10 @@ The runtime reads messages, lets the engine handle them, writes the results stag
 then commits the input's offsets (docs/architecture.md: how nothing is lost or doubled).
 """
 
+import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Generic
 
 import structlog
@@ -16,86 +16,19 @@ from processors.keyed import KeyedProcessor, State
 from records import DeadLetter, ErrorType, Failure, Position, Record
 from records.log_chunk import Lines
 from streams.accept import accept
-from streams.spans import Span
 from streams.transport import Message, Outgoing, outgoing
 
 from .decoder import Decoder, brief
 from .failing import FailingWatch
 from .metrics import EngineMetrics
-from .order import Run, beyond
+from .order import beyond
+from .results import Restored, Results
+from .retention import CHECKPOINT_S, REPLAY_WORK_S, Retention
 from .state_entry import StateEntry
 from .states import States
 from .tracing import Tracing
 
 log = structlog.get_logger(__name__)
-
-CHECKPOINT_S = 1.0
-"""Seconds between two looks for states to store: what is due waits no longer, and a look at thousands of states costs little."""
-REPLAY_WORK_S = 5.0
-"""Seconds of processing after which what a state lacks in its topic is stored: so long a restart takes to do it again."""
-REPLAY_S = 300.0
-"""Seconds after which it is stored in any case: so much of the topic a restart must read again at most."""
-OPEN = 4096
-"""States that stay decoded, those used last: more jobs than print at one time, at some 10 KB each."""
-ENDED_S = 3600.0
-"""A state is forgotten so long after it last took something in, where its key has ended: lines may come late."""
-SILENT_S = 3 * 86_400.0
-"""And so long in any case: as long as input is kept."""
-MOST = 200_000
-"""States held, beyond which those of silent keys are forgotten sooner: anybody may send records of new keys."""
-_SWEPT = 2000
-"""States that are looked at in one look for what may be forgotten: some milliseconds of work at most."""
-
-
-@dataclass
-class Results:
-    """What follows from a batch, in stages: each is acknowledged before the next one is written.
-
-    Attributes:
-        records: What was made of the input.
-        states: States without their parts.
-        parts: Parts of states, and deletions.
-        markers: From where input must be read again.
-        began: When work on the batch began, on the monotonic clock.
-        arrivals: When the last line of a chunk arrived, in seconds since 1970: of each key the chunk that waits longest.
-        explained: When the root line of each first verdict arrived, in seconds since 1970.
-        spans: What traces will hold of it.
-    """
-
-    records: list[Outgoing] = field(default_factory=list)
-    states: list[Outgoing] = field(default_factory=list)
-    parts: list[Outgoing] = field(default_factory=list)
-    markers: list[Outgoing] = field(default_factory=list)
-    began: float = field(default_factory=time.perf_counter)
-    arrivals: list[float] = field(default_factory=list)
-    explained: list[float] = field(default_factory=list)
-    spans: list[Span] = field(default_factory=list)
-
-    @property
-    def stages(self) -> list[list[Outgoing]]:
-        """What is to be written, stage by stage."""
-        return [stage for stage in (self.records, self.states, self.parts, self.markers) if stage]
-
-
-@dataclass(frozen=True)
-class Restored:
-    """What a runtime does before it handles a partition: write `writes`, then read `replay` (begin and end by topic) once more.
-
-    Attributes:
-        states: States held.
-        suspect: By topic the end of the input at which workers before may have died; empty where none did.
-        committed: Next offset of each topic.
-        writes: To be written first: from where this worker begins, and what nobody needs any more.
-        replay: To be read once more.
-        planned: To be handled again, in this order, before anything else.
-    """
-
-    states: int
-    suspect: dict[str, int]
-    committed: dict[str, int]
-    writes: list[Outgoing]
-    replay: dict[str, tuple[int, int]]
-    planned: list[Run]
 
 
 class Engine(Generic[State]):
@@ -127,14 +60,13 @@ class Engine(Generic[State]):
         """
         self.processor = processor
         self._clock, self._steady = clock, steady
-        self._checkpoint_s, self._replay_work_s = checkpoint_s, replay_work_s
         self.metrics = metrics or EngineMetrics()
         self._decoder = Decoder(partitions, self.metrics)
-        self._tracing = tracing
+        self._tracing, self._worker = tracing, secrets.randbits(48)
         self.failing = FailingWatch()
         self._partitions: dict[int, States[State]] = {}
-        self._work, self._looked = 0.0, self._steady()
-        self._sweep: list[tuple[int, str]] = []
+        self._retention = Retention(self._partitions, self.metrics, steady, checkpoint_s, replay_work_s)
+        self._work = 0.0
 
     def load(self, partition: int, messages: Iterable[Message]) -> None:
         """Take over what the state topic holds of a partition, in as many calls as its reader likes; `restore` follows."""
@@ -150,7 +82,7 @@ class Engine(Generic[State]):
         """
         states = self._states(partition)
         stale = states.loaded()
-        suspect = states.marker.begin(committed, ends or {}, self.processor.replayed)
+        suspect = states.marker.begin(committed, ends or {}, self.processor.replayed, self._worker)
         states.handled = dict(committed)
         states.planned = beyond(states.marker.order, committed)
         replay = {
@@ -176,6 +108,10 @@ class Engine(Generic[State]):
     def handled(self, partition: int) -> dict[str, int]:
         """Return the next offset of each input topic of a partition whose states are here."""
         return self._partitions[partition].handled
+
+    def epoch(self, partition: int) -> int:
+        """Return the epoch under which this worker writes for a partition whose states are here."""
+        return self._partitions[partition].marker.epoch
 
     def forget(self, partition: int) -> None:
         """Drop the states of a partition that went to another worker."""
@@ -236,7 +172,8 @@ class Engine(Generic[State]):
         for topic, count in Counter(record.topic for record in results.records).items():
             self.metrics.records.labels(topic).inc(count)
         self._work += time.thread_time() - working_since
-        self._checkpoint(results)
+        self._retention.keep(self._work, results)
+        self._count_states()
         self.metrics.state_written.inc(sum(len(each.value or b"") for each in (*results.states, *results.parts)))
         return results
 
@@ -330,49 +267,6 @@ class Engine(Generic[State]):
         if self.processor.parts and poison is None:
             self.processor.replay(state, place, record)
         return None
-
-    def _checkpoint(self, results: Results) -> None:
-        """Store what is due: what has been processed for long, and what must leave the memory."""
-        now = self._steady()
-        for states in self._partitions.values():
-            for entry in states.close(max(OPEN // len(self._partitions), 64)):
-                self._store(states, entry, results)
-        if now - self._looked < self._checkpoint_s:
-            return
-        self._looked = now
-        self._forget_some(results)
-        for states in self._partitions.values():
-            stored = len(results.states) + len(results.parts)
-            for entry in list(states.dirty.values()):
-                work, since = entry.dirty_at
-                if self._work - work < self._replay_work_s and now - since < REPLAY_S:
-                    break
-                self._store(states, entry, results)
-            if len(results.states) + len(results.parts) > stored:
-                states.marker.replay = states.replay_from()
-                results.markers.append(states.stored_marker())
-        self._count_states()
-
-    def _store(self, states: States[State], entry: StateEntry[State], results: Results) -> None:
-        own, parts = states.store(entry)
-        results.states += own
-        results.parts += parts
-
-    def _forget_some(self, results: Results) -> None:
-        """Look at some of the states that are not in use, all of them in turn; forget those of keys that have ended or are silent."""
-        if not self._sweep:
-            self._sweep = [(partition, name) for partition, states in self._partitions.items() for name in states]
-        held = max(len(self._sweep), sum(map(len, self._partitions.values())), 1)
-        silent_s = SILENT_S if held <= MOST else SILENT_S * (MOST / held) ** 8
-        for partition, name in self._sweep[-_SWEPT:]:
-            states = self._partitions.get(partition)
-            known = states.header(name) if states is not None else None
-            if states is None or known is None:
-                continue
-            if states.time - known.touched > (min(ENDED_S, silent_s) if known.ended else silent_s):
-                results.parts += states.forget(name)
-                self.metrics.forgotten.inc()
-        del self._sweep[-_SWEPT:]
 
     def _count_states(self) -> None:
         self.metrics.states.set(sum(map(len, self._partitions.values())))

@@ -3,24 +3,24 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import faust
-import msgspec
 import structlog
 from faust.types import TP, EventT
 
 from processors.keyed import KeyedProcessor
 from records import Position
-from streams.accept import CUT, refuse
 from streams.kafka import Connection
-from streams.transport import Message, Outgoing, outgoing
+from streams.transport import Message
 
-from .engine import Engine, Restored, Results
-from .state_reader import read_committed, read_ends, read_messages
-from .trial import Trial
-from .writer import TooLarge, Writer
+from .engine import Engine
+from .fence import Overtaken
+from .output import Output
+from .takeover import Takeover
+from .trials import Trials
+from .writer import Writer
 
 log = structlog.get_logger(__name__)
 
@@ -54,13 +54,18 @@ class FaustAgent:
         engine: Engine[Any],
         make: Callable[[], KeyedProcessor[Any]] | None = None,
     ) -> None:
-        self._app, self._connection, self._engine, self._make = app, connection, engine, make
+        self._app, self._engine = app, engine
         self._writer = Writer(connection)
+        self._output = Output(self._writer, engine.metrics)
+        self._trials = Trials(connection, engine, self._output, make)
+        self._takeover = Takeover(
+            connection, str(app.conf.id), engine, writer=self._writer, trials=self._trials, process=self._process
+        )
         self.failed = ""
         self._stale: set[int] = set()
         self._next: dict[TP, int] = {}
         self._handled_at = time.monotonic()
-        self._untried: dict[int, Restored] = {}
+        self._left = -1  # the generation of the group in which this worker was overtaken
         inputs = app.topic(*engine.processor.inputs, key_serializer="raw", value_serializer="raw")
         app.agent(inputs, name=engine.processor.state_topic)(self._think)
 
@@ -102,10 +107,17 @@ class FaustAgent:
 
     async def _take(self, stream: Any, fetched: "Sequence[EventT[bytes]]") -> None:
         # Events fetched before a rebalance come again after it, perhaps to another worker; taking them now could pass others over.
-        events = [event for event in fetched if event.message.generation_id == self._app.consumer_generation_id]
+        generation = self._app.consumer_generation_id
+        events = [event for event in fetched if event.message.generation_id == generation != self._left]
+        taken = {id(event) for event in events}
+        self._pass_over(event for event in fetched if id(event) not in taken)
         if not events:
             return
-        await self._handle([_message(event) for event in events])
+        while not await self._complete([_message(event) for event in events]):
+            if not await self._outlasts(generation):
+                self._left = generation
+                self._pass_over(events)
+                return
         for event in events:
             await stream.ack(event)
         for event in events:
@@ -113,119 +125,55 @@ class FaustAgent:
         self._handled_at = time.monotonic()
         self._count_behind()
 
+    def _pass_over(self, events: "Iterable[EventT[bytes]]") -> None:
+        """Leave events that come again: while anything held them, Faust would keep the group from forming anew."""
+        for event in events:
+            self._app.consumer.unacked.discard(event.message)
+
+    async def _complete(self, messages: Sequence[Message]) -> bool:
+        """Process a batch and write what follows. False where another worker has taken over, and nothing was written."""
+        try:
+            await self._handle(messages)
+        except Overtaken:
+            return False
+        return True
+
+    async def _outlasts(self, generation: int) -> bool:
+        """Return whether this worker still is a member a session later: then whoever overtook it was none, and the batch is taken again.
+
+        One that stood still for longer than its session hears within that time that it must join anew.
+        """
+        deadline = time.monotonic() + self._app.conf.broker_session_timeout
+        while self._app.consumer_generation_id == generation and not self._app.rebalancing:
+            if time.monotonic() > deadline:
+                return True
+            await asyncio.sleep(WAIT_S)
+        return False
+
     async def _handle(self, messages: Sequence[Message]) -> None:
         """Process a batch and write what follows."""
-        await self._let_go()
-        await self._restore({message.position.partition for message in messages} - self._engine.partitions)
-        for partition in list(self._untried):
-            await self._try(partition, [each for each in messages if each.position.partition == partition])
+        stale, self._stale = self._stale, set()
+        await self._takeover.let_go(stale, self._assigned())
+        await self._takeover.restore({message.position.partition for message in messages} - self._engine.partitions)
+        await self._trials.set_aside(messages)
         await self._process(messages)
 
     async def _process(self, messages: Sequence[Message]) -> None:
+        """Handle `messages` and write what follows. Raises `Overtaken` where nothing may be written."""
         planned = self._writer.write(self._engine.plan(messages))
         results, _ = await asyncio.gather(asyncio.to_thread(self._engine.handle, messages), planned)
-        await self._write(results)
+        for partition in {message.position.partition for message in messages}:
+            if await self._takeover.is_overtaken(partition):
+                self._takeover.drop(self._engine.partitions)  # what was made and not written is in the states of all
+                log.warning("overtaken", inputs=self._engine.processor.inputs, partition=partition)
+                raise Overtaken
+        await self._output.write(results)
         self._engine.acknowledged(results)
-
-    async def _let_go(self) -> None:
-        """Drop the states of partitions that went away, but for those that came again when nobody else had worked on them.
-
-        Each rebalance takes all partitions away, most come back at once, and to read thousands of states takes seconds.
-        """
-        stale, self._stale = self._stale, set()
-        kept = await self._untouched(stale & self._engine.partitions & self._assigned())
-        self._engine.metrics.kept.inc(len(kept))
-        for partition in stale - kept:
-            self._engine.forget(partition)
-            self._untried.pop(partition, None)
-
-    async def _untouched(self, partitions: set[int]) -> set[int]:
-        """Return those of `partitions` on which nobody else has worked since their states were read.
-
-        Whoever works on a partition writes into its states first. One who did so just before we read them, and whom the next rebalance took
-        it from, shows by what he committed.
-        """
-        if not partitions:
-            return set()
-        engine = self._engine
-        states = {partition: (engine.processor.state_topic, partition) for partition in partitions}
-        inputs = [(topic, partition) for topic in engine.processor.inputs for partition in partitions]
-        committed = await read_committed(self._connection, str(self._app.conf.id), inputs)
-        ends = await read_ends(self._connection, states.values())
-        return {
-            partition
-            for partition, part in states.items()
-            if self._writer.sole.wrote_all(part, ends[part])
-            and all(committed[topic, partition][0] <= at for topic, at in engine.handled(partition).items())
-        }
 
     def _assigned(self) -> set[int]:
         """Return the partitions of which all inputs are ours."""
         parts, inputs = self._app.consumer.assignment(), self._engine.processor.inputs
         return {part.partition for part in parts if all(TP(topic, part.partition) in parts for topic in inputs)}
-
-    async def _restore(self, partitions: set[int]) -> None:
-        """Make the states of `partitions` what they were when the worker before committed."""
-        if not partitions:
-            return
-        engine, topics = self._engine, self._engine.processor.inputs
-        wanted = [(topic, partition) for topic in topics for partition in sorted(partitions)]
-        committed = await read_committed(self._connection, str(self._app.conf.id), wanted)
-        for partition in sorted(partitions):
-            async for stored in read_messages(self._connection, engine.processor.state_topic, partition):
-                await asyncio.to_thread(engine.load, partition, stored)
-            at, ends = ({topic: committed[topic, partition][which] for topic in topics} for which in (0, 1))
-            restored = engine.restore(partition, at, ends)
-            self._writer.sole.begin((engine.processor.state_topic, partition))
-            await self._writer.write(restored.writes)
-            async for messages in self._input(partition, restored):
-                await asyncio.to_thread(engine.replay, messages)
-            if restored.suspect:
-                self._untried[partition] = restored
-            await self._follow(partition, restored)
-            log.info("state_restored", topic=engine.processor.state_topic, partition=partition, states=restored.states,
-                     replayed=sum(end - begin for begin, end in restored.replay.values()))  # fmt: skip
-
-    async def _follow(self, partition: int, restored: Restored) -> None:
-        """Handle again what was not committed, in the order in which the worker before took it."""
-        planned = [
-            messages
-            for topic, begin, end in restored.planned
-            async for messages in read_messages(self._connection, topic, partition, begin, end)
-        ]
-        if partition in self._untried:
-            await self._try(partition, [message for messages in planned for message in messages])
-        for messages in planned:
-            await self._process(messages)
-
-    async def _input(self, partition: int, restored: Restored) -> Any:
-        for topic, (begin, end) in restored.replay.items():
-            async for messages in read_messages(self._connection, topic, partition, begin, end):
-                yield messages
-
-    async def _try(self, partition: int, messages: Sequence[Message]) -> None:
-        """Set aside those of `messages` at which a process dies."""
-        restored, handled = self._untried[partition], self._engine.handled(partition)
-        suspects = [each for each in messages if each.position.offset < restored.suspect.get(each.position.topic, 0)]
-        if not suspects and messages:  # the suspects come first
-            del self._untried[partition]
-        waiting = [each for each in suspects if each.position.offset >= handled.get(each.position.topic, 0)]
-        if self._make is None or not waiting:
-            return
-        topic = self._engine.processor.state_topic
-        stored = [each async for batch in read_messages(self._connection, topic, partition) for each in batch]
-        replay = [each async for batch in self._input(partition, restored) for each in batch]
-        log.warning(
-            "trying_messages", partition=partition, messages=len(waiting), reason="workers before this one ended here"
-        )
-        while waiting:
-            trial = Trial(self._make, partition, stored, restored.committed, replay)
-            deadly = await asyncio.to_thread(trial.deadly, waiting)
-            if deadly is None:
-                break
-            log.error("message_set_aside", position=deadly.position, bytes=len(deadly.value))
-            await self._write(self._engine.set_aside(deadly))
-            waiting.remove(deadly)
 
     def _count_behind(self) -> int:
         """Return how many messages wait, as far as they were seen by the newest fetch."""
@@ -233,28 +181,6 @@ class FaustAgent:
         behind = sum(max((consumer.highwater(part) or 0) - at, 0) for part, at in list(self._next.items()))
         self._engine.metrics.lag.set(behind)
         return behind
-
-    async def _write(self, results: Results) -> None:
-        """Write `results`, stage by stage. What is too large for its topic becomes a dead letter."""
-        for stage in results.stages:
-            try:
-                await self._writer.write(stage)
-            except TooLarge as refused:
-                await self._bury(refused.messages)
-
-    async def _bury(self, messages: Sequence[Outgoing]) -> None:
-        self._engine.metrics.dead_letters.inc(len(messages))
-        letters = []
-        for each in messages:
-            log.error("too_large", topic=each.topic, bytes=len(each.value or b""))
-            place = Position(each.topic, each.partition or 0, 0)
-            letter = refuse(Message(place, each.key, each.value or b"", 0.0), "larger than its topic allows", "write")
-            letters.append(
-                msgspec.structs.replace(
-                    letter, id=f"{letter.id}/{letter.sha256}", value=letter.value[: CUT // 8], truncated=True
-                )
-            )
-        await self._writer.write([outgoing(letter) for letter in letters])
 
 
 def _in_parts(events: "Sequence[EventT[bytes]]") -> "Iterator[list[EventT[bytes]]]":

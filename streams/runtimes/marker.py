@@ -10,6 +10,8 @@ from .order import Run
 
 STARTS = 3
 """Workers in a row that begin at one place, of which the last one is careful: two in a row may have been killed by an operator."""
+_STARTERS = 30
+"""Earlier ones that are remembered: by then a careful one tries all that there is."""
 SUSPECTS = 500
 """Messages of a topic that a careful worker tries: what a worker takes at once. Each one after it tries twice as many, since workers commit
 a little later than they take more. To try a whole backlog would take longer than workers live that something else ends again and again."""
@@ -26,7 +28,8 @@ class Marker(msgspec.Struct):
         replay: By topic, the first offset that some state may lack.
         begun: What was committed when the newest worker took the partition over, by topic.
         held: The end of each topic then.
-        starts: Workers in a row that took it over there: those before the newest died without getting further, or had nothing to do.
+        starters: Worker processes that took it over there, oldest first: those before the newest died without getting further, had nothing
+            to do, or lost it.
         aside: Inputs at which workers died, which are passed over.
         order: In which the newest worker takes what may not be committed yet (`order.py`).
     """
@@ -35,25 +38,29 @@ class Marker(msgspec.Struct):
     replay: dict[str, int] = {}
     begun: dict[str, int] = {}
     held: dict[str, int] = {}
-    starts: int = 0
+    starters: list[int] = []
     aside: list[Position] = []
     order: list[Run] = []
 
-    def begin(self, committed: dict[str, int], ends: dict[str, int], replayed: tuple[str, ...]) -> dict[str, int]:
+    def begin(
+        self, committed: dict[str, int], ends: dict[str, int], replayed: tuple[str, ...], worker: int
+    ) -> dict[str, int]:
         """Note that a worker takes the partition over.
 
         Args:
             committed: The next offset of each topic.
             ends: The end of each topic.
             replayed: The topics whose input is read again.
+            worker: The worker's process, by a number of its own.
 
         Returns:
             By topic the end of the input at which the workers before may have ended, where this is the third in a row that begins here.
         """
         # Two workers may take it over at once, one of them for a moment only: chance tells their epochs apart.
         self.epoch = ((self.epoch >> 16) + 1) << 16 | secrets.randbits(16)
-        self.starts = self.starts + 1 if committed == self.begun else 1
-        careful = self.starts - STARTS
+        before = [other for other in self.starters if other != worker] if committed == self.begun else []
+        self.starters = [*before[-_STARTERS:], worker]
+        careful = len(self.starters) - STARTS
         tried = SUSPECTS << min(careful, 20) if careful >= 0 else 0
         met = {topic: min(end, committed.get(topic, end) + tried) for topic, end in self.held.items()} if tried else {}
         self.begun, self.held = committed, ends

@@ -1,5 +1,6 @@
 """Reads topics in batches and hands them on: what the sink and the bridge run in."""
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ log = structlog.get_logger(__name__)
 
 ACKNOWLEDGED_S = 90.0
 """How long the acknowledgement of a dead letter is waited for: a producer gives up before that, and says why."""
+
+COMMIT_AGAIN_S = 5.0
+"""How long after a commit that the broker did not take the next one is tried, where no more messages come."""
 
 Batch = Sequence[tuple[Position, Record]]
 
@@ -46,6 +50,7 @@ class Pump:
     metrics: PumpMetrics = field(default_factory=PumpMetrics)
     failing: FailingWatch = field(default_factory=FailingWatch)
     stop: Event = field(default_factory=Event)
+    _commit_again_at: float = math.inf
     _outage: Outage = field(default_factory=lambda: Outage("Kafka", consequence="a dead letter is written again"))
 
     def run(self, stop: Event) -> None:
@@ -74,8 +79,9 @@ class Pump:
         began = time.perf_counter()
         self._handle(batch)
         self.failing.handled(len(messages))
+        if messages or time.monotonic() >= self._commit_again_at:
+            self._commit_again_at = math.inf if self.consumer.commit() else time.monotonic() + COMMIT_AGAIN_S
         if messages:
-            self.consumer.commit()
             self.metrics.messages.inc(len(messages))
             self.metrics.batch_duration.observe(time.perf_counter() - began)
         self.metrics.lag.set(sum(self.consumer.lag().values()))

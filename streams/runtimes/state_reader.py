@@ -102,6 +102,15 @@ async def read_messages(
             await asyncio.sleep(outage.failed(repr(error)))
 
 
+async def read_input(
+    connection: Connection, partition: int, wanted: dict[str, tuple[int, int]]
+) -> AsyncIterator[list[Message]]:
+    """Yield the messages of one partition of several topics, one after another: `wanted` says begin and end of each."""
+    for topic, (begin, end) in wanted.items():
+        async for messages in read_messages(connection, topic, partition, begin, end):
+            yield messages
+
+
 @asynccontextmanager
 async def _consumer(connection: Connection) -> AsyncIterator[Any]:
     consumer = AIOKafkaConsumer(

@@ -1,6 +1,7 @@
 """Chaos in short: a fixed seed, some faults, some hostile jobs, and nothing lost, doubled or different."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,14 @@ def test_tables_are_exact_after_faults_among_hostile_jobs(tmp_path: Path) -> Non
     assert outcome.verdict.figures["lines printed"] > 100
     save(outcome, tmp_path / "report.json")
     assert json.loads((tmp_path / "report.json").read_text())["faults"] == outcome.faults
-    assert not outcome.problems, "\n".join(outcome.problems[:30])
+    assert not outcome.problems, "\n".join([*outcome.problems[:30], *last_words(tmp_path)])
+
+
+def last_words(scratch: Path, lines: int = 12) -> Iterator[str]:
+    """Yield how the log of each command and server ends: what a failure leaves is gone soon."""
+    for log in sorted(scratch.glob("*.log")):
+        yield f"== {log.name}"
+        yield from (line[:400] for line in log.read_text(errors="replace").splitlines()[-lines:])
 
 
 def test_a_plan_follows_from_its_seed_and_leaves_no_fault_out() -> None:

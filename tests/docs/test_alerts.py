@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import tomllib
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from .metrics import METRICS
 from .pages import ROOT, anchors
 
 FILE = ROOT / "packaging" / "prometheus" / "schedmate.rules.yml"
+SITE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Documentation"]
 _ALL: list[dict[str, Any]] = [rule for group in yaml.safe_load(FILE.read_text())["groups"] for rule in group["rules"]]
 RULES = [rule for rule in _ALL if "alert" in rule]
 RECORDED = [rule for rule in _ALL if "record" in rule]
@@ -29,7 +31,9 @@ def test_a_rule_is_whole(rule: dict[str, Any]) -> None:
     assert set(rule) <= {"alert", "expr", "for", "labels", "annotations"}
     assert rule["labels"]["severity"] in {"critical", "warning", "info"}
     assert rule["annotations"]["summary"]
-    assert rule["annotations"]["docs"] in anchors(ROOT / "docs" / "operating.md")
+    page, _, anchor = rule["annotations"]["runbook_url"].partition("#")
+    assert page == f"{SITE}/operating/"
+    assert anchor in anchors(ROOT / "docs" / "operating.md")
     named = named_in(rule["expr"])
     assert named <= METRICS
     assert named or rule["expr"].startswith("up")

@@ -19,6 +19,7 @@ from scheduler_bridge.actuators import Actuator, ActuatorError
 from tests.docs.pages import ROOT, anchors
 from tests.processors.track import test_formats as formats
 from tests.processors.track.expecting import expect_however_cut
+from tests.schedmate.forked import run_forked
 
 ROOMS = (
     "records",
@@ -71,9 +72,8 @@ def test_the_signature_is_taken_and_found(tmp_path: Path) -> None:
     [signature] = [each for each in load([own]) if each.name == "license_lost"]
     log = tmp_path / "train.log"
     log.write_text(f"{signature.counter}\n{signature.example}\n")
-    command = [sys.executable, "-m", "schedmate", "--set", f"processors.signatures={own}", "signatures", "test", log]
-    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    assert found.stdout.count("license_lost") == 1, found.stdout + found.stderr
+    found = run_forked("--set", f"processors.signatures={own}", "signatures", "test", log)
+    assert found.stdout.count(b"license_lost") == 1, found.stdout + found.stderr
 
 
 def test_the_format_is_read_however_it_is_cut() -> None:
@@ -113,12 +113,13 @@ def run(tree: Path, *arguments: str) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=170,
+        timeout=500,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # mypy reads all of it anew
 def test_the_processor_finds_its_place(tree: Path) -> None:
     for block in all_shown("A processor", "python"):
         place, _, content = block.partition("\n")

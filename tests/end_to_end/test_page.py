@@ -34,7 +34,7 @@ def test_an_operator_stops_everything_and_reads_lines(
     kafka: Kafka, clickhouse: ClickHouseServer, tmp_path: Path
 ) -> None:
     producer = KafkaProducer(kafka.connection)
-    chunk = LogChunk(job="page", time=1.0, lines=["before", "CUDA error <b>", "after"])
+    chunk = LogChunk(job="page", time=1.0, lines=["before", "CUDA error <b>", "after"], first_line=40)
     sent = time.time()
     producer.send(outgoing(chunk)).result(20)
     producer.close()
@@ -55,7 +55,7 @@ def test_an_operator_stops_everything_and_reads_lines(
         form = urllib.parse.urlencode({"token": token[1], "command": "stop", "reason": "a fire"}).encode()
         assert "Stopped." in browser.open(f"{address}/act", form, timeout=PATIENCE_S).read().decode()
         asked = urllib.parse.urlencode(
-            {"topic": place.topic, "partition": place.partition, "offset": place.offset, "line": 1}
+            {"topic": place.topic, "partition": place.partition, "offset": place.offset, "line": 41}
         )
         lines = browser.open(f"{address}/lines?{asked}", timeout=PATIENCE_S).read().decode()
         assert [text in lines for text in ("before", "CUDA error &lt;b&gt;", "after", 'id="cited"')] == [True] * 4

@@ -19,7 +19,7 @@ GPU = "shard:4"
 HALF = "shard:2"
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(300)
 def test_from_a_printed_line_to_an_action(
     own_kafka: Kafka, clickhouse: ClickHouseServer, redis_store: RedisServer, slurm: Slurm, tmp_path: Path
 ) -> None:
@@ -28,7 +28,7 @@ def test_from_a_printed_line_to_an_action(
         faulty = stack.submit(programs["faulty"], f"--gres={GPU}")
         buggy = stack.submit(programs["buggy"], f"--gres={GPU}")
         victim = stack.submit(programs["steady"], f"--gres={HALF}", "--nodelist=n3")
-        stack.wait("the victim's own speed", lambda: measured_for(stack, victim) >= 8)
+        stack.wait("the victim's own speed", lambda: measured_for(stack, victim) >= 30, seconds=90)
         slurm.wait(victim, "RUNNING")
         neighbour = stack.submit(programs["greedy"], f"--gres={HALF}", "--nodelist=n3")
 
@@ -72,9 +72,10 @@ def bug_is_not_restarted(stack: Stack, job: str) -> None:
     fields = stack.slurm.wait(job, "FAILED")
     assert fields["Restarts"] == "0"
     verdict = stack.wait(
-        "the verdict on the bug",
+        "the verdict on the bug",  # the end may be told before the lines are read
         lambda: stack.sql(
-            "SELECT error_type, restartable, message FROM failures WHERE job = {job:String} AND final", job=job
+            "SELECT error_type, restartable, message FROM failures WHERE job = {job:String} AND final AND error_type != 'unknown'",
+            job=job,
         ),
     )
     assert verdict[0][:2] == ("user_script", False)
@@ -85,7 +86,7 @@ def bug_is_not_restarted(stack: Stack, job: str) -> None:
 def neighbour_is_unpacked_and_the_victim_recovers(stack: Stack, victim: str, neighbour: str) -> None:
     stack.wait("the packing cancelled", lambda: ("cancel_packing", "done") in results(stack, neighbour), seconds=90)
     ((before, after, ratio),) = stack.sql(
-        "SELECT before_s, after_s, ratio FROM slowdowns WHERE job = {job:String}", job=victim
+        "SELECT DISTINCT before_s, after_s, ratio FROM slowdowns WHERE job = {job:String}", job=victim
     )
     assert ratio < 0.65
     assert after > before

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from eviction import Need, Share, least_loss, weigh
@@ -70,7 +70,6 @@ def test_cpus_bind_as_gpus_do() -> None:
     assert found.victims == {"a"}
 
 
-@settings(deadline=None, max_examples=100)
 @given(
     st.lists(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 50)), max_size=4), min_size=1, max_size=5),
     st.integers(1, 4),

@@ -41,6 +41,12 @@ def test_nccl(tmp_path: Path, arguments: tuple[str, str], perf: str, passed: boo
     assert (done.returncode == 0, done.stdout.splitlines()[-1].startswith(last)) == (passed, True), done
 
 
+@pytest.mark.parametrize(("script", "arguments"), [("nccl.sh", ("2", "300")), ("dcgm.sh", ("1",))])
+def test_what_the_driver_says_of_the_gpus_is_kept(tmp_path: Path, script: str, arguments: tuple[str, ...]) -> None:
+    done = check(tmp_path, script, *arguments, nvidia_smi='echo "$@"', dcgmi="true")
+    assert done.stdout.startswith("--query --display=MEMORY,ECC,")
+
+
 @pytest.mark.parametrize(
     ("smi", "diag", "code"), [("true", "true", 0), ("true", "exit 226", 226), ("exit 9", "true", 1)]
 )

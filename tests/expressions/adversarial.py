@@ -1,6 +1,7 @@
 """Texts on which an expression does as much work as it can: each of its repeats pumped, and then a character that fails."""
 
 import functools
+import itertools
 import random
 import re
 import re._constants as sre
@@ -16,19 +17,18 @@ _ALPHABET = " 1a-./:,=|[]A_%\"'()#\\\u0431"
 Node = tuple[object, object]
 
 
-def attacks(pattern: re.Pattern[str], length: int) -> Iterator[str]:
-    """Yield texts of about `length` characters, of a kind each: what leads to a repeat, the repeat, and what makes it fail."""
+def attacks(pattern: re.Pattern[str], *lengths: int) -> Iterator[str]:
+    """Yield texts of about each of `lengths` characters: what leads to a repeat, the repeat, and what makes it fail."""
     tree = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE if "(?a" in pattern.pattern else pattern.flags)
     chance = random.Random(pattern.pattern)
-    seen = set()
-    for prefix, body in _repeats(list(tree), [], chance):
-        for _ in range(_SAMPLES):
-            lead, pump = _sample(prefix, chance), _sample(body, chance) * 2
-            if (lead, pump) in seen or not pump:
-                continue
-            seen.add((lead, pump))
-            for tail in _FAILING:
-                yield lead + pump * max(1, (length - len(lead) - len(tail)) // len(pump)) + tail
+    pairs = {
+        (_sample(prefix, chance), _sample(body, chance) * 2): None
+        for prefix, body in _repeats(list(tree), [], chance)
+        for _ in range(_SAMPLES)
+    }
+    for length, (lead, pump), tail in itertools.product(lengths, pairs, _FAILING):
+        if pump:
+            yield lead + pump * max(1, (length - len(lead) - len(tail)) // len(pump)) + tail
 
 
 def samples(pattern: str, count: int) -> Iterator[str]:

@@ -19,12 +19,6 @@ _PLAIN = re.compile(r"\w+|\W+")
 _TEXT = "step 12 loss=0.25 " * (LONGEST // 18)
 
 
-@pytest.fixture(scope="module")
-def everywhere() -> list[Expression]:
-    """The expressions of the product: to find them, all of it is imported and parsed."""
-    return expressions()
-
-
 def seconds(action: Callable[[], object], tries: int = 1) -> float:
     """Return the best processor time of several: a busy host takes longer, and does no more work."""
     best = 1e9
@@ -38,28 +32,24 @@ def seconds(action: Callable[[], object], tries: int = 1) -> float:
 def costly(expression: Expression) -> str:
     """Return a text on which `expression` costs too much, however often it is tried; empty where there is none."""
     allowed = SCANS * seconds(lambda: _PLAIN.findall(_TEXT), tries=3)
-    for length in LENGTHS:
-        for text in attacks(expression.pattern, length):
-            look = lambda text=text: expression.look(text)  # noqa: E731  # what is measured, twice
-            if seconds(look) < allowed:
-                continue
-            if seconds(look, TRIES) > SCANS * seconds(lambda: _PLAIN.findall(_TEXT), TRIES):
-                return text
+    for text in attacks(expression.pattern, *LENGTHS):
+        look = lambda text=text: expression.look(text)  # noqa: E731  # what is measured, twice
+        if seconds(look) < allowed:
+            continue
+        if seconds(look, TRIES) > SCANS * seconds(lambda: _PLAIN.findall(_TEXT), TRIES):
+            return text
     return ""
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_an_expression_costs_a_bounded_number_of_scans(everywhere: list[Expression], package: str) -> None:
-    here = [each for each in everywhere if re.split(r"[.:]", each.place)[0] == package]
-    assert {each.place: text for each in here if (text := costly(each))} == {}
-
-
-def test_all_rooms_are_looked_through(everywhere: list[Expression]) -> None:
+def test_an_expression_costs_a_bounded_number_of_scans() -> None:
+    """One test of all rooms: to find the expressions, all of the product is imported and parsed."""
+    everywhere = expressions()
     places = {each.place for each in everywhere}
     assert {re.split(r"[.:]", place)[0] for place in places} <= set(PACKAGES)
     assert {"processors.diagnose.matcher._CARRIED", "processors.grammar.prefix._RANK"} <= places
     assert any(place.startswith("processors.grammar.units._RATE[") for place in places)
     assert any(place.startswith("schedmate.passwords:") for place in places)
+    assert {each.place: text for each in everywhere if (text := costly(each))} == {}
 
 
 @pytest.mark.slow

@@ -1,15 +1,14 @@
 """What the code imports is declared, in the base or in the extra that the errors name."""
 
-import ast
 import functools
 import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.metadata import packages_distributions
-from pathlib import Path
 
 from schedmate.extras import EXTRA_OF, missing_extra
+from tests.imported import rooms
 
 from .conftest import ROOMS, ROOT
 
@@ -45,17 +44,9 @@ BASE = set(declared(PROJECT["dependencies"]))
 EXTRAS = {name: set(declared(wanted)) for name, wanted in PROJECT["optional-dependencies"].items()}
 
 
-def imported(file: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield node.module.partition(".")[0]
-
-
 @functools.cache
 def foreign_modules() -> set[str]:
-    found = {module for room in ROOMS for file in (ROOT / room).rglob("*.py") for module in imported(file)}
+    found = {module for room in ROOMS for file in (ROOT / room).rglob("*.py") for module in rooms(file)}
     return found - set(sys.stdlib_module_names) - set(ROOMS)
 
 

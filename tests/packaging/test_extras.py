@@ -95,7 +95,7 @@ def test_the_base_says_its_version(base: Environment) -> None:
 def test_the_base_reads_a_stored_log(base: Environment, tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text(LOG)
-    analyzed = base.schedmate("analyze", "--json", str(log))
+    analyzed = base.schedmate("analyze", "--format", "json", str(log))
     assert json.loads(analyzed.stdout)["progress"]["last_step"] == 59, analyzed.stderr
     assert base.schedmate("classify", str(log)).returncode == 0
 

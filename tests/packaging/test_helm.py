@@ -20,7 +20,7 @@ from .conftest import ROOT
 CHART = ROOT / "packaging" / "helm" / "schedmate"
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
 RIGHTS = yaml.safe_load((CHART / "files" / "rights.yaml").read_text())
-ASKS = {"bridge", "watcher", "collector"}
+ASKS = {"bridge", "spot", "starts", "watcher", "collector"}
 """Programs that speak to the API server."""
 EVERYTHING = {
     "settings": {
@@ -31,6 +31,8 @@ EVERYTHING = {
     "secrets": {name: {"name": f"of-{name.replace('_', '-')}"} for name in VALUES["secrets"]},
     "authorities": "authorities",
     "imagePullSecrets": [{"name": "registry"}],
+    "spot": {"enabled": True},
+    "starts": {"enabled": True, "every": 60},
     "modelWorker": {"enabled": True},
     "notifier": {"enabled": True},
     "worker": {"kafkaUser": "worker", "kafkaSecret": {"name": "of-worker"}, "podAnnotations": {"team": "ml"}},
@@ -122,6 +124,16 @@ def test_the_bridge_gets_the_rights_of_the_actions_that_are_turned_on(helm: str,
     assert rules(render(helm, tmp_path, {}), "bridge") == looks
     acts = {(one, verb) for one in jobs for verb in ("create", "delete")} | {("nodes", "patch"), ("events", "create")}
     assert rules(render(helm, tmp_path, EVERYTHING), "bridge") == looks | acts
+
+
+def test_who_reads_the_queue_may_look_at_what_the_bridge_looks_at(helm: str, tmp_path: Path) -> None:
+    found = render(helm, tmp_path, EVERYTHING)
+    looks = rules(render(helm, tmp_path, {}), "bridge")
+    assert rules(found, "spot") == rules(found, "starts") == looks
+    for component in ("bridge", "spot", "starts"):
+        (container,) = pods(found)[component]["containers"]
+        assert {"name": "SCHEDMATE_BRIDGE__SCHEDULER", "value": "kubernetes"} in container["env"]
+    assert pods(found)["starts"]["containers"][0]["args"] == ["starts", "--every", "60"]
 
 
 def test_settings_are_accepted(rendered: list[dict[str, Any]], tmp_path: Path) -> None:

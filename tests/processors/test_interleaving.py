@@ -1,10 +1,13 @@
-"""The last verdict on an attempt, its id included, does not depend on how the topics of lines and of events interleave."""
+"""The last verdict on an attempt, its id included, does not depend on how the topics of lines and of events interleave.
+
+How far the training had come does: as far as its log was read by then.
+"""
 
 from collections import deque
 from collections.abc import Sequence
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.job import JobProcessor
@@ -86,13 +89,12 @@ def last(logs: Sequence[LogChunk], events: Sequence[JobEvent], turns: Sequence[b
                 verdicts[made.attempt] = made
         state = msgspec.json.decode(msgspec.json.encode(state), type=JobState)
     return {
-        attempt: msgspec.structs.replace(verdict, revision=0)
+        attempt: msgspec.structs.replace(verdict, revision=0, step=None, epoch=None)
         for attempt, verdict in verdicts.items()
         if verdict.error_type is not ErrorType.NONE
     }
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.sampled_from(PARTS)), min_size=1, max_size=9),
     st.sampled_from(ENDS),
@@ -106,7 +108,6 @@ def test_the_last_verdict_is_the_same_in_every_interleaving(
     assert all(last(logs, events, order) == first for order in orders)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.lists(st.tuples(st.integers(0, 2), st.sampled_from(PARTS)), min_size=1, max_size=6), min_size=2, max_size=2

@@ -55,21 +55,6 @@ def verdict(records: Iterable[LogChunk | JobEvent]) -> Failure | None:
     return said[-1] if said and said[-1].error_type is not ErrorType.NONE else None
 
 
-def steps(first: int, seconds: float, begin: float) -> LogChunk:
-    lines = [f"step {step} | loss 1.0 | step_time {seconds:.4f} s" for step in range(first, first + 60)]
-    after = [round(index * seconds * 1000) for index in range(60)]
-    return LogChunk(
-        job="7",
-        node="n1",
-        producer="p",
-        lines=lines,
-        time=begin,
-        after_ms=after,
-        first_line=first,
-        first_piece=first,
-    )
-
-
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_the_order_in_which_streams_and_events_arrive_does_not_matter(order: tuple[int, ...]) -> None:
     parts = [chunk([*STEPS, XID], 100.0), chunk([CUDA], 100.001, "stderr"), ended(1)]
@@ -101,20 +86,38 @@ def test_a_good_end_before_the_log_stays_good() -> None:
     assert verdict([ended(0), chunk([*STEPS, *BUG], 100.0)]) is None
 
 
+def paced(first: int, count: int, seconds: float, begin: float, each: int | None = None) -> list[LogChunk]:
+    """Return chunks of `each` reports, or of about two seconds."""
+    each = each or round(2.0 / seconds)
+    return [
+        LogChunk(
+            job="7",
+            node="n1",
+            producer="p",
+            lines=[f"step {step} | loss 1.0 | step_time {seconds:.4f} s" for step in range(start, start + each)],
+            time=begin + (start - first) * seconds,
+            after_ms=[round(index * seconds * 1000) for index in range(each)],
+            first_line=start,
+            first_piece=start,
+        )
+        for start in range(first, first + count, each)
+    ]
+
+
 def test_a_slowdown_follows_from_reports_before_and_after_a_packing() -> None:
     packed = JobEvent(id="packed", job="7", kind=EventKind.PACKED, time=110.0, packed_with="8")
-    made = run([steps(1, 0.1, 100.0), packed, steps(61, 0.25, 111.0), steps(121, 0.25, 127.0)])
+    made = run([*paced(1, 100, 0.1, 100.0), packed, *paced(101, 160, 0.25, 111.0)])
     (slowdown,) = [each for each in made if isinstance(each, Slowdown)]
     assert (slowdown.packed_job, slowdown.before_s, slowdown.after_s) == ("8", pytest.approx(0.1), pytest.approx(0.25))
     assert slowdown.ratio == pytest.approx(0.4)
-    assert sum(isinstance(each, JobMetric) for each in made) == 3
+    assert slowdown.confidence >= 0.95
 
 
 @pytest.mark.parametrize(("slow_after_s", "found"), [(60.0, True), (3600.0, False)])
 def test_a_newcomer_that_takes_its_share_late_is_found_while_it_is_watched(slow_after_s: float, found: bool) -> None:
     packed = JobEvent(id="packed", job="7", kind=EventKind.PACKED, time=110.0, packed_with="8")
-    loading = [steps(61, 0.1, 111.0), steps(121, 0.1, 117.0), steps(181, 0.1, 110.0 + slow_after_s)]
-    made = run([steps(1, 0.1, 100.0), packed, *loading, steps(241, 0.3, 120.0 + slow_after_s)])
+    loading = paced(101, 500, 0.1, 111.0)
+    made = run([*paced(1, 100, 0.1, 100.0), packed, *loading, *paced(601, 180, 0.3, 110.0 + slow_after_s)])
     assert any(isinstance(each, Slowdown) for each in made) is found
 
 
@@ -163,24 +166,10 @@ def test_a_new_attempt_starts_anew() -> None:
 
 
 def test_a_packing_event_that_comes_late_to_a_chatty_job_still_finds_its_speed_before() -> None:
-    def steps(first: int, count: int, seconds: float, begin: float) -> list[LogChunk]:
-        return [
-            LogChunk(
-                job="7",
-                node="n1",
-                producer="p",
-                lines=[f"step {step} | loss 1.0 | step_time {seconds:.4f} s" for step in range(start, start + 10)],
-                time=begin + (start - first) * seconds,
-                after_ms=[round(index * seconds * 1000) for index in range(10)],
-                first_line=start,
-                first_piece=start,
-            )
-            for start in range(first, first + count, 10)
-        ]
-
     packed = JobEvent(id="packed", job="7", kind=EventKind.PACKED, time=112.0, packed_with="8")
-    before = steps(1, 2400, 0.005, 100.0)
-    made = run([*before, *steps(2401, 100, 0.02, 112.0), packed, *steps(2501, 200, 0.02, 114.0)])
+    before = paced(1, 2400, 0.005, 100.0, each=10)
+    after = [paced(2401, 100, 0.02, 112.0, each=10), paced(2501, 600, 0.02, 114.0, each=10)]
+    made = run([*before, *after[0], packed, *after[1]])
     (slowdown,) = [each for each in made if isinstance(each, Slowdown)]
     assert slowdown.ratio == pytest.approx(0.25)
 

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.node import HEALTHY, NodeProcessor
@@ -157,7 +157,6 @@ ANY_RECORD = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(ANY_RECORD, max_size=12))
 def test_any_records_are_taken_and_the_same_ones_say_the_same(records: list[Record]) -> None:
     assert run(records) == run(records)
@@ -170,7 +169,8 @@ def test_a_nodes_state_is_bounded() -> None:
     causes = [f"NVRM: Xid (PCI:0000:{number:02x}:00): 79, pid=1" for number in range(200)]
     run([kernel(*causes, time=T + 5000, first=100)], state)
     assert len(state.findings) == FINDINGS
-    run([stay(str(number)) for number in range(PLACEMENTS + 50)], state)
+    state = NodeState(node="n1")
+    run([kernel(XID), *(stay(str(number)) for number in range(PLACEMENTS + 50))], state)
     assert len(state.placements) == PLACEMENTS
 
 

@@ -1,10 +1,10 @@
 """The packages of the processors import one another in one direction."""
 
-import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tests.docs.pages import ROOT
+from tests.imported import imports
 
 ROOM = ROOT / "processors"
 
@@ -17,13 +17,10 @@ def package_of(module: str) -> str:
 def imported(file: Path) -> Iterator[str]:
     """Yield the dotted names of our own modules that `file` imports."""
     own = file.relative_to(ROOT).with_suffix("").parts
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (each.name for each in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = [*own[: len(own) - node.level], *filter(None, [node.module])] if node.level else [node.module or ""]
-            module = ".".join(base)
-            yield from (f"{module}.{each.name}" for each in node.names) if module == "processors" else [module]
+    for each in imports(file):
+        base = [*own[: len(own) - each.level], *filter(None, [each.module])] if each.level else [each.module]
+        module = ".".join(base)
+        yield from (f"{module}.{name}" for name in each.names) if module == "processors" else [module]
 
 
 def edges() -> Mapping[str, set[str]]:

@@ -6,6 +6,9 @@ import pytest
 from records import (
     BY_NAME,
     TOPICS,
+    Component,
+    ErrorType,
+    Evidence,
     Failure,
     FailureSource,
     InvalidRecord,
@@ -16,6 +19,7 @@ from records import (
     decode,
     derived_id,
     encode,
+    identified,
 )
 
 
@@ -57,6 +61,26 @@ def test_ids_follow_from_the_place_alone() -> None:
         == 32
     )
     assert decision_id("restart", "41", 0, "xid-79") == decision_id("restart", "41", 0, "xid-79")
+
+
+def test_how_far_the_training_came_is_no_part_of_a_verdicts_id() -> None:
+    """So verdicts that were written before it was known keep theirs."""
+    verdict = Failure(
+        id="",
+        job="7",
+        attempt=1,
+        time=100.0,
+        message="GPU has fallen off the bus",
+        error_type=ErrorType.INFRASTRUCTURE,
+        faulty_component=Component.GPU,
+        restartable=True,
+        confidence=0.97,
+        source=FailureSource.SIGNATURE,
+        signature="xid_fallen_off_bus",
+        root=Evidence(topic="job-logs", partition=0, offset=3, line=7, text="x"),
+    )
+    further = msgspec.structs.replace(verdict, step=20, epoch=1.0)
+    assert identified(verdict).id == identified(further).id == "failure/7/1/job-logs/0/3/7/dde6a5979564a8b9"
 
 
 def test_all_records_are_frozen() -> None:

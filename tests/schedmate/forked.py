@@ -110,6 +110,7 @@ def _become(request: dict[str, object], files: list[int]) -> None:
     os.environ.update(request["env"])  # type: ignore[call-overload]
     os.chdir(str(request["cwd"]))
     sys.argv = ["schedmate", *request["arguments"]]  # type: ignore[misc]
+    sys.modules["__main__"].__package__ = None  # its usage and completion name the command, not this module
     main()
 
 

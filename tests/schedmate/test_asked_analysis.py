@@ -23,7 +23,7 @@ def analyzed(tmp_path: Path, lines: list[str], url: str = "", as_json: bool = Tr
     log = tmp_path / "train.log"
     log.write_text("\n".join(lines) + "\n")
     done = run_forked(
-        "analyze", *(["--json"] if as_json else []), log, timeout_s=120,
+        "analyze", *(["--format", "json"] if as_json else []), log, timeout_s=120,
         env=os.environ | {"SCHEDMATE_CONFIG": os.devnull, "SCHEDMATE_LANGUAGE_MODEL__SERVERS": url, "COLUMNS": "200"}
         | {"SCHEDMATE_LANGUAGE_MODEL__TIMEOUT_SECONDS": "5", "SCHEDMATE_LANGUAGE_MODEL__ATTEMPTS": "1"},
     )  # fmt: skip

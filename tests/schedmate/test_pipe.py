@@ -8,6 +8,7 @@ import pytest
 
 from schedmate.pipe import Shipping, read_settings
 from schedmate.settings import load
+from tests.schedmate.forked import run_forked
 
 HEAVY = ("pydantic", "msgspec", "typer", "rich", "kafka", "asyncio", "logging", "json", "pathlib", "tempfile")
 
@@ -62,10 +63,10 @@ def schedmate(*arguments: str, **environment: str) -> "subprocess.CompletedProce
 
 
 def test_the_command_line_says_what_is_wrong_and_helps(tmp_path: Path) -> None:
-    assert "--attempt" in schedmate("pipe", "--help").stdout
-    unknown = schedmate("pipe", "--", "true")
+    assert b"--attempt" in run_forked("pipe", "--help", env={}).stdout
+    unknown = run_forked("pipe", "--", "true", env={})
     assert unknown.returncode == 2
-    assert "no job id" in unknown.stderr
+    assert b"no job id" in unknown.stderr
     wrong = schedmate("pipe", "--job", "1", "--", "true", SCHEDMATE_PRODUCER__SPOOL_MB="many")
     assert wrong.returncode == 2
     assert "producer.spool_mb" in wrong.stderr

@@ -18,10 +18,10 @@ def logs(tmp_path: Path) -> list[str]:
     return [str(file) for file in sorted(tmp_path.iterdir())]
 
 
-@pytest.mark.parametrize("command", ["analyze", "classify"])
+@pytest.mark.parametrize("command", ["analyze --format json", "classify --json"])
 def test_a_bar_over_many_logs_whose_results_go_into_a_file(logs: list[str], tmp_path: Path, command: str) -> None:
     out = os.open(tmp_path / "out.json", os.O_CREAT | os.O_WRONLY)
-    seen = on_terminal(command, "--json", *logs, stdout=out)
+    seen = on_terminal(*command.split(), *logs, stdout=out)
     os.close(out)
     assert f"({MANY} of {MANY})" in seen
     results = [json.loads(line) for line in (tmp_path / "out.json").read_text().splitlines()]

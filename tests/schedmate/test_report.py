@@ -1,5 +1,6 @@
 """What a person sees of a log."""
 
+import json
 import re
 from pathlib import Path
 
@@ -52,6 +53,28 @@ def test_the_readings_that_lost(tmp_path: Path) -> None:
     assert "(given)" in given
     assert "(given)" not in lost
     assert "contradicts" in lost
+
+
+def test_the_numbers_that_may_be_step_and_loss(tmp_path: Path) -> None:
+    lines = [f"upd {i} nll {4 / i + 1:.4f} gn 0.{i % 7}" for i in range(1, 60)]
+    text = shown(analysed(tmp_path, lines), explain=True)
+    assert re.search(r"columns +`upd` may be the step, now 59, log odds [\d.]+ \(likely enough\)", text)
+    assert re.search(r"`nll` may be the loss, now 1\.0678, log odds [\d.]+ \(likely enough\)", text)
+    assert "may be the" not in shown(analysed(tmp_path, lines))
+
+
+def test_what_events_count_and_what_agrees_with_it(tmp_path: Path) -> None:
+    def event(key: str, second: float, **metadata: int) -> str:
+        return f":::MLLOG {json.dumps({'time_ms': int(1.9e12 + 1000 * second), 'key': key, 'value': None, 'metadata': metadata})}"
+
+    sizes = [f':::MLLOG {{"time_ms": 1900000000000, "key": "{key}", "value": {value}}}' for key, value in
+             (("global_batch_size", 64), ("train_samples", 6400))]  # fmt: skip
+    counted = [event("progress", 10 + 2 * i, samples_count=640 * i) for i in range(30)]
+    text = shown(analysed(tmp_path, [*sizes, event("run_start", 1), *counted]), explain=True)
+    assert re.search(
+        r"events +`samples_count` counts samples, score [\d.]+ \(given\): 100% of its differences are multiples of 64",
+        text,
+    )
 
 
 def test_where_the_job_could_go_on(tmp_path: Path) -> None:

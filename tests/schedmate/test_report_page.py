@@ -1,5 +1,6 @@
 """The page of HTML that `analyze --html` writes."""
 
+import json
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
 def test_a_table_has_a_row_a_file(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     log.write_text("\n".join(TRAINING))
-    done = CliRunner().invoke(app, ["analyze", "--table", str(log)])
+    done = CliRunner().invoke(app, ["analyze", "--format", "table", str(log)])
     assert done.output.splitlines()[0].split() == ["file", "last_step", "last_loss", "step_time_s"]
     assert done.output.splitlines()[1].split()[1:3] == ["99", "3.02"]
 
@@ -90,4 +91,23 @@ def test_every_format_goes_to_standard_output(tmp_path: Path, form: str, begins:
     done = CliRunner().invoke(app, ["analyze", "--format", form, str(log)])
     assert done.exit_code == 0
     assert done.output.startswith(begins)
-    assert CliRunner().invoke(app, ["analyze", "--format", form, "--csv", str(log)]).exit_code == 2
+
+
+def test_json_has_the_option_that_lists_have(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("\n".join(TRAINING))
+    short, named = (
+        CliRunner().invoke(app, ["analyze", *form, str(log)]) for form in (["--json"], ["--format", "json"])
+    )
+    assert (short.exit_code, short.output) == (0, named.output)
+    both = CliRunner().invoke(app, ["analyze", "--json", "--format", "csv", str(log)])
+    assert both.exit_code == 2
+
+
+def test_a_page_is_written_beside_what_is_printed(tmp_path: Path) -> None:
+    log, out = tmp_path / "train.log", tmp_path / "runs.html"
+    log.write_text("\n".join(TRAINING))
+    done = CliRunner().invoke(app, ["analyze", "--format", "json", "--html", str(out), str(log)])
+    assert json.loads(done.stdout)["progress"]["last_step"] == 99
+    assert f"wrote {out}: 1 log" in done.stderr.replace("\n", " ")
+    assert Elements(out.read_text()).names.count("section") == 1

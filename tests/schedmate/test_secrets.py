@@ -94,7 +94,7 @@ def test_a_file_that_is_wrong_is_not_quoted(text: str, tmp_path: Path) -> None:
         assert "geheim" not in said(["--set", flag, "config"])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     password=st.text(st.characters(max_codepoint=126), min_size=6), user=st.from_regex(r"[a-z]{0,5}", fullmatch=True)
 )

@@ -44,6 +44,15 @@ def test_modes_come_in_any_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert load(flags={"bridge.modes": ""}).settings.bridge.modes == {}
 
 
+def test_lists_come_with_commas_or_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "schedmate.toml"
+    file.write_text('[web]\noperators = ["alice", "bob"]\n')
+    assert load(file).settings.web.operators == ("alice", "bob")
+    assert load(file, {"web.operators": "carol"}).settings.web.operators == ("carol",)
+    monkeypatch.setenv("SCHEDMATE_WEB__OPERATORS", "dan, eve")
+    assert load(file).settings.web.operators == ("dan", "eve")
+
+
 def test_the_setting_before_modes_is_refused_with_what_to_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

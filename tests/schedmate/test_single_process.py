@@ -29,7 +29,7 @@ def schedmate(*arguments: str | Path, text: bytes = b"") -> subprocess.Completed
 
 
 def analyzed(*files: Path, text: bytes = b"") -> list[dict[str, Any]]:
-    done = schedmate("analyze", "--json", *files, text=text)
+    done = schedmate("analyze", "--format", "json", *files, text=text)
     assert done.returncode == 0, done.stderr.decode()
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -70,7 +70,7 @@ def test_analyze_explains_itself_to_a_person(tmp_path: Path) -> None:
 def test_a_missing_or_broken_file_is_named_and_the_others_are_read(tmp_path: Path) -> None:
     (tmp_path / "broken.gz").write_bytes(gzip.compress(b"step 1 loss 2\n" * 1000)[:50])
     done = schedmate(
-        "analyze", "--json", tmp_path / "none.log", tmp_path / "broken.gz", write(tmp_path / "a.log", HEALTHY)
+        "analyze", "--format", "json", tmp_path / "none.log", tmp_path / "broken.gz", write(tmp_path / "a.log", HEALTHY)
     )
     assert done.returncode == 2
     assert [json.loads(line)["lines"] for line in done.stdout.splitlines()] == [60]

@@ -6,16 +6,22 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from records import StartEstimate, decode
 from schedmate.starts import Expected, present
 from scheduler_bridge.actuators import JobView
 from scheduler_bridge.actuators.base import NodeView, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.actuators.queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
 from simulate.starts import start_ranges
+from streams.kafka import read_back
+from tests.servers.kafka import Kafka
 from tests.servers.slurm import Slurm
+from tests.streams.runtimes.workers import command, until
 
 NOW = 1_000_000.0
 
@@ -96,6 +102,52 @@ class TestOnSlurm:
         slurm.wait(waiting, "PENDING")
         yield waiting
         slurm.run("scancel", *slurm.run("squeue", "-h", "-a", "-o", "%i").split())
+
+    @pytest.mark.kafka
+    def test_what_was_said_is_kept_for_those_who_wait_no_longer(
+        self, slurm: Slurm, full: str, own_kafka: Kafka
+    ) -> None:
+        site = slurm.environment | {
+            "SCHEDMATE_CONFIG": os.devnull,
+            "SCHEDMATE_REDIS__URL": "",
+            "SCHEDMATE_KAFKA__BROKERS": own_kafka.address,
+        }
+
+        def said(*options: str) -> dict[str, dict[str, Any]]:
+            command = [sys.executable, "-m", "schedmate", "starts", "--json", *options]
+            done = subprocess.run(command, env=site, capture_output=True, text=True, check=True)
+            return {row["job"]: row for row in map(json.loads, done.stdout.splitlines())}
+
+        assert said("--keep", "--since", "2100-01-01") == {}
+        row = said("--keep", "--since", "1h")[full]
+        (kept,) = (decode(StartEstimate, each.value) for each in read_back(own_kafka.connection, ["start-estimates"]))
+        assert (kept.job, kept.attempt, kept.method) == (full, 0, "queue")
+        assert (kept.expected_s, kept.low_s, kept.high_s, kept.chance) == (
+            *(row[name] for name in ("expected_s", "low_s", "high_s", "chance")),
+        )
+        assert kept.time - 60 < datetime.fromisoformat(row["waits_since"]).timestamp() <= kept.time + 1
+
+    @pytest.mark.kafka
+    def test_the_service_tells_again_and_again_until_it_is_ended(
+        self, slurm: Slurm, full: str, own_kafka: Kafka, tmp_path: Path
+    ) -> None:
+        log, nowhere = tmp_path / "starts.log", tmp_path / "slurm.conf"
+        nowhere.write_text(slurm.configuration.read_text().replace("SlurmctldPort=", "SlurmctldPort=1"))
+        site = {"SCHEDMATE_CONFIG": os.devnull, "SCHEDMATE_REDIS__URL": "", "SCHEDMATE_SERVICE__PORT": "0"}
+
+        def told() -> list[StartEstimate]:
+            return [decode(StartEstimate, each.value) for each in read_back(own_kafka.connection, ["start-estimates"])]
+
+        with command(own_kafka, "starts", "--every", "1", log=log, **site, SLURM_CONF=str(slurm.configuration)) as one:
+            until(lambda: len({each.time for each in told()}) >= 2, log)
+            one.terminate()
+            assert one.wait(60) == 0
+        assert {each.job for each in told()} == {full}
+        before = len(told())
+        with command(own_kafka, "starts", "--every", "1", log=log, **site, SLURM_CONF=str(nowhere)) as blind:
+            until(lambda: "dependency_unavailable" in log.read_text(), log)
+            assert blind.poll() is None, "it waits for a scheduler that is away"
+        assert len(told()) == before
 
     def test_limits_bound_the_range(self, slurm: Slurm, full: str) -> None:
         environment = slurm.environment | {"SCHEDMATE_CONFIG": os.devnull}

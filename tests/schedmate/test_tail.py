@@ -49,7 +49,7 @@ def same(whole: dict[str, Any], found: dict[str, Any]) -> None:
         assert found[name] == whole[name]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(st.integers(0, 1000), st.sampled_from(NOISE) | st.just("BUG")), max_size=12),
     st.lists(st.sampled_from([*NOISE, "BUG"]), max_size=6),

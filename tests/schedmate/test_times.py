@@ -1,11 +1,12 @@
 """Moments as a person says them."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
 
 from schedmate.settings import SettingsError
-from schedmate.times import ago, at, since
+from schedmate.times import ago, at, local, since
 
 NOW = 1_800_000_000.0
 
@@ -33,3 +34,17 @@ def test_what_no_calendar_holds() -> None:
     assert at(1e300) is None
     assert at(float("nan")) is None
     assert at(None) is None
+
+
+@pytest.mark.parametrize(
+    ("zone", "shown"), [("UTC", "19:59:06"), ("Asia/Tokyo", "04:59:06"), ("America/New_York", "14:59:06")]
+)
+def test_a_moment_is_shown_in_the_readers_zone(monkeypatch: pytest.MonkeyPatch, zone: str, shown: str) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        text = local(datetime.fromisoformat("2026-11-22T19:59:06+00:00"))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert text.split()[1] == shown

@@ -49,6 +49,7 @@ JOBS = [
         verdict="user_script",
         verdict_attempt=0,
         verdict_message="KeyError",
+        verdict_signature="cuda_out_of_memory",
         metric_time=NOW - 500,
         user="bob",
     ),
@@ -115,7 +116,7 @@ def test_it_shows_what_is_left_and_what_happened() -> None:
     assert "quick" in text
     assert "1 h" in text
     assert "100 ms" in text
-    assert "user script" in text
+    assert "cuda out of memory" in screen(View(), columns=100)
     assert "slower" in text
 
 

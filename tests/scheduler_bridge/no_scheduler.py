@@ -10,6 +10,9 @@ class NoScheduler:
     def supports(self, action: Action) -> bool:
         return True
 
+    def can_signal(self) -> bool:
+        return False
+
     def job(self, job: str) -> JobView | None:
         raise NotImplementedError
 

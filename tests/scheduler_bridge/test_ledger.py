@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from records import Action, Decision, DecisionResult, Failure, Mode, Outcome, Record
@@ -80,7 +80,6 @@ FAILURES = st.builds(
 STEPS = st.lists(st.one_of(FAILURES, st.sampled_from(["advance", "kill", "replay"])), max_size=25)
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     STEPS,
     st.lists(st.sampled_from(["", "", "away", "refuse", "die before", "die after", "lost answer"]), max_size=12),

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 
 import pytest
 
@@ -28,3 +29,9 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def kill(process: "subprocess.Popen[bytes]") -> None:
+    """End a server as a power failure would, and wait until it is gone: one that is asked to end may wait for its clients."""
+    process.kill()
+    process.wait(30)

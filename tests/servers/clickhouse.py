@@ -29,7 +29,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from tests.servers import free_port
+from tests.servers import free_port, kill
 from tests.servers.certificates import Authority
 
 ROOT = Path(__file__).parents[2]
@@ -267,8 +267,7 @@ class ClickHouseServer:
     def kill(self) -> None:
         """kill -9, and wait until it is gone."""
         if self._process is not None:
-            self._process.kill()
-            self._process.wait(30)
+            kill(self._process)
             self._process = None
 
     def wait_dead(self, deadline_s: float = 30.0) -> None:

@@ -19,6 +19,7 @@ command -v cc >/dev/null || missing+=(gcc libc6-dev)
 command -v shellcheck >/dev/null || missing+=(shellcheck)
 command -v prometheus >/dev/null || missing+=(prometheus)
 command -v chromium >/dev/null || missing+=(chromium)
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing+=(nginx-light)
 if [ ${#missing[@]} -gt 0 ]; then
   as_root=()
   [ "$(id -u)" = 0 ] || as_root=(sudo -n)

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 import yaml
 
-from . import free_port
+from . import free_port, kill
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARIES = Path(os.environ.get("SCHEDMATE_TEST_KUBERNETES", ROOT / ".cache" / "kubernetes")) / "bin"
@@ -168,14 +168,14 @@ class Kubernetes:
 
     def stop_server(self) -> None:
         """End the API server, as an outage would."""
-        _end(self._processes.pop("kube-apiserver"))
+        kill(self._processes.pop("kube-apiserver"))
 
     def stop(self) -> None:
         """End everything, etcd last."""
         if self._kubelets:
             self._kubelets.stop()
         for process in reversed(self._processes.values()):
-            _end(process)
+            kill(process)
 
     def api(
         self,
@@ -359,11 +359,6 @@ class Kubernetes:
         node = self.api("GET", f"/api/v1/nodes/{name}")
         ready = any(one["type"] == "Ready" and one["status"] == "True" for one in node["status"].get("conditions", []))
         return ready and not node["spec"].get("taints")
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    process.kill()  # an API server asked to end waits for its watches
-    process.wait(10)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from . import free_port
+from . import free_port, kill
 from .certificates import Authority
 from .kubernetes import BINARIES, Kubernetes
 
@@ -71,8 +71,7 @@ def jobset_controller(cluster: Kubernetes) -> Iterator[None]:
     finally:
         for name in names:  # without the controller no JobSet could be made
             cluster.delete(name)
-        process.kill()
-        process.wait(10)
+        kill(process)
 
 
 def _hook(cluster: Kubernetes, kind: str, port: int, authority: Path) -> str:

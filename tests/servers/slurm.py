@@ -223,13 +223,13 @@ def find(name: str, how: str = HOW) -> str:
     return found
 
 
-def end(pid_file: Path) -> None:
-    """End the process that a pid file names, and wait for it: gently first, then by force."""
+def end(pid_file: Path, *ways: signal.Signals) -> None:
+    """End the daemon that a pid file names, and wait for it: gently first, then by force, unless `ways` says how."""
     try:
         pid = int(pid_file.read_text())
     except (OSError, ValueError):
         return
-    for way in (signal.SIGTERM, signal.SIGKILL):
+    for way in ways or (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + 5
         try:
             os.kill(pid, way)

@@ -1,6 +1,5 @@
 """A real Slurm with two controllers, each with a host name and an address of its own on loopback: a primary and its backup."""
 
-import os
 import shutil
 import signal
 import subprocess
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.slurm import Slurm, find
+from tests.servers.slurm import Slurm, end, find
 
 PRIMARY, BACKUP = "primary", "backup"
 _ADDRESSES = {PRIMARY: "127.0.0.1", BACKUP: "127.0.0.2"}
@@ -55,7 +54,7 @@ class SlurmPair(Slurm):
 
     def kill_primary(self) -> None:
         """End the primary as a power failure would."""
-        os.kill(self.controller_pid(), signal.SIGKILL)
+        end(self.root / "run" / "slurmctld.pid", signal.SIGKILL)
 
     def _launch(self, name: str, configuration: Path) -> None:
         script = 'mount --bind "$1" /etc/hosts && hostname "$2" && exec "$3" -f "$4"'

@@ -31,6 +31,18 @@ def test_a_spot_job_beyond_what_is_left_waits() -> None:
     assert runs["wide"].first_start == 1200  # after `high`, at the next update of the quota
 
 
+def test_nobody_goes_where_there_is_room_and_a_quota_binds_spot_jobs_alone() -> None:
+    jobs = [spot("low", 0, 900, 4), job("fits", 10, 900, 4), job("evicts", 20, 900, 4), spot("late", 30, 900, 1)]
+    runs = run(jobs, Managed(Gfs()), [8])
+    assert {name: each.first_start for name, each in runs.items() if name != "late"} == {
+        "low": 0,
+        "fits": 10,
+        "evicts": 50,
+    }
+    assert (runs["low"].evictions, runs["late"].evictions) == (1, 0)
+    assert (runs["late"].first_start or 0) >= 900, "high-priority jobs have all, so that spot jobs may have nothing"
+
+
 def test_what_is_idle_is_given_without_a_forecast() -> None:
     # The past says that all 8 GPUs will be wanted, so that GFS has no inventory for the first hour, though they are idle.
     hour = 3600
@@ -58,6 +70,13 @@ def test_small_spot_jobs_go_first_where_waits_are_bounded() -> None:
     runs = run(jobs, Managed(HeadroomGfs()), [8])
     assert runs["small"].first_start == 1200
     assert (runs["wide"].first_start or 0) > 1200
+
+
+def test_high_priority_jobs_come_by_submission_where_waits_are_bounded() -> None:
+    # GFS takes the larger one first, though it came later.
+    jobs = [job("runs", 0, 100, 8), job("first", 1, 50, 5), job("larger", 2, 50, 8)]
+    assert run(jobs, Managed(Gfs()), [8])["larger"].first_start == 100
+    assert run(jobs, Managed(HeadroomGfs()), [8])["larger"].first_start == 150
 
 
 def test_a_shared_gpu_is_freed_by_all_who_share_it() -> None:

@@ -1,6 +1,6 @@
 """SRTF and Tiresias against cases worked out by hand, and SRPT's optimality."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulate.policies.srtf import Srtf
@@ -32,7 +32,6 @@ def test_srtf_starts_a_waiting_job_that_a_running_one_overtook_when_the_quota_al
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 30)), min_size=1, max_size=7))
-@settings(max_examples=60, deadline=None)
 def test_srtf_is_optimal_on_one_machine(shapes: list[tuple[int, int]]) -> None:
     """Where preemption is free, no schedule has a lower mean completion than SRPT; second by second, the reference is Schrage's rule."""
     jobs = [job(str(place), submit, duration) for place, (submit, duration) in enumerate(sorted(shapes))]

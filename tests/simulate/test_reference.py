@@ -3,18 +3,24 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from simulate.estimates import with_estimates
 from simulate.outcomes import completion_times
 from simulate.policies.ordered import fifo, sjf
+from simulate.policies.qssf import Qssf
 from simulate.policies.srtf import Srtf
 from simulate.policies.tiresias import Tiresias
 from simulate.reading import rows
 from simulate.replay import Scenario, replay
 from simulate.simulation import Policy
-from simulate.traces import read_jobs, read_nodes
+from simulate.traces import read_estimates, read_jobs, read_nodes
 
-VENUS = Path(__file__).resolve().parents[3] / "shared" / "traces" / "helios-venus"
+TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
+VENUS = TRACES / "helios-venus"
+ESTIMATES = TRACES / "lucid" / "venus_sept_priority_ebm.csv.gz"
+"""What the estimator of Lucid (an explainable boosting machine) said of each job."""
 pytestmark = pytest.mark.skipif(not VENUS.exists(), reason="the trace is not here")
 
 
@@ -43,6 +49,12 @@ def test_every_start_and_end_agrees(
     runs = replay(scenario, make).runs
     ours = {run.job.job_id: (run.first_start, (run.ended or 0) - run.job.submit_s, run.queued) for run in runs}
     assert ours == reference[name]
+
+
+def test_the_mean_of_qssf_agrees_with_their_estimates(scenario: Scenario) -> None:
+    estimates = read_estimates(ESTIMATES)
+    guided = msgspec.structs.replace(scenario, jobs=with_estimates(scenario.jobs, estimates))
+    assert round(completion_times(replay(guided, Qssf).runs).mean()) == 15_549
 
 
 def test_the_mean_of_tiresias_agrees(scenario: Scenario) -> None:

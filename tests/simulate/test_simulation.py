@@ -107,6 +107,14 @@ class Watch:
         return sum(1 for node, _ in jobs_on if not simulation.cluster.nodes[node].up)
 
 
+def test_what_waits_for_a_node_starts_when_it_is_back() -> None:
+    job = Job(job_id="0", submit_s=1, duration_s=1, gpus=9, pods=1)
+    events = [NodeEvent(at_s=50, node=1, up=False), NodeEvent(at_s=90, node=1, up=True)]
+    for name in MAKERS.keys() - GANGS:  # the others want a whole pod on one node
+        (run,) = Simulation(Cluster([NodeSpec(gpus=4)] * 3), [job], MAKERS[name](), node_events=events).run()
+        assert run.status is Status.ENDED, name
+
+
 @pytest.mark.parametrize("name", MAKERS)
 @given(jobs=jobs(), faulty=st.booleans())
 @settings(max_examples=15, deadline=None)

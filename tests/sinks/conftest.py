@@ -1,5 +1,9 @@
 """Databases for the sinks' tests."""
 
+import atexit
+import functools
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -30,11 +34,23 @@ class Embedded:
 @pytest.fixture(scope="module")
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedded]:
     """A migrated embedded database, one a module: the engine takes 335 MB and one directory a process."""
-    url = f"chdb://{tmp_path_factory.mktemp('chdb')}"
+    directory = tmp_path_factory.mktemp("chdb")
+    shutil.copytree(_migrated(), directory, symlinks=True, dirs_exist_ok=True)
+    url = f"chdb://{directory}"
     client = open_client(url)
-    migrate(client)
     yield Embedded(url, client)
     client.close()
+
+
+@functools.cache
+def _migrated() -> str:
+    """Return the directory of an empty migrated database, to be copied: that takes a tenth of the time."""
+    directory = tempfile.mkdtemp(prefix="migrated-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    client = open_client(f"chdb://{directory}")
+    migrate(client)
+    client.close()
+    return directory
 
 
 @pytest.fixture

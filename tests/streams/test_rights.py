@@ -20,6 +20,7 @@ def test_what_acts_on_jobs_has_one_writer() -> None:
     writers = {topic: {name for name, role in ROLES.items() if topic in role.writes} - {"operator"} for topic in ALL}
     assert writers["decisions"] == writers["decision-results"] == {"bridge"}
     assert writers["quotas"] == {"spot"}
+    assert writers["start-estimates"] == {"starts"}
     assert writers["failures"] == writers["slowdowns"] == {"worker"}
     assert writers["node-logs"] == {"collector"}
     assert (writers["model-questions"], writers["model-answers"]) == ({"worker"}, {"model-worker"})

@@ -2,5 +2,6 @@
 
 from .claims import Claim
 from .loop import Filled, fill
+from .tools import SourceTools, Tools
 
-__all__ = ["Claim", "Filled", "fill"]
+__all__ = ["Claim", "Filled", "SourceTools", "Tools", "fill"]

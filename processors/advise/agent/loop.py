@@ -5,14 +5,13 @@ from typing import Any
 
 import msgspec
 
-from processors.advise.metadata.tree import SourceTree
 from processors.prompts import Prompt
 from processors.prompts.quoting import harmless
 from records import Workload
 
 from .claims import FIELDS, Claim, checked
 from .prompt import prompt
-from .tools import Tools
+from .tools import SourceTools
 
 STEPS = 10
 """Questions at most, the answer included."""
@@ -30,12 +29,12 @@ class Filled(msgspec.Struct, frozen=True):
     """Questions that were asked."""
 
 
-def fill(workload: Workload, tree: SourceTree, command: str, ask: Ask, job: str = "") -> Filled:
+def fill(workload: Workload, tools: SourceTools, command: str, ask: Ask, job: str = "") -> Filled:
     """Return `workload` with those of its open fields filled that the model found and a line bears out; nothing else changes.
 
     Args:
         workload: What the extractor found.
-        tree: The source tree.
+        tools: What is done with the source tree.
         command: The line that was submitted.
         ask: Asks the model.
         job: Whose budget pays.
@@ -43,7 +42,7 @@ def fill(workload: Workload, tree: SourceTree, command: str, ask: Ask, job: str 
     wanted = [name for name in FIELDS if getattr(workload, name) is None]
     if not wanted:
         return Filled(workload)
-    tools, done = Tools(tree), set[tuple[str, str, int]]()
+    done = set[tuple[str, str, int]]()
     seen = [_shown("file_tree .", tools.file_tree("."))]
     for step in range(1, STEPS + 1):
         answer = ask(prompt(wanted, command, seen, last=step == STEPS, job=job))
@@ -58,7 +57,7 @@ def fill(workload: Workload, tree: SourceTree, command: str, ask: Ask, job: str 
     return Filled(workload, steps=STEPS)
 
 
-def _act(tools: Tools, action: str, path: str, line: int) -> str:
+def _act(tools: SourceTools, action: str, path: str, line: int) -> str:
     return tools.file_tree(path) if action == "file_tree" else tools.file_read(path, line)
 
 

@@ -1,6 +1,7 @@
 """The two tools of the agent: `file_tree` and `file_read`. Both stay in the tree, follow no link and show a bounded part."""
 
 from pathlib import PurePosixPath
+from typing import Protocol
 
 from processors.advise.metadata.tree import SourceTree, is_secret
 from processors.prompts.quoting import NumberedLine, quoted
@@ -10,6 +11,19 @@ ENTRIES = 150
 LINES = 120
 """Lines of one reading."""
 REFUSED = "refused: no such file or directory of this tree"
+
+
+class SourceTools(Protocol):
+    """What the agent does with a source tree, wherever that is."""
+
+    def file_tree(self, path: str) -> str:
+        """Return the files below a directory, as the model is shown them."""
+
+    def file_read(self, path: str, line: int) -> str:
+        """Return lines of a file from `line` on, as the model is shown them."""
+
+    def line(self, path: str, number: int) -> str | None:
+        """Return a line that the model was shown; null where it was not."""
 
 
 class Tools:

@@ -1,13 +1,15 @@
 """Jobs as vectors: of the metadata record where it is known, else of the command line (SchedMate §3.1).
 
 Words are hashed with signs into a vector of fixed length (Weinberger et al., Feature Hashing, 2009). So no vocabulary is kept, no model is
-loaded, and the vector follows from the text alone. Vectors of records and of command lines are never compared with each other.
+loaded, and the vector follows from the text alone. A sentence embedder may take the place of the words of records. Vectors of records and
+of command lines are never compared with each other.
 """
 
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import isfinite, log1p, log2, sqrt
 
@@ -27,7 +29,14 @@ _WORDS = 300
 _LONGEST = 300
 _PARTS = re.compile(r"[A-Za-z]+|\d+")
 
+_NUMBER_BESIDE_MODEL = 0.04
+"""As heavy beside a model's vector as `_NUMBER` is beside the words: they shift a cosine by 0.006 at most."""
+_TEXTS = 65_536
+"""Texts whose vectors are kept; records repeat."""
+
 Vector = NDArray[np.float32]
+Embed = Callable[[SubmittedJob], Vector | None]
+"""Gives the unit vector of a job; None where too little is known of it."""
 
 
 def embed_command(job: SubmittedJob) -> Vector:
@@ -42,13 +51,52 @@ def embed_command(job: SubmittedJob) -> Vector:
 
 def embed_workload(workload: Workload) -> Vector:
     """Return the unit vector of a metadata record, shape (256,); zeros where it lacks the model, or both task and data."""
-    if not workload.model_name or not (workload.task_type or workload.dataset_train):
+    if not _says_enough(workload):
         return np.zeros(DIMENSIONS, np.float32)
-    return _hashed(_features(workload))
+    return _hashed([*_words(workload), *_numbers(workload, _NUMBER)])
 
 
-def _features(workload: Workload) -> Iterator[tuple[str, float]]:
-    """Yield what a record says, and what each weighs. The words of one field share its weight."""
+def command_vector(job: SubmittedJob) -> Vector | None:
+    """Return the vector of `embed_command`; None where it is of zeros."""
+    return _or_none(embed_command(job))
+
+
+def record_vector(job: SubmittedJob) -> Vector | None:
+    """Return the vector of a job's metadata record; None where there is none, or it says too little."""
+    return _or_none(embed_workload(job.workload)) if job.workload else None
+
+
+def by_model(embed: Callable[[Sequence[str]], Vector]) -> Embed:
+    """Return what embeds metadata records with a sentence embedder, which gives unit vectors, shape (len(texts), d).
+
+    The text names model, task and training data. Numbers say little in a sentence; they are hashed beside it, and order the jobs alike.
+    """
+
+    @lru_cache(_TEXTS)
+    def of_text(text: str) -> Vector:
+        vector: Vector = embed([text])[0]
+        return vector
+
+    def of_record(job: SubmittedJob) -> Vector | None:
+        if job.workload is None or not _says_enough(job.workload):
+            return None
+        numbers = _sums(_numbers(job.workload, _NUMBER_BESIDE_MODEL))
+        return _unit(np.concatenate([of_text(_text(job.workload)), numbers]))
+
+    return of_record
+
+
+def _says_enough(workload: Workload) -> bool:
+    return bool(workload.model_name and (workload.task_type or workload.dataset_train))
+
+
+def _text(workload: Workload) -> str:
+    named = (("model", workload.model_name), ("task", workload.task_type), ("data", workload.dataset_train))
+    return ", ".join(f"{name} {text[:_LONGEST]}" for name, text in named if text)
+
+
+def _words(workload: Workload) -> Iterator[tuple[str, float]]:
+    """Yield the words of a record, and what each weighs. Those of one field share its weight."""
     texts = (
         (workload.model_name, _MODEL),
         (workload.task_type, 1.0),
@@ -59,16 +107,32 @@ def _features(workload: Workload) -> Iterator[tuple[str, float]]:
         words = _PARTS.findall((text or "")[:_LONGEST].lower())
         for word in words:
             yield f"{place} {word}", weight / sqrt(len(words))
+
+
+def _numbers(workload: Workload, weight: float) -> Iterator[tuple[str, float]]:
+    """Yield the magnitudes of a record's numbers."""
     for name in ("iters", "batch_size", "lr", "gpus"):
         number = getattr(workload, name)
         if number and number > 0 and isfinite(number):
-            yield f"{name} {round(log2(number))}", _NUMBER
+            yield f"{name} {round(log2(number))}", weight
 
 
 def _hashed(weighted: Iterable[tuple[str, float]]) -> Vector:
+    return _unit(_sums(weighted))
+
+
+def _sums(weighted: Iterable[tuple[str, float]]) -> Vector:
     vector = np.zeros(DIMENSIONS, np.float32)
     for word, weight in weighted:
         digest = zlib.crc32(word.encode())
         vector[digest % DIMENSIONS] += weight * (1 if digest & 0x8000_0000 else -1)
+    return vector
+
+
+def _unit(vector: Vector) -> Vector:
     norm = float(np.linalg.norm(vector))
     return vector / norm if norm else vector
+
+
+def _or_none(vector: Vector) -> Vector | None:
+    return vector if vector.any() else None

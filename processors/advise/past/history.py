@@ -5,9 +5,10 @@ from collections.abc import Hashable, Sequence
 from typing import Protocol
 
 from .command_line import fingerprint
-from .embedding import Vector, embed_command, embed_workload
+from .embedding import command_vector, record_vector
 from .job import PastJob, SubmittedJob
-from .vectors import MOST, VectorIndex
+from .similar_jobs import MemorySimilarJobs, SimilarJobs
+from .vectors import MOST
 
 RUNS = 16
 """Earlier runs kept of one job."""
@@ -27,15 +28,24 @@ class JobHistory(Protocol):
 
 
 class MemoryHistory:
-    """A history in memory, of the newest `most` jobs; about 2 KB a job, 3 KB with its metadata record."""
+    """Earlier runs in memory, of the newest `most` jobs; about 2 KB a job, 3 KB with its metadata record, vectors included.
 
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
+    Args:
+        most: Jobs kept.
+        commands: Finds jobs by their command lines; in memory where not given.
+        records: Finds jobs by their metadata records; likewise.
+    """
+
+    def __init__(
+        self, most: int = MOST, commands: SimilarJobs | None = None, records: SimilarJobs | None = None
+    ) -> None:
+        self._most, self._added = most, 0
         self._runs: OrderedDict[Hashable, deque[PastJob]] = OrderedDict()
-        self._commands, self._workloads = _Searchable(most), _Searchable(most)
+        self._commands = commands or MemorySimilarJobs(command_vector, most)
+        self._records = records or MemorySimilarJobs(record_vector, most)
 
     def __len__(self) -> int:
-        return len(self._commands)
+        return min(self._added, self._most)
 
     def add(self, past: PastJob) -> None:
         """Take in a job that ended."""
@@ -44,10 +54,9 @@ class MemoryHistory:
             self._runs.move_to_end(key)
         while len(self._runs) > 2 * self._most:
             self._runs.popitem(last=False)
-        self._commands.add(embed_command(past.about), past)
-        vector = _of_workload(past.about)
-        if vector is not None:
-            self._workloads.add(vector, past)
+        self._commands.add(past)
+        self._records.add(past)
+        self._added += 1
 
     def resubmissions(self, job: SubmittedJob) -> Sequence[PastJob]:
         """Return earlier runs, the newest first; those of the very same command where there are any."""
@@ -55,33 +64,8 @@ class MemoryHistory:
 
     def similar(self, job: SubmittedJob, count: int, threshold: float) -> Sequence[tuple[PastJob, float]]:
         """Return the nearest past jobs."""
-        vector = _of_workload(job)
-        if vector is not None:
-            return self._workloads.nearest(vector, count, threshold)
-        return self._commands.nearest(embed_command(job), count, threshold)
-
-
-class _Searchable:
-    """Jobs by their vectors."""
-
-    def __init__(self, most: int) -> None:
-        self._index, self._jobs = VectorIndex(most), dict[int, PastJob]()
-
-    def __len__(self) -> int:
-        return len(self._jobs)
-
-    def add(self, vector: Vector, past: PastJob) -> None:
-        self._jobs[self._index.add(vector)] = past
-
-    def nearest(self, vector: Vector, count: int, threshold: float) -> list[tuple[PastJob, float]]:
-        found = self._index.nearest(vector, count, threshold) if vector.any() else []
-        return [(self._jobs[place], cosine) for place, cosine in found]
-
-
-def _of_workload(job: SubmittedJob) -> Vector | None:
-    """Return the vector of a job's metadata record; None where there is none, or it says too little."""
-    vector = embed_workload(job.workload) if job.workload else None
-    return vector if vector is not None and vector.any() else None
+        found = self._records.nearest(job, count, threshold)
+        return (self._commands.nearest(job, count, threshold) or []) if found is None else found
 
 
 def _keys(job: SubmittedJob) -> list[Hashable]:

@@ -19,12 +19,13 @@ class VectorIndex:
 
     Args:
         most: Vectors kept.
+        dimensions: Numbers of a vector.
     """
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MOST, dimensions: int = DIMENSIONS) -> None:
         self._most = most
         self._added = 0
-        self._rows = np.zeros((min(1024, most), DIMENSIONS), np.float32)
+        self._rows = np.zeros((min(1024, most), dimensions), np.float32)
         self._heads = np.zeros((len(self._rows), _HEAD), np.float32)
         self._tails = np.zeros(len(self._rows), np.float32)
 

@@ -3,6 +3,7 @@
 Counters count since the driver was loaded, so only growth between two samples of one GPU says anything of the time between them.
 """
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -16,6 +17,14 @@ from .finding import finding, of_signature
 
 HELD_BACK = frozenset({"hw_thermal_slowdown", "sw_thermal_slowdown", "hw_power_brake_slowdown", "hw_slowdown"})
 """Reasons for low clocks that point to the hardware's surroundings, not to the job (NVML, nvmlClocksEventReasons)."""
+
+_OF_THE_GPU = re.compile(r"GPU is lost|GPU requires restart|Not Found|Power|Interrupt|infoROM|Unknown Error|code 28\b")
+"""NVML's words for a GPU that is gone or ill. Others are about whoever asks: a library that is not initialised or of another version, a
+driver that is not loaded, a right that is missing."""
+_OF_A_FIELD = re.compile(r"\w+: ", re.ASCII)
+"""So begins what NVML said of one field. The GPU answers for the others."""
+GONE, DOUBTFUL = 0.93, 0.4
+"""Confidence in a GPU that cannot be read, by its own fault, or for whatever reason."""
 
 _COUNTERS = (
     ("ecc_uncorrected", "uncorrected memory errors", kinds.DEVICE, Component.GPU, 0.95),
@@ -57,7 +66,11 @@ class GpuReader:
             setattr(last, name, now)
         if sample.error and sample.error != last.error:
             text = f"GPU {sample.gpu} cannot be read: {sample.error[:200]}"
-            told.append(_made("gpu_unreadable", text, kinds.DEVICE, Component.GPU, 0.93, sample, position, jobs))
+            told.append(
+                _made(
+                    "gpu_unreadable", text, kinds.DEVICE, Component.GPU, _sureness(sample.error), sample, position, jobs
+                )
+            )
         reasons = sorted(HELD_BACK & set(sample.throttle_reasons or ()))
         if reasons and reasons != last.held_back:
             heat = f", {sample.temperature_c} °C" if sample.temperature_c is not None else ""
@@ -75,6 +88,11 @@ class GpuReader:
             return None
         place = _place(f"GPU {sample.gpu}: Xid {number}", position)
         return of_signature(one, sample.node, sample.time, place, sample.gpu, jobs)
+
+
+def _sureness(error: str) -> float:
+    """Return how sure an error is the GPU's own: an agent that does not work is no witness against a node."""
+    return GONE if _OF_THE_GPU.search(error) and not _OF_A_FIELD.match(error) else DOUBTFUL
 
 
 def _made(  # noqa: PLR0917  # a sentence, its meaning and its place

@@ -8,7 +8,7 @@ import time
 
 from schedmate.demo.jobs.training import Training
 
-STEPS = 1200
+STEPS = 1500
 EVERY = 2
 BLOCKS = " ▏▎▍▌▋▊▉█"
 WIDTH = 10

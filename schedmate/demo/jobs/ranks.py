@@ -17,7 +17,7 @@ def main() -> None:
     """Train."""
     rank = int(os.environ["RANK"])
     checkpoint = Path(f"rank{rank}.npz")
-    training = Training(0.04, heavy=True, width=256, seed=rank, checkpoint=checkpoint)
+    training = Training(0.1, heavy=True, width=256, seed=rank, checkpoint=checkpoint)
     while training.step < STEPS:
         loss = training.advance()
         if training.step % EVERY == 0:

@@ -32,16 +32,19 @@ const here = () => {
 };
 here();
 
-// The key / leads to the search, as in many lists.
+// The key / leads to the search, as in many lists: where a page has none, to that of all jobs.
 document.addEventListener("keydown", (event) => {
   const search = document.getElementById("q");
   const typing = event.target.closest("input, select, textarea");
-  if (event.key === "/" && search && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
     event.preventDefault();
-    search.focus();
-    search.select();
+    if (search) {
+      search.focus();
+      search.select();
+    } else location.assign("/jobs#q");
   }
 });
+if (location.hash === "#q") document.getElementById("q")?.focus();
 
 // The live part is not renewed under the hands of somebody who types, moves by keyboard or marks text there.
 const inUse = (part) => {

@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-import structlog
-
 from records import Action
 from scheduler_bridge.act_keys import add_key
 from scheduler_bridge.actuators.base import (
@@ -29,37 +27,31 @@ from scheduler_clients.kubernetes import (
     JobName,
     KubernetesClient,
     KubernetesConflict,
-    KubernetesError,
     KubernetesNotFound,
     KubernetesRefused,
-    Node,
     Pod,
     QueuedWorkload,
-    Taint,
     Workload,
     lineage_of,
     pinned_nodes,
     present_attempt,
 )
 
+from .drains import Drains
 from .errors import translated
+from .events import tell
 from .jobs import acts_of, outlives_eviction, pod_specs, present, wanted_pods
 from .lookup import Lookup, Target
-from .nodes import DRAINED_BY, TAINT, drained_by, in_service, node_view, taints
 from .owners import is_queued
 from .queue import queue_of
 from .settings import KubernetesLimits
 from .successor import successor, successor_name
 from .suspension import Suspension, is_suspended_by_fields
 
-log = structlog.get_logger(__name__)
-
 _Custom = TypeVar("_Custom", bound=Workload | QueuedWorkload)
 
 _SUPPORTED = frozenset(Action) - {Action.CANCEL_PACKING}
 _OVER = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED)
-_RETRIES = 5
-"""Times that a node is looked at again because somebody changed it between our look and our patch."""
 
 
 class KubernetesActuator(Actuator):
@@ -91,6 +83,7 @@ class KubernetesActuator(Actuator):
         self._sleep = sleep
         self._lookup = Lookup(client, self._limits, clock, sleep)
         self._suspension = Suspension(client, self._lookup)
+        self._drains = Drains(client, self._limits)
 
     def supports(self, action: Action) -> bool:
         """All but the end of packing."""
@@ -105,7 +98,7 @@ class KubernetesActuator(Actuator):
     def nodes(self, _beside: str = "", /) -> list[NodeView]:
         """Return what Kubernetes says of all nodes."""
         with translated():
-            return [self._node_view(node) for node in self._client.nodes()]
+            return [self._drains.view(node) for node in self._client.nodes()]
 
     def queue(self) -> Queue:
         """Return jobs that wait for a place, jobs that hold one, and what the nodes have beside all other pods."""
@@ -150,7 +143,7 @@ class KubernetesActuator(Actuator):
             before = self._lookup.look(job)
         evict = self._suspension.evict if is_suspended_by_fields(before) else self._evict_pods
         seen = evict(before, key)
-        self._tell(seen.owner, Action.EVICT, key)
+        tell(self._client, seen.owner, Action.EVICT, key)
         return seen.view()
 
     def cancel(self, job: str, key: str) -> JobView:
@@ -159,7 +152,7 @@ class KubernetesActuator(Actuator):
             before = self._lookup.look(job, SchedulerJobState.RUNNING)
         cancel = self._suspension.cancel if is_suspended_by_fields(before) else self._end
         seen = cancel(before, key)
-        self._tell(seen.owner, Action.CANCEL, key)
+        tell(self._client, seen.owner, Action.CANCEL, key)
         return seen.view()
 
     def hold(self, job: str, key: str) -> JobView:
@@ -174,7 +167,7 @@ class KubernetesActuator(Actuator):
             seen = self._lookup.watch(job, lambda seen: seen.state is not SchedulerJobState.STOPPING)
             if seen.state is not SchedulerJobState.HELD:
                 raise ActuatorError(f"{job} suspended", seen.state.value, seen.where_to_look())
-        self._tell(seen.owner, Action.HOLD, key)
+        tell(self._client, seen.owner, Action.HOLD, key)
         return seen.view()
 
     def release(self, job: str, key: str) -> JobView:
@@ -189,44 +182,20 @@ class KubernetesActuator(Actuator):
                 seen = self._lookup.of(job, changed)
             if seen.state is SchedulerJobState.HELD:
                 raise ActuatorError(f"{job} resumed", seen.state.value, seen.where_to_look())
-        self._tell(seen.owner, Action.RELEASE, key)
+        tell(self._client, seen.owner, Action.RELEASE, key)
         return seen.view()
 
     def drain(self, node: str, reason: str, key: str) -> NodeView:
         """Cordon a node, and taint it so that the cordon is known for ours. What runs there goes on."""
-
-        def drained(before: Node) -> dict[str, object]:
-            if not in_service(before):
-                came = f"{node} is {self._node_view(before).word}"
-                raise ActuatorError("a node in service", came, "nothing was done")
-            acts = add_key(before.metadata.annotations.get(ACTS, ""), key)
-            notes = {ACTS: acts, DRAINED_BY: f"schedmate:{key} {reason}"}
-            # One patch: never a cordon without its key.
-            ours = Taint(key=TAINT, value=key.partition("/")[2], effect="NoSchedule")
-            return {"metadata": {"annotations": notes}, "spec": {"unschedulable": True, "taints": taints(before, ours)}}
-
-        seen = self._change_node(node, drained)
-        if drained_by(seen) != key:
-            raise ActuatorError(f"{node} drained", self._node_view(seen).word, f"see `kubectl describe node {node}`")
-        self._tell(seen, Action.DRAIN, key)
-        return self._node_view(seen)
+        return self._drains.drain(node, reason, key)
 
     def undrain(self, node: str, key: str) -> NodeView:
         """Return a node to service that `drain` drained."""
+        return self._drains.undrain(node, key)
 
-        def returned(before: Node) -> dict[str, object]:
-            if not drained_by(before):
-                came = f"{node} is {self._node_view(before).word}"
-                raise ActuatorError("a node that the bridge drained", came, "nothing was done; uncordon it by hand")
-            acts = add_key(before.metadata.annotations.get(ACTS, ""), key)
-            notes = {ACTS: acts, DRAINED_BY: None}
-            return {"metadata": {"annotations": notes}, "spec": {"unschedulable": None, "taints": taints(before, None)}}
-
-        seen = self._change_node(node, returned)
-        if not in_service(seen):
-            raise ActuatorError(f"{node} in service", self._node_view(seen).word, f"see `kubectl describe node {node}`")
-        self._tell(seen, Action.UNDRAIN, key)
-        return self._node_view(seen)
+    def describe(self, node: str) -> str:
+        """Return what Kubernetes shows of a node and of the pods on it."""
+        return self._drains.describe(node)
 
     def _evict_pods(self, before: Target, key: str) -> Target:
         """Evict the pods of a Job.
@@ -290,7 +259,7 @@ class KubernetesActuator(Actuator):
             raise ActuatorError(
                 f"{before.job} to be there", "it was deleted meanwhile", f"its new {owner.KIND} was deleted, too"
             )
-        self._tell(made, Action.RESTART, key)
+        tell(self._client, made, Action.RESTART, key)
         deadline = self._clock() + self._limits.settle
         while True:
             seen = self._lookup.of(before.job, self._lookup.read(type(owner), where.namespace, name))
@@ -356,30 +325,6 @@ class KubernetesActuator(Actuator):
             return self._client.list_all(kind)[0]
         except KubernetesNotFound:  # the cluster does not know the kind
             return []
-
-    def _change_node(self, name: str, change: Callable[[Node], dict[str, object]]) -> Node:
-        """Change a node as `change` says of its present state, and return it as it is afterwards."""
-        with translated():
-            for _ in range(_RETRIES):
-                before = self._client.node(name)
-                try:
-                    self._client.patch_node(before, change(before))
-                except KubernetesConflict:
-                    continue
-                return self._client.node(name)
-        raise ActuatorError(f"{name} to be changed", "others change it all the time", "it is tried again")
-
-    def _node_view(self, node: Node) -> NodeView:
-        pods = [] if in_service(node) else self._client.pods_on(node.metadata.name)
-        return node_view(node, pods, self._limits.pool_labels)
-
-    def _tell(self, about: Job | Workload | Node, action: Action, key: str) -> None:
-        """Write an Event. What was done stands without it."""
-        try:
-            reason = "".join(word.capitalize() for word in action.value.split("_"))
-            self._client.tell(about, f"SchedMate{reason}", f"The SchedMate bridge carried out {key}.")
-        except KubernetesError as error:
-            log.warning("event_not_written", name=about.metadata.name, error=str(error))
 
 
 def _noted(target: Target, key: str) -> dict[str, object]:

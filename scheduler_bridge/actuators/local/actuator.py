@@ -27,6 +27,10 @@ class LocalActuator(Actuator):
         """It can do all that decisions ask for."""
         return action in Action
 
+    def can_signal(self) -> bool:
+        """It can."""
+        return True
+
     def job(self, job: str) -> JobView | None:
         """Return what the scheduler says of a job."""
         return self._scheduler.job(job)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from scheduler_bridge.act_keys import add_key, read_keys
 from scheduler_bridge.actuators.base import JobView, SchedulerJobState
+from scheduler_bridge.opt_out import ANNOTATION
 from scheduler_clients.ray import ACTS, EXCLUDED, INTENT, LINEAGE, RayJob, SubmissionName
 
 INTENT_PREFIX = "schedmate-intent."
@@ -89,6 +90,7 @@ def view(attempt: Attempt, nodes: Iterable[str] = ()) -> JobView:
         qos=noted.get("qos", ""),
         priority=int(priority) if priority.isascii() and priority.isdecimal() and len(priority) <= 9 else None,
         interrupted=attempt.interrupted,
+        opted_out=noted.get(ANNOTATION) == "no",
         queued=job.start_time / 1000 if job.start_time and job.status == "PENDING" else None,
     )
 

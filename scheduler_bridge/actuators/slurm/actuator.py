@@ -43,7 +43,7 @@ log = structlog.get_logger(__name__)
 
 
 class SlurmActuator:
-    """Slurm as an `Actuator`. The user that runs it must be an operator of Slurm; to drain nodes, an administrator.
+    """Slurm as an `Actuator`. The user that runs it must be an administrator of Slurm; to restart jobs alone, an operator.
 
     Keys of acts stand in a job's AdminComment and in a node's Comment; the reason of a drain begins with its key, too.
 
@@ -81,6 +81,10 @@ class SlurmActuator:
     def supports(self, action: Action) -> bool:
         """Slurm can do all that decisions ask for."""
         return action in Action
+
+    def can_signal(self) -> bool:
+        """Slurm can."""
+        return True
 
     def job(self, job: str) -> JobView | None:
         """Return what Slurm says of a job; None where it does not know it, or forgot it (MinJobAge)."""
@@ -132,6 +136,8 @@ class SlurmActuator:
         missing = set(exclude_nodes) - set(seen.excluded)
         if missing:
             raise ActuatorError(f"{job} kept away from {sorted(missing)}", f"excluded: {seen.excluded}", _look_at(job))
+        if got := set(exclude_nodes) & set(seen.nodes):  # what it was given, whatever it asked for
+            raise ActuatorError(f"{job} to run elsewhere", f"it was given {sorted(got)}", _look_at(job))
         return seen
 
     def cancel_packing(self, job: str, key: str) -> JobView:

@@ -41,6 +41,10 @@ class SlurmClusters:
         """Slurm can do all that decisions ask for."""
         return action in Action
 
+    def can_signal(self) -> bool:
+        """Slurm can."""
+        return True
+
     def job(self, job: str) -> JobView | None:
         """Return what its cluster says of a job."""
         with self._of(job) as (cluster, own, actuator):

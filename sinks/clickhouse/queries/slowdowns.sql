@@ -1,12 +1,13 @@
 -- title: Slowdowns by pair
--- about: Which job slows which when packed beside it, and by how much.
+-- about: Which job slows which when packed beside it, and by how much, and what its speed was once they were parted.
 -- param days UInt32 = 30: how many days back
 -- param limit UInt32 = 50: rows at most
 
 SELECT
     job AS slowed_job, packed_job,
-    count() AS packings,
+    uniqExactIf(id, isNull(recovered)) AS packings,
     round(min(ratio), 3) AS worst_ratio,
+    round(min(recovered), 3) AS worst_recovered,
     round(argMax(before_s, time), 6) AS before_step_time_s,
     round(argMax(after_s, time), 6) AS after_step_time_s,
     argMax(node, time) AS node,

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from prometheus_client import Counter, Gauge
@@ -18,6 +19,9 @@ from .changes import Known, changes
 from .keeper import Keeper
 from .sources import SourceReader
 
+if TYPE_CHECKING:
+    from .model_reader import ModelReader
+
 
 class SlurmWatcherMetrics(JobWatcherMetrics):
     """What the watcher did since it started."""
@@ -30,6 +34,11 @@ class SlurmWatcherMetrics(JobWatcherMetrics):
         self.sources_unread = Counter(
             "schedmate_slurm_watcher_sources_unread",
             "Submitted jobs whose source tree could not be read, or not in time.",
+            registry=None,
+        )
+        self.sources_completed = Counter(
+            "schedmate_slurm_watcher_sources_completed",
+            "Jobs that ended, of which a language model told what their source left unknown.",
             registry=None,
         )
         self.unreadable = Gauge(
@@ -52,7 +61,8 @@ class SlurmWatcher(JobWatcher[Known]):
         memory: Bytes of events that may wait.
         kept: Where scripts of jobs are kept; None: nowhere.
         cluster: The cluster that the client speaks to, which stands before its jobs' ids; empty for the local one.
-        read_sources: Say of each submitted job what it trains, as its source tree says.
+        read_sources: Say of each submitted job what it trains, and of which branch it is, as its source tree says.
+        model: Looks for what that leaves unknown, while the job waits and runs; said at the job's end. None: nobody does.
     """
 
     metrics: SlurmWatcherMetrics
@@ -68,6 +78,7 @@ class SlurmWatcher(JobWatcher[Known]):
         kept: KeptJobs | None = None,
         cluster: str = "",
         read_sources: bool = False,
+        model: "ModelReader | None" = None,
     ) -> None:
         super().__init__(
             connect,
@@ -83,6 +94,7 @@ class SlurmWatcher(JobWatcher[Known]):
         self._client = client or SlurmClient(SlurmCommands(cluster=cluster))
         self._keeper = Keeper(self._client, kept) if kept else None
         self._sources = SourceReader(self._client.gpus) if read_sources else None
+        self._model = model
 
     def look(self, known: Mapping[str, Known], now: float) -> tuple[list[JobEvent], dict[str, Known], int]:
         """Compare Slurm's list with what was told."""
@@ -94,6 +106,8 @@ class SlurmWatcher(JobWatcher[Known]):
             self._keeper.look(jobs)
         if self._sources:
             events = self._with_sources(events, named)
+        if self._model:
+            events = [self._completed(event, self._model) for event in events]
         return events, after, len(jobs)
 
     def _with_sources(self, events: list[JobEvent], jobs: Mapping[str, SlurmJob]) -> list[JobEvent]:
@@ -110,6 +124,16 @@ class SlurmWatcher(JobWatcher[Known]):
 
     def _with_source(self, event: JobEvent, job: SlurmJob) -> JobEvent:
         assert self._sources
-        found = self._sources.workload(job)
+        found = self._sources.read(job)
         (self.metrics.sources_read if found else self.metrics.sources_unread).inc()
+        if found is None:
+            return event
+        if self._model:
+            self._model.submit(event.job, job, found.workload)
+        return msgspec.structs.replace(event, workload=found.workload, branch=found.branch)
+
+    def _completed(self, event: JobEvent, model: "ModelReader") -> JobEvent:
+        if event.kind is not EventKind.ENDED or (found := model.take(event.job)) is None:
+            return event
+        self.metrics.sources_completed.inc()
         return msgspec.structs.replace(event, workload=found)

@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.classifier.data import Example
 from benchmarks.classifier.embedders import DESCRIPTIONS, ways
+from benchmarks.classifier.measure import compare
 from processors.classify.linear import LETTERS
 
 GROUPS = 12
@@ -33,7 +34,7 @@ class Knowing:
 @pytest.mark.parametrize("describes", [True, False])
 def test_examples_and_descriptions_are_used_apart(describes: bool) -> None:
     known = [
-        Example(letter, f"tool {group}", "theme", f"{letter} of {group}", known=False)
+        Example(letter, f"tool {group}", "corpus", f"{letter} of {group}", known=False)
         for group in range(GROUPS)
         for letter in LETTERS
     ]
@@ -41,5 +42,8 @@ def test_examples_and_descriptions_are_used_apart(describes: bool) -> None:
     embedder = Knowing(describes=describes)
     found = ways("it", embedder, embedder.embed([each.template for each in known]), known, np.zeros((len(known), 4)))
     assert (found.pop("it, the nearest description") == truth) == describes
+    rows = compare(known, {"it": truth}, {"it": 1234.5})
+    assert [cell.strip() for cell in rows[0].split("|")][-2] == "new lines/s"
+    assert [cell.strip() for cell in rows[2].split("|")][1:] == ["it", "1.00", "1.00", "1.00", "1.00", "1,234", ""]
     assert len(found) == 3
     assert all(letters == truth for letters in found.values())

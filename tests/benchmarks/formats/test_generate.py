@@ -21,7 +21,6 @@ def test_the_same_seed_gives_the_same_log(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=40, deadline=None)
 def test_numbers_stand_in_their_line_in_order(seed: int) -> None:
     for line in generate(seed).lines:
         place = 0
@@ -30,7 +29,6 @@ def test_numbers_stand_in_their_line_in_order(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=40, deadline=None)
 def test_the_last_report_holds_the_truth_that_it_tells(seed: int) -> None:
     log = generate(seed)
     told = [number for line in log.lines if line.phase is Phase.TRAINING for number in line.numbers]
@@ -47,7 +45,6 @@ def test_the_last_report_holds_the_truth_that_it_tells(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=40, deadline=None)
 def test_the_pace_that_is_printed_is_the_true_one(seed: int) -> None:
     log = generate(seed)
     rates = [

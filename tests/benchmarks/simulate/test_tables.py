@@ -52,6 +52,22 @@ def test_random_victims_are_no_more_than_the_pods_need() -> None:
     assert runs["gang"].first_start == NOW + 35
 
 
+def test_undisturbed_high_priority_jobs_leave_whole_nodes_to_gangs() -> None:
+    # Node 0 has `first` and a spot job that came when node 1 was taken; then node 1 is idle. `second` goes to node 1, where it must evict
+    # nobody, and `whole` waits for it. Placed as if no spot job were there it goes to node 0, in the spot job's place; that job goes on on
+    # node 1, and goes for `whole` as well.
+    jobs = [
+        job("first", NOW, 9000, 4),
+        job("block", NOW + 1, 10, 8),
+        spot("low", NOW + 2, 9000, 4),
+        job("second", NOW + 20, 5000, 4),
+        job("whole", NOW + 60, 10, 8),
+    ]
+    usual, undisturbed = run(jobs, managed("ours"), [8, 8]), run(jobs, managed("ours, undisturbed"), [8, 8])
+    assert usual["whole"].first_start == NOW + 5020
+    assert (undisturbed["whole"].first_start, undisturbed["low"].evictions) == (NOW + 60 + 30, 2)
+
+
 @pytest.mark.slow
 def test_a_small_table_has_every_policy() -> None:
     trial: SpotTrial = spot_trial(1, 2, 0.5, 0.1)

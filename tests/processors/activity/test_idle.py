@@ -1,7 +1,7 @@
 """GPUs that are held and idle: when that is told, how much it is, when it is over."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from records import AlarmKind, EventKind, GpuState
@@ -77,7 +77,6 @@ STEPS = st.one_of(
 """What a job's log tells, and how much later."""
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(STEPS, max_size=30))
 def test_without_samples_no_alarm_names_gpus(steps: list[tuple[str, int]]) -> None:
     job, time = Job(), 0
@@ -97,7 +96,6 @@ def test_without_samples_no_alarm_names_gpus(steps: list[tuple[str, int]]) -> No
     assert all(each.value > 300 for each in hangs if each.value is not None)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([W, U]), st.integers(1, 4000)), max_size=20))
 def test_samples_alone_that_show_work_or_nothing_raise_no_alarm(told: list[tuple[GpuState, int]]) -> None:
     job, time = Job(), 0

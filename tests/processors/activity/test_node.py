@@ -6,7 +6,7 @@ from operator import attrgetter
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.activity.gpu import GAP_S, SUSTAINED_S, state_of
@@ -157,7 +157,6 @@ ANY_STAY = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(ANY_SAMPLE | ANY_STAY, max_size=30), st.booleans())
 def test_any_records_are_taken_and_nothing_is_told_of_what_was_not_sampled(
     records: list[Record], by_time: bool

@@ -1,7 +1,7 @@
 """Lines as frameworks print them, and what they are."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.classify import ClassifyContext, LineClassifier
@@ -158,7 +158,6 @@ def test_digits_settle_exit_codes_and_nothing_else() -> None:
         assert classifier.classify([f"task exited with exit code {code}"], context) == letter
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, len(LOG)), max_size=12), st.randoms())
 def test_classes_do_not_depend_on_the_cut(cuts: list[int], random: object) -> None:
     whole = letters(*LOG)
@@ -170,7 +169,6 @@ def test_classes_do_not_depend_on_the_cut(cuts: list[int], random: object) -> No
         assert parts == whole
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_size=12))
 def test_any_text_has_one_letter_a_line(lines: list[str]) -> None:
     found = letters(*lines)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.classify import ClassifyContext, LineClassifier
@@ -95,7 +95,6 @@ def test_what_a_logger_calls_informational_is_less_of_an_error() -> None:
     assert quiet < loud
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(max_size=80), max_size=5))
 def test_any_text_has_probabilities_and_they_do_not_depend_on_its_neighbours(texts: list[str]) -> None:
     together = MODEL.probabilities(texts)

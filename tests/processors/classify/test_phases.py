@@ -1,6 +1,9 @@
 """Classes that follow what the numbers of a stream do."""
 
 import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from processors.classify import ClassifyContext, LineClassifier
 from processors.classify.phases import DECIDED, PARTS, TEMPLATES, PhaseReader
@@ -59,3 +62,19 @@ def test_what_a_stream_remembers_is_bounded() -> None:
         classify([f"{name} {3 * turn} of it is {0.5 * turn:.3f}" for turn in range(1 + number % 2 * 9)], context)
     assert len(context.phases.watched) <= TEMPLATES
     assert len(context.phases.decided) <= DECIDED
+
+
+@pytest.mark.parametrize(
+    "shown", ["stock {n} left \x1b{n}room {n}", "x{{'a{n}': 5}} {{'a{n}5': {n}}}", "wide \uff11{n} loss {n}.5"]
+)
+def test_digits_that_decide_what_of_a_line_is_shown_stop_nothing(shown: str) -> None:
+    lines = [shown.format(n=n % 9 + 1) for n in range(40)]
+    assert len(classify(lines)) == len(lines)
+
+
+@given(st.lists(st.text("\x1b[78;KA\r\b{}':,%|# 123aloss/", max_size=60), min_size=1, max_size=20))
+def test_no_text_of_a_terminal_stops_it(lines: list[str]) -> None:
+    everything = [line for line in lines for _ in range(3)] + [
+        line.translate(str.maketrans("123", "781")) for line in lines
+    ]
+    assert len(classify(everything)) == len(everything)

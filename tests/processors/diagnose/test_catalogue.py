@@ -31,15 +31,16 @@ def matcher() -> Matcher:
     return Matcher(ENTRIES)
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-def test_every_entry_matches_its_example_alone_and_in_the_set(entry: Signature, matcher: Matcher) -> None:
-    assert entry.matches(entry.example)
-    assert not entry.matches(entry.counter)
-    found = matcher.find([entry.example, entry.counter])
-    assert entry in [matcher.signatures[number] for number in found[0]]
-    one = matcher.signature(found[0], entry.example)
-    assert one is not None
-    assert one.confidence >= entry.confidence
+def test_every_entry_matches_its_example_alone_and_in_the_set(matcher: Matcher) -> None:
+    assert [entry.name for entry in ENTRIES if not entry.matches(entry.example) or entry.matches(entry.counter)] == []
+    assert [entry.name for entry in ENTRIES if not _found(entry, matcher)] == []
+
+
+def _found(entry: Signature, matcher: Matcher) -> bool:
+    numbers, _ = matcher.find([entry.example, entry.counter])
+    one = matcher.signature(numbers, entry.example)
+    known = entry in [matcher.signatures[number] for number in numbers]
+    return known and one is not None and one.confidence >= entry.confidence
 
 
 def test_lines_are_told_apart_by_what_comes_after_their_template(matcher: Matcher) -> None:

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.classified_chunk import ClassifiedChunk
@@ -229,7 +229,6 @@ ODD = [
 LINE = st.sampled_from([*BUG, *CHILD, *PROGRESS[:4], FALLEN, REMOTE, *ODD])
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(LINE, max_size=60), st.lists(st.integers(1, 60), min_size=1, max_size=8), st.sampled_from([None, 1]))
 def test_the_final_verdict_does_not_depend_on_the_cuts(lines: list[str], cuts: list[int], code: int | None) -> None:
     end = ending(exit_code=code)
@@ -256,7 +255,6 @@ def classed(one: ClassifiedChunk, classes: str) -> ClassifiedChunk:
     return replace(one, classes=classes)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.text() | LINE, st.sampled_from("ewpo")), max_size=40), st.integers(-300, 300) | st.none())
 def test_nothing_raises_and_the_state_stays_small(pieces: list[tuple[str, str]], code: int | None) -> None:
     state = HandlerState()

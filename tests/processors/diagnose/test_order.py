@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.diagnose import FailureHandler, HandlerState
@@ -49,7 +49,6 @@ def conclusion(said: Sequence[Failure]) -> tuple[object, ...] | None:
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(ENDS), st.floats(0, 600)), min_size=1, max_size=5),
     st.integers(1, 80),
@@ -119,7 +118,6 @@ def through(lines: Sequence[str], size: int) -> list[object]:
 @pytest.mark.skipif(
     not CORPUS, reason="the corpus of failures is not there: python -m benchmarks.corpus.failures.generate makes it"
 )
-@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(CORPUS or [Path()]), st.sampled_from([1, 7, 20, 333]))
 def test_real_failures_have_one_verdict_in_chunks_of_any_size(log: Path, size: int) -> None:
     lines = log.read_text(errors="backslashreplace").split("\n")[-1500:]
@@ -130,7 +128,6 @@ def test_real_failures_have_one_verdict_in_chunks_of_any_size(log: Path, size: i
 @pytest.mark.skipif(
     not CORPUS, reason="the corpus of failures is not there: python -m benchmarks.corpus.failures.generate makes it"
 )
-@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(CORPUS or [Path()]),
     st.randoms(use_true_random=False),

@@ -207,6 +207,13 @@ def test_names(name: str, what: Meaning | None) -> None:
         ("\x1b[33m\x1b[1mWARNING\x1b[0m: hello", "hello", "WARNING", ""),
         ("\0hel\0lo\r", "hello", "", ""),
         ("5%\r10%\r", "10%", "", ""),
+        ("bar 5%\x1b[A", "bar 5%", "", ""),
+        ("old text\x1b[1A\x1b[2Kstep 3", "step 3", "", ""),
+        ("old text\x1b[2K\x1b[1Gstep 3 loss 1", "step 3 loss 1", "", ""),
+        ("\x1b7loss 2\x1b8", "loss 2", "", ""),
+        ("section\r\x1b[0KERROR: hello\x1b[K", "hello", "ERROR", ""),
+        ("a\x1b[5Cb", "a b", "", ""),
+        ("ERROR: hello\x1b[2J!", "hello!", "ERROR", ""),
         ("step: 5 loss: 2", "step: 5 loss: 2", "", ""),
         ("INFO loss:0.5", "loss:0.5", "INFO", ""),
     ],
@@ -269,9 +276,21 @@ def test_a_template_remembers_the_places_of_its_numbers(fields: list[tuple[str, 
 
 
 @given(
-    st.sampled_from(["", "\x1b[32m", "\x1b[1;31m[rank1]: ", "3%|1 | 4/9\r", "\0", "x" * 1000, "it/s " * 300]),
+    st.sampled_from(
+        [
+            "",
+            "\x1b[32m",
+            "\x1b[1;31m[rank1]: ",
+            "3%|1 | 4/9\r",
+            "step 3\x1b[2A",
+            "\x1b[2K",
+            "\0",
+            "x" * 1000,
+            "it/s " * 300,
+        ]
+    ),
     st.sampled_from(["step 12 loss 0.5", "2031-02-03 04:05:06 step=7, time=1.5s", "5/90 [00:03<00:09, 8.00it/s]"]),
-    st.sampled_from(["", "\r", "\x1b[0m", " took 8 ms" + "y" * 1000, "\x1b[K\r"]),
+    st.sampled_from(["", "\r", "\x1b[0m", " took 8 ms" + "y" * 1000, "\x1b[K\r", "\x1b[1A"]),
 )
 def test_a_template_tells_where_the_numbers_of_the_line_as_printed_are(before: str, body: str, after: str) -> None:
     line = before + body + after

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.formats.generate import generate
@@ -134,6 +134,5 @@ def test_made_up_formats_are_mostly_read() -> None:
 
 
 @given(st.lists(st.text(alphabet="01239.,:%|[](){}=e- abcλ\t\x1b", max_size=60), max_size=40))
-@settings(max_examples=40, deadline=None)
 def test_any_text_is_taken(lines: list[str]) -> None:
     found(lines, 7)

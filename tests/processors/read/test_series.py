@@ -1,7 +1,7 @@
 """Lines of any format become templates with number columns."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.read.series import TemplateSeries
@@ -66,7 +66,6 @@ def test_a_bar_that_grows_is_one_template() -> None:
     assert found.columns[-1].duration
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.lists(
         st.text(alphabet=st.sampled_from("0123456789.,:-/|{}[]\"'= eEnaN\t\r\x1b[Kstepls"), max_size=80), max_size=12

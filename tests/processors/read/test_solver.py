@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from processors.read.events import ROWS, Event, EventState, event_of, observe
@@ -54,7 +54,6 @@ class Run:
         return state
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     batch=st.sampled_from([32, 48, 256, 3072]),
     length=st.sampled_from([None, 512, 8192]),
@@ -148,7 +147,6 @@ def test_events_are_bounded() -> None:
     assert len(state.events) == ROWS
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.tuples(

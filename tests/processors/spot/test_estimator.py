@@ -1,10 +1,10 @@
-from datetime import datetime
+from datetime import date, datetime
 
 import numpy as np
 import pytest
 
 from processors.spot.estimator import DemandEstimator
-from processors.spot.forecast import Calibrated
+from processors.spot.forecast import Calibrated, DemandHistory
 from processors.spot.forecast.baselines import Naive
 
 START = datetime(2024, 1, 1)
@@ -57,3 +57,21 @@ def test_demand_that_stands_still_is_forecast_with_little_to_spare() -> None:
     upper = DemandEstimator(START).forecast({"a": [8.0] * 40}, 0, 40 * 3600, 0.9, 1).upper
     assert np.all(upper >= 8)
     assert np.all(upper <= 10)
+
+
+def test_whoever_learns_is_told_the_calendar() -> None:
+    told: list[DemandHistory] = []
+
+    class Listening(Naive):
+        def fit(self, history: DemandHistory, horizon: int) -> None:
+            told.append(history)
+            super().fit(history, horizon)
+
+    steps = [(6, lambda: Listening("last_value", length=1))]
+    found = DemandEstimator(datetime(2024, 1, 1, 8), steps, holidays=[date(2024, 1, 2)])
+    found.forecast(demand(30), 0, 30 * 3600, 0.9, 1)
+    (history,) = told
+    calendar = history.windows(1, 1, 1, 30).calendar[:29]
+    # Second 0 is eight in the morning of a Monday: the holiday begins sixteen hours later.
+    assert calendar[:, 0].tolist() == [(8 + hour) % 24 for hour in range(1, 30)]
+    assert calendar[:, 2].tolist() == [int(hour >= 16) for hour in range(1, 30)]

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 
 from processors.spot.cluster import NodeState, PodRequest, RunningSpotJob, needed
-from processors.spot.placement import place
 from processors.spot.preemption import SpotHistory, cost, preempt, waste
-from processors.spot.scheduler import order, schedule
+from processors.spot.scheduler import order
 from processors.spot.settings import GfsSettings
 from tests.processors.spot.cases import cluster, clusters, requests
 
@@ -76,30 +75,6 @@ def test_plans_fit_and_nobody_goes_in_vain(nodes: list[NodeState], request: PodR
     for spared in plan.victims:
         rest = [jobs[name] for name in plan.victims if name != spared]
         assert not _fits(nodes, plan.nodes, rest, needed(request))
-
-
-@given(clusters(), requests(spot=False))
-def test_nobody_goes_where_there_is_room(nodes: list[NodeState], request: PodRequest) -> None:
-    if place(nodes, request, SETTINGS) is not None:
-        plan = schedule(nodes, request, 0, HISTORY, SETTINGS)
-        assert plan is not None
-        assert not plan.victims
-
-
-@given(clusters(), requests(spot=True))
-def test_spot_jobs_keep_their_quota_and_evict_nobody(nodes: list[NodeState], request: PodRequest) -> None:
-    taken = sum(node.spot_gpus for node in nodes)
-    assert schedule(nodes, request, taken + request.pods * request.gpus - 0.25, HISTORY, SETTINGS) is None
-    plan = schedule(nodes, request, taken + request.pods * request.gpus, HISTORY, SETTINGS)
-    assert (plan is not None) == (place(nodes, request, SETTINGS) is not None)
-    assert plan is None or not plan.victims
-
-
-def test_a_high_priority_job_evicts_whatever_the_quota() -> None:
-    nodes = cluster([job("a", {0: 8}, 10)], [0])
-    plan = schedule(nodes, PodRequest(1, 8), 0, HISTORY, SETTINGS)
-    assert plan is not None
-    assert plan.victims == ("a",)
 
 
 def test_large_jobs_come_first_then_those_submitted_first() -> None:

@@ -80,6 +80,20 @@ def test_what_a_job_trains_finds_jobs_alike_also_after_a_requeue(store: HistoryF
     assert similar.duration_s == pytest.approx(1200, rel=0.01)
 
 
+def test_what_became_known_while_a_job_ran_finds_jobs_alike(store: HistoryFile) -> None:
+    part = Workload(task_type="image-classification", iters=90, iter_type="epoch")
+    whole = msgspec.structs.replace(part, model_name="ViT-B/16", dataset_train="ImageNet")
+    started, ended = ran("1", 10.0, 600.0)
+    events = [
+        event(EventKind.SUBMITTED, "1", 0.0, workload=part),
+        started,
+        msgspec.structs.replace(ended, workload=whole),
+    ]
+    events.append(event(EventKind.SUBMITTED, "2", 800.0, workload=whole, command="other", directory="/elsewhere"))
+    _, similar = handled(store, events)
+    assert (similar.method, similar.similar_jobs) == ("similar", ["1"])
+
+
 def test_a_replay_tells_the_same_though_more_is_known_by_then(store: HistoryFile) -> None:
     events = [
         event(EventKind.SUBMITTED, "1", 0.0),

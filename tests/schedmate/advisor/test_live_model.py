@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from processors.advise.predictors.job import Completion
 from processors.advise.predictors.model_file import save
 from processors.advise.predictors.train import train
-from records import Estimate, EventKind, JobEvent, Position
+from records import Estimate, JobEvent, Position
 from schedmate.advisor.drift import FEWEST, NEWEST, Drift, Outcome
 from schedmate.advisor.history_file import HistoryFile, history_file
 from schedmate.advisor.metrics import AdvisorMetrics
@@ -16,6 +15,7 @@ from schedmate.advisor.settings import CURRENT
 from schedmate.advisor.submissions import SubmissionAdvisor
 from tests.metric_values import value
 from tests.processors.advise.predictors.jobs import repeating
+from tests.schedmate.advisor.lives import life, lives
 
 EVERY_S = 2000.0
 JOBS = repeating(700, every_s=EVERY_S)
@@ -33,21 +33,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def store(tmp_path: Path) -> Iterator[HistoryFile]:
     with history_file(tmp_path / "history.db") as opened:
         yield opened
-
-
-def life(done: Completion) -> list[JobEvent]:
-    """Events of a job that says nothing of its command: no past job is like it."""
-    job, start = done.job, done.ended - done.duration_s
-    asked = {"user": job.user, "partition": job.queue, "gpus": job.gpus, "cpus": job.cpus, "scheduler": "slurm"}
-    return [
-        JobEvent(id=f"s/{job.job_id}", job=job.job_id, kind=EventKind.SUBMITTED, time=job.submitted, **asked),
-        JobEvent(id=f"r/{job.job_id}", job=job.job_id, kind=EventKind.STARTED, time=start, **asked),
-        JobEvent(id=f"e/{job.job_id}", job=job.job_id, kind=EventKind.ENDED, time=done.ended, exit_code=0, **asked),
-    ]
-
-
-def lives(jobs: list[Completion]) -> list[JobEvent]:
-    return sorted((event for done in jobs for event in life(done)), key=lambda event: event.time)
 
 
 def batch(events: list[JobEvent], first: int = 0) -> list[tuple[Position, JobEvent]]:

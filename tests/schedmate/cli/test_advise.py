@@ -1,11 +1,13 @@
 """`schedmate advise --metadata`."""
 
 import json
+import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.schedmate.forked import run_forked
 
 SOURCE = """
 import torch
@@ -18,9 +20,12 @@ for epoch in range(12):
 
 
 def _advise(*words: str, asked: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "schedmate", "advise", *words], input=asked, capture_output=True, text=True, check=False
-    )
+    return _schedmate("advise", *words, asked=asked)
+
+
+def _schedmate(*words: str, asked: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    done = run_forked(*words, text=asked.encode(), env=os.environ | environment)
+    return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def test_answers_a_question_on_standard_input(tmp_path: Path) -> None:
@@ -57,3 +62,22 @@ def test_errors_say_what_was_expected(words: tuple[str, ...], asked: str, expect
     assert result.returncode == 2
     assert expected in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_from_accounting_to_an_estimate_of_a_directory_of_ones_own(tmp_path: Path) -> None:
+    history = {"SCHEDMATE_ADVISOR__HISTORY": str(tmp_path / "history.db"), "SCHEDMATE_ADVISOR__MODELS": str(tmp_path)}
+    (tmp_path / "train.sh").write_text("python a.py\n")
+    asked = ("advise", "--tree", str(tmp_path), "--", "train.sh", "--epochs", "20")
+    nothing = _schedmate(*asked, **history)
+    assert (nothing.returncode, nothing.stderr) == (0, "")
+    assert nothing.stdout.startswith("unknown: no job of the past is in")
+    jobs = tmp_path / "jobs.txt"
+    jobs.write_text(
+        "JobID|State|Start|End|WorkDir|SubmitLine\n"
+        f"11|COMPLETED|2026-11-01T10:00:00|2026-11-01T11:00:00|{tmp_path}|sbatch --gres=gpu:8 train.sh --epochs 10\n"
+    )
+    assert _schedmate("import", "sacct", str(jobs), **history).returncode == 0
+    told = _schedmate(*asked, **history).stdout.splitlines()
+    assert told[0].startswith("duration")
+    assert "2 h" in told[0]
+    assert told[1].split() == ["rests", "on", "resubmission:", "11"]

@@ -173,7 +173,8 @@ def test_a_person_approves_while_the_bridge_is_down_and_it_acts_once(site: Site)
     bridge.kill()
     bridge.wait()
 
-    (shown,) = [json.loads(line) for line in site.say("decisions", "waiting", "--json").splitlines()]
+    (shown,) = [json.loads(line) for line in site.say("decisions", "waiting", "--json", "--since", "1h").splitlines()]
+    assert "no decision waits" in site.say("decisions", "waiting", "--since", "2100-01-01")
     forged = command(Command.APPROVE, shown["decision"], job="another", user="mallory", time=time.time())
     site.tell(forged)
     assert "expected the id of one decision" in site.run("decisions", "approve", "restart/x", "--reason", "x").stderr

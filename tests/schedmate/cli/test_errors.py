@@ -31,6 +31,12 @@ def test_a_setting_that_cannot_be(arguments: list[str], words: str) -> None:
     assert words in one_line(run_forked(*arguments))
 
 
+def test_an_option_before_a_subcommand_that_it_does_not_reach() -> None:
+    done = run_forked("decisions", "--since", "1h", "waiting")
+    assert done.returncode == 2
+    assert b"options of `waiting` go behind it" in done.stderr
+
+
 @pytest.mark.parametrize("embedder", ["flag", "onnx"])
 def test_an_embedder_that_is_not_there(tmp_path: Path, embedder: str) -> None:
     (log := tmp_path / "train.log").write_text("step 1 loss 0.5\n")

@@ -12,6 +12,8 @@ from socket import socket
 
 import pytest
 
+from tests.schedmate.forked import run_forked
+
 COMMAND = [sys.executable, "-c", "from schedmate.cli import main; main()"]
 REPLAY = ["gpu-agent", "--replay", "shipped", "--loop", "--interval", "0.05"]
 
@@ -95,8 +97,7 @@ def _get(port: int, path: str) -> str:
     ],
 )
 def test_what_cannot_be_done_is_refused_in_words(no_driver: dict[str, str], arguments: list[str], says: str) -> None:
-    command = [*COMMAND, "gpu-agent", *arguments]
-    done = subprocess.run(command, env=no_driver, capture_output=True, text=True, check=False, timeout=60)
+    done = run_forked("gpu-agent", *arguments, env=no_driver)
     assert done.returncode == 2
-    assert says in done.stderr
-    assert "Traceback" not in done.stderr
+    assert says in done.stderr.decode()
+    assert b"Traceback" not in done.stderr

@@ -5,8 +5,6 @@ import io
 import json
 import os
 import re
-import subprocess
-import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -15,8 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from schedmate.cli import COMMANDS
 from schedmate.cli.listing import blocks, print_rows, table
 from schedmate.safe_console import SafeConsole
+from sinks.clickhouse import queries
+from tests.schedmate.forked import run_forked
 
 from .on_terminal import on_terminal
 
@@ -104,20 +105,17 @@ def test_no_color_is_honoured(tmp_path: Path) -> None:
     assert not re.search(colour, on_terminal(*logged, raw=True, NO_COLOR="1"))
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 @pytest.mark.parametrize(("words", "completed"), [("an", "analyze"), ("query ver", "verdicts")])
-def test_commands_and_questions_are_completed(words: str, completed: str) -> None:
-    program = "import sys; sys.argv[0] = 'schedmate'; from schedmate.cli import main; main()"
+def test_commands_and_questions_are_completed(shell: str, words: str, completed: str) -> None:
     line = f"schedmate {words}"
-    asked = {"_SCHEDMATE_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, **asked},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    assert done.stdout.split() == [completed]
+    asked = {"_SCHEDMATE_COMPLETE": f"complete_{shell}"}
+    if shell == "bash":
+        asked |= {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    else:
+        asked |= {"_TYPER_COMPLETE_ARGS": line, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    said = run_forked(env={**os.environ, **asked}).stdout.decode().replace('"', "\t").split("\t")
+    assert [word for word in map(str.strip, said) if word in COMMANDS or word in queries()] == [completed]
 
 
 def test_a_mistyped_command_says_what_was_meant() -> None:

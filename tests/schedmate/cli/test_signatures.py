@@ -69,5 +69,5 @@ def test_analyze_uses_the_operators_entries(tmp_path: Path) -> None:
     own, log = tmp_path / "own.toml", tmp_path / "train.log"
     own.write_text(OWN)
     log.write_text("step 1 loss 2.0\ncoolant pump 3 lost\n")
-    assert json.loads(say("analyze", "--json", str(log)))["failure"] is None
-    assert json.loads(say("analyze", "--json", str(log), own=own))["failure"]["signature"] == "pump_lost"
+    assert json.loads(say("analyze", "--format", "json", str(log)))["failure"] is None
+    assert json.loads(say("analyze", "--format", "json", str(log), own=own))["failure"]["signature"] == "pump_lost"

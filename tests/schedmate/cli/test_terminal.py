@@ -68,13 +68,13 @@ def run(*arguments: str, given: str | None = None, **variables: str) -> str:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["analyze"], ["analyze", "--explain"], ["analyze", "--json"], ["classify"], ["classify", "--json"], ["signatures", "test"]],
+    [["analyze"], ["analyze", "--explain"], ["analyze", "--format", "json"], ["classify"], ["classify", "--json"], ["signatures", "test"]],
     ids=" ".join,
 )  # fmt: skip
 def test_commands_over_a_log(log: Path, arguments: list[str]) -> None:
     said = run(*arguments, str(log))
     assert said.strip()
-    if "--json" not in arguments:
+    if not {"--json", "json"} & set(arguments):
         assert "[bold red]" in said
         assert ":smile:" in said
         assert "\\x1b]0;owned" in said
@@ -94,7 +94,7 @@ def test_watch(log: Path) -> None:
 
 
 def test_json_says_the_same(log: Path) -> None:
-    said = json.loads(run("analyze", "--json", str(log)).splitlines()[0])
+    said = json.loads(run("analyze", "--format", "json", str(log)).splitlines()[0])
     assert any(ACTS[:9] in each["text"] for each in said["failure"]["evidence"])
 
 

@@ -2,12 +2,16 @@
 
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
+
+from tests.schedmate.forked import run_forked
 
 DEMO = [sys.executable, "-m", "schedmate", "demo"]
 SECTIONS = [
@@ -57,10 +61,34 @@ def test_the_demo_keeps_what_it_promises_and_the_database(tmp_path: Path) -> Non
 
 def test_a_directory_that_holds_something_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("precious")
-    ran = subprocess.run([*DEMO, "--keep", str(tmp_path)], capture_output=True, text=True, timeout=60, check=False)
+    ran = run_forked("demo", "--keep", str(tmp_path))
     assert ran.returncode == 2
-    assert "expected a new or empty directory" in ran.stderr
+    assert b"expected a new or empty directory" in ran.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_port_that_is_taken_is_said_before_the_demo() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ran = run_forked("demo", "--web", "--port", str(taken.getsockname()[1]))
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert b"--port: expected a free port" in ran.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_its_page_needs_nothing_else_and_leaves_nothing(tmp_path: Path) -> None:
+    environment = {"TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    command = [*DEMO, "--web", "--port", "0"]
+    demo = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    assert demo.stdout is not None
+    served = next((line.split()[1] for line in demo.stdout if line.startswith("serving http://127.0.0.1:")), None)
+    assert served is not None, demo.communicate()
+    with urllib.request.urlopen(f"{served}job?id=pairs", timeout=60) as page:
+        assert "KeyError: &#39;accuracy&#39;" in page.read().decode()
+    demo.send_signal(signal.SIGTERM)
+    _, errors = demo.communicate(timeout=60)
+    assert demo.returncode == 128 + signal.SIGTERM, errors
+    assert list(tmp_path.glob("*/history")) == []
 
 
 @pytest.mark.slow

@@ -25,8 +25,9 @@ from records import (
     Position,
     Record,
     Review,
+    Slowdown,
 )
-from schedmate.explain import gather, markdown, plain
+from schedmate.explain import gather, markdown, plain, sections
 from sinks.clickhouse import ClickHouseWriter
 from tests.schedmate.forked import run_forked
 from tests.sinks.conftest import Embedded, embedded
@@ -109,6 +110,9 @@ RECORDS: list[Record] = [
            contradicted_by=["node-logs"], confidence=0.5, restartable=False, node="n5"),
     failed("19", 1), failed("19", 2, error_type="none", faulty_component="none", signature="", message="the job went on after it"),
     event("20", "started", 10, nodes=["n3"]),
+    *(Slowdown(id=f"s{packed}/{recovered}", job="20", packed_job=packed, node="n3", time=NOW + told, before_s=0.25, after_s=1.0, ratio=0.25,
+               threshold=0.65, recovered=recovered, steps_after=40)
+        for packed, told, recovered in [("30", 1, None), ("30", 1, 0.99), ("31", 20, None)]),
     failed("21", 1, message="lost in its first attempt", node="n8"),
     event("21", "started", 30, nodes=["n9"], attempt=1),
     failed("22", 1, error_type="other", faulty_component="none", signature="cancelled", message="cancelled", node=""),
@@ -157,13 +161,13 @@ def test_where_it_could_be_started_again_from(site: Embedded) -> None:
 def test_what_the_nodes_said_for_and_against(site: Embedded) -> None:
     facts = gather(site.client, "17")
     assert facts is not None
-    sections = dict(
+    found = dict(
         zip(*[iter(re.split(r"^(.+)\n-+$", plain(facts, SIGNATURES), flags=re.MULTILINE)[1:])] * 2, strict=True)
     )
-    assert "n1: xid_fallen_off_bus (gpu 0000:3b:00), fatal, 10 times." in sections["What speaks for it"]
-    assert "node-logs/1@9 line 5 | xid_fallen_off_bus on the node" in sections["What speaks for it"]
-    assert "n1: ib_link_down (network), fatal." in sections["What speaks against it"]
-    assert "n1: aer (node), warning." in sections["What else its nodes said"]
+    assert "n1: xid_fallen_off_bus (gpu 0000:3b:00), fatal, 10 times." in found["What speaks for it"]
+    assert "node-logs/1@9 line 5 | xid_fallen_off_bus on the node" in found["What speaks for it"]
+    assert "n1: ib_link_down (network), fatal." in found["What speaks against it"]
+    assert "n1: aer (node), warning." in found["What else its nodes said"]
     calm = gather(site.client, "18")
     assert calm is not None
     assert "gpus_healthy, info." in plain(calm, SIGNATURES)
@@ -188,6 +192,19 @@ def test_what_speaks_against(site: Embedded) -> None:
                   "The language model m says infrastructure (storage), line 9; it need not be right.",
                   "Mend the program", "Nothing was decided.", "No scheduler told", "will not help"):  # fmt: skip
         assert words in page
+
+
+def test_beside_whom_it_was_slow(site: Embedded) -> None:
+    facts = gather(site.client, "20")
+    assert facts is not None
+    slowed = next(section for section in sections(facts, SIGNATURES) if section.title == "What slowed it")
+    assert [part.text.partition(" beside ")[2] for part in slowed.parts] == [
+        "job 30 on n3 it ran at 25% of its speed (0.25 s a step before, 1 s beside it); without it at 99%.",
+        "job 31 on n3 it ran at 25% of its speed (0.25 s a step before, 1 s beside it).",
+    ]
+    other = gather(site.client, "17")
+    assert other is not None
+    assert "What slowed it" not in plain(other, SIGNATURES)
 
 
 def test_withdrawn_absent_and_unknown(site: Embedded) -> None:

@@ -1,10 +1,13 @@
 """Quotas of small clusters, each worked out by hand."""
 
 import math
+from datetime import date, datetime
 
 import pytest
+from pydantic import ValidationError
 
 from records import Action, DecisionResult, Outcome, Quota, check, decode, encode
+from schedmate.settings import load
 from schedmate.spot.quotas import Quotas
 from schedmate.spot.settings import SpotSettings
 from scheduler_bridge.actuators import SchedulerNodeState
@@ -187,3 +190,16 @@ def test_evictions_make_it_cautious_and_other_clusters_do_not() -> None:
     assert (quota.eviction_rate, quota.safety) == (0.4, pytest.approx(0.25))
     assert quota.quota == pytest.approx(16 * 0.25)
     assert quota.reason.startswith("the demand")
+
+
+def test_hours_are_those_of_the_zone_without_summer_time() -> None:
+    assert SETTINGS.local_epoch() == datetime(1970, 1, 1)
+    assert SpotSettings(time_zone="Asia/Shanghai").local_epoch() == datetime(1970, 1, 1, 8)
+    assert SpotSettings(time_zone="Europe/Berlin").local_epoch() == datetime(1970, 1, 1, 1)
+    with pytest.raises(ValidationError, match="expected a time zone such as"):
+        SpotSettings(time_zone="Mars/Olympus")
+
+
+def test_holidays_come_from_the_settings_as_text() -> None:
+    given = load(flags={"spot.holidays": "2031-05-01,2031-05-02", "spot.time_zone": "Asia/Shanghai"}).settings.spot
+    assert given.holidays == (date(2031, 5, 1), date(2031, 5, 2))

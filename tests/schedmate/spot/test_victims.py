@@ -1,6 +1,6 @@
 """The same cluster, seen by the live bridge and by the simulator's manager: the same victims."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from eviction import Need, weigh
@@ -18,7 +18,6 @@ GPUS = 4
 NOW = 6000.0
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 5000)), max_size=4), min_size=1, max_size=3),
     st.integers(1, GPUS),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from processors.diagnose import load
-from tests.schedmate.web.history import write
+from tests.schedmate.web.history import read, write
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded, embedded
 
@@ -16,5 +16,5 @@ __all__ = ["embedded"]
 def page(embedded: Embedded) -> Iterator[str]:
     """The address of the page."""
     write(embedded)
-    with web_server(embedded.connect, {one.name: one for one in load()}) as address:
+    with web_server(embedded.connect, {one.name: one for one in load()}, read=read) as address:
         yield address

@@ -1,6 +1,7 @@
 """A small history with a bit of everything, written as the sink writes it; its texts try what strangers try."""
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from records import (
@@ -18,15 +19,21 @@ from records import (
     GpuSample,
     JobEvent,
     JobMetric,
+    LogChunk,
     Mode,
+    NodeFinding,
+    NodeLogChunk,
     OperatorCommand,
     OrganisationDemand,
     Outcome,
     Position,
     Quota,
     Record,
+    StartEstimate,
+    encode,
 )
 from sinks.clickhouse import ClickHouseWriter
+from streams.transport import Message
 from tests.sinks.conftest import Embedded
 
 
@@ -39,6 +46,8 @@ class Clock:
 HOSTILE = "<script>document.title='owned'</script>\"'{{7*7}}/../?a=b&c#d\u202e"
 """A job's name: markup, a template, what means something in a link, and a mark that turns text round."""
 LINE = "CUDA error <img src=x onerror=\"document.title='owned'\"> \x1b[2J 'out of memory'"
+CITED = 30 * 7 + 4
+"""Number of the line that verdicts and findings cite: the fourth of message 7."""
 
 
 def event(job: str, kind: str, ago: float, attempt: int = 0, **fields: Any) -> JobEvent:
@@ -48,18 +57,20 @@ def event(job: str, kind: str, ago: float, attempt: int = 0, **fields: Any) -> J
     )
 
 
-def metrics(job: str, steps: int, ago: float, attempt: int = 0, seconds: float = 0.5) -> list[JobMetric]:
+def metrics(
+    job: str, steps: int, ago: float, attempt: int = 0, *, seconds: float = 0.5, rank: int = 0
+) -> list[JobMetric]:
     return [
         JobMetric(
-            id=f"{job}/{attempt}/{step}", job=job, attempt=attempt, time=Clock.now - ago + step * 10, step=step, step_time_s=seconds,
-            throughput=64.0, throughput_unit="samples/s", loss=2.0 / (step + 1), confidence=0.9, method="stated",
+            id=f"{job}/{attempt}/{rank}/{step}", job=job, attempt=attempt, rank=rank, time=Clock.now - ago + step * 10, step=step,
+            step_time_s=seconds, throughput=64.0, throughput_unit="samples/s", loss=2.0 / (step + 1), confidence=0.9, method="stated",
         )
         for step in range(steps)
     ]  # fmt: skip
 
 
 def failure(job: str, attempt: int = 0, **fields: Any) -> Failure:
-    line = Evidence(topic="job-logs", partition=0, offset=7, line=3, text=LINE, rank=0)
+    line = Evidence(topic="job-logs", partition=0, offset=7, line=CITED, text=LINE, rank=0)
     known: dict[str, Any] = {
         "error_type": "user_script", "faulty_component": "none", "signature": "cuda_out_of_memory", "source": "signature",
         "message": LINE, "node": "n1", "rank": 0, "confidence": 0.9, "restartable": False, "root": line, "evidence": [line],
@@ -91,13 +102,17 @@ def records() -> list[Record]:
         Estimate(id="steady/before", job="steady", revision=1, time=Clock.now - 600, duration_s=1.0, method="similar"),
         event("odd", "started", 900),
         *metrics("odd", 20, 400, seconds=0.9),
+        *metrics("odd", 20, 400, seconds=1.8, rank=1),
         Alarm(id="odd/1", job="odd", kind="loss_spike", raised=True, time=Clock.now - 60, since=Clock.now - 70, detail=LINE),
         event("again", "started", 2000),
         event("again", "ended", 1500, exit_code=1, state="FAILED"),
         event("again", "started", 1400, attempt=1),
         *metrics("again", 20, 1900),
         *metrics("again", 20, 1300, attempt=1),
-        failure("again", error_type="infrastructure", signature="xid_fallen_off_bus", message="the GPU is gone"),
+        failure("again", error_type="infrastructure", signature="xid_fallen_off_bus", message="the GPU is gone", evidence=[
+            Evidence(topic="job-logs", partition=0, offset=7, line=CITED, text=LINE, rank=0),
+            Evidence(topic="gpu-metrics", partition=0, offset=7, line=1, text="Xid 79", stream="gpu"),
+        ]),
         Checkpoint(
             id="again/c", job="again", number=1, state="durable", time=Clock.now - 1790, since=Clock.now - 1800, step=10,
             path="/c/10",
@@ -110,7 +125,7 @@ def records() -> list[Record]:
         event("later", "submitted", 50),
         event("well", "started", 500),
         event("well", "ended", 100, exit_code=0, state="COMPLETED"),
-        *metrics("silent", 5, 100),
+        *metrics("silent", 5, 160),  # counted by the minute: in none of them did another job change
         decision("restart/'; rm -rf ~", HOSTILE),
         result("restart/'; rm -rf ~", HOSTILE, Outcome.AWAITING_APPROVAL),
         decision("restart/again", "again", mode=Mode.ACT),
@@ -130,6 +145,17 @@ def records() -> list[Record]:
         ),
         OperatorCommand(id="s1", command=Command.STOP, user="bob", time=Clock.now - 20, reason=LINE),
         *(
+            StartEstimate(id=f"later/{ago}", job="later", time=Clock.now - ago, expected_s=expected_s, low_s=600.0, high_s=9000.0,
+                chance=1.0, method="queue")
+            for ago, expected_s in ((3595, 7200.0), (7200, 60.0))
+        ),
+        *(
+            NodeFinding(id=f"n/{job}", job=job, node="n1", time=Clock.now - 300, signature="aer", severity="warning",
+                error_type="infrastructure", times=3,
+                place=Evidence(topic="node-logs", partition=0, offset=7, line=CITED, text="AER: corrected"))
+            for job in ("steady", "odd", "")
+        ),
+        *(
             GpuSample(
                 id=f"g{place}", node="n1", gpu=0, uuid="GPU-1", time=Clock.now - 700 + place * 10, utilisation=80,
                 processes=[GpuProcess(pid=1, job="steady")],
@@ -137,6 +163,21 @@ def records() -> list[Record]:
             for place in range(70)
         ),
     ]  # fmt: skip
+
+
+def read(place: Position, count: int) -> Iterator[Message]:
+    """Yield the lines that are cited, among others, as a broker would: each message holds thirty."""
+    for offset in range(place.offset, min(place.offset + count, 12)):
+        lines = [f"line {number} of message {offset}" for number in range(30)]
+        chunk: LogChunk | NodeLogChunk
+        first = 30 * offset + 1
+        if place.topic == "node-logs":
+            chunk = NodeLogChunk(node="n1", time=Clock.now - 300, lines=lines, first_line=first)
+        else:
+            lines[3] = LINE
+            chunk = LogChunk(job="<b>{{7*7}}</b>", time=Clock.now - 300, lines=lines, first_line=first)
+        key = chunk.job if isinstance(chunk, LogChunk) else chunk.node
+        yield Message(Position(place.topic, place.partition, offset), key.encode(), encode(chunk), Clock.now - 300)
 
 
 def write(embedded: Embedded) -> None:

@@ -1,10 +1,12 @@
 """Who may act on the page, and what becomes of it."""
 
+import functools
 import re
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from http.cookiejar import CookieJar
 
 import pytest
@@ -25,13 +27,11 @@ HEADER = "X-Forwarded-User"
 
 
 class Site:
-    """The page, what was written through it, and a browser's side of it."""
+    """A browser's side of a page."""
 
-    def __init__(self, address: str, written: list[Act], access: Access) -> None:
+    def __init__(self, address: str, page: "Served") -> None:
         self.address = address
-        self.written = written
-        self.access = access
-        self.away = False
+        self.page = page
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
 
     def get(self, path: str, **headers: str) -> tuple[int, str]:
@@ -60,32 +60,55 @@ def history(embedded: Embedded) -> Embedded:
     return embedded
 
 
-@pytest.fixture(params=["linked"])
-def site(request: pytest.FixtureRequest, history: Embedded) -> Iterator[Site]:
-    made: dict[str, Access] = {
-        "linked": Linked("alice"),
-        "proxied": Proxied(HEADER, PASSWORD, {"carol"}),
-        "looking": Looking(),
-    }
-    access, written = made[request.param], []
+class Served:
+    """A page that runs, what was written through it, and whether the broker is away."""
 
-    def take(act: Act) -> None:
-        if site.away:
+    def __init__(self, access: Access) -> None:
+        self.access = access
+        self.written: list[Act] = []
+        self.away = False
+
+    def take(self, act: Act) -> None:
+        if self.away:
             raise TransportError("no broker")
-        written.append(act)
+        self.written.append(act)
 
-    with web_server(history.connect, {}, access=access, write=take) as address:
-        site = Site(address, written, access)
-        yield site
+
+@pytest.fixture(scope="module")
+def served(history: Embedded) -> Iterator[Callable[[str], tuple[str, Served]]]:
+    """Start the page under a way of access, once each: its first look at the history is most of what a test takes."""
+    ways: dict[str, Callable[[], Access]] = {
+        "linked": lambda: Linked("alice"),
+        "proxied": lambda: Proxied(HEADER, PASSWORD, {"carol"}),
+        "looking": Looking,
+    }
+    with ExitStack() as running:
+
+        @functools.cache
+        def start(way: str) -> tuple[str, Served]:
+            page = Served(ways[way]())
+            address = web_server(history.connect, {}, access=page.access, write=page.take)
+            return running.enter_context(address), page
+
+        yield start
+
+
+@pytest.fixture(params=["linked"])
+def site(request: pytest.FixtureRequest, served: Callable[[str], tuple[str, Served]]) -> Site:
+    """A browser that comes for the first time to a page through which nothing was written yet."""
+    address, page = served(request.param)
+    page.written.clear()
+    page.away = False
+    return Site(address, page)
 
 
 def test_whoever_holds_the_link_acts_in_the_name_of_who_started_it(site: Site) -> None:
     assert 'name="token"' not in site.get("/decisions")[1]
-    assert isinstance(site.access, Linked)
-    assert site.get(site.access.link)[0] == 200
+    assert isinstance(site.page.access, Linked)
+    assert site.get(site.page.access.link)[0] == 200
     status, page = site.post(token=site.token(), command="approve", about=WAITS, reason=" it is\n drained ")
     assert (status, "Approved." in page) == (200, True)
-    (act,) = site.written
+    (act,) = site.page.written
     assert (act.command, act.about, act.reason, act.user, act.job) == (
         Command.APPROVE, WAITS, "it is drained", "alice", HOSTILE,
     )  # fmt: skip
@@ -93,12 +116,12 @@ def test_whoever_holds_the_link_acts_in_the_name_of_who_started_it(site: Site) -
 
 
 def test_stopping_and_lifting(site: Site) -> None:
-    assert isinstance(site.access, Linked)
-    site.get(site.access.link)
+    assert isinstance(site.page.access, Linked)
+    site.get(site.page.access.link)
     token = site.token()
     assert site.post(token=token, command="stop", reason="fire")[0] == 200
     assert site.post(token=token, command="resume", reason="out")[0] == 200
-    stop, lifted = site.written
+    stop, lifted = site.page.written
     assert (stop.command, stop.job, bool(stop.about)) == (Command.STOP, "", True)
     assert (lifted.command, lifted.about) == (Command.RESUME, "s1")
 
@@ -119,20 +142,20 @@ def test_stopping_and_lifting(site: Site) -> None:
     ids=str,
 )
 def test_what_is_refused_writes_nothing(site: Site, change: dict[str, str], status: int) -> None:
-    assert isinstance(site.access, Linked)
-    site.get(site.access.link)
+    assert isinstance(site.page.access, Linked)
+    site.get(site.page.access.link)
     form = {"token": site.token(), "command": "reject", "about": WAITS, "reason": "no"} | change
     assert site.post(**form)[0] == status
-    assert site.written == []
+    assert site.page.written == []
 
 
 def test_a_form_of_another_site_is_refused(site: Site) -> None:
-    assert isinstance(site.access, Linked)
-    site.get(site.access.link)
+    assert isinstance(site.page.access, Linked)
+    site.get(site.page.access.link)
     form = {"token": site.token(), "command": "reject", "about": WAITS, "reason": "no"}
     assert site.post({"Origin": "http://evil.example"}, **form)[0] == 403
     assert site.post({"Origin": "null"}, **form)[0] == 403
-    assert site.written == []
+    assert site.page.written == []
     assert site.post({"Origin": site.address}, **form)[0] == 200
 
 
@@ -143,9 +166,9 @@ def test_a_link_of_another_start_opens_nothing(site: Site) -> None:
 
 
 def test_a_broker_that_is_away_is_said(site: Site) -> None:
-    assert isinstance(site.access, Linked)
-    site.get(site.access.link)
-    site.away = True
+    assert isinstance(site.page.access, Linked)
+    site.get(site.page.access.link)
+    site.page.away = True
     status, page = site.post(token=site.token(), command="stop", reason="fire")
     assert (status, "nothing changed" in page) == (503, True)
 
@@ -154,7 +177,7 @@ def test_a_broker_that_is_away_is_said(site: Site) -> None:
 def test_without_an_operator_nobody_acts(site: Site) -> None:
     assert site.post(token="", command="stop", reason="fire")[0] == 403
     assert site.get("/login?key=")[0] == 404
-    assert site.written == []
+    assert site.page.written == []
 
 
 @pytest.mark.parametrize("site", ["proxied"], indirect=True)
@@ -165,7 +188,7 @@ class TestBehindAProxy:
         known = {HEADER: "carol", PROXY_HEADER: PASSWORD}
         form = {"token": site.token(**known), "command": "reject", "about": WAITS, "reason": "no"}
         assert site.post(known, **form)[0] == 200
-        assert [(act.command, act.user) for act in site.written] == [(Command.REJECT, "carol")]
+        assert [(act.command, act.user) for act in site.page.written] == [(Command.REJECT, "carol")]
 
     def test_others_look(self, site: Site) -> None:
         token = site.token(**{HEADER: "carol", PROXY_HEADER: PASSWORD})
@@ -173,7 +196,7 @@ class TestBehindAProxy:
         status, page = site.get("/decisions", **known)
         assert (status, 'name="token"' in page) == (200, False)
         assert site.post(known, token=token, command="stop", reason="fire")[0] == 403
-        assert site.written == []
+        assert site.page.written == []
 
     @pytest.mark.parametrize(
         "headers",

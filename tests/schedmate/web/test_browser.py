@@ -11,7 +11,7 @@ import pytest
 
 from records import Command
 from schedmate.web.access import Linked
-from tests.schedmate.web.history import HOSTILE, LINE, write
+from tests.schedmate.web.history import CITED, HOSTILE, LINE, write
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded, embedded
 
@@ -38,6 +38,8 @@ VIEWS = (
     "/spot",
     "/questions",
     "/questions/bridge",
+    f"/lines?topic=job-logs&partition=0&offset=7&line={CITED}",
+    "/job?id=odd",
     "/job?id=nobody",
 )
 
@@ -73,6 +75,21 @@ def test_from_the_start_page_to_the_line_that_explains_a_failure(tab: "playwrigh
     assert tab.locator("pre", has_text=shown).first.is_visible()
     assert "owned" not in tab.title().split("·")[1]
     assert tab.evaluate("document.images.length") == 0
+    tab.get_by_role("link", name="The lines around it").first.click()
+    assert tab.locator("#cited code").inner_text() == shown
+    tab.get_by_role("link", name="← earlier lines").click()
+    tab.get_by_text("line 29 of message 4").wait_for()
+    tab.go_back()
+    assert tab.locator("#cited code").inner_text() == shown
+
+
+def test_a_slow_rank_is_seen_on_the_map(tab: "playwright.Page") -> None:
+    tab.goto("/job?id=odd")
+    cells = tab.locator("svg.ranks rect")
+    told = {cell.locator("title").text_content(): cell.get_attribute("class") for cell in cells.all()}
+    slow = {text for text, level in told.items() if level == "slow"}
+    assert slow == {"rank 1: 1.8 s a step, 1.33 of the median"}
+    assert cells.first.is_visible()
 
 
 def test_an_operator_rejects_what_waits(chromium: "playwright.Browser", embedded: Embedded) -> None:
@@ -124,6 +141,26 @@ def test_a_search_narrows_the_list_and_its_link_can_be_shared(tab: "playwright.P
     assert tab.get_by_role("rowheader").all_inner_texts() == ["steady"]
 
 
+def test_the_search_is_one_key_away_from_any_page(tab: "playwright.Page") -> None:
+    tab.goto("/decisions")
+    tab.keyboard.press("/")
+    tab.wait_for_url("**/jobs#q")
+    tab.keyboard.type("steady")
+    tab.get_by_role("status").filter(has_text=re.compile(r"^1 job$")).wait_for()
+
+
+@pytest.mark.parametrize("view", ["/decisions", "/questions/bridge"])
+def test_on_a_phone_every_word_of_a_table_is_in_sight(chromium: "playwright.Browser", page: str, view: str) -> None:
+    context = chromium.new_context(base_url=page, viewport={"width": 360, "height": 740})
+    tab = context.new_page()
+    tab.goto(view)
+    cells = tab.locator(".scroll td:visible")
+    edges = [box["x"] + box["width"] for box in (cell.bounding_box() for cell in cells.all()) if box]
+    assert len(edges) > 5
+    assert max(edges) <= 360
+    context.close()
+
+
 def test_filters_work_by_keyboard(tab: "playwright.Page") -> None:
     tab.goto("/jobs")
     tab.get_by_label("Show", exact=True).select_option("queued")
@@ -162,15 +199,36 @@ def test_nothing_is_wider_than_a_phone(chromium: "playwright.Browser", page: str
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", VIEWS)
 def test_axe_finds_nothing_to_complain_of(chromium: "playwright.Browser", page: str, view: str, scheme: str) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
     context = chromium.new_context(
         base_url=page, viewport={"width": 360, "height": 740}, color_scheme=scheme, bypass_csp=True
     )
     tab = context.new_page()
     tab.goto(view)
-    found = axe.Axe().run(tab).response["violations"]
+    found = complaints(tab)
     context.close()
-    assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found] == []
+    assert found == []
+
+
+def test_axe_finds_nothing_to_complain_of_in_what_an_operator_sees(
+    chromium: "playwright.Browser", embedded: Embedded
+) -> None:
+    write(embedded)
+    access = Linked("alice")
+    with web_server(embedded.connect, {}, access=access, write=lambda _: None) as address:
+        context = chromium.new_context(base_url=address, viewport={"width": 1400, "height": 900}, bypass_csp=True)
+        tab = context.new_page()
+        tab.goto(access.link)
+        found = {view: complaints(tab) for view in ("/", "/decisions") if tab.goto(view)}
+        assert tab.get_by_role("button", name="Stop all actions").is_visible()
+        context.close()
+    assert found == {"/": [], "/decisions": []}
+
+
+def complaints(tab: "playwright.Page") -> list[tuple[str, list[str]]]:
+    """Return the rules that the page in the tab breaks, and where."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
+    found = axe.Axe().run(tab).response["violations"]
+    return [(one["id"], [node["target"] for node in one["nodes"]]) for one in found]
 
 
 @pytest.mark.parametrize("javascript", [False, True], ids=["plain", "javascript"])

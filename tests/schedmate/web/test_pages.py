@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 
 from sinks import SinkUnavailable
-from tests.schedmate.web.history import HOSTILE, LINE
+from tests.schedmate.web.history import CITED, HOSTILE, LINE
 from tests.servers.web import web_server
 
 VIEWS = (
@@ -25,6 +25,7 @@ VIEWS = (
     "/shadow",
     "/spot",
     "/decisions",
+    f"/lines?topic=job-logs&partition=0&offset=7&line={CITED}",
     "/questions",
     "/questions/nodes",
 )
@@ -78,6 +79,7 @@ def test_each_job_is_in_its_condition(page: str) -> None:
     [
         ({"show": "trouble"}, {"odd", HOSTILE}),
         ({"show": "queued"}, {"later"}),
+        ({"show": "alarm"}, {"odd"}),
         ({"q": "STEADY"}, {"steady"}),
         ({"q": "xid_fallen"}, {"again"}),
         ({"q": "' OR 1=1 --"}, set()),
@@ -118,7 +120,12 @@ def test_the_page_of_a_job_says_how_long_it_will_take(page: str) -> None:
 
 @pytest.mark.parametrize(
     ("twin", "column", "holds"),
-    [("/cluster.csv", "job", HOSTILE), ("/node.csv?id=n1", "gpu", "0"), ("/questions.csv", "name", "top_causes")],
+    [
+        ("/cluster.csv", "job", HOSTILE),
+        ("/node.csv?id=n1", "gpu", "0"),
+        ("/questions.csv", "name", "top_causes"),
+        (f"/lines.csv?topic=job-logs&partition=0&offset=7&line={CITED}", "text", LINE),
+    ],
 )
 def test_a_twin_for_a_spreadsheet(page: str, twin: str, column: str, holds: str) -> None:
     status, _, text = get(page, twin)
@@ -140,6 +147,9 @@ def test_the_start_page_names_the_cause_and_quotes_the_line(page: str) -> None:
         "running": 3, "failed": 1, "queued": 1, "ended": 1, "unknown": 1,
     }  # fmt: skip
     assert known["gpus"] == {"sampled": 1, "held": 1, "idle": 0}
+    assert known["throughput"] == {"samples/s": {"throughput": 192.0, "jobs": 3}}, "of those that run"
+    assert known["alarmed"] == 1
+    assert "192 samples/s by 3 jobs" in " ".join(text.split())
     assert [each["id"] for each in known["waiting"]] == ["restart/'; rm -rf ~"]
 
 
@@ -216,6 +226,14 @@ def test_the_links_of_the_views_lead_somewhere(page: str) -> None:
     for path, link in links.items():
         # A question that needs a value asks for it; its twins are shown once it has one.
         assert get(page, link)[0] == 200, path
+
+
+def test_only_what_a_log_says_leads_to_its_lines(page: str) -> None:
+    text = get(page, "/job?id=again")[2]
+    assert "Xid 79" in text
+    links = [each["href"] or "" for tag, each in Elements(text).found if (each.get("href") or "").startswith("/lines?")]
+    assert len(links) == 1, "a GPU's sample stands in no log"
+    assert get(page, links[0])[0] == 200
 
 
 @pytest.mark.parametrize(

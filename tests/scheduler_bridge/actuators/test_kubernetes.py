@@ -257,6 +257,8 @@ def test_a_drained_node_takes_no_pods_until_it_returns(
     try:
         assert actuator.drain(node, "Xid 79", mark).state is SchedulerNodeState.DRAINING
         assert kubernetes.running(job) == [node]
+        assert f"{space}/train-" in actuator.describe(node)
+        assert f'"name": "{node}"' in actuator.describe(node)
         with pytest.raises(ActuatorError, match="a node in service"):
             actuator.drain(node, "again", key("drain"))
         kubernetes.end(job, 0)

@@ -3,6 +3,7 @@
 import copy
 import itertools
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -10,9 +11,12 @@ import pytest
 
 pytest.importorskip("kubernetes")
 
+from records import Action, Decision, DecisionResult, Mode, Outcome
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import ActuatorError
 from scheduler_bridge.actuators import SchedulerJobState as State
 from scheduler_bridge.actuators.kubernetes import KubernetesActuator, KubernetesLimits
+from scheduler_bridge.bundle import Bundles
 from scheduler_clients.kubernetes import (
     Job,
     KubernetesClient,
@@ -24,6 +28,7 @@ from scheduler_clients.kubernetes import (
     QueuedWorkload,
     kind_named,
 )
+from tests.scheduler_bridge.findings import NOW, Written
 
 EVICT, CANCEL, HOLD, RELEASE, RESTART = (
     f"{act}/{'0' * 15}1" for act in ("evict", "cancel", "hold", "release", "restart")
@@ -131,8 +136,21 @@ class Cluster:
             for index in range(self.pods_now)
         ]
 
+    def raw_node(self, name: str) -> dict[str, Any]:
+        ready = {"nodeInfo": {"bootID": "b"}, "conditions": [{"type": "Ready", "status": "True"}]}
+        return self.objects.setdefault(("node", name), {"metadata": {"name": name}, "status": ready})
+
+    def patch_node(self, node: Node, patch: Mapping[str, Any]) -> None:
+        merge(self.raw_node(node.metadata.name), patch)
+
     def node(self, name: str) -> Node:
-        return msgspec.convert({"metadata": {"name": name}}, Node)
+        return msgspec.convert(self.raw_node(name), Node)
+
+    def nodes(self) -> list[Node]:
+        return [self.node(name) for name in ("n1", "n2", "n3")]
+
+    def pods_on(self, node: str) -> list[Pod]:
+        return self.pods("a", "job=train")
 
     def evict(self, pod: Pod, *, dry_run: bool = False) -> None:
         assert dry_run, "pods of a job that is stopped by its controller are not evicted one by one"
@@ -230,6 +248,27 @@ def test_an_eviction_that_was_cut_off_is_gone_on_with(word: str) -> None:
     assert (seen.state, seen.attempt, seen.acts) == (State.RUNNING, 1, (EVICT,))
     with pytest.raises(ActuatorError, match="a job that is running"):
         actuator(Cluster(word, waits=True)).evict(name(word), EVICT)
+
+
+@pytest.mark.parametrize("cut_off", [False, True])
+def test_a_grace_period_of_others_is_the_pods_own(cut_off: bool) -> None:
+    cluster, written = Cluster("jobset"), Written()
+    settings = BridgeSettings(modes={Action.EVICT: Mode.ACT})
+    bridge = Bridge(actuator(cluster), settings, written, lambda: NOW)
+    evict = Decision(
+        id="evict/1", action=Action.EVICT, job="a/jobset/train", grace_s=60, time=NOW, expires=NOW + 60, mode=Mode.ACT, policy="", reason=""
+    )  # fmt: skip
+    if cut_off:
+        began = DecisionResult(
+            id="evict/1/started", decision_id="evict/1", action=Action.EVICT, job=evict.job, time=NOW, outcome=Outcome.STARTED
+        )  # fmt: skip
+        bridge.remember(evict)
+        bridge.remember(began)
+    else:
+        bridge.accept(evict)
+    bridge.advance()
+    assert written.outcomes[-1:] == [Outcome.DONE], written.results
+    assert written.results[-1].seen["attempt"] == "1"
 
 
 @pytest.mark.parametrize("word", OWN)
@@ -372,3 +411,20 @@ def test_a_resumed_job_that_fails_has_failed() -> None:
     assert (seen.state, seen.attempt) == (State.FAILED, 1)
     cluster.dead, cluster.pods_now = True, 0
     assert act.restart("a/jobset/train", (), RESTART).attempt == 2
+
+
+def test_what_kubernetes_shows_of_a_node_is_kept_before_it_is_drained(tmp_path: Path) -> None:
+    written = Written()
+    settings = BridgeSettings(modes={Action.DRAIN: Mode.ACT})
+    bridge = Bridge(actuator(Cluster("")), settings, written, lambda: NOW, bundles=Bundles(tmp_path))
+    drain = Decision(
+        id="d", action=Action.DRAIN, job="", node="n1", node_evidence=True, time=NOW, expires=NOW + 60, mode=Mode.ACT, policy="", reason=""
+    )  # fmt: skip
+    bridge.accept(drain)
+    bridge.advance()
+    assert written.outcomes == [Outcome.STARTED]
+    (bundle,) = tmp_path.iterdir()
+    shown = (bundle / "scheduler.txt").read_text()
+    assert '"bootID": "b"' in shown
+    assert "unschedulable" not in shown, "it is as it was before"
+    assert shown.splitlines()[-2:] == ["/train-0 Running", "/train-1 Running"]

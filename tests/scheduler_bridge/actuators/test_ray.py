@@ -1,15 +1,18 @@
 """What the bridge does to jobs of a real Ray cluster."""
 
 import threading
+import time
 import uuid
 from pathlib import Path
 
 import pytest
 
-from records import Action
+from records import Action, Decision, Mode, Outcome
+from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import ActuatorError, SchedulerAway, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.actuators.ray import RayActuator, RayLimits
 from scheduler_clients.ray import ACTS, ATTEMPT, LINEAGE, RayClient, RayConnection, SubmissionName
+from tests.scheduler_bridge.findings import Written
 from tests.servers import free_port
 from tests.servers.ray import GPUS, RayServer
 
@@ -152,6 +155,21 @@ def test_an_evicted_job_is_submitted_again(ray_server: RayServer, actuator: RayA
     assert made.runtime_env["env_vars"]["SCHEDMATE_CHECKPOINT"] == "/checkpoints/7"
     assert ray_server.client.job(job).status == "STOPPED"
     assert actuator.job(job).state is RUNNING
+
+
+def test_an_eviction_with_a_grace_period_begins_at_once(ray_server: RayServer, actuator: RayActuator) -> None:
+    job, now = ray_server.submit(name(), "sleep 600"), time.time()
+    ray_server.wait(job, "RUNNING")
+    written = Written()
+    bridge = Bridge(actuator, BridgeSettings(modes={Action.EVICT: Mode.ACT}), written)
+    bridge.accept(
+        Decision(
+            id=f"evict/{job}", action=Action.EVICT, job=job, grace_s=120, time=now, expires=now + 300, mode=Mode.ACT, policy="", reason=""
+        )
+    )  # fmt: skip
+    bridge.advance()
+    assert written.outcomes == [Outcome.STARTED, Outcome.DONE], written.results
+    ray_server.wait(f"{job}.attempt1", "RUNNING")
 
 
 def test_what_no_path_is_is_not_told(ray_server: RayServer, actuator: RayActuator) -> None:

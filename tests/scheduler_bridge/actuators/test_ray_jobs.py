@@ -56,6 +56,11 @@ def test_the_newest_attempt_is_the_job() -> None:
     }
 
 
+@pytest.mark.parametrize(("noted", "expected"), [({}, False), ({"schedmate.io/restart": "no"}, True)])
+def test_metadata_keeps_a_job_from_being_restarted(noted: dict[str, str], expected: bool) -> None:
+    assert view(Attempt(job(metadata=noted))).opted_out is expected
+
+
 @pytest.mark.parametrize(
     ("status", "noted", "state", "attempt"),
     [

@@ -19,7 +19,7 @@ from tests.scheduler_bridge.findings import Written
 from tests.servers import races
 from tests.servers.ray import RayServer
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(5400)]
 
 OPTIONS = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), actions_per_hour=1000, user_share=1.0)
 FAILS_ONCE = 'test -n "$SCHEDMATE_ATTEMPT" || exit 3'

@@ -83,6 +83,17 @@ def test_budgets_of_a_cause_and_of_a_job() -> None:
     assert objection(decision(attempt=9), tried(1, Outcome.SHADOWED), tried(2, Outcome.EXPIRED)) == ""
 
 
+def test_a_lost_node_spends_nothing_of_what_cures_may_cost() -> None:
+    lost = [tried(number, cause="node_fail") for number in range(1, 4)]
+    assert objection(decision(attempt=9, cause="node_fail"), *lost) == ""
+    assert objection(decision(attempt=9), *lost, tried(4)) == ""
+    assert objection(decision(attempt=9), *lost, tried(4), tried(5)) == "budget refused"
+    assert objection(decision(attempt=9, cause="boot_fail"), tried(1), tried(2), tried(3)) == ""
+    few = SETTINGS.model_copy(update={"restarts_after_lost_nodes": 3})
+    assert objection(decision(attempt=9, cause="boot_fail"), *lost, settings=few) == "budget refused"
+    assert objection(decision(attempt=9, action=Action.CANCEL, cause="node_fail"), *lost) == "", "an end is no restart"
+
+
 def test_a_failed_action_uses_up_the_budget_too() -> None:
     assert objection(decision(attempt=9), tried(1, Outcome.FAILED), tried(2, Outcome.UNVERIFIED)) == "budget refused"
 

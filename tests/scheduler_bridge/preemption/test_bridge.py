@@ -10,6 +10,7 @@ import pytest
 from records import Action, Checkpoint, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import SchedulerJobState
+from scheduler_bridge.actuators.local import LocalActuator
 from scheduler_bridge.selectors import Selector
 from tests.metric_values import value
 from tests.scheduler_bridge.actuators.test_local import SLEEP, Cluster
@@ -140,3 +141,24 @@ def test_a_class_of_jobs_that_a_person_must_approve(stand: Stand) -> None:
     assert stand.written.outcomes == [Outcome.AWAITING_APPROVAL]
     assert value(stand.bridge.metrics.awaiting_approval) == 1
     assert "spot" in {stand.cluster.scheduler.job(each.job).partition for each in stand.written.decisions}  # type: ignore[union-attr]
+
+
+class WithoutSignals(LocalActuator):
+    """As Kubernetes and Ray are."""
+
+    def can_signal(self) -> bool:
+        return False
+
+    def signal(self, job: str, signal: str) -> None:
+        raise AssertionError("no signal can be sent")
+
+
+def test_where_no_signal_can_be_sent_nobody_waits_for_its_answer(stand: Stand) -> None:
+    stand.cluster.actuator = WithoutSignals(stand.cluster.scheduler)
+    stand.bridge = stand.new_bridge(BridgeSettings.model_validate({**dict(SETTINGS), "evict_grace_seconds": 120.0}))
+    stand.fill()
+    stand.urgent("high")
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+    assert [decision.grace_s for decision in stand.written.decisions] == [0.0]
+    stand.cluster.wait("high", SchedulerJobState.RUNNING)

@@ -35,7 +35,6 @@ def settings(space: str) -> BridgeSettings:
         evict_for=(Selector.parse(f"user={space}&qos=urgent"),),
         evictable=(Selector.parse(f"user={space}"),),
         evict_wait_seconds=0.0,
-        evict_grace_seconds=0.0,
         actions_per_hour=1000,
         user_share=1.0,
     )

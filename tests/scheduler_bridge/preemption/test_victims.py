@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Collection, Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_bridge.actuators import Need, Queue, RunningJob
@@ -87,7 +87,6 @@ def clusters(draw: st.DrawFn) -> tuple[Need, Queue, dict[str, float]]:
     return need, Queue(running=tuple(jobs), nodes=tuple(map(node, NAMES))), losses
 
 
-@settings(deadline=None, max_examples=60)
 @given(clusters())
 def test_enough_no_more_than_needed_and_the_best_on_one_node(made: tuple[Need, Queue, dict[str, float]]) -> None:
     need, queue, losses = made

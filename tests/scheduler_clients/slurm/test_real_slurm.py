@@ -1,6 +1,7 @@
 """The client on a real Slurm."""
 
 import os
+import subprocess
 import time
 
 import pytest
@@ -49,6 +50,8 @@ def test_errors_have_names(slurm: Slurm, client: SlurmClient) -> None:
     client.check_node("n1")
     with pytest.raises(UnknownSlurmJob, match="MinJobAge"):
         client.job("999999")
+    with pytest.raises(UnknownSlurmJob, match="Invalid job id"):
+        client.batch_script("999999")
     for node in ("no-such-node", "n1; reboot", "-n1"):
         with pytest.raises(SlurmRefused):
             client.check_node(node)
@@ -57,9 +60,23 @@ def test_errors_have_names(slurm: Slurm, client: SlurmClient) -> None:
     try:
         with pytest.raises(SlurmUnavailable, match="slurmctld"):
             slow.jobs()
+        with pytest.raises(SlurmUnavailable, match="Unable to contact"):
+            client.batch_script("1")
     finally:
         slurm.start_controller()
     assert isinstance(slow.jobs(), dict)
+
+
+def test_a_job_without_a_script_is_refused(slurm: Slurm, client: SlurmClient) -> None:
+    with subprocess.Popen(["srun", "--job-name=interactive", "sleep", "60"], env=slurm.environment) as interactive:
+        deadline = time.monotonic() + 20
+        while not (number := slurm.run("squeue", "-h", "--name=interactive", "--states=RUNNING", "-o", "%A").strip()):
+            assert time.monotonic() < deadline, slurm.log()
+            time.sleep(0.1)
+        with pytest.raises(SlurmRefused, match="Job script not specified"):
+            client.batch_script(number)
+        slurm.run("scancel", number)
+        interactive.wait()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root submits for others")

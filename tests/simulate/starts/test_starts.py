@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulate.starts import Lasting, NodeRoom, Present, Running, Waiting, play, start_ranges
@@ -91,7 +91,6 @@ def test_the_ranges_hold_what_comes() -> None:
     assert 0.86 <= np.mean(inside) <= 0.94
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 8), st.integers(1, 2), st.integers(1, 1000)), min_size=1, max_size=12),
     st.integers(0, 1000),

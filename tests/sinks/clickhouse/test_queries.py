@@ -1,5 +1,6 @@
 """The canned questions over a small cluster's week, each with the answer worked out by hand."""
 
+import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -103,6 +104,35 @@ def test_gpu_hours_lost(asked: Ask) -> None:
     ]
 
 
+def test_past_jobs_with_what_they_trained_and_how_hard(asked: Ask) -> None:
+    names = (
+        "job",
+        "attempt",
+        "user",
+        "gpus",
+        "duration_s",
+        "state",
+        "exit_code",
+        "last_step",
+        "step_time_s",
+        "gpu_utilisation",
+    )
+    rows = [row for row in asked("past_jobs", days="1") if row["job"] in "abd"]  # not the straggler nodes' jobs
+    assert pick(rows, *names) == [
+        ("d", 0, "", 4.0, HOUR / 2, "", None, None, None, None),
+        ("a", 1, "", 8.0, 4 * HOUR, "COMPLETED", 0, None, None, None),
+        ("b", 0, "bob", 2.0, 3 * HOUR, "FAILED", 1, 2, 0.5, 80.0),
+        ("a", 0, "ada", 8.0, 10 * HOUR, "", None, None, None, None),
+    ]
+    (bert,) = asked("past_jobs", job="b")
+    assert pick([bert], "name", "directory", "branch", "command") == [
+        ("bert", "/home/bob/bert", "main", "python train.py --lr 1e-4")
+    ]
+    known = json.loads(bert["workload"])
+    assert (known["model_name"], known["batch_size"]) == ("bert-base", 32), "what became known while it ran counts"
+    assert {row["user"] for row in asked("past_jobs", days="1", user="ada")} == {"ada"}
+
+
 def test_nodes_by_time_between_failures(asked: Ask) -> None:
     (row,) = asked("nodes")
     # a's 10 hours, d's half hour, and c since 2 hours before NOW, which is when this file was loaded.
@@ -165,8 +195,18 @@ def test_an_alarm_that_is_known_better_later_is_one(asked: Ask) -> None:
 
 def test_nodes_that_slow_several_jobs(asked: Ask) -> None:
     (row,) = asked("straggler_nodes")
-    assert (row["node"], row["slowed_jobs"], row["worst_lag"], row["some_jobs"]) == ("n1", 2, 1.6, ["s", "t"])
-    assert pick(asked("straggler_nodes", jobs="1"), "node") == [("n1",), ("n2",)]
+    assert pick([row], "node", "slowed_jobs", "slowed_users", "jobs_there", "alarms", "worst_lag") == [
+        ("n8", 3, 2, 4, 3, 1.8)
+    ]
+    assert (row["some_ranks"], row["some_jobs"]) == ([0, 1, 2], ["s1", "s2", "s3"])
+
+
+def test_nodes_that_slow_jobs_of_one_user_alone_may_do_what_that_user_wants(asked: Ask) -> None:
+    columns = ("node", "slowed_jobs", "slowed_users", "jobs_there")
+    assert pick(asked("straggler_nodes", users="1"), *columns) == [("n9", 4, 1, 4), ("n8", 3, 2, 4)]
+    assert pick(asked("straggler_nodes", days="3"), *columns) == [("n9", 5, 2, 5), ("n8", 3, 2, 4)]
+    assert asked("straggler_nodes", users="3") == []
+    assert pick(asked("straggler_nodes", jobs="4", users="0"), "node") == [("n9",)]
 
 
 def test_gpu_hours_held_idle_by_user_and_job(asked: Ask) -> None:
@@ -190,9 +230,8 @@ def test_disagreements_of_a_language_model(asked: Ask) -> None:
 
 
 def test_slowdowns_by_pair(asked: Ask) -> None:
-    assert pick(asked("slowdowns"), "slowed_job", "packed_job", "packings", "worst_ratio", "after_step_time_s") == [
-        ("a", "c", 2, 0.4, 2.0)
-    ]
+    shown = ("slowed_job", "packed_job", "packings", "worst_ratio", "after_step_time_s", "worst_recovered")
+    assert pick(asked("slowdowns"), *shown) == [("a", "c", 2, 0.4, 2.0, 0.9)]
 
 
 def test_every_question_is_described_and_its_parameters_are_all_in_use() -> None:

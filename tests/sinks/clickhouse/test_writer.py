@@ -94,6 +94,8 @@ EVERY_KIND: list[Row] = [
         evidence=[line(9, 8, "step 5/10")])),
     (Position("job-metrics", 0, 3), records.JobMetric(id="m", job="kind", time=7.0, step=5, step_name="step", step_total=10, epoch_total=3,
         left_s=4.0)),
+    (Position("start-estimates", 0, 1), records.StartEstimate(id="k", job="kind", time=5.0, expected_s=9.0, low_s=4.0, chance=0.75,
+        method="queue")),
     (Position("quotas", 0, 1), records.Quota(id="k", cluster="kind", time=300.0, until=600.0, quota=4.0, safety=1.0, guarantee=0.9,
         guaranteed_h=1, organisations=[records.OrganisationDemand(organisation="lab", in_use=3.0, peak=5.0, median=2.5),
             records.OrganisationDemand(organisation="o'1", upper=1.5)],
@@ -117,7 +119,8 @@ def test_every_kind_of_record_is_stored_once(embedded: Embedded) -> None:
     assert (value(writer.metrics.rows), value(writer.metrics.repeats)) == (len(batch), len(batch))
     for topic, key in [("job_metrics", "job"), ("failures", "job"), ("slowdowns", "job"), ("gpu_metrics", "node"), ("job_events", "job"),
                        ("alarms", "job"), ("gpu_activity", "job"), ("checkpoints", "job"), ("estimates", "job"), ("node_findings", "node"),
-                       ("quotas", "cluster"), ("decisions", "job"), ("decision_results", "job"), ("dead_letters", "topic")]:  # fmt: skip
+                       ("start_estimates", "job"), ("quotas", "cluster"), ("decisions", "job"), ("decision_results", "job"),
+                       ("dead_letters", "topic")]:  # fmt: skip
         rows = sum(records.BY_RECORD[type(record)].name.replace("-", "_") == topic for _, record in batch)
         assert embedded.one(f"SELECT count() FROM {topic} WHERE {key} = 'kind'") == rows, topic
     assert embedded.one("SELECT error_type || toString(root_line) FROM model_answers WHERE id = 'k'") == "other9"
@@ -168,6 +171,12 @@ def test_of_two_verdicts_of_one_revision_the_more_certain_one_is_in_force(embedd
         ]
     )  # fmt: skip
     assert embedded.one("SELECT id FROM verdicts WHERE job = 'tie'") == "tie/z"
+
+
+def test_the_view_of_verdicts_says_how_far_the_training_came(embedded: Embedded) -> None:
+    verdict = records.Failure(id="far", job="far", time=T0, message="m", error_type="other", step=2**70, epoch=1.5)
+    ClickHouseWriter(embedded.connect).write([(Position("failures", 0, 1), verdict)])
+    assert embedded.client.query("SELECT step, epoch FROM verdicts WHERE job = 'far'").result_rows == [(2**63 - 1, 1.5)]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

@@ -16,6 +16,8 @@ from records import (
     Estimate,
     Failure,
     GpuActivity,
+    GpuProcess,
+    GpuSample,
     JobEvent,
     ModelAnswer,
     NodeFinding,
@@ -23,6 +25,7 @@ from records import (
     Record,
     Review,
     Slowdown,
+    Workload,
 )
 from tests.sinks.made import line, metric
 
@@ -86,6 +89,32 @@ def ago(hours: float) -> datetime:
     return datetime.fromtimestamp(NOW - hours * HOUR, UTC)
 
 
+_SLOW = [
+    ("s1", 1, "n8", 0.8, 1.5),
+    ("s2", 2, "n8", 0.9, 1.5),
+    ("s3", 0, "n8", 0.7, 1.5),
+    ("s1", 3, "n9", 0.8, 1.4),
+    ("s3", 3, "n9", 0.8, 1.4),
+    ("s4", 3, "n9", 0.8, 1.4),
+    ("s5", 1, "n9", 0.8, 48),
+    ("u", 1, "n9", 0.8, 1.4),
+]
+"""Job, rank, node, seconds a step, and how many hours ago."""
+STRAGGLERS: list[Record] = [
+    *(event(job, "started", hours, nodes=nodes, user=user) for job, hours, nodes, user in [("s1", 2, ["n8", "n9"], "ada"),
+        ("s2", 2, ["n8", "n9"], "bob"), ("s3", 2, ["n8", "n9"], "ada"), ("s4", 2, ["n8", "n9"], "ada"), ("s5", 60, ["n9"], "carl")]),
+    *(event(job, "ended", 1, exit_code=0) for job in ["s1", "s2", "s3", "s4"]),
+    event("s5", "ended", 47, exit_code=0),
+    *(Alarm(id=f"al{job}{rank}", job=job, kind="straggler", raised=True, time=NOW - hours * HOUR, since=NOW - hours * HOUR, rank=rank,
+        value=value, usual=0.5, detail=f"rank {rank} takes {value} s a step")
+        for job, rank, _, value, hours in _SLOW),
+    *(metric(offset, job, rank=rank, node=node, time=NOW - hours * HOUR)[1]
+        for offset, (job, rank, node, _, hours) in enumerate([*_SLOW, ("s2", 0, "n9", 0.5, 1.5)])),
+]  # fmt: skip
+"""What tells of nodes that slow several jobs: `n8` three, of ada and bob; `n9` three of ada's, one whose user nobody told, and two days ago
+one of carl's.
+"""
+
 WEEK: list[Record] = [
     # a: 8 GPUs for 10 hours until its node failed; then it ran again for 4 hours and ended well.
     event("a", "started", 20, nodes=["n1", "n2"], gpus=8.0, user="ada"),
@@ -94,8 +123,15 @@ WEEK: list[Record] = [
     event("a", "ended", 5, attempt=1, exit_code=0, state="COMPLETED"),
     failed("a", "infrastructure", 10, faulty_component="gpu", signature="xid-79", node="n1"),
     # b: 2 GPUs for 3 hours; a first guess was replaced by a second, better one.
-    event("b", "started", 8, nodes=["n3"], gpus=2.0),
-    event("b", "ended", 5, exit_code=1, state="FAILED"),
+    event("b", "submitted", 8.5, command="python train.py --lr 1e-4", directory="/home/bob/bert", branch="main", name="bert", user="bob",
+        workload=Workload(model_name="bert-base", lr=1e-4)),
+    event("b", "started", 8, nodes=["n3"], gpus=2.0, user="bob"),
+    *(metric(step, "b", time=NOW - 7 * HOUR + step, step_time_s=0.5, throughput=64.0)[1] for step in (1, 2)),
+    # Half an hour before it began, twice while it ran (beside p), and after it.
+    *(GpuSample(id=f"b{hours}", node="n3", gpu=0, time=NOW - hours * HOUR, utilisation=used,
+        processes=[GpuProcess(pid=1, job="b"), GpuProcess(pid=2, job="p")])
+        for hours, used in [(8.5, 1), (7, 90), (6, 70), (4, 3)]),
+    event("b", "ended", 5, exit_code=1, state="FAILED", workload=Workload(model_name="bert-base", lr=1e-4, batch_size=32)),
     failed("b", "infrastructure", 5, faulty_component="network", signature="nccl-timeout", node="n3"),
     failed("b", "user_script", 5, revision=2, signature="ValueError", node="n3"),
     # c: a verdict that was retracted; still running.
@@ -118,7 +154,8 @@ WEEK: list[Record] = [
     result("a", Outcome.DONE, 9.999),
     decision("d", 3.6),
     Slowdown(id="s1", job="a", packed_job="c", node="", time=NOW - 90, before_s=1.0, after_s=2.5, ratio=0.4, threshold=0.65, steps_after=9),
-    Slowdown(id="s2", job="a", packed_job="c", node="", time=NOW - 60, before_s=1.0, after_s=2.0, ratio=0.5, threshold=0.65, steps_after=9),
+    *(Slowdown(id=name, job="a", packed_job="c", node="", time=NOW - 60, before_s=1.0, after_s=2.0, ratio=0.5, threshold=0.65,
+        recovered=recovered, steps_after=9) for name, recovered in [("s2", None), ("s2/recovered", 0.9)]),
     *(NodeFinding(id=f"{name}/{job}", job=job, node="n1", time=NOW - hours * HOUR, signature=name, severity=severity, times=times,
         error_type="infrastructure", component="gpu", device="0000:3b:00", place=line(9, 8, name))
         for name, hours, job, severity, times in [("xid-79", 10.01, "a", "fatal", 1), ("xid-79", 10.01, "q", "fatal", 10),
@@ -129,11 +166,7 @@ WEEK: list[Record] = [
         detail="no report for 400 s"),
     Alarm(id="al2", job="a", kind="hang", raised=False, time=NOW - 100, since=NOW - 900, detail="reports come again"),
     Alarm(id="al3", job="c", kind="straggler", raised=True, time=NOW - 2000, since=NOW - 2100, rank=5, detail="rank 5 takes 0.8 s a step"),
-    # n1 slows c and d; n2 slows d alone.
-    *(Alarm(id=f"al{job}{rank}", job=job, kind="straggler", raised=True, time=NOW - 3000, since=NOW - 3000 - rank, rank=rank, value=0.8,
-        usual=0.5, detail=f"rank {rank} takes 0.8 s a step") for job, rank in [("s", 1), ("t", 2), ("t", 3)]),
-    *(metric(offset, job, rank=rank, node=node, time=NOW - 3100)[1]
-        for offset, (job, rank, node) in enumerate([("s", 1, "n1"), ("t", 2, "n1"), ("t", 3, "n2"), ("s", 0, "n2")])),
+    *STRAGGLERS,
     # a hang that the GPUs confirm later: told twice, over once.
     *(Alarm(id=f"ah{at}", job="w", kind="hang", raised=raised, time=NOW - at, since=NOW - 9000, detail=said, activity=activity)
         for at, raised, said, activity in [(8000, True, "no report", None), (7900, True, "no report; its GPUs wait", "waiting"),

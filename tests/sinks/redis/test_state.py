@@ -13,19 +13,13 @@ from records import (
     DecisionResult,
     Estimate,
     EventKind,
-    Evidence,
-    GpuProcess,
-    GpuSample,
     JobEvent,
     JobMetric,
-    NodeFinding,
     Position,
-    Quota,
     Record,
-    Severity,
     Slowdown,
 )
-from sinks.redis import Keys, MemoryState, open_redis, read_findings, read_job, read_jobs, read_node, read_quotas
+from sinks.redis import Keys, MemoryState, open_redis, read_job, read_jobs, read_node
 from tests.metric_values import value
 from tests.servers.redis import RedisServer
 from tests.sinks.made import T0, line
@@ -263,35 +257,6 @@ def test_an_alarm_stands_until_it_is_over(store: Store) -> None:
     assert store.job().alarm_hang == "", "one that comes late raises nothing again"
 
 
-def test_nodes_show_the_newest_sample_of_each_gpu(store: Store) -> None:
-    def sample(gpu: int, time: float, **fields: Any) -> GpuSample:
-        return GpuSample(id=f"{gpu}/{time}", node="n1", gpu=gpu, time=T0 + time, **fields)
-
-    newest = sample(0, 9, utilisation=97, xids=[79], processes=[GpuProcess(pid=4, job="7", rank=0)])
-    store.update(sample(1, 2, utilisation=5), sample(0, 1, utilisation=1), newest, sample(0, 3, utilisation=3))
-    store.update(sample(0, 4, utilisation=4))
-    assert read_node(store.client, "n1", prefix=store.prefix) == [newest, sample(1, 2, utilisation=5)]
-
-
-def test_nodes_show_the_last_finding_of_each_signature(store: Store) -> None:
-    def finding(signature: str, time: float, **fields: Any) -> NodeFinding:
-        place = Evidence(topic="node-logs", partition=0, offset=int(time), line=1, text=f"{signature} at {time}")
-        told: dict[str, Any] = {"severity": Severity.FATAL, "error_type": "infrastructure", "component": "gpu"} | fields
-        return NodeFinding(
-            id=f"{signature}/{time}", node="n1", time=T0 + time, signature=signature, place=place, **told
-        )
-
-    newest, other = finding("xid_nvlink", 9, job="7"), finding("oom_killer", 5)
-    store.update(finding("xid_nvlink", 2), newest, other, finding("gpus_healthy", 20, severity=Severity.INFO))
-    store.update(finding("xid_nvlink", 4))
-    assert read_findings(store.client, "n1", prefix=store.prefix) == [newest, other]
-    again = finding("xid_nvlink", 9, job="7", times=10)
-    store.update(again)
-    store.update(newest)
-    assert read_findings(store.client, "n1", prefix=store.prefix)[0].times == 10
-    assert read_node(store.client, "n1", prefix=store.prefix) == []
-
-
 def test_jobs_stand_in_order_of_their_last_update(store: Store) -> None:
     for number, now in (("1", 0), ("2", 10), ("3", 20), ("1", 30)):
         store.now = T0 + now
@@ -393,23 +358,3 @@ def test_a_long_batch_needs_few_changes(store: Store) -> None:
     store.update(*(metric(step / 10, step, rank=step % 4) for step in range(4000)))
     assert value(store.state.metrics.changes) == 5  # The job, and its four ranks.
     assert store.job().step == 3996
-
-
-def test_of_each_cluster_the_newest_quota_is_shown(store: Store) -> None:
-    def quota(cluster: str, time: float, gpus: float | None) -> Quota:
-        return Quota(
-            id=f"quota/{cluster}/{time:.0f}",
-            cluster=cluster,
-            time=time,
-            until=time + 300,
-            quota=gpus,
-            safety=1.0,
-            guarantee=0.9,
-            guaranteed_h=1,
-        )
-
-    assert read_quotas(store.client, prefix=store.prefix) == []
-    newest, other = quota("b", T0 + 600, None), quota("a", T0, 8.0)
-    store.update(quota("b", T0 + 300, 4.0), newest, other)
-    store.update(quota("b", T0, 2.0))
-    assert read_quotas(store.client, prefix=store.prefix) == [other, newest]

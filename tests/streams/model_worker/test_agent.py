@@ -2,13 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from processors.advise.agent import fill
+from processors.advise.agent import Tools, fill
 from processors.advise.agent.loop import STEPS
 from processors.advise.metadata.tree import SourceTree
 from records import Workload
@@ -16,11 +14,11 @@ from schedmate.language_models import ask_or_none
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.pool import ModelLimits, ModelPool
 from tests.metric_values import value
+from tests.schedmate.forked import run_forked
 from tests.servers.vllm import VllmServer
 
 from .misbehaving_server import answers, drips, hangs_up, misbehaving, says, status
 
-ROOT = Path(__file__).resolve().parents[3]
 LINE = "go(0.0125)  # the learning rate\n"
 READ = {"action": "file_read", "path": "train.py", "line": 1, "claims": []}
 CLAIM = {"field": "lr", "value": "0.0125", "path": "train.py", "line": 1}
@@ -42,7 +40,7 @@ def pool(url: str, **limits: float) -> ModelPool:
 
 def test_a_server_that_answers_fills_what_is_open(tree: SourceTree) -> None:
     with misbehaving(answers(READ), answers(DONE)) as server:
-        found = fill(Workload(model_name="vit"), tree, "python train.py", ask_or_none(pool(server.url)))
+        found = fill(Workload(model_name="vit"), Tools(tree), "python train.py", ask_or_none(pool(server.url)))
     assert found.workload == Workload(model_name="vit", lr=0.0125)
     assert [each["response_format"]["json_schema"]["strict"] for each in server.requests] == [True, True]
 
@@ -64,13 +62,13 @@ def test_a_server_that_answers_fills_what_is_open(tree: SourceTree) -> None:
 )
 def test_a_server_that_misbehaves_changes_nothing(tree: SourceTree, behaviour: object) -> None:
     with misbehaving(behaviour) as server:  # type: ignore[arg-type]
-        found = fill(Workload(), tree, "", ask_or_none(pool(server.url, timeout_s=1, total_s=2)))
+        found = fill(Workload(), Tools(tree), "", ask_or_none(pool(server.url, timeout_s=1, total_s=2)))
     assert found.workload == Workload()
 
 
 def test_an_endless_loop_of_tools_is_cut(tree: SourceTree) -> None:
     with misbehaving(answers(READ)) as server:
-        found = fill(Workload(), tree, "", ask_or_none(pool(server.url)))
+        found = fill(Workload(), Tools(tree), "", ask_or_none(pool(server.url)))
     assert found.workload == Workload()
     assert len(server.requests) <= STEPS
 
@@ -78,12 +76,12 @@ def test_an_endless_loop_of_tools_is_cut(tree: SourceTree) -> None:
 def test_the_budget_and_the_breaker_hold(tree: SourceTree) -> None:
     with misbehaving(answers(READ)) as server:
         asked = pool(server.url, per_job_hour=2)
-        assert fill(Workload(), tree, "", ask_or_none(asked), job="7").steps == 3
+        assert fill(Workload(), Tools(tree), "", ask_or_none(asked), job="7").steps == 3
         assert (len(server.requests), value(asked.metrics.over_budget)) == (2, 1)
     with misbehaving(status(500)) as server:
         asked = pool(server.url, failures=2, rest_s=60)
         for _ in range(4):
-            fill(Workload(), tree, "", ask_or_none(asked))
+            fill(Workload(), Tools(tree), "", ask_or_none(asked))
         assert len(server.requests) == 2
         assert value(asked.metrics.resting) == 2
 
@@ -92,10 +90,9 @@ def test_the_command_asks_only_where_it_is_told_to(tree: SourceTree) -> None:
     said = {}
     with misbehaving(answers(READ), answers(DONE)) as server:
         for name, flags in (("plain", ()), ("asked", ("--ask-model",))):
-            done = subprocess.run(
-                [sys.executable, "-m", "schedmate", "--set", f"language_model.servers={server.url}", "advise", "--metadata", "--json",
-                 *flags, "--tree", str(tree.root), "--", "python", "train.py"],
-                capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ | {"SCHEDMATE_CONFIG": os.devnull},
+            done = run_forked(
+                f"--set=language_model.servers={server.url}", "advise", "--metadata", "--json", *flags,
+                "--tree", tree.root, "--", "python", "train.py", env=os.environ | {"SCHEDMATE_CONFIG": os.devnull},
             )  # fmt: skip
             assert done.returncode == 0, done.stderr
             said[name] = (json.loads(done.stdout), len(server.requests))
@@ -110,6 +107,6 @@ def test_the_command_asks_only_where_it_is_told_to(tree: SourceTree) -> None:
 @pytest.mark.timeout(600)
 def test_random_weights_fill_nothing_that_no_line_bears_out(tree: SourceTree, vllm_server: VllmServer) -> None:
     asked = pool(vllm_server.url, timeout_s=240, total_s=280)
-    found = fill(Workload(), tree, "python train.py", ask_or_none(asked))
+    found = fill(Workload(), Tools(tree), "python train.py", ask_or_none(asked))
     assert value(asked.metrics.outside_schema) == 0
     assert found.workload in (Workload(), Workload(lr=0.0125))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.diagnose.review.revision import CERTAIN
@@ -170,7 +170,6 @@ def anything(prompt: Prompt, chance: random.Random) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(PROGRESS), st.sampled_from(list(FAILURES)), st.integers(0, 1 << 32))
 def test_whatever_lies_inside_the_schema_nothing_certain_changes(log: Progress, failure: str, seed: int) -> None:
     """Numbers that the tracker gives stay; verdicts of 0.8 and more stay; no line outside of the window is named."""

@@ -15,7 +15,8 @@ from processors.job import JobProcessor
 from records import DeadLetter, InvalidRecord, JobMetric, LogChunk, decode
 from streams.accept import accept
 from streams.otlp import LARGEST, MOST_LINES, is_otlp, split
-from streams.runtimes.engine import Engine, Results
+from streams.runtimes.engine import Engine
+from streams.runtimes.results import Results
 from streams.transport import Message, Outgoing
 from tests.streams.otlp.requests import Sent, as_json, as_protobuf, message
 

@@ -13,6 +13,7 @@ from records import EventKind, JobEvent, decode
 from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmJob
 from streams.producers.slurm_events import SlurmWatcher
 from streams.producers.slurm_events.changes import Known, changes
+from streams.producers.slurm_events.model_reader import ModelReader
 from streams.transport import Outgoing, TransportError
 from tests.metric_values import value
 from tests.processors.advise.metadata.trees import LOOP, NETS, grown
@@ -224,6 +225,31 @@ class TestRealSlurm:
         )
         assert found.gpus == 2
         assert value(watcher.metrics.sources_read) == 1
+
+    def test_an_end_tells_what_a_model_found_meanwhile(self, slurm: Slurm, tmp_path: Path) -> None:
+        told = Told()
+        client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
+        line = "go(0.0125)  # the learning rate\n"
+        tree = grown(slurm.directory / "asked", {"train.py": line, "t.sh": "#!/bin/sh\npython train.py $@\n"})
+        read = {"action": "file_read", "path": "train.py", "line": 1, "claims": []}
+        claim = {"field": "lr", "value": "0.0125", "path": "train.py", "line": 1}
+        done = {"action": "answer", "path": "", "line": 1, "claims": [claim]}
+        reader = ModelReader(lambda prompt: done if "0.0125" in prompt.data else read)
+        watcher = SlurmWatcher(told.connect, tmp_path / "c.json", client, read_sources=True, model=reader)
+        deadline = time.monotonic() + 120
+        for number in range(1000):  # a host that is too busy to read one tree in time reads the next
+            waits = slurm.run("sbatch", "--parsable", "--hold", f"--chdir={tree}", f"{tree}/t.sh", f"{number}").strip()
+            before = self.until(told, watcher, waits, EventKind.SUBMITTED).workload
+            reader.drain()
+            slurm.run("scancel", waits)
+            after = self.until(told, watcher, waits, EventKind.ENDED).workload
+            if before:
+                break
+            assert time.monotonic() < deadline
+        assert before
+        assert after
+        assert (before.lr, after.lr) == (None, 0.0125)
+        assert value(watcher.metrics.sources_completed) == 1
 
     def test_a_submission_tells_what_was_asked_for(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:
         slurm, told, watcher = watched

@@ -38,26 +38,29 @@ def reader() -> SourceReader:
 
 
 def test_a_script_and_its_program_say_what_a_job_trains(tree: Path) -> None:
-    found = reader().workload(submitted(tree, node_count=2))
-    assert found is not None
+    (tree / ".git").mkdir()
+    (tree / ".git" / "HEAD").write_text("ref: refs/heads/faster\n")
+    source = reader().read(submitted(tree, node_count=2))
+    assert source is not None
+    found = source.workload
     assert (found.model_name, found.iters, found.iter_type, found.gpus) == ("TinyNet", 30, "epoch", 4)
-    assert found.dataset_train == "SVHN"
+    assert (found.dataset_train, source.branch) == ("SVHN", "faster")
 
 
 def test_a_tree_that_is_not_there_is_no_record(tmp_path: Path) -> None:
-    assert reader().workload(submitted(tmp_path / "gone")) is None
+    assert reader().read(submitted(tmp_path / "gone")) is None
 
 
 def test_a_user_that_this_host_does_not_know_is_no_record(tree: Path) -> None:
-    assert reader().workload(submitted(tree, user="nobody-of-this-name")) is None
+    assert reader().read(submitted(tree, user="nobody-of-this-name")) is None
 
 
 def test_tasks_of_an_array_are_read_once(tree: Path) -> None:
     read = reader()
-    first = read.workload(submitted(tree))
+    first = read.read(submitted(tree))
     (tree / "train.py").unlink()
-    assert read.workload(submitted(tree)) == first
-    assert read.workload(submitted(tree, epochs=31)) != first
+    assert read.read(submitted(tree)) == first
+    assert read.read(submitted(tree, epochs=31)) != first
 
 
 def test_a_look_reads_no_more_once_its_time_is_spent(tree: Path) -> None:
@@ -65,9 +68,9 @@ def test_a_look_reads_no_more_once_its_time_is_spent(tree: Path) -> None:
     read = SourceReader(lambda _: 1.0, clock=lambda: now[0], read_s=PATIENT_S, look_s=PATIENT_S)
     read.begin()
     now[0] = PATIENT_S
-    assert read.workload(submitted(tree)) is None
+    assert read.read(submitted(tree)) is None
     read.begin()
-    assert read.workload(submitted(tree, epochs=5)) is not None
+    assert read.read(submitted(tree, epochs=5)) is not None
 
 
 def may_run_python(user: str) -> bool:
@@ -86,7 +89,7 @@ def test_another_user_reads_only_what_is_theirs(tree: Path) -> None:
         if part.is_relative_to("/tmp") and part != Path("/tmp"):
             part.chmod(0o755)
     other = submitted(tree, user="nobody")
-    assert reader().workload(other) is not None
+    assert reader().read(other) is not None
     (tree / "train.py").chmod(0o600)
-    found = reader().workload(other)
-    assert found is None or found.model_name is None
+    found = reader().read(other)
+    assert found is None or found.workload.model_name is None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from streams.producers.spool import Spool, SpoolBusy, SpoolFull, orphans
 
@@ -43,7 +43,6 @@ def test_what_goes_in_comes_out_in_order_and_the_directory_goes_away(tmp_path: P
     assert not (tmp_path / "p").exists()
 
 
-@settings(max_examples=60)
 @given(st.lists(st.sampled_from(["append", "read", "acknowledge", "keep"]), max_size=80))
 def test_any_order_of_work_keeps_order_and_frees_the_disk(
     tmp_path_factory: pytest.TempPathFactory, work: list[str]

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ import pytest
 
 from records import EventKind, JobEvent, LogChunk
 from streams.producers import pipe_records
-from streams.producers.build_pyz import NotStandalone, build, modules
+from streams.producers.build_pyz import NotStandalone, build, main, modules
 from streams.producers.envelope import TOPICS
 from streams.producers.file_trust import FileTrust
 from streams.producers.pipe_intake import PipeIntake
@@ -109,6 +108,14 @@ def test_a_module_that_needs_more_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("streams.producers.build_pyz.ENTRY", "streams.producers.collector")
     with pytest.raises(NotStandalone, match="expected"):
         modules()
+
+
+def test_an_option_is_no_file_to_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for asked in ("--help", "--unknown"):
+        with pytest.raises(SystemExit):
+            main([asked])
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_it_writes_is_what_the_records_say() -> None:
@@ -226,9 +233,13 @@ def test_unknown_options_and_jobs_end_it_before_anything_runs(node: Node) -> Non
     assert b"usage:" in subprocess.run([*bare, "--help"], capture_output=True, check=True).stdout
 
 
-def test_its_start_costs_a_job_less_than_fifty_milliseconds_of_processor_time(node: Node) -> None:
+def test_its_start_costs_a_job_little_more_than_python_itself(node: Node) -> None:
     node.start()
-    code = "import os; print(open(f'/proc/{os.getppid()}/schedstat').read().split()[0])"
-    costs = [int(node.call(sys.executable, "-c", code, hold=0.03).stdout) / 1e6 for _ in range(9)]
-    # A busy host makes even that grow, by its caches: the best of nine says what it takes.
-    assert min(costs) < 50, statistics.median(costs)
+    cost = "print(open(f'/proc/{os.%s()}/schedstat').read().split()[0])"
+    ours, bare = [], []
+    # In turn, so that a busy host makes both dearer; the best of each is what it takes.
+    for _ in range(9):
+        ours.append(int(node.call(sys.executable, "-c", f"import os; {cost % 'getppid'}", hold=0.03).stdout))
+        imports = f"import json, os, socket, subprocess, threading; {cost % 'getpid'}"
+        bare.append(int(subprocess.run([*PYTHON, "-c", imports], capture_output=True, check=True).stdout))
+    assert min(ours) < 4 * min(bare), (ours, bare)

@@ -25,7 +25,8 @@ from records import (
     encode,
 )
 from streams.partition import partition_of
-from streams.runtimes.engine import Engine, Results
+from streams.runtimes.engine import Engine
+from streams.runtimes.results import Results
 from streams.transport import Message
 from tests.metric_values import value
 

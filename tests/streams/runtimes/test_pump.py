@@ -55,6 +55,23 @@ def test_an_error_that_explains_itself_ends_the_pump() -> None:
     assert broker.read("dead-letters") == []
 
 
+def test_a_commit_that_the_broker_did_not_take_is_made_though_no_more_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streams.runtimes.pump.COMMIT_AGAIN_S", 0.0)
+    broker = MemoryBroker(partitions=1)
+    broker.append(Outgoing("job-events", b"j", EVENT % b"1"))
+    consumer = broker.consumer("g", ["job-events"])
+    commit, refusals = consumer.commit, iter([False, False])
+    monkeypatch.setattr(consumer, "commit", lambda: next(refusals, None) is None and commit())
+    pump = Pump(consumer, broker.producer(), lambda _: None, seconds=0.01)
+    assert [pump.step() for _ in range(2)] == [1, 0]
+    assert not broker.committed
+    pump.step()
+    assert set(broker.committed.values()) == {1}
+    broker.committed.clear()
+    pump.step()
+    assert not broker.committed, "once is enough"
+
+
 class AwayForAWhile(MemoryProducer):
     tries = 3
 

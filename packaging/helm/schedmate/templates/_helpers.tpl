@@ -110,7 +110,7 @@ resources: {{- toYaml $values.resources | nindent 2 }}
 env:
   - {name: SCHEDMATE_CONFIG, value: /etc/schedmate/schedmate.toml}
   - {name: SCHEDMATE_PRODUCER__DIRECTORY, value: /var/lib/schedmate}
-  {{- if eq .component "bridge" }}
+  {{- if has .component (list "bridge" "spot" "starts") }}
   - {name: SCHEDMATE_BRIDGE__SCHEDULER, value: kubernetes}
   {{- end }}
   {{- if .node }}
@@ -184,7 +184,7 @@ spec:
 {{/* The programs that are turned on, and the actions that the bridge may carry out. */}}
 {{- define "schedmate.components" -}}
 {{- $found := list }}
-{{- range $component, $key := dict "worker" "worker" "sink" "sink" "bridge" "bridge" "watcher" "watcher" "advisor" "advisor" "model-worker" "modelWorker" "web" "web" "notifier" "notifier" "collector" "collector" "gpu-agent" "gpuAgent" }}
+{{- range $component, $key := dict "worker" "worker" "sink" "sink" "bridge" "bridge" "watcher" "watcher" "advisor" "advisor" "spot" "spot" "starts" "starts" "model-worker" "modelWorker" "web" "web" "notifier" "notifier" "collector" "collector" "gpu-agent" "gpuAgent" }}
 {{- if (index $.Values $key).enabled }}{{ $found = append $found $component }}{{ end }}
 {{- end }}
 {{- toJson $found }}

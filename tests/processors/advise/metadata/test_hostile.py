@@ -70,7 +70,7 @@ def test_configurations_that_include_each_other(tmp_path: Path) -> None:
     workload(tmp_path, files, "python x.py; python y.py")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=200))
 def test_any_script_is_read(tmp_path: Path, text: str) -> None:
     for each in commands(text, SourceTree(tmp_path), ".", {}, []):
@@ -119,7 +119,7 @@ _STATEMENTS = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_STATEMENTS)
 def test_any_program_is_read(tmp_path: Path, lines: list[str]) -> None:
     (tmp_path / "x.py").write_text("import torch\n" + "\n".join(lines))

@@ -162,7 +162,7 @@ _WORDS = [
 _PIECES = st.sampled_from([*_SIGNS, *_WORDS])
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(_PIECES, max_size=60).map("".join))
 def test_any_text_is_read(tmp_path: Path, script: str) -> None:
     for each in _words(tmp_path, script, "a"):

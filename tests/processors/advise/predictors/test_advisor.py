@@ -20,8 +20,8 @@ from processors.advise.predictors.train import TooFewJobs, Trained, publish, tra
 
 from .jobs import repeating
 
-JOBS = repeating(600, every_s=2000)
-"""Two weeks, half of the jobs in each: as few as let a model learn."""
+JOBS = repeating(240, every_s=20_000)
+"""Two hundred before the newest week and thirty in it: as few as a model is trained on."""
 
 
 @pytest.fixture(scope="module")

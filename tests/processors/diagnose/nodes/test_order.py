@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Sequence
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.diagnose.stage import Diagnosis
@@ -103,8 +103,8 @@ def outcome(topics: Sequence[Sequence[Record]], choose: Sequence[int]) -> Failur
 
 
 def said(verdict: Failure | None) -> bytes:
-    """Return what a verdict says, without its place in the sequence of revisions."""
-    return msgspec.json.encode(verdict and msgspec.structs.replace(verdict, revision=0))
+    """Return what a verdict says, without its place in the sequence of revisions and how far the log was read by then."""
+    return msgspec.json.encode(verdict and msgspec.structs.replace(verdict, revision=0, step=None, epoch=None))
 
 
 CASES: dict[str, list[list[Record]]] = {
@@ -137,7 +137,6 @@ CASES: dict[str, list[list[Record]]] = {
 }  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(CASES)), st.lists(st.integers(0, 3), max_size=50))
 def test_the_last_verdict_does_not_depend_on_the_order_of_topics(name: str, choose: list[int]) -> None:
     assert said(outcome(CASES[name], choose)) == said(outcome(CASES[name], []))

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,6 +90,27 @@ def test_a_lost_gpu_and_heat_are_told_once() -> None:
     assert [one.signature for one in found] == ["gpu_unreadable", "gpu_held_back"]
     assert "91 °C" in found[1].place.text
     assert GPU.read(lost, AT, memory) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "severity"),
+    [
+        ("GPU is lost", Severity.FATAL),
+        ("NVML Error with code 28", Severity.FATAL),
+        ("GPU requires restart", Severity.FATAL),
+        ("Unknown Error", Severity.FATAL),
+        ("ecc_corrected: Unknown Error", Severity.WARNING),
+        ("processes: Insufficient Size", Severity.WARNING),
+        ("Uninitialized", Severity.WARNING),
+        ("Driver Not Loaded", Severity.WARNING),
+        ("RM has detected an NVML/RM version mismatch.", Severity.WARNING),
+        ("Timeout", Severity.WARNING),
+    ],
+)
+def test_an_agent_that_cannot_ask_is_no_witness(error: str, severity: Severity) -> None:
+    """The words are pynvml's; 28 is NVML_ERROR_GPU_NOT_FOUND."""
+    (found,) = GPU.read(sample(error=error), AT, {})
+    assert (found.signature, found.severity) == ("gpu_unreadable", severity)
 
 
 def test_a_lost_gpu_concerns_the_job_that_it_held() -> None:

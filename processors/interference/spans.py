@@ -1,0 +1,67 @@
+"""Spans of a job's output that do not overlap, and how long a step took in each.
+
+The medians of metrics rest on windows that overlap, so that ten of them may say one thing ten times. Two metrics that name their steps
+make a span: the time between them over the steps between them. Where steps are not named, spans are windows that do not overlap.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from records import Evidence, JobMetric
+
+SHORTEST_S = 1.5
+"""Spans shorter than this say little: lines come in bursts."""
+
+
+class Measure(msgspec.Struct, frozen=True, gc=False):
+    """A usable metric. `since`: where its window begins."""
+
+    time: float
+    step_time_s: float
+    step: int | None
+    evidence: Evidence | None
+    since: float | None = None
+    name: str = ""
+
+    @classmethod
+    def of(cls, metric: JobMetric) -> "Measure":
+        """Return what is remembered of a metric that has a step time."""
+        assert metric.step_time_s is not None
+        line = metric.evidence[0] if metric.evidence else None
+        return cls(metric.time, metric.step_time_s, metric.step, line, metric.since, metric.step_name)
+
+    def follows(self, other: "Measure") -> bool:
+        """True where it counts on from `other`: the same counter, no lower."""
+        return self.step is not None and other.step is not None and self.name == other.name and self.step >= other.step
+
+
+def between(measures: Iterable[Measure], *, by_steps: bool, steady: bool = False) -> list[float]:
+    """Return seconds per step of the spans that measures make, oldest first. Those that go back, or count otherwise, make none.
+
+    Args:
+        measures: In the order of time.
+        by_steps: Steps over time; else windows that do not overlap.
+        steady: No span counts as slower than the median of the reports at its end, since a pause is not the pace; and the window of
+            the first one is a span, too.
+    """
+    spans: list[float] = []
+    last: Measure | None = None
+    for one in measures:
+        if last is None:
+            last = one
+            if steady and one.since is not None and one.since < one.time:
+                spans.append(one.step_time_s)
+            continue
+        if by_steps:
+            steps = (one.step or 0) - (last.step or 0)
+            if not one.follows(last):
+                last = one
+            elif steps and one.time >= last.time + SHORTEST_S:
+                pace = (one.time - last.time) / steps
+                spans.append(min(pace, one.step_time_s) if steady else pace)
+                last = one
+        elif one.since is not None and one.since >= last.time:
+            spans.append(one.step_time_s)
+            last = one
+    return spans

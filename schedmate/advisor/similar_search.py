@@ -1,0 +1,69 @@
+"""Where the vectors of past jobs stand and what makes them, as the operator set it."""
+
+from typing import TYPE_CHECKING
+
+from processors.advise.past import MemoryHistory
+from processors.advise.past.embedding import Embed, by_model, command_vector, record_vector
+from processors.advise.past.similar_jobs import MemorySimilarJobs
+from resilience import Outage
+from schedmate.assembly import local_embedder
+from schedmate.extras import require
+from schedmate.settings import RedisSection, Settings, SettingsError
+
+from .history_file import HistoryFile
+from .settings import AdvisorSettings
+
+if TYPE_CHECKING:
+    import redis
+
+WITHIN_S = 0.5
+"""Redis must answer so soon: an estimate is due within a second."""
+
+
+def load_history(store: HistoryFile, settings: Settings, outage: Outage | None = None) -> MemoryHistory:
+    """Return the past jobs of `store`, with vectors where the settings say. Raises `SettingsError` where that cannot be.
+
+    Args:
+        store: The jobs.
+        settings: The operator's.
+        outage: Of Redis, where its metrics are shown.
+    """
+    of_record, name = _of_record(settings.advisor)
+    if settings.advisor.vectors == "memory":
+        return store.load(records=MemorySimilarJobs(of_record))
+    from .redis_similar import RedisSimilarJobs
+
+    require("redis")
+    client, prefix = _redis(settings.redis), f"{settings.redis.prefix}past:"
+    outage = outage or redis_outage()
+    return store.load(
+        commands=RedisSimilarJobs(client, f"{prefix}commands:", command_vector, outage),
+        records=RedisSimilarJobs(client, f"{prefix}records:{name}:", of_record, outage),
+    )
+
+
+def redis_outage() -> Outage:
+    """Return what counts and logs that Redis is away."""
+    return Outage("Redis", consequence="no job is alike; what ends is added once it answers")
+
+
+def _of_record(settings: AdvisorSettings) -> tuple[Embed, str]:
+    """Return what embeds metadata records, and its name."""
+    if settings.embedder == "none":
+        return record_vector, "words"
+    try:
+        embedder = local_embedder(settings.embedder, settings.embedder_model)
+    except (ImportError, OSError, ValueError) as error:
+        raise SettingsError(f"advisor.embedder = {settings.embedder}: {error}") from error
+    return by_model(embedder.embed), embedder.name
+
+
+def _redis(settings: RedisSection) -> "redis.Redis":
+    from sinks.redis.connect import open_redis
+
+    try:
+        return open_redis(
+            settings.url, password=settings.secret(), ca_cert=settings.ssl_cafile, timeout_s=WITHIN_S, binary=True
+        )
+    except ValueError as error:
+        raise SettingsError(f"redis.url: {error}") from error

@@ -1,0 +1,97 @@
+"""How hard jobs are on their GPUs, from the samples of their nodes (topic `gpu-metrics`)."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from threading import Event, Lock, Thread
+from typing import Protocol
+
+import structlog
+
+from records import GpuSample, InvalidRecord, decode
+from streams.transport import Message, TransportError
+
+log = structlog.get_logger(__name__)
+
+FEWEST = 3
+"""Samples without which nothing is said of a job."""
+MOST_JOBS = 100_000
+LOOK_S = 2.0
+SKIPPED_S = 60.0
+"""What was written in a longer pause is passed over: a mean does not need it, and it may be much."""
+
+
+class Utilisation:
+    """The mean utilisation of the GPUs of each job, over the samples that were seen. Safe for threads.
+
+    A GPU that several jobs share, or that a process holds of which nothing tells the job, says nothing of any.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._seen: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    def take(self, sample: GpuSample) -> None:
+        """Take in a sample."""
+        jobs = {process.job for process in sample.processes}
+        job = jobs.pop() if len(jobs) == 1 else None
+        if job is None or sample.utilisation is None or sample.error:
+            return
+        with self._lock:
+            total, count = self._seen.pop(job, (0.0, 0))
+            self._seen[job] = total + sample.utilisation, count + 1
+            if len(self._seen) > MOST_JOBS:
+                self._seen.popitem(last=False)
+
+    def finish(self, job: str) -> float | None:
+        """Return the mean of a job whose attempt is over, in percent, and forget it; None where too little was seen."""
+        with self._lock:
+            total, count = self._seen.pop(job, (0.0, 0))
+        return total / count if count >= FEWEST else None
+
+
+class Follower(Protocol):
+    """Reads what is new of a topic, without a group."""
+
+    def new(self) -> Sequence[Message]:
+        """Return what was written since the last call. Raises `TransportError`."""
+
+    def close(self) -> None:
+        """Let go of the connection."""
+
+
+class SampleReader(Thread):
+    """Hands samples on as they are written, from its start on. A daemon: what it has not read nobody misses.
+
+    Args:
+        follow: Opens the topic at its present end.
+        take: Gets each sample.
+        stop: Ends it.
+    """
+
+    def __init__(self, follow: Callable[[], Follower], take: Callable[[GpuSample], None], stop: Event) -> None:
+        super().__init__(name="gpu-samples", daemon=True)
+        self._follow, self._take, self._stop_asked = follow, take, stop
+
+    def run(self) -> None:
+        """Read until the stop."""
+        follower, looked = self._follow(), time.monotonic()
+        while not self._stop_asked.wait(LOOK_S):
+            if time.monotonic() - looked > SKIPPED_S:
+                follower.close()
+                follower = self._follow()
+            try:
+                messages = follower.new()
+            except TransportError as error:
+                log.info("gpu_samples_not_read", error=str(error))
+                continue
+            looked = time.monotonic()
+            for message in messages:
+                self._hand_on(message)
+        follower.close()
+
+    def _hand_on(self, message: Message) -> None:
+        try:
+            self._take(decode(GpuSample, message.value))
+        except InvalidRecord:  # the worker reads this topic, too, and makes a dead letter of it
+            return

@@ -1,0 +1,115 @@
+"""The starts of waiting jobs, told again and again: each look at the queue becomes records on Kafka."""
+
+import time
+from collections.abc import Callable
+from threading import Event
+
+import structlog
+from prometheus_client import Counter, Gauge, Histogram
+
+from resilience import Outage
+from schedmate.start_estimates import estimates, write
+from schedmate.starts import Known, present
+from scheduler_bridge.actuators import Actuator, ActuatorError, SchedulerAway
+from simulate.starts import start_ranges
+from sinks.errors import SinkUnavailable
+from streams.transport import Producer, TransportError
+
+log = structlog.get_logger(__name__)
+
+LEAST_SHARE = 4
+"""A look that takes long makes the pause before the next at least so many times as long."""
+
+
+class StartsMetrics:
+    """What was told."""
+
+    def __init__(self) -> None:
+        self.looks = Counter("schedmate_starts_looks", "Looks at the queue whose starts were written.", registry=None)
+        self.waiting = Gauge("schedmate_starts_waiting_jobs", "Jobs that waited at the last look.", registry=None)
+        self.told = Counter("schedmate_starts_estimates", "Starts that were written.", registry=None)
+        self.look_duration = Histogram(
+            "schedmate_starts_look_duration_seconds",
+            "Time to read the queue, play it forward and write.",
+            unit="seconds",
+            registry=None,
+        )
+
+
+class StartsService:
+    """Looks at the queue, plays it forward, and writes what waiting jobs are told. It changes nothing at the scheduler.
+
+    A look that fails is left out: the next one says more than a late one.
+
+    Args:
+        actuator: The scheduler.
+        known: Tells how long jobs take.
+        producer: Where records go.
+        every_s: Seconds from one look to the next.
+        futures: How many futures are played at each.
+        stop: Ends it.
+        clock: Seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        actuator: Actuator,
+        known: Known,
+        producer: Producer,
+        *,
+        every_s: float,
+        futures: int,
+        stop: Event,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.metrics = StartsMetrics()
+        self.scheduler, self.redis, self.kafka = (
+            Outage(name, consequence="waiting jobs are not told when they start")
+            for name in ("scheduler", "Redis", "Kafka")
+        )
+        self._actuator, self._known, self._producer = actuator, known, producer
+        self._every_s, self._futures, self._stop, self._clock = every_s, futures, stop, clock
+
+    def run(self) -> None:
+        """Look until `stop` is set."""
+        while not self._stop.is_set():
+            began = time.monotonic()
+            if self._look():
+                self.metrics.looks.inc()
+            took = time.monotonic() - began
+            self.metrics.look_duration.observe(took)
+            self._stop.wait(max(self._every_s - took, LEAST_SHARE * took))
+
+    def problems(self) -> list[str]:
+        """Return what is wrong, for the health check."""
+        said = {
+            "the scheduler does not answer": self.scheduler,
+            "Redis does not answer": self.redis,
+            "Kafka does not acknowledge": self.kafka,
+        }
+        return [problem for problem, outage in said.items() if outage.ongoing]
+
+    def _look(self) -> bool:
+        now = self._clock()
+        try:
+            queue = self._actuator.queue()
+            self.scheduler.succeeded()
+            made = present(queue, self._known, now)
+            self.redis.succeeded()
+            ranges = start_ranges(made, futures=self._futures) if made.waiting else []
+            told = estimates(ranges, {each.view.job: each for each in queue.waiting}, now)
+            write(self._producer, told)
+            self.kafka.succeeded()
+        except SchedulerAway as error:
+            self.scheduler.failed(error)
+        except ActuatorError as error:
+            log.warning("queue_not_read", error=str(error))
+        except SinkUnavailable as error:
+            self.redis.failed(error)
+        except TransportError as error:
+            self.kafka.failed(error)
+        else:
+            self.metrics.waiting.set(len(made.waiting))
+            self.metrics.told.inc(len(told))
+            return True
+        return False

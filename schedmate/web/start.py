@@ -1,0 +1,36 @@
+"""When a job that waits was told to start, where `schedmate starts --every` or `--keep` keeps that."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from schedmate.remaining import long
+
+from .database import Database
+
+_NEWEST: Final = """
+SELECT time, expected_s, low_s, high_s, chance, toString(method) AS method
+FROM start_estimates WHERE job = {job:String} AND attempt = {attempt:Int64}
+ORDER BY time DESC LIMIT 1
+"""
+
+
+def read_start(database: Database, row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what was told last of the start of `row`; None where it does not wait, or nothing was. Raises as `Database.rows` does."""
+    if row["condition"] != "queued":
+        return None
+    found = database.rows(_NEWEST, job=row["job"], attempt=row["attempt"])
+    return found[0] if found else None
+
+
+def starts(told: Mapping[str, Any], now: datetime | None = None) -> str:
+    """Return what a person reads of it: `in 2 h (1 h to 5 h)`; empty where the middle is not known."""
+    expected, low, high = told["expected_s"], told["low_s"] or 0.0, told["high_s"]
+    since = ((now or datetime.now(UTC)) - told["time"]).total_seconds()
+    if expected is None:
+        return ""
+    if high is None:
+        return f"in {long(expected - since)} ({long(low - since)} or more)"
+    if since > high:
+        return f"overdue for {long(since - high)}"
+    return f"in {long(expected - since)} ({long(low - since)} to {long(high - since)})"

@@ -1,0 +1,17 @@
+"""Events that say on an object what the bridge did to it: `kubectl describe` shows them."""
+
+import structlog
+
+from records import Action
+from scheduler_clients.kubernetes import Job, KubernetesClient, KubernetesError, Node, Workload
+
+log = structlog.get_logger(__name__)
+
+
+def tell(client: KubernetesClient, about: Job | Workload | Node, action: Action, key: str) -> None:
+    """Write an Event. What was done stands without it."""
+    try:
+        reason = "".join(word.capitalize() for word in action.value.split("_"))
+        client.tell(about, f"SchedMate{reason}", f"The SchedMate bridge carried out {key}.")
+    except KubernetesError as error:
+        log.warning("event_not_written", name=about.metadata.name, error=str(error))

@@ -1,0 +1,58 @@
+"""The newest verdict on each attempt, as far as later decisions depend on it."""
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+from records import Failure
+
+CAUSE = 200
+"""Characters of a cause: a name of the catalogue, or of an exception."""
+KEPT = 10_000
+"""Attempts whose newest verdict is known; the oldest have ended long ago."""
+
+
+class Verdict(NamedTuple):
+    """What is kept of one.
+
+    Attributes:
+        revision: Its revision.
+        cause: What counts as one root cause.
+        told: A line says so. That a node is lost, a scheduler says without one.
+        step: Training step that the attempt had reached; None where not known.
+        epoch: The epoch beside it.
+    """
+
+    revision: int
+    cause: str
+    told: bool
+    step: int | None
+    epoch: float | None
+
+
+def cause_of(failure: Failure) -> str:
+    """Return what counts as one root cause for budgets."""
+    return (failure.signature or failure.faulty_component.value)[:CAUSE]
+
+
+class Verdicts:
+    """By attempt. Order and repeats do not matter."""
+
+    def __init__(self) -> None:
+        self._newest: OrderedDict[tuple[str, int], Verdict] = OrderedDict()
+
+    def remember(self, failure: Failure) -> bool:
+        """Take in a verdict; return False for a revision older than one that was seen already."""
+        attempt = (failure.job, failure.attempt)
+        known = self._newest.get(attempt)
+        if known and failure.revision < known.revision:
+            return False
+        told = failure.root is not None
+        self._newest[attempt] = Verdict(failure.revision, cause_of(failure), told, failure.step, failure.epoch)
+        self._newest.move_to_end(attempt)
+        if len(self._newest) > KEPT:
+            self._newest.popitem(last=False)
+        return True
+
+    def of(self, job: str, attempt: int) -> Verdict | None:
+        """Return the newest verdict on an attempt; None where none is known."""
+        return self._newest.get((job, attempt))

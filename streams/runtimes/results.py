@@ -1,0 +1,60 @@
+"""What an engine hands to its runtime."""
+
+import time
+from dataclasses import dataclass, field
+
+from streams.spans import Span
+from streams.transport import Outgoing
+
+from .order import Run
+
+
+@dataclass
+class Results:
+    """What follows from a batch, in stages: each is acknowledged before the next one is written.
+
+    Attributes:
+        records: What was made of the input.
+        states: States without their parts.
+        parts: Parts of states, and deletions.
+        markers: From where input must be read again.
+        began: When work on the batch began, on the monotonic clock.
+        arrivals: When the last line of a chunk arrived, in seconds since 1970: of each key the chunk that waits longest.
+        explained: When the root line of each first verdict arrived, in seconds since 1970.
+        spans: What traces will hold of it.
+    """
+
+    records: list[Outgoing] = field(default_factory=list)
+    states: list[Outgoing] = field(default_factory=list)
+    parts: list[Outgoing] = field(default_factory=list)
+    markers: list[Outgoing] = field(default_factory=list)
+    began: float = field(default_factory=time.perf_counter)
+    arrivals: list[float] = field(default_factory=list)
+    explained: list[float] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+
+    @property
+    def stages(self) -> list[list[Outgoing]]:
+        """What is to be written, stage by stage."""
+        return [stage for stage in (self.records, self.states, self.parts, self.markers) if stage]
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What a runtime does before it handles a partition: write `writes`, then read `replay` (begin and end by topic) once more.
+
+    Attributes:
+        states: States held.
+        suspect: By topic the end of the input at which workers before may have died; empty where none did.
+        committed: Next offset of each topic.
+        writes: To be written first: from where this worker begins, and what nobody needs any more.
+        replay: To be read once more.
+        planned: To be handled again, in this order, before anything else.
+    """
+
+    states: int
+    suspect: dict[str, int]
+    committed: dict[str, int]
+    writes: list[Outgoing]
+    replay: dict[str, tuple[int, int]]
+    planned: list[Run]

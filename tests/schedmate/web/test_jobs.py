@@ -1,0 +1,51 @@
+"""The list of jobs, page by page."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from schedmate.web.database import Database
+from schedmate.web.jobs import PAGE, Filter, list_jobs
+from tests.sinks.conftest import Embedded, embedded
+
+__all__ = ["embedded"]
+
+JOBS = 100_000
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+KNOWN = [
+    {
+        "job": f"job-{number}", "user": f"user-{number % 7}", "causes": (), "nodes": [f"n{number % 500}"], "alarms": (),
+        "condition": "running" if number % 100 == 0 else "ended", "gpus": float(number % 64),
+        "changed": NOW - timedelta(seconds=number), "started": NOW - timedelta(seconds=2 * number), "ended": None,
+    }
+    for number in range(JOBS)
+]  # fmt: skip
+
+
+@pytest.fixture
+def database(embedded: Embedded) -> Iterator[Database]:
+    known = Database(embedded.connect, embedded=True)
+    yield known
+    known.close()
+
+
+@pytest.mark.parametrize("sort", ["newest", "oldest", "job", "gpus", "longest", "slowest"])
+def test_pages_hold_every_job_once(database: Database, sort: str) -> None:
+    wanted = {"show": "running", "sort": sort}
+    pages = list_jobs(database, KNOWN, Filter.read(wanted)).pages
+    assert pages == JOBS // 100 // PAGE
+    seen = [
+        row["job"]
+        for page in range(1, pages + 1)
+        for row in list_jobs(database, KNOWN, Filter.read({**wanted, "page": str(page)})).rows
+    ]
+    assert len(seen) == len(set(seen)) == JOBS // 100
+
+
+def test_one_of_very_many_is_found(database: Database) -> None:
+    found = list_jobs(database, KNOWN, Filter.read({"q": "JOB-99999"}))
+    assert ([row["job"] for row in found.rows], found.found, found.pages) == (["job-99999"], 1, 1)
+    last = list_jobs(database, KNOWN, Filter.read({"page": str(JOBS // PAGE)}))
+    assert (len(last.rows), last.pages, last.rows[-1]["job"]) == (PAGE, JOBS // PAGE, f"job-{JOBS - 1}")
+    assert not list_jobs(database, KNOWN, Filter.read({"page": str(JOBS // PAGE + 1)})).rows
