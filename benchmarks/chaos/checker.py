@@ -71,6 +71,7 @@ def check(
         verdict.add((f"{table} {each}" for each in set(ids) - written), "rows of nothing")
     _compare(observed, replayed, verdict)
     verdict.add(_unburied(observed), "undecodable messages without a dead letter")
+    verdict.add(iter(observed.failed), "records at which a processor failed")
     verdict.add(_decisions(jobs, observed), "wrong decisions")
     waits = list(verdict_waits(jobs, chunks, observed.topics["failures"], windows))
     verdict.add((each.text() for each in waits if each.took_s is None), "verdicts missing")

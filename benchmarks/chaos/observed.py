@@ -43,6 +43,7 @@ class Observed:
         steps: The last step of each job in `job_metrics`.
         results: Decision id and outcome of every row of `decision_results`.
         buried: Place of the input of every row of `dead_letters`.
+        failed: Why each record that decoded could not be processed.
     """
 
     topics: dict[str, list[Message]]
@@ -50,6 +51,7 @@ class Observed:
     steps: dict[str, int]
     results: list[tuple[str, str]]
     buried: set[tuple[str, int, int]]
+    failed: list[str]
 
 
 def observe(connection: Connection, clickhouse_url: str) -> Observed:
@@ -67,6 +69,7 @@ def observe(connection: Connection, clickhouse_url: str) -> Observed:
             dict(ask("SELECT job, max(step) FROM job_metrics WHERE step IS NOT NULL GROUP BY job")),
             ask("SELECT decision_id, outcome FROM decision_results"),
             {tuple(row) for row in ask("SELECT topic, partition, offset FROM dead_letters")},
+            [f"{row[0]}: {row[1]}" for row in ask("SELECT topic, reason FROM dead_letters WHERE stage = 'process'")],
         )
     finally:
         client.close()

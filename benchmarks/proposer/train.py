@@ -203,7 +203,7 @@ class Judged:
 def judge(model: LinearProposer, logs: Sequence[LabelledLog]) -> Judged:
     """Return what `model` proposes of `logs`, where the truth is sure."""
     rows = columns_of(logs)
-    found = [model.propose(log.series) for log in logs]
+    found = [model.probabilities(log.series) for log in logs]
     roles = np.concatenate([part for parts, _ in found for part in parts])
     phases = np.concatenate([told for _, told in found])
     phase = np.array([PHASES.index(each) if each else -1 for log in logs for each in log.phases])

@@ -142,12 +142,12 @@ class PhaseReader:
     def _decide(self, due: Sequence[Watched], state: PhaseState) -> None:
         series = [series_of(each) for each in due]
         proposer = self._proposer or _shipped()
-        proposed = zip(series, proposer.roles(series), proposer.phases(series), strict=True)
+        proposed = zip(series, proposer.propose(series), strict=True)
         grounds = [self._noted(each.text).ground for each in due]
         found = [
             ground is Ground.REPORT
-            or (trains(*told[1:]) and (ground is not Ground.NOTHING or (state.reports < KNOWN and measures(*told))))
-            for ground, told in zip(grounds, proposed, strict=True)
+            or (trains(*told) and (ground is not Ground.NOTHING or (state.reports < KNOWN and measures(each, *told))))
+            for ground, (each, told) in zip(grounds, proposed, strict=True)
         ]
         for each, is_report in zip(due, _with_parts(due, found), strict=True):
             state.decided[each.key] = is_report

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import msgspec
 
-from .roles import Phase, Proposer, Role
+from .roles import Phase, Proposed, Proposer, Role
 from .series import Column, TemplateSeries, since_1970
 
 CANDIDATES = 12
@@ -71,7 +71,7 @@ def assign(series: Sequence[TemplateSeries], proposer: Proposer) -> Assignment:
     """Return what may be the step and the loss of `series`."""
     if not series:
         return Assignment()
-    groups = list(_groups(series, proposer.roles(series), proposer.phases(series)))
+    groups = list(_groups(series, proposer.propose(series)))
     newest = max(each.places[-1] for each in series)
     steps = _best(_of_role(groups, Role.STEP, newest))
     steps = sorted((_with_agreement(each, steps, series) for each in steps), key=lambda each: -each.score)
@@ -137,11 +137,7 @@ class _Group(msgspec.Struct, frozen=True):
     phases: Mapping[Phase, float]
 
 
-def _groups(
-    series: Sequence[TemplateSeries],
-    roles: Sequence[Sequence[Mapping[Role, float]]],
-    phases: Sequence[Mapping[Phase, float]],
-) -> Iterator[_Group]:
+def _groups(series: Sequence[TemplateSeries], proposed: Sequence[Proposed]) -> Iterator[_Group]:
     """Yield the columns, those that print alike as one. Counters to different ends are different loops."""
     alike: dict[tuple[str, ...], list[tuple[int, Column, list[int]]]] = defaultdict(list)
     for place, each in enumerate(series):
@@ -164,12 +160,14 @@ def _groups(
             end,
             told,
             {
-                role: sum(len(rows) * roles[place][column.index].get(role, 0.0) for place, column, rows in group)
+                role: sum(
+                    len(rows) * proposed[place].roles[column.index].get(role, 0.0) for place, column, rows in group
+                )
                 / count
                 for role in Role
             },
             {
-                phase: sum(len(rows) * phases[place].get(phase, 0.0) for place, _, rows in group) / count
+                phase: sum(len(rows) * proposed[place].phases.get(phase, 0.0) for place, _, rows in group) / count
                 for phase in Phase
             },
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from .series import TemplateSeries
 
@@ -34,13 +34,21 @@ class Phase(StrEnum):
     OTHER = "other"
 
 
+class Proposed(NamedTuple):
+    """What a template may tell of.
+
+    Attributes:
+        roles: For each of its columns a probability a role; they sum to 1.
+        phases: A probability a phase; they sum to 1.
+    """
+
+    roles: list[dict[Role, float]]
+    phases: dict[Phase, float]
+
+
 class Proposer(Protocol):
     """Says how likely each role of a column, and each phase of a template, is. A prior: the solver decides."""
 
-    def roles(self, series: Sequence[TemplateSeries]) -> list[list[dict[Role, float]]]:
-        """Return for each template, and each of its columns, a probability a role; they sum to 1."""
-        ...
-
-    def phases(self, series: Sequence[TemplateSeries]) -> list[dict[Phase, float]]:
-        """Return for each template a probability a phase; they sum to 1."""
+    def propose(self, series: Sequence[TemplateSeries]) -> list[Proposed]:
+        """Return what is proposed of each template."""
         ...

@@ -51,7 +51,7 @@ def world() -> tuple[Observed, Replayed]:
     for topic, table in TABLE_OF.items():
         ids[table] += [identity(each.value) for each in topics[topic] if each.value != b"["]
     steps, results = {JOB.name: JOB.count}, [(DECISION, "shadowed")]
-    return Observed(topics, ids, steps, results, {("job-events", 0, 0)}), replayed
+    return Observed(topics, ids, steps, results, {("job-events", 0, 0)}, []), replayed
 
 
 def without_a_chunk(seen: Observed) -> Observed:
@@ -90,6 +90,7 @@ def test_all_is_well() -> None:
         ("wrong decisions", lambda seen: replace(seen, results=[(DECISION, "started")])),
         ("wrong decisions", with_ids("decisions", lambda ids: [])),
         ("undecodable messages without a dead letter", lambda seen: replace(seen, buried=set())),
+        ("records at which a processor failed", lambda seen: replace(seen, failed=["job-logs: KeyError"])),
     ],
 )  # fmt: skip
 def test_it_finds(figure: str, change: Callable[[Observed], Observed]) -> None:

@@ -211,6 +211,8 @@ def _among(columns: Sequence[Column], values: Floats) -> Floats:
     fractional = [place for place in range(few) if not columns[place].integer and not columns[place].duration]
     middles = [_middle(values[place]) for place in range(few)]
     largest = max((middles[place] for place in fractional), default=0.0)
+    varied = [bool(each.std() > 0) for each in values[:few]]
+    comparable = [moves and bool(np.isfinite(each).all()) for moves, each in zip(varied, values, strict=False)]
     for place in range(few):
         own, row = values[place], found[place]
         if place + 1 < few:
@@ -224,17 +226,11 @@ def _among(columns: Sequence[Column], values: Floats) -> Floats:
         fraction = place in fractional
         row[9] = float(fraction and middles[place] >= largest)
         row[12] = len(fractional) / 8
-        others = [other for other in range(few) if other != place]
-        varied = own.std() > 0
+        others = range(few) if comparable[place] and own.all() else ()
         for other in others:
-            theirs = values[other]
-            if (
-                not varied
-                or theirs.std() == 0
-                or not (np.isfinite(own).all() and np.isfinite(theirs).all())
-                or not own.all()
-            ):
+            if other == place or not comparable[other]:
                 continue
+            theirs = values[other]
             ratio = theirs / own
             if float(ratio.std()) <= 1e-6 * abs(float(ratio.mean())):
                 row[4 if ratio[-1] > 1 else 5 if ratio[-1] < 1 else 10] = 1.0
@@ -243,7 +239,7 @@ def _among(columns: Sequence[Column], values: Floats) -> Floats:
             if fraction and other in fractional:
                 row[7] = max(row[7], float((np.abs(np.log(np.abs(own) + _TINY) - theirs) <= 0.02).mean() > 0.8))
                 row[8] = max(row[8], float((np.abs(np.log(np.abs(theirs) + _TINY) - own) <= 0.02).mean() > 0.8))
-        if fraction and varied:
+        if fraction and varied[place]:
             rest = [values[other] for other in fractional if other != place]
             row[11] = float(
                 any(np.allclose(a + b, own, rtol=0.01) for a, b in pairwise(rest))

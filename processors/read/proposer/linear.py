@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from processors.read.roles import Phase, Role
+from processors.read.roles import Phase, Proposed, Role
 from processors.read.series import TemplateSeries
 
 from .features import BUCKETS, Floats, column_buckets, numeric, template_buckets
@@ -101,15 +101,16 @@ class LinearProposer:
         """Write what `load` reads."""
         np.savez_compressed(file, **self.of_columns.arrays("columns"), **self.of_templates.arrays("templates"))  # type: ignore[arg-type]
 
-    def roles(self, series: Sequence[TemplateSeries]) -> list[list[dict[Role, float]]]:
-        """Return for each template, and each of its columns, a probability a role; they sum to 1. What they speak of is the training."""
-        return [[dict(zip(ROLES, row, strict=True)) for row in rows.tolist()] for rows in self.propose(series)[0]]
+    def propose(self, series: Sequence[TemplateSeries]) -> list[Proposed]:
+        """Return what is proposed of each template."""
+        return [
+            Proposed(
+                [dict(zip(ROLES, row, strict=True)) for row in rows.tolist()], dict(zip(PHASES, told, strict=True))
+            )
+            for rows, told in zip(*self.probabilities(series), strict=True)
+        ]
 
-    def phases(self, series: Sequence[TemplateSeries]) -> list[dict[Phase, float]]:
-        """Return for each template a probability a phase; they sum to 1."""
-        return [dict(zip(PHASES, row, strict=True)) for row in self.propose(series)[1].tolist()]
-
-    def propose(self, series: Sequence[TemplateSeries]) -> tuple[list[Floats], Floats]:
+    def probabilities(self, series: Sequence[TemplateSeries]) -> tuple[list[Floats], Floats]:
         """Return the probabilities of roles, for each template of shape (columns, roles), and of phases, shape (templates, phases)."""
         if not series:
             return [], np.zeros((0, len(PHASES)))

@@ -30,22 +30,20 @@ def series(lines: list[str]) -> list[TemplateSeries]:
 
 def test_probabilities_sum_to_one(proposer: LinearProposer, logs: list[LabelledLog]) -> None:
     for log in logs[:5]:
-        for columns in proposer.roles(log.series):
+        for columns, told in proposer.propose(log.series):
             assert all(set(roles) == set(Role) and sum(roles.values()) == pytest.approx(1) for roles in columns)
-        assert all(
-            set(told) == set(Phase) and sum(told.values()) == pytest.approx(1) for told in proposer.phases(log.series)
-        )
+            assert set(told) == set(Phase)
+            assert sum(told.values()) == pytest.approx(1)
 
 
 def test_nothing_is_proposed_of_nothing(proposer: LinearProposer) -> None:
-    assert proposer.roles([]) == []
-    assert proposer.phases([]) == []
+    assert proposer.propose([]) == []
 
 
 def test_formats_that_it_has_not_seen(proposer: LinearProposer, logs: list[LabelledLog]) -> None:
     right, among, count, phases = 0, 0, 0, []
     for log in logs:
-        roles, told = proposer.propose(log.series)
+        roles, told = proposer.probabilities(log.series)
         phases += [PHASES[row.argmax()] == phase for row, phase in zip(told, log.phases, strict=True)]
         for found, known in zip(roles, log.roles, strict=True):
             ranked = np.argsort(-found, axis=1)[:, :3]
@@ -60,7 +58,7 @@ def test_formats_that_it_has_not_seen(proposer: LinearProposer, logs: list[Label
 
 def test_a_counter_without_a_name_is_told_by_how_it_grows(proposer: LinearProposer) -> None:
     rows = series([f"zog {10 * step} {2.5 / step:.4f}" for step in range(1, 30)])
-    [[counter, loss]] = proposer.roles(rows)
+    [([counter, loss], _)] = proposer.propose(rows)
     assert counter[Role.STEP] + counter[Role.SAMPLE] > 0.3
     assert loss[Role.LOSS] > loss[Role.STEP]
 
@@ -72,8 +70,8 @@ def test_evaluation_is_told_from_training(proposer: LinearProposer) -> None:
         if step % 10 == 0:
             lines.append(f"[val] loss {2.7 / step:.4f} acc {0.5 + step / 100:.3f}")
     told = {
-        template.text.split()[0]: phases
-        for template, phases in zip(series(lines), proposer.phases(series(lines)), strict=True)
+        template.text.split()[0]: found.phases
+        for template, found in zip(series(lines), proposer.propose(series(lines)), strict=True)
     }
     assert max(told["[train]"], key=lambda phase: told["[train]"][phase]) is Phase.TRAINING
     assert max(told["[val]"], key=lambda phase: told["[val]"][phase]) is Phase.EVALUATION
@@ -85,5 +83,7 @@ def test_weights_survive_writing(proposer: LinearProposer, logs: list[LabelledLo
     assert file.tell() < 400_000
     file.seek(0)
     again = LinearProposer.load(file)
-    for first, second in zip(proposer.propose(logs[0].series)[0], again.propose(logs[0].series)[0], strict=True):
+    for first, second in zip(
+        proposer.probabilities(logs[0].series)[0], again.probabilities(logs[0].series)[0], strict=True
+    ):
         assert np.allclose(first, second, atol=0.02)
