@@ -24,8 +24,8 @@ JOBS = {
 }
 """What a job runs, the state in which it is acted on, how it ends, and how often it is started again.
 
-A cancelled job whose end the backup sees without the order has failed, to Slurm, and the bridge cannot tell that it was its doing. Of an eviction Slurm may forget the order and yet have
-ended the job (docs/slurm.md): there is nothing to hold it to.
+A cancelled job whose end the backup sees without the order has failed, to Slurm, and the bridge cannot tell whose doing that was. Of an
+eviction Slurm may forget the order and yet have ended the job (docs/slurm.md): there is nothing to hold it to.
 """
 
 
