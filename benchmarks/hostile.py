@@ -182,8 +182,8 @@ def follow(processor: JobProcessor, made: Iterable[LogChunk], state: JobState) -
     return Speed(sum(len(each.lines) for each in held) / took, sum(len(x) for each in held for x in each.lines) / took)
 
 
-def measure(size: int = 40) -> list[tuple[str, str]]:
-    """Return (what, figure) rows; each kind is a job of its own, in its first 4,000 lines and when its budget is spent.
+def measure(size: int = 40, longer: int = 3) -> list[tuple[str, str]]:
+    """Return (what, figure) rows; each kind is a job of its own, in its first 4,000 lines, and in 60,000 when its budget is spent.
 
     Ordinary text runs before each kind, so that both meet the same host.
     """
@@ -195,7 +195,7 @@ def measure(size: int = 40) -> list[tuple[str, str]]:
     cold, found, beside = follow(processor, usual, JobState(job="ordinary")), {}, []
     for kind in KINDS:
         beside.append(follow(processor, usual, JobState(job="ordinary")))
-        state, made = JobState(job=kind), chunks(kind, 8 + size)
+        state, made = JobState(job=kind), chunks(kind, 8 + longer * size)
         first = follow(processor, islice(made, 8), state)
         state.budget.tokens = [0.0] * len(state.budget.tokens)
         found[kind] = first, follow(processor, made, state)

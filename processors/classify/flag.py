@@ -31,13 +31,13 @@ class FlagEmbedder:
                 f"the FlagEmbedding embedder needs {error.name}: install it with `pip install 'schedmate[gpu]'`"
             ) from error
         half = device != "cpu"
-        if "m3" in model.lower():
+        self.name = model.rstrip("/").rsplit("/", 1)[-1]
+        if "m3" in self.name.lower():
             self._model: Any = FlagEmbedding.BGEM3FlagModel(model, use_fp16=half, devices=device)
         else:
             self._model = FlagEmbedding.FlagModel(
                 model, use_fp16=half, devices=device, pooling_method=pooling, normalize_embeddings=True
             )
-        self.name = model.rstrip("/").rsplit("/", 1)[-1]
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of `texts`, shape (len(texts), d), each of unit length."""

@@ -221,9 +221,10 @@ def survive(one: Candidate, progress: int, others: int = 0) -> None:
 
 
 def survive_labelled(one: Candidate, reports: Iterable[str]) -> None:
-    """Count lines of progress after the candidate, of which a launcher's label may say that they are of another rank."""
+    """Count lines of progress after the candidate: of its rank are those that bear its label, if it has one."""
     labels = [speaker(line) for line in reports]
-    foreign = sum(label is not None and label != one.speaker for label in labels) if one.speaker is not None else 0
+    # Of a rank that names itself only where it fails, other ranks' reports bear no label either.
+    foreign = sum(label != one.speaker for label in labels) if one.speaker is not None else 0
     one.elsewhere = min(one.elsewhere + foreign, ELSEWHERE)
     survive(one, len(labels) - foreign)
 

@@ -53,7 +53,7 @@ class Case:
         run: A shell script, as a batch job has one, run in an empty directory that holds `files` and the shared programs.
         truth: Null for a run that does not fail.
         files: Name to text, put into the directory.
-        environment: `plain` (any Python), `torch` (the frameworks) or `slurm` (a cluster on loopback).
+        environment: `plain` (any Python), `torch` (the frameworks), `cuda` (PyTorch and a GPU) or `slurm` (a cluster on loopback).
         style: Style of the progress lines, which names the prelude of the long form.
         origin: `made`, `injected` or `written`.
         source: Where a written message's format is documented.

@@ -1,4 +1,4 @@
-"""Where the interpreters are: any Python for the plain cases, one virtual environment with the frameworks for the others."""
+"""Where the interpreters are: any Python for plain cases, environments with the frameworks, and beside a GPU, for the others."""
 
 import os
 import sys
@@ -6,6 +6,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[3]
 TORCH = Path(os.environ.get("FAILURES_TORCH", PROJECT / ".cache" / "corpus" / "failures"))
+CUDA = Path(os.environ.get("FAILURES_CUDA", PROJECT / ".cache" / "corpus" / "cuda"))
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 HOW = f"Make it with: python -m venv {TORCH} && {TORCH}/bin/pip install -r {REQUIREMENTS.relative_to(PROJECT)}"
 
@@ -16,9 +17,14 @@ def python(environment: str) -> Path:
     Raises:
         FileNotFoundError: It is not there; the message says how to make it.
     """
-    if environment != "torch":
+    if environment not in ("torch", "cuda"):
         return Path(sys.executable)
-    found = TORCH / "bin" / "python"
+    found = (TORCH if environment == "torch" else CUDA) / "bin" / "python"
     if not found.exists():
-        raise FileNotFoundError(f"no environment with the frameworks at {TORCH}. {HOW}")
+        how = (
+            f"the frameworks at {TORCH}. {HOW}"
+            if environment == "torch"
+            else f"PyTorch beside a GPU at {CUDA}: name it in FAILURES_CUDA"
+        )
+        raise FileNotFoundError(f"no environment with {how}")
     return found

@@ -69,7 +69,7 @@ def _versions(environments: set[str]) -> None:
     known = json.loads(VERSIONS.read_text()) if VERSIONS.exists() else {}
     for name in environments:
         known[name] = {"python": platform.python_version(), "kernel": platform.release().partition("-")[0]}
-        if name == "torch":
+        if name in ("torch", "cuda"):
             listed = subprocess.run([python(name), "-m", "pip", "freeze"], capture_output=True, text=True, check=True)
             wanted = (
                 "torch=",
@@ -78,6 +78,8 @@ def _versions(environments: set[str]) -> None:
                 "ray=",
                 "jax=",
                 "keras=",
+                "triton=",
+                "cupy",
                 "mpi4py=",
                 "openmpi=",
                 "numpy=",

@@ -13,7 +13,8 @@ from benchmarks.corpus.failures.scrub import scrub
 from benchmarks.corpus.failures.slurm import run_on_slurm
 
 PROGRAMS = Path(__file__).with_name("programs")
-DATA_BYTES = 12 << 30
+DATA_BYTES, CUDA_BYTES = 12 << 30, 96 << 30
+"""Of memory that a run may write to; CUDA maps more than it uses."""
 
 
 def run(case: Case) -> str:
@@ -53,10 +54,11 @@ def _fill(case: Case, workdir: Path) -> None:
 
 
 def _run(case: Case, workdir: Path, interpreter: Path) -> tuple[int, str]:
+    data_bytes = CUDA_BYTES if case.environment == "cuda" else DATA_BYTES
     with (workdir.parent / f"{workdir.name}.out").open("w+b") as output:
         Path(output.name).unlink()
         process = subprocess.Popen(
-            ["nice", "-n", "10", "prlimit", f"--data={DATA_BYTES}", "--core=0", "bash", "job.sh"],
+            ["nice", "-n", "10", "prlimit", f"--data={data_bytes}", "--core=0", "bash", "job.sh"],
             cwd=workdir,
             env=_environment(workdir, interpreter),
             stdin=subprocess.DEVNULL,
