@@ -26,7 +26,8 @@ many = embedder.embed([f"line {number}" for number in range(600)])
 known = [each for each in shipped() if each.asked][::8]
 likely = EmbeddedModel(embedder, LinearModel.load(), known).probabilities([each.template for each in known])
 right = [LETTERS[row.argmax()] == each.letter for row, each in zip(likely, known)]
-print(json.dumps({"likeness": (vectors @ vectors.T).tolist(), "empty": len(embedder.embed([])), "many": len(many), "right": sum(right) / len(right)}))
+print(json.dumps({"likeness": (vectors @ vectors.T).tolist(), "empty": len(embedder.embed([])),
+    "many": len(many), "right": sum(right) / len(right)}))
 """
 
 
