@@ -29,7 +29,9 @@ from streams.runtimes.local_worker import LocalWorker
 from streams.transport import outgoing
 
 RECORDED = Path(__file__).parents[1] / "recordings" / "h100_faults.jsonl.gz"
-FAULTS = {found["case"]: found for found in map(msgspec.json.decode, gzip.decompress(RECORDED.read_bytes()).splitlines())}
+FAULTS = {
+    found["case"]: found for found in map(msgspec.json.decode, gzip.decompress(RECORDED.read_bytes()).splitlines())
+}
 STALLED = {"misaligned_address", "illegal_address"}
 NODE = "gpu-node"
 
@@ -46,7 +48,9 @@ def verdict(found: dict[str, Any], *, kernel: bool, nvml: bool, log: bool = True
         records.append(NodeLogChunk(node=NODE, source="kernel", producer="k", lines=lines, time=found["kernel"][0][0]))
     if nvml:
         records += [msgspec.convert(each, GpuSample) for each in found["samples"]]
-    records.append(JobEvent(id="e", job="j", kind=EventKind.ENDED, time=ended, nodes=[NODE], exit_code=1, state="FAILED"))
+    records.append(
+        JobEvent(id="e", job="j", kind=EventKind.ENDED, time=ended, nodes=[NODE], exit_code=1, state="FAILED")
+    )
     broker = MemoryBroker(partitions=1)
     worker = LocalWorker(broker, [Engine(NodeProcessor()), Engine(JobProcessor())])
     for record in sorted(records, key=lambda each: each.time):
