@@ -127,9 +127,10 @@ class States(Generic[State]):
         place = key.name, key.part
         self._beaten.get(place, {}).pop(key.epoch, None)
         known = self._stored.get(place)
-        if known is not None and header(known).epoch != key.epoch:
+        if known is not None:
             value, loser = (value, known) if header(known).progress <= header(value).progress else (known, value)
-            self._beaten.setdefault(place, {})[header(loser).epoch] = loser
+            if header(known).epoch != key.epoch:
+                self._beaten.setdefault(place, {})[header(loser).epoch] = loser
         self._stored[place] = value
 
     def _load_deletion(self, key: Key) -> None:
