@@ -1,11 +1,14 @@
 """Lucid (Hu et al., ASPLOS 2023): least estimated GPU time first, packing jobs that share well. SchedMate undoes bad packings."""
 
+from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from simulate.interference import PackedSpeeds
 from simulate.job import Job, Run, Status
 from simulate.placement import consolidated
+from simulate.policies.hosts import Hosts, Kind, Kinds
 from simulate.simulation import Simulation
 
 GPU_MEMORY_MIB = 24_576
@@ -29,6 +32,17 @@ class Cancellation:
     threshold: float = 0.65
     after_s: float = 300.0
     tracked: Callable[[Job], bool] = lambda _: True
+
+
+class _Entry(NamedTuple):
+    """What packing knows of a job; least GPU time first."""
+
+    service: float
+    order: int
+    run: Run
+    gpus: float
+    kind: Kind | None
+    """None: never packed."""
 
 
 class Lucid:
@@ -60,13 +74,18 @@ class Lucid:
         self._score = score or (lambda job: speeds.sharing_score(job.workload))
         self._quiet_until = quiet_until
         self._cancellation = cancellation
-        self._queue: list[tuple[float, int, Run]] = []
-        self._unpackable: set[int] = set()
+        self._kinds = Kinds(lambda job: (job.workload, job.memory_mib, self._score(job)), self._suit)
+        self._queue: list[_Entry] = []
+        self._entries: dict[int, _Entry] = {}
         self._checks: list[tuple[float, Run, Run, int]] = []
 
     def submit(self, run: Run, now: float) -> None:
         """Queue a job."""
-        self._queue.append((_service(run), run.order, run))
+        if not run.runs:
+            gpus = run.job.total_gpus
+            kind = self._kinds.of(run.job) if 1 <= gpus <= LARGEST_PACKED else None
+            self._entries[run.order] = _Entry(_service(run), run.order, run, gpus, kind)
+        insort(self._queue, self._entries[run.order])
 
     def ended(self, run: Run, now: float) -> None:
         """Nothing to note."""
@@ -77,10 +96,9 @@ class Lucid:
         quiet, asked_next = self._quiet_until(now)
         again = [self._cancel(simulation)]
         if self._queue:
-            self._queue.sort()
             started = self._start_in_order(simulation) if quiet else self._start_packed(simulation)
             if started:
-                self._queue = [entry for entry in self._queue if entry[2].status is Status.WAITING]
+                self._queue = [entry for entry in self._queue if entry.run.status is Status.WAITING]
                 again.append(now + 1)
             if self._queue:
                 again.append(asked_next)
@@ -88,28 +106,23 @@ class Lucid:
 
     def _start_in_order(self, simulation: Simulation) -> bool:
         started = False
-        for _, _, run in self._queue:
-            placement = consolidated(simulation.cluster, run.job)
+        for entry in self._queue:
+            placement = consolidated(simulation.cluster, entry.run.job)
             if placement is None:
                 break
-            simulation.start(run, placement)
+            simulation.start(entry.run, placement)
             started = True
         return started
 
     def _start_packed(self, simulation: Simulation) -> bool:
-        alone: dict[float, list[Run]] = {}
-        for run in simulation.running.values():
-            if run.packed_with is None and run.order not in self._unpackable:
-                alone.setdefault(run.job.total_gpus, []).append(run)
+        hosts = self._hosts(simulation)
         started = False
         too_large: set[float] = set()
-        for service, _, run in self._queue:
-            gpus = run.job.total_gpus
+        for service, _, run, gpus, kind in self._queue:
             host = None
-            if 1 <= gpus <= LARGEST_PACKED and run.order not in self._unpackable:
-                host = next((host for host in alone.get(gpus, ()) if self._suits(run, service, host)), None)
+            if kind is not None and kind not in hosts.without[gpus]:
+                host = hosts.take(gpus, kind, service)
             if host is not None:
-                alone[gpus].remove(host)
                 speed, host_speed = self._speeds.of(run.job.workload, host.job.workload)
                 simulation.pack(run, host, speed, host_speed)
                 if self._cancellation:
@@ -121,17 +134,25 @@ class Lucid:
                     too_large.add(gpus)
                     continue
                 simulation.start(run, placement)
+                if kind is not None:
+                    hosts.add(run, gpus, kind, service)
                 started = True
-                if 1 <= gpus <= LARGEST_PACKED and run.order not in self._unpackable:
-                    alone.setdefault(gpus, []).append(run)
         return started
 
-    def _suits(self, run: Run, service: float, host: Run) -> bool:
+    def _hosts(self, simulation: Simulation) -> Hosts:
+        hosts = Hosts(self._kinds)
+        for order, run in simulation.running.items():
+            if run.packed_with is None:
+                service, _, _, gpus, kind = self._entries[order]
+                if kind is not None:
+                    hosts.add(run, gpus, kind, service)
+        return hosts
+
+    def _suit(self, guest: Job, host: Job) -> bool:
         return (
-            host.job.memory_mib + run.job.memory_mib < GPU_MEMORY_MIB
-            and self._speeds.can_share(run.job.workload, host.job.workload)
-            and self._score(run.job) + self._score(host.job) <= LARGEST_SCORE
-            and service <= 2 * _service(host)
+            host.memory_mib + guest.memory_mib < GPU_MEMORY_MIB
+            and self._speeds.can_share(guest.workload, host.workload)
+            and self._score(guest) + self._score(host) <= LARGEST_SCORE
         )
 
     def _cancel(self, simulation: Simulation) -> float:
@@ -143,7 +164,7 @@ class Lucid:
             rule = self._cancellation
             packed = guest.packed_with is host and guest.runs == runs and guest.status is Status.RUNNING
             if rule and packed and rule.tracked(host.job) and host.rate < rule.threshold:
-                self._unpackable.add(guest.order)
+                self._entries[guest.order] = self._entries[guest.order]._replace(kind=None)
                 simulation.evict(guest)
         return min((check[0] for check in self._checks), default=float("inf"))
 
