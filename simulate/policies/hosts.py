@@ -64,19 +64,15 @@ class Hosts:
         self._kinds = kinds
         self._count = 0
         self._lines: dict[float, dict[Kind, deque[tuple[int, float, Run]]]] = defaultdict(lambda: defaultdict(deque))
-        self._without: dict[float, set[Kind]] = defaultdict(set)
-
-    @property
-    def without(self) -> Mapping[float, set[Kind]]:
-        """By GPUs, the kinds for which there is no host, and for jobs of more GPU time neither."""
-        return self._without
+        self.without: dict[float, dict[Kind, float]] = defaultdict(dict)
+        """By GPUs and kind, the GPU time from which on there is no host for a job."""
 
     def add(self, run: Run, gpus: float, kind: Kind, service: float) -> None:
         """Take in a running job of `service` GPU seconds, who has run for less than all here."""
         self._lines[gpus][kind].append((self._count, service, run))
         self._count += 1
-        if gpus in self._without:
-            self._without[gpus].clear()
+        if gpus in self.without:
+            self.without[gpus].clear()
 
     def take(self, gpus: float, kind: Kind, service: float) -> Run | None:
         """Return, and forget, the host that has run longest of those that suit a job of so many GPUs; None where there is none.
@@ -95,6 +91,6 @@ class Hosts:
                 if line and (best is None or line[0][0] < best[0][0]):
                     best = line
         if best is None:
-            self._without[gpus].add(kind)
+            self.without[gpus][kind] = service
             return None
         return best.popleft()[2]

@@ -1,7 +1,7 @@
 """Lucid (Hu et al., ASPLOS 2023): least estimated GPU time first, packing jobs that share well. SchedMate undoes bad packings."""
 
 from bisect import insort
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -45,6 +45,27 @@ class _Entry(NamedTuple):
     """None: never packed."""
 
 
+class _Settled(NamedTuple):
+    """What a look at the queue left: nobody can start before something changes.
+
+    Attributes:
+        state: Of the cluster then.
+        too_large: Numbers of GPUs that are not free, of any type.
+        without: See `Hosts`.
+    """
+
+    state: tuple[object, ...]
+    too_large: Container[float]
+    without: Mapping[float, Mapping[Kind, float]]
+
+    def stays(self, entry: _Entry) -> bool:
+        """Return whether a new job cannot start either."""
+        if entry.gpus not in self.too_large or entry.kind is None:
+            return entry.gpus in self.too_large
+        without = self.without[entry.gpus]
+        return entry.kind in without and entry.service >= without[entry.kind]
+
+
 class Lucid:
     """Starts the job of least estimated GPU time first, beside a running job that it suits where there is one, else alone.
 
@@ -78,6 +99,7 @@ class Lucid:
         self._queue: list[_Entry] = []
         self._entries: dict[int, _Entry] = {}
         self._checks: list[tuple[float, Run, Run, int]] = []
+        self._settled: _Settled | None = None
 
     def submit(self, run: Run, now: float) -> None:
         """Queue a job."""
@@ -85,10 +107,14 @@ class Lucid:
             gpus = run.job.total_gpus
             kind = self._kinds.of(run.job) if 1 <= gpus <= LARGEST_PACKED else None
             self._entries[run.order] = _Entry(_service(run), run.order, run, gpus, kind)
-        insort(self._queue, self._entries[run.order])
+        entry = self._entries[run.order]
+        insort(self._queue, entry)
+        if self._settled and not self._settled.stays(entry):
+            self._settled = None
 
     def ended(self, run: Run, now: float) -> None:
-        """Nothing to note."""
+        """GPUs are free: look again."""
+        self._settled = None
 
     def schedule(self, simulation: Simulation) -> float | None:
         """Undo bad packings, then start jobs."""
@@ -96,7 +122,10 @@ class Lucid:
         quiet, asked_next = self._quiet_until(now)
         again = [self._cancel(simulation)]
         if self._queue:
-            started = self._start_in_order(simulation) if quiet else self._start_packed(simulation)
+            if self._settled is None or self._settled.state != _state(simulation, quiet=quiet):
+                started = self._start_in_order(simulation) if quiet else self._start_packed(simulation)
+            else:
+                started = False
             if started:
                 self._queue = [entry for entry in self._queue if entry.run.status is Status.WAITING]
                 again.append(now + 1)
@@ -112,32 +141,54 @@ class Lucid:
                 break
             simulation.start(entry.run, placement)
             started = True
+        self._settled = _Settled(_state(simulation, quiet=True), (), {})
         return started
 
     def _start_packed(self, simulation: Simulation) -> bool:
         hosts = self._hosts(simulation)
-        started = False
-        too_large: set[float] = set()
-        for service, _, run, gpus, kind in self._queue:
+        without = hosts.without
+        too_large: dict[float, str] = {}
+        alone: list[_Entry] = []
+        packed = False
+        for entry in self._queue:
+            service, _, run, gpus, kind = entry
             host = None
-            if kind is not None and kind not in hosts.without[gpus]:
+            if kind is not None and kind not in without[gpus]:
                 host = hosts.take(gpus, kind, service)
             if host is not None:
-                speed, host_speed = self._speeds.of(run.job.workload, host.job.workload)
-                simulation.pack(run, host, speed, host_speed)
-                if self._cancellation:
-                    self._checks.append((simulation.now + self._cancellation.after_s, host, run, run.runs))
-                started = True
+                self._pack(simulation, run, host)
+                packed = True
             elif gpus not in too_large:
                 placement = consolidated(simulation.cluster, run.job)
                 if placement is None:
-                    too_large.add(gpus)
+                    too_large[gpus] = run.job.gpu_type
                     continue
                 simulation.start(run, placement)
+                alone.append(entry)
                 if kind is not None:
                     hosts.add(run, gpus, kind, service)
-                started = True
-        return started
+        # A job that was looked at before one that started alone may now be packed with that one.
+        any_type = {gpus for gpus, gpu_type in too_large.items() if not gpu_type}
+        wanted = any(self._is_wanted(entry) for entry in alone)
+        self._settled = None if wanted else _Settled(_state(simulation, quiet=False), any_type, without)
+        return packed or bool(alone)
+
+    def _pack(self, simulation: Simulation, run: Run, host: Run) -> None:
+        speed, host_speed = self._speeds.of(run.job.workload, host.job.workload)
+        simulation.pack(run, host, speed, host_speed)
+        if self._cancellation:
+            self._checks.append((simulation.now + self._cancellation.after_s, host, run, run.runs))
+
+    def _is_wanted(self, host: _Entry) -> bool:
+        """Return whether a job that waits could be packed with one."""
+        return host.kind is not None and any(
+            gpus == host.gpus
+            and service <= 2 * host.service
+            and kind is not None
+            and self._kinds.suiting(kind)[host.kind]
+            for service, _, run, gpus, kind in self._queue
+            if run.status is Status.WAITING
+        )
 
     def _hosts(self, simulation: Simulation) -> Hosts:
         hosts = Hosts(self._kinds)
@@ -166,7 +217,13 @@ class Lucid:
             if rule and packed and rule.tracked(host.job) and host.rate < rule.threshold:
                 self._entries[guest.order] = self._entries[guest.order]._replace(kind=None)
                 simulation.evict(guest)
+                self._settled = None
         return min((check[0] for check in self._checks), default=float("inf"))
+
+
+def _state(simulation: Simulation, *, quiet: bool) -> tuple[object, ...]:
+    """Return what must be as it was for nothing to have changed that this policy is not told: nodes go and come back."""
+    return quiet, simulation.cluster.free, simulation.cluster.capacity, len(simulation.running)
 
 
 def _service(run: Run) -> float:
