@@ -148,47 +148,33 @@ class Lucid:
         hosts = self._hosts(simulation)
         without = hosts.without
         too_large: dict[float, str] = {}
-        alone: list[_Entry] = []
-        packed = False
-        for entry in self._queue:
-            service, _, run, gpus, kind = entry
+        started = False
+        for service, _, run, gpus, kind in self._queue:
             host = None
             if kind is not None and kind not in without[gpus]:
                 host = hosts.take(gpus, kind, service)
             if host is not None:
                 self._pack(simulation, run, host)
-                packed = True
+                started = True
             elif gpus not in too_large:
                 placement = consolidated(simulation.cluster, run.job)
                 if placement is None:
                     too_large[gpus] = run.job.gpu_type
                     continue
                 simulation.start(run, placement)
-                alone.append(entry)
+                started = True
                 if kind is not None:
                     hosts.add(run, gpus, kind, service)
-        # A job that was looked at before one that started alone may now be packed with that one.
+        # Nor could a second look start anybody: behind a job that waits, none of as many GPUs started alone and could be its host.
         any_type = {gpus for gpus, gpu_type in too_large.items() if not gpu_type}
-        wanted = any(self._is_wanted(entry) for entry in alone)
-        self._settled = None if wanted else _Settled(_state(simulation, quiet=False), any_type, without)
-        return packed or bool(alone)
+        self._settled = _Settled(_state(simulation, quiet=False), any_type, without)
+        return started
 
     def _pack(self, simulation: Simulation, run: Run, host: Run) -> None:
         speed, host_speed = self._speeds.of(run.job.workload, host.job.workload)
         simulation.pack(run, host, speed, host_speed)
         if self._cancellation:
             self._checks.append((simulation.now + self._cancellation.after_s, host, run, run.runs))
-
-    def _is_wanted(self, host: _Entry) -> bool:
-        """Return whether a job that waits could be packed with one."""
-        return host.kind is not None and any(
-            gpus == host.gpus
-            and service <= 2 * host.service
-            and kind is not None
-            and self._kinds.suiting(kind)[host.kind]
-            for service, _, run, gpus, kind in self._queue
-            if run.status is Status.WAITING
-        )
 
     def _hosts(self, simulation: Simulation) -> Hosts:
         hosts = Hosts(self._kinds)
