@@ -37,6 +37,14 @@ _COLLECTION_CLASSES = frozenset(
 
 
 _FOLDERS = {"ImageFolder", "DatasetFolder"}
+_CONFIGURATIONS = (".json", ".yaml", ".yml", ".toml", ".py", ".cfg", ".ini")
+_OF_CONFIGURATIONS = frozenset(
+    listed(
+        "config configs configuration configurations conf confs cfg cfgs option options opt opts hparams hparam recipe "
+        "recipes experiment experiments exp exps setting settings params args"
+    )
+)
+"""Directories of configurations, by the words of their names."""
 
 
 GENERIC = frozenset(
@@ -66,7 +74,7 @@ def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
             yield from _of_call(each)
         elif isinstance(each, Instance) and "data" in each.cls.name.lower() and known("datasets", each.cls.name):
             classes.append(each.cls.name.removesuffix("Dataset").removesuffix("DataModule"))
-        elif isinstance(each, OpenFile):
+        elif isinstance(each, OpenFile) and not _names_other(each.path):
             loose.append(each.path)
         elif isinstance(each, str) and 1 < len(each) < 300 and "\n" not in each and not _names_other(each):
             loose.append(each)
@@ -82,9 +90,12 @@ def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
 
 
 def _names_other(text: str) -> bool:
-    """Whether a text names a model, or a function by its dotted name, and no data."""
+    """Whether a text names a model, a function by its dotted name, or a configuration by where it lies, and no data."""
     if known("datasets", text) is not None:
         return False
+    directory, _, file = text.rpartition("/")
+    if file.endswith(_CONFIGURATIONS) and _OF_CONFIGURATIONS & set(words(directory)):
+        return True
     pieces = text.split(".")
     function = len(pieces) > 2 and all(each.isidentifier() for each in pieces)
     return function or known("models", text) is not None

@@ -6,10 +6,12 @@ from typing import Any
 
 from . import operations
 from .calls import Calls
+from .library.paths import lines_of
 from .mappings import entries
 from .trace import Loop, source
 from .values import (
     UNKNOWN,
+    OpenFile,
     Scope,
     Term,
     Value,
@@ -29,6 +31,8 @@ class Collections(Calls):
         held = entries(value)
         if held is not None:
             value = list(held)
+        if isinstance(value, OpenFile) and (lines := lines_of(self, value)) is not None:
+            return lines, True
         if isinstance(value, (list, tuple, set)) and value:
             return list(value)[:MOST_ELEMENTS], True
         if isinstance(value, (list, tuple, set)):

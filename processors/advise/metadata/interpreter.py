@@ -76,7 +76,8 @@ class Interpreter(Statements):
             return None
         module = Module(as_name, name, package=False, names={"__name__": as_name, "__file__": self.absolute(name)})
         self.trace.entry = self.trace.entry or name
-        self.trace.settings.append(("constants", module.names))
+        if as_name == "__main__":
+            self.trace.settings.append(("constants", module.names))
         self.execute_module(module, parsed)
         return module
 

@@ -64,7 +64,7 @@ _GENERIC = frozenset(
     resume checkpoint best last generator discriminator critic actor value policy block layer positional encoding
     embedding head loss criterion student teacher util unit common component ema denoiser autoencoder gen disc netg
     netd g d resume_from detection segmentation classification recognition generation prediction regression hf
-    causal lm brain llm nmt run core engine nets networks layers parallel data dp ddp fsdp distributed
+    causal lm brain llm nmt run core engine nets networks layers plain simple vanilla standard parallel data dp ddp fsdp distributed
     """
     )
 )

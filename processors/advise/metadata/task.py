@@ -68,7 +68,7 @@ def _votes_of_names(trace: Trace, model: str | None, train: str | None) -> Itera
         yield "image-generation", 3.0  # two networks against each other on pictures
     yield from ((each, 3.5) for each in sorted(special))
     if data is not None and any((found := known("models", each)) and found.task == data.task for each in made):
-        yield data.task, 1.0  # a network of the tree and its data are of one task
+        yield data.task, 2.0  # a network of the tree and its data are of one task
 
 
 def _votes_of_calls(trace: Trace) -> Iterator[tuple[str, float]]:

@@ -51,6 +51,7 @@ class SourceTree:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
+        self._given = Path(os.path.abspath(root))  # noqa: PTH100  # as it was named: a link above the tree stays one
         if not self.root.is_dir():
             raise NotADirectoryError(f"expected the directory of a source tree, got {root}")
         self._texts: dict[str, str | None] = {}
@@ -63,12 +64,11 @@ class SourceTree:
             return None
         if path == ROOT or path.startswith(f"{ROOT}/"):
             path, base = path.removeprefix(ROOT).lstrip("/"), "."
-        joined = os.path.normpath(Path(self.root, base, path))
-        try:
-            name = PurePosixPath(joined).relative_to(self.root)
-        except ValueError:
-            return None
-        return str(name)
+        joined = PurePosixPath(os.path.normpath(Path(self.root, base, path)))
+        for root in (self.root, self._given):
+            if joined.is_relative_to(root):
+                return str(joined.relative_to(root))
+        return None
 
     def is_file(self, name: str | None) -> bool:
         """Whether `name` is a regular file of the tree that may be opened."""

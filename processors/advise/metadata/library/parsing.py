@@ -24,6 +24,10 @@ _NUMBER = re.compile(r"[-+]?(?:\d[\d_]*)(?:\.\d*)?[eE][-+]?\d+")
 _ANGLED = re.compile(r"<([\w.\[\]]{1,200})>")
 
 
+_JSON_COMMENT = re.compile(r"""("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/""", re.DOTALL)
+_TRAILING_COMMA = re.compile(r"""("(?:[^"\\]|\\.)*")|,\s*([\]}])""")
+
+
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML without any object: unknown tags are what they stand on."""
 
@@ -61,10 +65,23 @@ def parse_configuration(name: str, text: str) -> Value:
         if name.endswith(".toml"):
             return tomllib.loads(text)
         if name.endswith((".json", ".json5", ".jsonnet")):
-            return _counted(json.loads(text))
+            return _counted(_read_json(text))
     except (ValueError, RecursionError):
         return parse_yaml(text)
     return parse_yaml(text)
+
+
+def _read_json(text: str) -> Value:
+    """Return a JSON document, comments and trailing commas overlooked (JSON5, JSONC).
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        bare = _JSON_COMMENT.sub(lambda found: found[1] or "", text)
+        return json.loads(_TRAILING_COMMA.sub(lambda found: found[1] or found[2], bare))
 
 
 def _counted(value: Value) -> Value:
@@ -100,7 +117,7 @@ def scalar(text: str) -> Value:
 def parse_json(text: str) -> Value:
     """Return a JSON document as plain values; null where it is none or too large."""
     try:
-        return _counted(json.loads(text))
+        return _counted(_read_json(text))
     except (ValueError, RecursionError):
         return None
 

@@ -82,6 +82,20 @@ def _read(program: Program, owner: Value, arguments: Arguments, keywords: Keywor
     return text if text is not None else Term("call", "read", (UNKNOWN, path))
 
 
+def lines_of(program: Program, file: OpenFile) -> list[Value] | None:
+    """Return the lines of a file of the tree; null where it is none, or has more than a configuration has."""
+    text = read_text(program, file.path)
+    lines = None if text is None else text.splitlines(keepends=True)
+    return None if lines is None or len(lines) > _MOST_LINES else list(lines)
+
+
+def _read_lines(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    if not isinstance(owner, OpenFile):
+        return NotImplemented
+    lines = lines_of(program, owner)
+    return Term("call", "readlines", (UNKNOWN, owner)) if lines is None else lines
+
+
 def is_path(value: Value) -> bool:
     """Whether a value is a `pathlib.Path`."""
     return isinstance(value, Term) and value.kind == "call" and value.name in {"Path", "PurePath"}
@@ -154,6 +168,7 @@ def _search(program: Program, owner: Value, arguments: Arguments, keywords: Keyw
 
 
 _MOST_PARENTS = 8
+_MOST_LINES = 1_000
 
 
 EXTERNALS: Mapping[str, Any] = {
@@ -175,6 +190,7 @@ EXTERNALS: Mapping[str, Any] = {
 METHODS: Mapping[str, Any] = {
     "read": _read,
     "read_text": _read,
+    "readlines": _read_lines,
     "open": _open_path,
     **dict.fromkeys(("append", "insert", "extend"), _search),
     "as_posix": _text_of_path,
@@ -182,4 +198,4 @@ METHODS: Mapping[str, Any] = {
     **dict.fromkeys(("exists", "is_file", "is_dir"), _path_exists),
 }
 
-__all__ = ["EXTERNALS", "METHODS", "is_path", "path_attribute", "path_text", "read_text"]
+__all__ = ["EXTERNALS", "METHODS", "is_path", "lines_of", "path_attribute", "path_text", "read_text"]
