@@ -101,11 +101,18 @@ class Attributes(ABC):
         elif isinstance(target, ast.Subscript):
             self._set_item(self.evaluate(target.value, scope), self.evaluate(target.slice, scope), value)
         elif isinstance(target, (ast.Tuple, ast.List)):
-            for place, each in enumerate(target.elts):
-                inner = each.value if isinstance(each, ast.Starred) else each
-                self.store(
-                    inner, operations.item(value, place) if not isinstance(each, ast.Starred) else UNKNOWN, scope
-                )
+            self._unpack(target.elts, value, scope)
+
+    def _unpack(self, targets: list[ast.expr], value: Value, scope: Scope) -> None:
+        """Assign to each of several targets its part of a value; a starred one takes those that are left."""
+        starred = next((place for place, each in enumerate(targets) if isinstance(each, ast.Starred)), len(targets))
+        after = len(targets) - starred - 1
+        for place, each in enumerate(targets):
+            if isinstance(each, ast.Starred):
+                rest = value[place : len(value) - after] if isinstance(value, (list, tuple)) else UNKNOWN
+                self.store(each.value, list(rest) if isinstance(rest, (list, tuple)) else rest, scope)
+            else:
+                self.store(each, operations.item(value, place if place < starred else place - len(targets)), scope)
 
     def set_attribute(self, owner: Value, name: str, value: Value) -> None:
         """Set an attribute of an object or a configuration."""
@@ -147,6 +154,8 @@ class Attributes(ABC):
         if isinstance(owner, Module):
             if name in owner.names:
                 return owner.names[name]
+            if name == "__dict__":
+                return owner.names
             inner = self.import_module(f"{owner.name}.{name}")
             return inner if isinstance(inner, Module) else Term("external", f"{owner.name}.{name}")
         if isinstance(owner, Class):

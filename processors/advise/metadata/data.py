@@ -65,8 +65,7 @@ def environment(training: Training, settings: Settings) -> str | None:
 
 def train_data(training: Training, settings: Settings) -> str | None:
     """Return the data set that is trained on; null where evidence is thin."""
-    candidates = [name for value in _train_values(training) for name in names_of(value)]
-    best = best_name(candidates)
+    best = best_name(train_names(training))
     if best is not None and known("datasets", best):
         return best
     for each in settings.all:
@@ -83,6 +82,29 @@ def train_data(training: Training, settings: Settings) -> str | None:
         if each.name.lower() in {"datasets.train", "train_dataloader.dataset.type", "data.train.type"}:
             return best_name([value for value in walk(each.value, 10) if isinstance(value, str)])
     return best if best is not None else _anywhere(training)
+
+
+def _place(call: Call, place: int) -> int | None:
+    """Return a place among the arguments of transformers' trainers (model, args, collator, train, eval); null for others."""
+    return place if any(each.startswith("transformers.") for each in (call.name, *call.bases)) else None
+
+
+def evaluated_by(call: Call) -> Value:
+    """Return what a trainer is given to evaluate on; null where that is nothing."""
+    return call.argument(
+        "eval_dataset",
+        "val_dataset",
+        "eval_dataloader",
+        "eval_samples",
+        "val_dataloader",
+        "evaluator",
+        place=_place(call, 4),
+    )
+
+
+def train_names(training: Training) -> list[str]:
+    """Return names of what the training goes over, the most direct first."""
+    return [name for value in _train_values(training) for name in names_of(value)]
 
 
 def _given_directory(training: Training) -> str | None:
@@ -129,7 +151,9 @@ def _train_values(training: Training) -> list[Value]:
     for call in training.trainers:
         found += [
             value
-            for value in (call.argument("train_dataset", "train_dataloader", "train_data", "datamodule"),)
+            for value in (
+                call.argument("train_dataset", "train_dataloader", "train_data", "datamodule", place=_place(call, 3)),
+            )
             if value is not None
         ]
     for run in training.runs:
@@ -188,4 +212,4 @@ def documented(text: str) -> str | None:
     return best[0][0] if best and (len(best) == 1 or best[0][1] > best[1][1]) else None
 
 
-__all__ = ["documented", "environment", "names_split", "stated_name", "train_data"]
+__all__ = ["documented", "environment", "evaluated_by", "names_split", "stated_name", "train_data", "train_names"]

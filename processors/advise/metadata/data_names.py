@@ -56,7 +56,7 @@ GENERIC = frozenset(
     large main tokenized cache out output outputs wavs wav clean default none null true false folder local opt srv
     texts text audio video my your custom loader module config configs jpg png tar gz zip h5 hdf5 pkl features
     samples sample ssd nvme disk datafolder masks mask source src content lmdbs shards shard tokens prepared
-    preprocessed fold folds folded dump dumps deltafalse deltatrue rating ratings negative meta manifest series corpora
+    preprocessed fold folds folded trainset trainsets valset valsets testset testsets ids idx index indices ann anns dump dumps deltafalse deltatrue rating ratings negative meta manifest series corpora
     """
     )
 )
@@ -69,14 +69,22 @@ def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
     """Yield names of data sets that a value is made from, the most telling first."""
     loose: list[str] = []
     classes: list[str] = []
-    for each in walk(value, 400):
+    seen = list(walk(value, 400))
+    weights = {text for each in seen for text in _weights_of(each)}
+    for each in seen:
         if isinstance(each, Term) and each.kind == "call":
             yield from _of_call(each)
         elif isinstance(each, Instance) and "data" in each.cls.name.lower() and known("datasets", each.cls.name):
             classes.append(each.cls.name.removesuffix("Dataset").removesuffix("DataModule"))
         elif isinstance(each, OpenFile) and not _names_other(each.path):
             loose.append(each.path)
-        elif isinstance(each, str) and 1 < len(each) < 300 and "\n" not in each and not _names_other(each):
+        elif (
+            isinstance(each, str)
+            and 1 < len(each) < 300
+            and "\n" not in each
+            and each not in weights
+            and not _names_other(each)
+        ):
             loose.append(each)
     for text in loose:
         if known("datasets", text):
@@ -87,6 +95,12 @@ def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
             name = stem(text)
             if name is not None:
                 yield name
+
+
+def _weights_of(value: Value) -> Iterator[str]:
+    """Yield texts that name the weights or the tokenizer that a value loads, which data are made with."""
+    if isinstance(value, Term) and value.kind == "call" and value.name == "from_pretrained":
+        yield from (each for each in (*value.parts[1:], *value.keywords.values()) if isinstance(each, str))
 
 
 def _names_other(text: str) -> bool:
@@ -151,12 +165,12 @@ def stem(path: str) -> str | None:
     for piece in reversed(pieces):
         if path.startswith(("/", "~")) and piece is not pieces[-1] and not known("datasets", piece) and not split_only:
             return None
+        bare, ending = posixpath.splitext(piece)
         split_only = (
             split_only
-            and bool(words(piece))
-            and all(each in SPLITS or each in {"train", "training", "images"} for each in words(piece))
+            and bool(words(bare))
+            and all(each in SPLITS or each in {"train", "training", "images"} for each in words(bare))
         )
-        bare, ending = posixpath.splitext(piece)
         name = bare if 1 < len(ending) <= 8 and not ending[1:].isdigit() else piece
         telling = [each for each in words(name) if each not in GENERIC and not each.isdigit()]
         if telling and any(len(each) > 1 for each in telling) and "{" not in name and "*" not in name:

@@ -230,6 +230,7 @@ class Interpreter(Statements):
         """Return a module of the tree, followed once, or the name of a library's."""
         module, parsed = self.modules.find(name)
         if module is None:
+            self.trace.imports.add(name.partition(".")[0])
             return self.external(name)
         if parsed is not None:
             loops, self.loops = self.loops, []

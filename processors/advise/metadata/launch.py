@@ -54,6 +54,8 @@ _WRAPPERS = frozenset(
     """
     )
 )
+_CONTAINERS = {"docker", "podman", "nerdctl"}
+_SETS_VARIABLE = {"-e", "--env"}
 _SWITCHES = frozenset(
     listed(
         """
@@ -117,10 +119,15 @@ def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Progra
                 if name == "accelerate"
                 else _scan(tree, command, words, depth)
             )
+        if name in _CONTAINERS:
+            given = dict(_assigned(value) for option, value in itertools.pairwise(words) if option in _SETS_VARIABLE)
+            inner = ShellCommand(words, command.directory, {**command.environment, **given})
+            return _scan(tree, inner, words[1:], depth) or _other(tree, inner, words, depth)
         if name in _SCHEDULERS:
             return _scan(tree, command, words[1:], depth)
         if name in _WRAPPERS:
-            words = _without_wrappers(words)
+            words, given = _without_wrappers(words)
+            command = ShellCommand(words, command.directory, {**command.environment, **given})
             continue
         if name in {"bash", "sh", "zsh"} or is_script(name):
             return _script(tree, command, words if is_script(name) else words[1:], depth)
@@ -132,11 +139,12 @@ def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Progra
     return []
 
 
-def _without_wrappers(words: list[str]) -> list[str]:
-    """Take a wrapper, its options and its assignments off."""
+def _without_wrappers(words: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Take a wrapper and its options off; return the words behind it and the variables that it sets."""
     rest = words[1:]
+    given: dict[str, str] = {}
     if posixpath.basename(words[0]) in {"timeout", "taskset"} and rest and not rest[0].startswith("-"):
-        return rest[1:]
+        return rest[1:], given
     while rest and (
         rest[0].startswith("-") or re.match(r"[A-Za-z_]\w*=", rest[0]) or rest[0] in {"run", "exec", "profile", "shell"}
     ):
@@ -144,8 +152,15 @@ def _without_wrappers(words: list[str]) -> list[str]:
             rest[0] in {"-n", "--name", "-p", "-c", "--extra", "--with", "--group", "-t", "-o", "--env"}
             and len(rest) > 1
         )
+        given |= dict(_assigned(each) for each in rest[: 1 + takes] if "=" in each)
         rest = rest[2:] if takes else rest[1:]
-    return rest
+    return rest, given
+
+
+def _assigned(word: str) -> tuple[str, str]:
+    """Return the name and the value of `NAME=VALUE`, `--env=NAME=VALUE`."""
+    name, _, value = word.removeprefix("--env=").partition("=")
+    return name, value
 
 
 def _after_options(tree: SourceTree, command: ShellCommand, words: list[str], depth: int) -> list[Program]:

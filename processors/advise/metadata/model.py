@@ -23,7 +23,7 @@ _OPTIMIZERS = frozenset(
 _BASES = listed(
     """
     Module LightningModule PreTrainedModel Model Layer GenerationMixin ModelMixin BaseModel Block MegatronModule
-    BaseAlgorithm FairseqModel BaseModule GraphModule MessagePassing FairseqEncoderDecoderModel BaseDetector
+    Sequential BaseAlgorithm FairseqModel BaseModule GraphModule MessagePassing FairseqEncoderDecoderModel BaseDetector
     """
 )
 _FACTORIES = {

@@ -53,7 +53,11 @@ def task_type(trace: Trace, model: str | None, train: str | None, stated: Sequen
 def _votes_of_names(trace: Trace, model: str | None, train: str | None) -> Iterator[tuple[str, float]]:
     """Yield what the names of the data, the model and the networks of the tree speak for."""
     made = {each.last for each in trace.calls if isinstance(each.called, Class)} - {model}
-    special = {found.task for each in made if (found := known("models", each)) and not known("backbones", found.name)}
+    special = {
+        found.task
+        for each in made
+        if (found := known("models", each)) and not known("backbones", found.name) and _is_spelled(found.name, each)
+    }
     data = known("datasets", train) if train else None
     pictures = data is not None and data.task == "image-classification"
     if data is not None:
@@ -71,12 +75,19 @@ def _votes_of_names(trace: Trace, model: str | None, train: str | None) -> Itera
         yield data.task, 2.0  # a network of the tree and its data are of one task
 
 
+def _is_spelled(name: str, text: str) -> bool:
+    """Whether a class may be of a model that is named by letters: `NODE` is no `Node`."""
+    return name in text or not name.isupper()
+
+
 def _votes_of_calls(trace: Trace) -> Iterator[tuple[str, float]]:
     """Yield what libraries, the packages of the tree, and the functions that are called speak for."""
     own = {part for file in trace.files for part in file.split("/")[:-1]}
     imports = {task_of_import(each.name) for each in trace.calls if isinstance(each.called, Term)}
     imports |= {task_of_import(each) for each in own}
     yield from ((each, 2.0) for each in sorted(filter(None, imports)))
+    unused = {task_of_import(each) for each in trace.imports} - imports
+    yield from ((each, 1.5) for each in sorted(filter(None, unused)))
     loaded = [each.name.split(".")[-2] for each in trace.calls if each.last in _LOADERS and "." in each.name]
     yield from ((task, 3.0) for task in tasks_in(loaded))
     names = list(dict.fromkeys(each.last for each in trace.calls if isinstance(each.called, (Term, Class))))

@@ -14,6 +14,7 @@ from . import (
     function_commands,
     gin,
     hydra,
+    jax_loops,
     lightning_arguments,
     paths,
     python,
@@ -33,6 +34,7 @@ EXTERNALS: Mapping[str, Handler] = {
     **hydra.EXTERNALS,
     **gin.EXTERNALS,
     **training.EXTERNALS,
+    **jax_loops.EXTERNALS,
 }
 """Functions by dotted name, called as `handler(program, arguments, keywords)`."""
 
@@ -47,7 +49,7 @@ METHODS: Mapping[str, Handler] = {
 }
 """Methods by name, called as `handler(program, owner, arguments, keywords)`; `NotImplemented` where the owner is another."""
 
-ATTRIBUTES: Mapping[str, Handler] = {**python.ATTRIBUTES, **flags.ATTRIBUTES}
+ATTRIBUTES: Mapping[str, Handler] = {**python.ATTRIBUTES, **argument_parsers.ATTRIBUTES, **flags.ATTRIBUTES}
 """Names that are values."""
 
 PASSED_THROUGH = training.PASSED_THROUGH

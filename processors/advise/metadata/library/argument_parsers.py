@@ -85,6 +85,8 @@ class Parser:
         result = Config()
         for name, option in by_destination.items():
             value = raw.get(name, _ABSENT)
+            if value == _ABSENT and option.keywords.get("default") == argparse.SUPPRESS:
+                continue
             result[name] = self._value(program, option, value)
         for name, value in self._of_files(program, result).items():
             if name in by_destination and raw.get(name, _ABSENT) == _ABSENT:
@@ -346,6 +348,10 @@ EXTERNALS: Mapping[str, Any] = {
     "detectron2.engine.default_argument_parser": _detectron_parser,
     "deepspeed.add_config_arguments": _deepspeed_options,
 }
+ATTRIBUTES: Mapping[str, Any] = {
+    f"argparse.{name}": lambda program, text=getattr(argparse, name): text
+    for name in ("OPTIONAL", "ZERO_OR_MORE", "ONE_OR_MORE", "REMAINDER", "PARSER", "SUPPRESS")
+}
 METHODS: Mapping[str, Any] = {
     "add_argument": _add_argument,
     **dict.fromkeys(("add", "add_arg"), _add_argument),
@@ -359,4 +365,4 @@ METHODS: Mapping[str, Any] = {
     "add_subparsers": _subparsers,
     "add_parser": _add_parser,
 }
-__all__ = ["EXTERNALS", "METHODS", "Option", "Parser", "is_parser", "truth_word"]
+__all__ = ["ATTRIBUTES", "EXTERNALS", "METHODS", "Option", "Parser", "is_parser", "truth_word"]
