@@ -15,7 +15,7 @@ _SETTINGS = listed(
     dataset datasetname data dataname dataset_name task taskname datasetid traindataset datapath dataroot datadir
     trainfile trainpath trainingfile inputtrainingfile traindata datafile rootpath corpus datasetpath datasetdir
     traindatapath traindir imgfolder root dataset_path trainset datasetnames datasets traindatadir inputfile
-    datasource inputwavsdir traindatafile trainshards tfds builder trainlist trainroot datasettype trainfiles
+    manifestfilepath trainmanifest manifestpath datasource inputwavsdir traindatafile trainshards tfds builder trainlist trainroot datasettype trainfiles
     trainingfiles traindatasets pathsrc
     """
 )
@@ -65,6 +65,9 @@ def environment(training: Training, settings: Settings) -> str | None:
 
 def train_data(training: Training, settings: Settings) -> str | None:
     """Return the data set that is trained on; null where evidence is thin."""
+    undecided = _alternatives(training)
+    if undecided:
+        return next((each for each in undecided if _mentioned(each, training)), None)
     best = best_name(train_names(training))
     if best is not None and known("datasets", best):
         return best
@@ -102,6 +105,22 @@ def evaluated_by(call: Call) -> Value:
     )
 
 
+def _alternatives(training: Training) -> list[str]:
+    """Return the names of the data sets of which a run trains on one, where a condition that is not known decides."""
+    for value in _train_values(training)[:1]:
+        for each in walk(value, 60):
+            if isinstance(each, Term) and each.kind == "choice":
+                named = [best_name(list(names_of(part))) for part in each.parts]
+                found = {plain(name): name for name in named if name is not None}
+                if len(found) > 1:
+                    return list(found.values())
+    return []
+
+
+def _mentioned(name: str, training: Training) -> bool:
+    return any(plain(name) in plain(word) for word in training.trace.words)
+
+
 def train_names(training: Training) -> list[str]:
     """Return names of what the training goes over, the most direct first."""
     return [name for value in _train_values(training) for name in names_of(value)]
@@ -125,7 +144,10 @@ def _given_directory(training: Training) -> str | None:
 def stated_name(settings: Settings, names: tuple[str, ...], seen: bool) -> str | None:
     """Return what settings of these names call the data; derived ones only where training was seen, or by known names."""
     found: list[str] = []
+    set_by_user = {each.last for each in settings.all if not each.constant}
     for each in settings.find(names):
+        if each.constant and each.last in set_by_user:
+            continue  # a default that was replaced
         for value in walk(each.value, 10):
             if isinstance(value, str) and 1 < len(value) < 300 and "\n" not in value:
                 value = unversioned(value)  # noqa: PLW2901  # the same value

@@ -1,6 +1,7 @@
 """What data sets are called: by the calls that load them, by their paths, by the names that the field knows."""
 
 import posixpath
+import re
 from collections.abc import Iterator
 
 from .operations import settle
@@ -36,6 +37,13 @@ _COLLECTION_CLASSES = frozenset(
 )
 
 
+_PARTS_OF_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_KINDS = frozenset(
+    listed(
+        "CSV JSON JSONL HDF LMDB SFT DPO RM QA VQA LM MLM CLM NER SSL RL RGB OCR ASR TTS MX HF TF NP NPY NPZ PIL ID XY GPT"
+    )
+)
+"""Acronyms of formats and tasks."""
 _FOLDERS = {"ImageFolder", "DatasetFolder"}
 _CONFIGURATIONS = (".json", ".yaml", ".yml", ".toml", ".py", ".cfg", ".ini")
 _OF_CONFIGURATIONS = frozenset(
@@ -56,7 +64,7 @@ GENERIC = frozenset(
     large main tokenized cache out output outputs wavs wav clean default none null true false folder local opt srv
     texts text audio video my your custom loader module config configs jpg png tar gz zip h5 hdf5 pkl features
     samples sample ssd nvme disk datafolder masks mask source src content lmdbs shards shard tokens prepared
-    preprocessed fold folds folded trainset trainsets valset valsets testset testsets ids idx index indices ann anns dump dumps deltafalse deltatrue rating ratings negative meta manifest series corpora
+    preprocessed fold folds folded trainset trainsets valset valsets testset testsets hr lr gt lq hq sub ids idx index indices ann anns dump dumps deltafalse deltatrue rating ratings negative meta manifest series corpora
     """
     )
 )
@@ -90,11 +98,27 @@ def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
         if known("datasets", text):
             yield registered(text)
     yield from classes
+    own = [each.cls.name for each in seen if isinstance(each, Instance) and _is_data(each)]
     for text in sorted(loose, key=lambda each: not posixpath.splitext(each)[1]):  # a file tells more than a directory
         if "/" in text or "." in text:
             name = stem(text)
             if name is not None:
                 yield name
+    yield from filter(None, map(_proper_name, own))
+
+
+def _is_data(value: Instance) -> bool:
+    return any(base.endswith(("Dataset", "DataModule")) for base in value.cls.external_bases())
+
+
+def _proper_name(name: str) -> str | None:
+    """Return the proper name in a class's name, as `SEN12` in `SEN12DataModule`; null where it tells only a kind of data."""
+    parts = [each for each in _PARTS_OF_NAME.findall(name) if each.lower() not in GENERIC]
+    proper = any(each.isdigit() or (len(each) > 1 and each.isupper() and each not in _KINDS) for each in parts)
+    bare = name
+    for each in ("Dataset", "DataModule", "DataLoader", "Loader"):
+        bare = bare.removesuffix(each)
+    return bare if proper and len(bare) > 2 else None
 
 
 def _weights_of(value: Value) -> Iterator[str]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from .library.dataclass_commands import SUBCLASSED
 from .library.environment_settings import is_settings, read_environment
 from .library.gin import bound_parameters
+from .library.structures import nested
 from .mappings import extends_mapping, inherited
 from .modules import Modules
 from .statements import Statements
@@ -164,6 +165,10 @@ class Interpreter(Statements):
             for base in cls.external_bases()
         ):
             self._fields(instance, lineage, arguments, keywords)
+        if any(base.endswith("BaseModel") for base in cls.external_bases()):
+            instance.names.update(
+                nested(self, cls, {key: instance.names[key] for key in keywords if key in instance.names})
+            )
         if is_settings(cls):
             read_environment(self, instance)
         init = cls.find("__init__")

@@ -75,16 +75,19 @@ def model_name(training: Training, settings: Settings) -> str | None:  # a list 
     loaded: list[str] = []
     made: list[str] = []
     outer = {each.last for each in training.trace.calls if _is_network(each)}
+    wrappers = {each.last for each in training.trace.calls if _wraps_network(each)}
     for value in _trained_values(training):
         for kind, name in _names_of(value):
             (loaded if kind == "loaded" else made).append(name)
-    stated = list(_stated(settings, training.seen))
+    made = [each for each in made if each not in wrappers]
+    stated = [each for each in _stated(settings, training.seen) if each not in wrappers]
     for name in loaded:
         return name
     telling = [each for each in made if not _is_generic(each)]
     if telling and telling[0] in outer and _is_method(telling[0]) and (not stated or _is_backbone(stated[0])):
         return telling[0]
-    whole = list(_stated(settings, training.seen, parts=False)) if outer else stated
+    named = [each for each in _stated(settings, training.seen, parts=False) if each not in wrappers]
+    whole = named if outer else stated
     for name in whole:
         if any(plain(name) in plain(each) or plain(each) in plain(name) for each in made):
             return name
@@ -128,6 +131,17 @@ def _is_network(call: Call) -> bool:
     return isinstance(call.called, Class) and any(
         base.endswith((".Module", ".Model", "nn.Module")) and "ightning" not in base for base in call.bases
     )
+
+
+def _wraps_network(call: Call) -> bool:
+    """Whether a call makes a Lightning module of the tree that is given the network which it trains."""
+    given = (*call.arguments, *call.keywords.values())
+    networks = [each for each in given if isinstance(each, Instance) and _extends_module(each.cls.external_bases())]
+    return bool(networks) and any("LightningModule" in base for base in call.bases)
+
+
+def _extends_module(bases: Sequence[str]) -> bool:
+    return any(base.endswith(("nn.Module", ".Model")) for base in bases)
 
 
 def _configuration_name(training: Training) -> str | None:

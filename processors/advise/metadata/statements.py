@@ -164,7 +164,8 @@ class Statements(Expressions):
             if value is not None
         }
         decorators = tuple(self.evaluate(each, scope) for each in node.decorator_list)
-        around = scope.outer if scope.owner and scope.outer else scope
+        in_class = scope.owner is not None and scope.names is scope.owner.names  # whose names its methods do not see
+        around = scope.outer if in_class and scope.outer else scope
         function = Function(node, around, defaults, keyword_defaults, decorators=decorators)
         self.assign_name(node.name, function, scope)
         for decorator in reversed(decorators):

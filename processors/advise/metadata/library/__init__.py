@@ -18,6 +18,7 @@ from . import (
     lightning_arguments,
     paths,
     python,
+    structures,
     training,
 )
 
@@ -35,6 +36,7 @@ EXTERNALS: Mapping[str, Handler] = {
     **gin.EXTERNALS,
     **training.EXTERNALS,
     **jax_loops.EXTERNALS,
+    **structures.EXTERNALS,
 }
 """Functions by dotted name, called as `handler(program, arguments, keywords)`."""
 
@@ -45,11 +47,17 @@ METHODS: Mapping[str, Handler] = {
     **hydra.METHODS,
     **lightning_arguments.METHODS,
     **training.METHODS,
+    **structures.METHODS,
     **paths.METHODS,
 }
 """Methods by name, called as `handler(program, owner, arguments, keywords)`; `NotImplemented` where the owner is another."""
 
-ATTRIBUTES: Mapping[str, Handler] = {**python.ATTRIBUTES, **argument_parsers.ATTRIBUTES, **flags.ATTRIBUTES}
+ATTRIBUTES: Mapping[str, Handler] = {
+    **python.ATTRIBUTES,
+    **argument_parsers.ATTRIBUTES,
+    **flags.ATTRIBUTES,
+    **training.ATTRIBUTES,
+}
 """Names that are values."""
 
 PASSED_THROUGH = training.PASSED_THROUGH

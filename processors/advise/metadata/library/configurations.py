@@ -244,7 +244,7 @@ EXTERNALS: Mapping[str, Any] = {
     "omegaconf.OmegaConf.structured": _create,
     "omegaconf.OmegaConf.merge": _merge,
     "omegaconf.OmegaConf.unsafe_merge": _merge,
-    "omegaconf.OmegaConf.from_cli": _from_command_line,
+    **dict.fromkeys(("omegaconf.OmegaConf.from_cli", "omegaconf.OmegaConf.from_dotlist"), _from_command_line),
     "omegaconf.OmegaConf.to_container": _first,
     "omegaconf.OmegaConf.to_object": _first,
     "omegaconf.OmegaConf.select": _select,

@@ -160,6 +160,16 @@ def _save_hyperparameters(program: Program, owner: Value, arguments: Arguments, 
     return None
 
 
+def _tracked(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`wandb.init(config=…)`: a run whose `config`, and `wandb.config`, is what it is given."""
+    from .python import as_config  # noqa: PLC0415  # the same configuration
+
+    given = keywords.get("config")
+    held = given.names if isinstance(given, Instance) else given
+    program.stored[_TRACKED] = as_config(held) if isinstance(held, dict) else Config()
+    return Config(config=program.stored[_TRACKED], project=keywords.get("project", UNKNOWN))
+
+
 def _launch(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     """`detectron2.engine.launch(main, devices, …, args=(…,))`."""
     given = keywords.get("args", ())
@@ -212,9 +222,14 @@ EXTERNALS: Mapping[str, Any] = {
     "apex.amp.initialize": _initialize,
     "amp.initialize": _initialize,
     "dataclasses.asdict": _asdict,
+    "wandb.init": _tracked,
     "detectron2.engine.launch": _launch,
     "detectron2.engine.launch.launch": _launch,
 }
+ATTRIBUTES: Mapping[str, Any] = {
+    "wandb.config": lambda program: program.stored.get(_TRACKED, Term("external", "wandb.config")),
+}
+_TRACKED = "\0wandb"
 _HOOKS = ("setup", "configure_optimizers", "train_dataloader", "val_dataloader")
 METHODS: Mapping[str, Any] = {
     "fit": _fit,
