@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, Protocol
 
 import msgspec
@@ -43,6 +44,8 @@ _EFFORT = 500
 _DIGITS = 5
 """Of a cosine; a vector set gives scores as single-precision numbers, and those of equals differ in what follows."""
 _AT_ONCE = 2000
+_AT_A_TIME = 32
+"""Jobs added in one exchange: a vector set takes some milliseconds for each, and Redis answers them together."""
 
 Found = list[tuple[str, float]]
 
@@ -143,7 +146,11 @@ class RedisSimilarJobs:
 
     def add(self, past: PastJob) -> None:
         """Take in a job that ended; it waits while Redis is away."""
-        self._waiting.append(past)
+        self.extend([past])
+
+    def extend(self, pasts: Sequence[PastJob]) -> None:
+        """Take in many jobs that ended; what Redis has not taken in waits while it is away."""
+        self._waiting.extend(pasts)
         self._asked(lambda _: None)
 
     def nearest(self, job: SubmittedJob, count: int, threshold: float) -> Sequence[tuple[PastJob, float]] | None:
@@ -160,8 +167,10 @@ class RedisSimilarJobs:
         try:
             search = self._search or self._connected()
             while self._waiting:
-                self._put(search, self._waiting[0])
-                self._waiting.popleft()
+                some = list(islice(self._waiting, _AT_A_TIME))
+                self._put(search, some)
+                for _ in some:
+                    self._waiting.popleft()
             answer = ask(search)
         except (redis.RedisError, OSError) as error:
             self._retry_at = self._clock() + self._outage.failed(error)
@@ -187,15 +196,17 @@ class RedisSimilarJobs:
             raise
         return True
 
-    def _put(self, search: _Search, past: PastJob) -> None:
-        name = f"{past.about.job}@{past.ended:.3f}"
-        if name in self._known:
-            return
-        vector = self._embed(past.about)
-        if vector is not None:
-            keys = [f"{self._prefix}{key}" for key in ("order", "jobs", "vectors", "added")]
-            self._script(keys, [name, msgspec.msgpack.encode(past), vector.tobytes(), search.kind, self._most])
-        self._known.add(name)
+    def _put(self, search: _Search, pasts: Sequence[PastJob]) -> None:
+        keys = [f"{self._prefix}{key}" for key in ("order", "jobs", "vectors", "added")]
+        new = {name: past for past in pasts if (name := f"{past.about.job}@{past.ended:.3f}") not in self._known}
+        with self._client.pipeline(transaction=False) as pipeline:  # a script each: others are served between two
+            for name, past in new.items():
+                vector = self._embed(past.about)
+                if vector is not None:
+                    given: list[Any] = [name, msgspec.msgpack.encode(past), vector.tobytes(), search.kind, self._most]
+                    self._script(keys, given, client=pipeline)
+            pipeline.execute()
+        self._known.update(new)
 
     def _jobs(self, found: Found) -> list[tuple[PastJob, float]]:
         held: Any = self._client.hmget(f"{self._prefix}jobs", [name for name, _ in found]) if found else []

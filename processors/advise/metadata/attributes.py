@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from . import operations
+from .enumerations import is_enumeration, members
 from .library import ATTRIBUTES, EXTERNALS
 from .library.paths import is_path, path_attribute
 from .mappings import extends_mapping
@@ -140,7 +141,7 @@ class Attributes(ABC):
         ):
             owner[key] = value
 
-    def attribute(self, owner: Value, name: str) -> Value:  # noqa: C901, PLR0911  # a list of cases
+    def attribute(self, owner: Value, name: str) -> Value:  # noqa: C901, PLR0911, PLR0912  # a list of cases
         """Return `owner.name`."""
         if isinstance(owner, Term):
             if owner.kind == "choice":
@@ -160,6 +161,8 @@ class Attributes(ABC):
             return inner if isinstance(inner, Module) else Term("external", f"{owner.name}.{name}")
         if isinstance(owner, Class):
             return self._attribute_of_class(owner, name)
+        if isinstance(owner, str) and name == "value":  # a program that runs has a member of an enumeration here
+            return owner
         if isinstance(owner, Config) and name == "__dict__":
             return owner
         if isinstance(owner, dict) and name in owner:  # a program that runs has a node of a configuration here
@@ -204,9 +207,8 @@ class Attributes(ABC):
         found = owner.find(name)
         if isinstance(found, Function) and any(dotted(each).endswith("classmethod") for each in found.decorators):
             return self.bind(found, owner, found.owner or owner)
-        enumeration = any("Enum" in base for base in owner.external_bases())
-        if enumeration and operations.is_scalar(found):
-            return Config(value=found, name=name)
+        if is_enumeration(owner) and operations.is_scalar(found):
+            return members(owner).get(name, found)
         return Term("attribute", name, (owner,)) if found is UNKNOWN else found
 
     def bind(self, function: Function, this: Value, owner: Class) -> Function:

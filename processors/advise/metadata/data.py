@@ -12,11 +12,11 @@ from .values import Instance, OpenFile, Term, Value, walk
 
 _SETTINGS = listed(
     """
-    dataset datasetname data dataname dataset_name task taskname datasetid traindataset datapath dataroot datadir
-    trainfile trainpath trainingfile inputtrainingfile traindata datafile rootpath corpus datasetpath datasetdir
-    traindatapath traindir imgfolder root dataset_path trainset datasetnames datasets traindatadir inputfile
-    manifestfilepath trainmanifest manifestpath datasource inputwavsdir traindatafile trainshards tfds builder trainlist trainroot datasettype trainfiles
-    trainingfiles traindatasets pathsrc
+    dataset datasetname data dataname dataset_name task taskname datasetid traindataset datapath dataroot
+    datadir trainfile trainpath trainingfile inputtrainingfile traindata datafile rootpath corpus datasetpath
+    datasetdir traindatapath traindir imgfolder root dataset_path trainset datasetnames datasets traindatadir
+    inputfile manifestfilepath trainmanifest manifestpath datasource inputwavsdir traindatafile trainshards tfds
+    builder trainlist trainroot datasettype trainfiles trainingfiles traindatasets pathsrc
     """
 )
 _SETTINGS_PLAIN = tuple(dict.fromkeys(plain(each) for each in (*_SETTINGS, "words")))
@@ -65,9 +65,12 @@ def environment(training: Training, settings: Settings) -> str | None:
 
 def train_data(training: Training, settings: Settings) -> str | None:
     """Return the data set that is trained on; null where evidence is thin."""
-    undecided = _alternatives(training)
-    if undecided:
+    if undecided := _alternatives(training):
         return next((each for each in undecided if _mentioned(each, training)), None)
+    return _decided(training, settings)
+
+
+def _decided(training: Training, settings: Settings) -> str | None:
     best = best_name(train_names(training))
     if best is not None and known("datasets", best):
         return best

@@ -58,13 +58,15 @@ _OF_CONFIGURATIONS = frozenset(
 GENERIC = frozenset(
     listed(
         """
-    data dataset datasets train training valid validation val test dev eval input inputs raw processed path dir root
-    home mnt tmp users user work scratch storage share shared images image img imgs annotations labels label txt
-    json csv npy npz bin pt pth yaml yml tfrecord arrow parquet lmdb file files list split splits set all full small
-    large main tokenized cache out output outputs wavs wav clean default none null true false folder local opt srv
-    texts text audio video my your custom loader module config configs jpg png tar gz zip h5 hdf5 pkl features
-    samples sample ssd nvme disk datafolder masks mask source src content lmdbs shards shard tokens prepared
-    preprocessed fold folds folded trainset trainsets valset valsets testset testsets hr lr gt lq hq sub ids idx index indices ann anns dump dumps deltafalse deltatrue rating ratings negative meta manifest series corpora
+    data dataset datasets train training valid validation val test dev eval input inputs raw processed path dir
+    root home mnt tmp users user work scratch storage share shared images image img imgs annotations labels
+    label txt json csv npy npz bin pt pth yaml yml tfrecord arrow parquet lmdb file files list split splits set
+    all full small large main tokenized cache out output outputs wavs wav clean default none null true false
+    folder local opt srv texts text audio video my your custom loader module config configs jpg png tar gz zip
+    h5 hdf5 pkl features samples sample ssd nvme disk datafolder masks mask source src content lmdbs shards
+    shard tokens prepared preprocessed fold folds folded trainset trainsets valset valsets testset testsets hr
+    lr gt lq hq sub ids idx index indices ann anns dump dumps deltafalse deltatrue rating ratings negative meta
+    manifest series corpora
     """
     )
 )

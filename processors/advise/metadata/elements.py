@@ -6,11 +6,13 @@ from typing import Any
 
 from . import operations
 from .calls import Calls
+from .enumerations import is_enumeration, member_value, members
 from .library.paths import lines_of
 from .mappings import entries
 from .trace import Loop, source
 from .values import (
     UNKNOWN,
+    Class,
     OpenFile,
     Scope,
     Term,
@@ -28,6 +30,8 @@ class Collections(Calls):
         if isinstance(value, Term) and value.kind == "choice":
             found = next((each for each in value.parts if isinstance(each, (list, tuple, dict))), UNKNOWN)
             return self.elements(found) if found is not UNKNOWN else ([element(value)], False)
+        if isinstance(value, Class) and is_enumeration(value):
+            return list(members(value).values()), True
         held = entries(value)
         if held is not None:
             value = list(held)
@@ -58,7 +62,7 @@ class Collections(Calls):
             if key_node is None:
                 found.update(entries(value) or {})
                 continue
-            key = operations.as_key(self.evaluate(key_node, scope))
+            key = operations.as_key(member_value(self.evaluate(key_node, scope)))
             if operations.is_scalar(key):
                 found[key] = value
         return found

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from . import operations
 from .comparisons import compared
 from .elements import MOST_ELEMENTS, Collections, element
+from .enumerations import is_enumeration, member_value, members
 from .library.paths import is_path
 from .mappings import entries
 from .values import (
@@ -157,7 +158,8 @@ class Expressions(Collections):
                 key = self.evaluate(node.slice, scope)
                 return self.call_function(self.bind(method, owner, owner.cls), (key,), {})
             owner = entries(owner) or owner
-        return operations.item(owner, operations.as_key(self.evaluate(node.slice, scope)))
+        key = operations.as_key(member_value(self.evaluate(node.slice, scope)))
+        return members(owner).get(key, UNKNOWN) if is_enumeration(owner) else operations.item(owner, key)
 
     def _slice(self, node: ast.Slice, scope: Scope) -> Value:
         ends = [None if each is None else self.evaluate(each, scope) for each in (node.lower, node.upper, node.step)]

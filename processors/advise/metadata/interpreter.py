@@ -7,6 +7,7 @@ known list once an element. A function is followed at each call. Steps, depth an
 import ast
 from collections.abc import Mapping
 
+from .enumerations import is_enumeration, member_of
 from .library.dataclass_commands import SUBCLASSED
 from .library.environment_settings import is_settings, read_environment
 from .library.gin import bound_parameters
@@ -141,7 +142,9 @@ class Interpreter(Statements):
         return names
 
     def instantiate(self, cls: Class, arguments: tuple[Value, ...], keywords: Mapping[str, Value]) -> Value:
-        """Make an object of a class of the tree: its fields, then its `__init__`."""
+        """Make an object of a class of the tree: its fields, then its `__init__`; of an enumeration the member of that value."""
+        if is_enumeration(cls) and len(arguments) == 1:
+            return member_of(cls, arguments[0]) or UNKNOWN
         instance = Instance(cls, {}, arguments, dict(keywords))
         lineage = list(cls.ancestry())
         if any(

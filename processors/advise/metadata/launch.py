@@ -104,7 +104,7 @@ def programs(tree: SourceTree, directory: str, command: str, environment: dict[s
     return found[:MOST_PROGRAMS]
 
 
-def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Program]:  # noqa: PLR0911  # a list of cases
+def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Program]:  # noqa: C901, PLR0911  # a list of cases
     words = command.words
     while words and depth <= DEEPEST:
         name = posixpath.basename(words[0])
@@ -121,9 +121,8 @@ def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Progra
             )
         if name in _CONTAINERS:
             given = dict(_assigned(value) for option, value in itertools.pairwise(words) if option in _SETS_VARIABLE)
-            inner = ShellCommand(words, command.directory, {**command.environment, **given})
-            return _scan(tree, inner, words[1:], depth) or _other(tree, inner, words, depth)
-        if name in _SCHEDULERS:
+            command = ShellCommand(words, command.directory, {**command.environment, **given})
+        if name in _SCHEDULERS | _CONTAINERS:
             return _scan(tree, command, words[1:], depth)
         if name in _WRAPPERS:
             words, given = _without_wrappers(words)

@@ -41,6 +41,7 @@ EXTERNALS: Mapping[str, Handler] = {
 """Functions by dotted name, called as `handler(program, arguments, keywords)`."""
 
 METHODS: Mapping[str, Handler] = {
+    **python.METHODS,
     **argument_parsers.METHODS,
     **dataclass_commands.METHODS,
     **configurations.METHODS,

@@ -82,12 +82,13 @@ class Parser:
             )
         except (argparse.ArgumentError, SystemExit, TypeError, ValueError, RecursionError):
             raw, unread = {}, []
-        result = Config()
-        for name, option in by_destination.items():
-            value = raw.get(name, _ABSENT)
-            if value == _ABSENT and option.keywords.get("default") == argparse.SUPPRESS:
-                continue
-            result[name] = self._value(program, option, value)
+        result = Config(
+            {
+                name: self._value(program, option, raw.get(name, _ABSENT))
+                for name, option in by_destination.items()
+                if name in raw or option.keywords.get("default") != argparse.SUPPRESS
+            }
+        )
         for name, value in self._of_files(program, result).items():
             if name in by_destination and raw.get(name, _ABSENT) == _ABSENT:
                 kind = by_destination[name].keywords.get("type")
@@ -348,8 +349,14 @@ EXTERNALS: Mapping[str, Any] = {
     "detectron2.engine.default_argument_parser": _detectron_parser,
     "deepspeed.add_config_arguments": _deepspeed_options,
 }
+
+
+def _constant(text: str) -> Any:
+    return lambda program: text
+
+
 ATTRIBUTES: Mapping[str, Any] = {
-    f"argparse.{name}": lambda program, text=getattr(argparse, name): text
+    f"argparse.{name}": _constant(getattr(argparse, name))
     for name in ("OPTIONAL", "ZERO_OR_MORE", "ONE_OR_MORE", "REMAINDER", "PARSER", "SUPPRESS")
 }
 METHODS: Mapping[str, Any] = {

@@ -159,13 +159,20 @@ def _fire(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     if isinstance(component, dict) and words and words[0] in component:
         component, words = component[words[0]], words[1:]
     if isinstance(component, Class):
-        component = program.call(component, (), {}, None)
+        made, words = _constructor_words(component, words)
+        component = program.call(component, (), made, None)
     if isinstance(component, Instance) and words:
         component, words = program.attribute(component, words[0].replace("-", "_")), words[1:]
     if component in (UNKNOWN, None) and words:
         module = program.trace.settings[0][1]
         component, words = module.get(words[0], UNKNOWN), words[1:]
     return call_signature(program, component, words) if isinstance(component, Function) else UNKNOWN
+
+
+def _constructor_words(cls: Class, words: list[str]) -> tuple[dict[str, Value], list[str]]:
+    """Return what the options before a command say to the class that it is of, and the words from the command on."""
+    place = next((at for at, each in enumerate(words) if isinstance(cls.find(each.replace("-", "_")), Function)), 0)
+    return split_words(words[:place])[0], words[place:]
 
 
 def _typer_run(program: Program, arguments: Arguments, keywords: Keywords) -> Value:

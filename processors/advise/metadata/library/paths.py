@@ -1,5 +1,6 @@
 """Paths and files: `os.path`, `pathlib`, `open`; files of the tree are read, others are not."""
 
+import fnmatch
 import posixpath
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import (
     UNKNOWN,
+    Config,
     OpenFile,
     Term,
     Value,
@@ -141,6 +143,55 @@ def _exists(program: Program, arguments: Arguments, keywords: Keywords) -> Value
     return Term("call", "exists", (Term("external", "os.path.exists"), path))
 
 
+def _entries(program: Program, path: Value) -> list[str] | None:
+    """Return the names in a directory of the tree; null where it is none."""
+    name = program.tree.relative(path, program.directory) if isinstance(path, str) else None
+    if name is None or not program.tree.is_directory(name):
+        return None
+    below = "" if name == "." else f"{name}/"
+    inside = (each.removeprefix(below) for each in program.tree.files() if each.startswith(below))
+    return sorted({each.partition("/")[0] for each in inside})
+
+
+def _listed(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`os.listdir(path)`."""
+    path = path_text(arguments[0] if arguments else ".")
+    found = _entries(program, path)
+    return Term("call", "listdir", (Term("external", "os.listdir"), path)) if found is None else found
+
+
+def _matched(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`glob.glob(pattern)`: what the tree holds; a term where it holds nothing of it."""
+    pattern = path_text(arguments[0] if arguments else UNKNOWN)
+    directory, last = posixpath.split(pattern) if isinstance(pattern, str) else ("", "")
+    held = [each for each in _entries(program, directory or ".") or [] if fnmatch.fnmatchcase(each, last)]
+    found = [posixpath.join(directory, each) for each in held]
+    return found or Term("call", "glob", (Term("external", "glob.glob"), pattern))
+
+
+def _matched_below(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    """`Path.glob(pattern)`, `Path.iterdir()`."""
+    directory = path_text(owner) if is_path(owner) else None
+    if not isinstance(directory, str):
+        return NotImplemented
+    pattern = arguments[0] if arguments else "*"
+    held = _entries(program, directory) or [] if isinstance(pattern, str) and "/" not in pattern else []
+    found = [each for each in held if fnmatch.fnmatchcase(each, pattern)]
+    return [_as_path(owner, posixpath.join(directory, each)) for each in found] or NotImplemented
+
+
+def _submodules(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`pkgutil.iter_modules(paths)`: the name of each module and whether it is a package."""
+    paths = arguments[0] if arguments else keywords.get("path", UNKNOWN)
+    held = (
+        [each for path in paths if (inner := _entries(program, path)) for each in inner]
+        if isinstance(paths, list)
+        else []
+    )
+    modules = [each.removesuffix(".py") for each in held if each.endswith(".py") and each != "__init__.py"]
+    return [Config(name=each, ispkg=False) for each in modules] or UNKNOWN
+
+
 def _relative_path(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     """`os.path.relpath(path)`: another way to write the same path."""
     return path_text(arguments[0]) if arguments else UNKNOWN
@@ -184,6 +235,9 @@ EXTERNALS: Mapping[str, Any] = {
     "os.path.isfile": _exists,
     "os.path.isdir": _exists,
     "os.path.relpath": _relative_path,
+    "os.listdir": _listed,
+    "glob.glob": _matched,
+    "pkgutil.iter_modules": _submodules,
     "pathlib.Path.cwd": _working_directory,
     "os.getcwd": lambda program, arguments, keywords: program.absolute(program.directory),
 }
@@ -194,6 +248,7 @@ METHODS: Mapping[str, Any] = {
     "open": _open_path,
     **dict.fromkeys(("append", "insert", "extend"), _search),
     "as_posix": _text_of_path,
+    **dict.fromkeys(("glob", "iterdir"), _matched_below),
     **dict.fromkeys(("resolve", "absolute", "expanduser"), _same_path),
     **dict.fromkeys(("exists", "is_file", "is_dir"), _path_exists),
 }

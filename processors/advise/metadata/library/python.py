@@ -292,6 +292,14 @@ def as_config(value: Value, depth: int = 0) -> Value:
     return value
 
 
+def _subclasses(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    """`cls.__subclasses__()`: of the modules that were followed, in their order."""
+    if not isinstance(owner, Class):
+        return NotImplemented
+    held = (each for module in program.modules.loaded for each in module.names.values())
+    return list(dict.fromkeys(each for each in held if isinstance(each, Class) and owner in each.bases))
+
+
 def _product(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     if all(isinstance(each, (list, tuple)) for each in arguments):
         return list(itertools.islice(itertools.product(*arguments), 64))
@@ -387,4 +395,5 @@ ATTRIBUTES: Mapping[str, Any] = {
     "typing.TYPE_CHECKING": lambda program: False,
     "os.sep": lambda program: "/",
 }
+METHODS: Mapping[str, Any] = {"__subclasses__": _subclasses}
 method_of_super = _method_of_super

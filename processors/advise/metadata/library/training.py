@@ -6,6 +6,8 @@ from typing import Any
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Config, Function, Instance, Term, Value
 
+from .configurations import load_file
+
 Program = Any
 Arguments = tuple[Value, ...]
 Keywords = Mapping[str, Value]
@@ -121,6 +123,12 @@ def _range_bar(program: Program, arguments: Arguments, keywords: Keywords) -> Va
 
 def _initialize(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     """`deepspeed.initialize` and `apex.amp.initialize`: the model, the optimizer, the loader, the schedule."""
+    given = keywords.get("config", keywords.get("config_params"))
+    if given is None and isinstance(keywords.get("args"), dict):
+        given = keywords["args"].get("deepspeed_config")
+    held = load_file(program, given) if isinstance(given, str) else given
+    if isinstance(held, dict):
+        program.trace.settings.append(("merged", held))
     model = keywords.get("model", arguments[0] if arguments else UNKNOWN)
     optimizer = keywords.get("optimizer", arguments[1] if len(arguments) > 1 else UNKNOWN)
     return (model, optimizer, keywords.get("training_data", UNKNOWN), keywords.get("lr_scheduler", UNKNOWN))
