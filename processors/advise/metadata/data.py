@@ -139,8 +139,10 @@ def _given_directory(training: Training) -> str | None:
     ]
     for word in training.trace.words:
         directory = word.rpartition("=")[2].rstrip("/")
-        if directory and any(each.startswith(f"{directory}/") for each in texts):
-            return stem(directory)
+        below = [each.removeprefix(f"{directory}/") for each in texts if each.startswith(f"{directory}/")]
+        if directory and below:
+            inner, slash, _ = below[0].partition("/")
+            return (stem(inner) if slash else None) or stem(directory)
     return None
 
 

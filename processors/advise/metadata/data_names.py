@@ -1,5 +1,6 @@
 """What data sets are called: by the calls that load them, by their paths, by the names that the field knows."""
 
+import itertools
 import posixpath
 import re
 from collections.abc import Iterator
@@ -37,10 +38,12 @@ _COLLECTION_CLASSES = frozenset(
 )
 
 
-_PARTS_OF_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_FORMAT_CLASSES = {"CocoDetection", "CocoCaptions", "VOCDetection", "VisionDataset"}
+"""Classes of libraries that others extend for data of the same format."""
+_ACRONYM = re.compile(r"[A-Z]{2,}(?![a-z])")
 _KINDS = frozenset(
     listed(
-        "CSV JSON JSONL HDF LMDB SFT DPO RM QA VQA LM MLM CLM NER SSL RL RGB OCR ASR TTS MX HF TF NP NPY NPZ PIL ID XY GPT"
+        "CSV JSON JSONL HDF LMDB SFT DPO RM QA VQA LM MLM CLM NER SSL RL RGB OCR ASR TTS MX HF TF NP NPY NPZ PIL ID XY"
     )
 )
 """Acronyms of formats and tasks."""
@@ -64,7 +67,7 @@ GENERIC = frozenset(
     all full small large main tokenized cache out output outputs wavs wav clean default none null true false
     folder local opt srv texts text audio video my your custom loader module config configs jpg png tar gz zip
     h5 hdf5 pkl features samples sample ssd nvme disk datafolder masks mask source src content lmdbs shards
-    shard tokens prepared preprocessed fold folds folded trainset trainsets valset valsets testset testsets hr
+    shard tokens prepared preprocessed fold folds folded trainset trainsets valset valsets testset testsets tr ts hr
     lr gt lq hq sub ids idx index indices ann anns dump dumps deltafalse deltatrue rating ratings negative meta
     manifest series corpora
     """
@@ -81,11 +84,14 @@ def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
     classes: list[str] = []
     seen = list(walk(value, 400))
     weights = {text for each in seen for text in _weights_of(each)}
+    open_ended = {text for each in seen for text in _before_unknown(each)}
     for each in seen:
         if isinstance(each, Term) and each.kind == "call":
             yield from _of_call(each)
         elif isinstance(each, Instance) and "data" in each.cls.name.lower() and known("datasets", each.cls.name):
             classes.append(each.cls.name.removesuffix("Dataset").removesuffix("DataModule"))
+        elif isinstance(each, Instance) and (base := _library_data(each)) is not None:
+            classes.append(base)
         elif isinstance(each, OpenFile) and not _names_other(each.path):
             loose.append(each.path)
         elif (
@@ -102,11 +108,20 @@ def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
     yield from classes
     own = [each.cls.name for each in seen if isinstance(each, Instance) and _is_data(each)]
     for text in sorted(loose, key=lambda each: not posixpath.splitext(each)[1]):  # a file tells more than a directory
-        if "/" in text or "." in text:
+        if ("/" in text or "." in text) and text not in open_ended:
             name = stem(text)
             if name is not None:
                 yield name
     yield from filter(None, map(_proper_name, own))
+
+
+def _library_data(value: Instance) -> str | None:
+    """Return the library's data set that a class of the tree extends, as `torchvision.datasets.CelebA`; null without one."""
+    names = (base.rpartition(".") for base in value.cls.external_bases())
+    found = (last for module, _, last in names if module.endswith(".datasets") and last[:1].isupper())
+    return next(
+        (each for each in found if not set(words(each)) <= GENERIC and each not in _FOLDERS | _FORMAT_CLASSES), None
+    )
 
 
 def _is_data(value: Instance) -> bool:
@@ -115,18 +130,28 @@ def _is_data(value: Instance) -> bool:
 
 def _proper_name(name: str) -> str | None:
     """Return the proper name in a class's name, as `SEN12` in `SEN12DataModule`; null where it tells only a kind of data."""
-    parts = [each for each in _PARTS_OF_NAME.findall(name) if each.lower() not in GENERIC]
-    proper = any(each.isdigit() or (len(each) > 1 and each.isupper() and each not in _KINDS) for each in parts)
     bare = name
     for each in ("Dataset", "DataModule", "DataLoader", "Loader"):
         bare = bare.removesuffix(each)
-    return bare if proper and len(bare) > 2 else None
+    acronyms = set(_ACRONYM.findall(bare)) - _KINDS
+    proper = len(bare) > 2 and (any(each.isdigit() for each in bare) or bool(acronyms))
+    return bare if proper and known("models", bare) is None else None
 
 
 def _weights_of(value: Value) -> Iterator[str]:
     """Yield texts that name the weights or the tokenizer that a value loads, which data are made with."""
     if isinstance(value, Term) and value.kind == "call" and value.name == "from_pretrained":
         yield from (each for each in (*value.parts[1:], *value.keywords.values()) if isinstance(each, str))
+
+
+def _before_unknown(value: Value) -> Iterator[str]:
+    """Yield the known beginning of a path that goes on with something unknown, which may well be the data's name."""
+    if not isinstance(value, Term) or (value.kind, value.name) not in {("operation", "join"), ("call", "Path")}:
+        return
+    parts = value.parts if value.kind == "operation" else value.parts[1:]
+    for each, following in itertools.pairwise(parts):
+        if isinstance(each, str) and isinstance(following, Term):
+            yield each
 
 
 def _names_other(text: str) -> bool:

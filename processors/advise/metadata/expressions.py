@@ -108,6 +108,8 @@ class Expressions(Collections):
 
     def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.evaluate(node.left, scope), self.evaluate(node.right, scope)
+        if isinstance(node.op, ast.Div) and isinstance(left, str):  # a path that the command line made one
+            left = Term("call", "Path", (Term("external", "pathlib.Path"), left))
         if isinstance(node.op, ast.Div) and is_path(left):
             return _joined_path(left, right)
         return operations.binary(operations.operator_name(node.op), left, right)

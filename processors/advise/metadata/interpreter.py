@@ -130,6 +130,10 @@ class Interpreter(Statements):
         names.update(function.keyword_defaults)
         names.update({key: each for key, each in bound_parameters(self, function).items() if key in _parameters(spec)})
         rest = dict(keywords)
+        if "**" in rest:
+            names.update(
+                {name: Term("item", parts=(rest["**"], name)) for name in names}
+            )  # any default may be replaced
         names.update(zip(places, arguments, strict=False))
         for name in [*places, *(each.arg for each in spec.kwonlyargs)]:
             if name in rest:
@@ -199,6 +203,8 @@ class Interpreter(Statements):
                     if name not in names:
                         names.append(name)
                     instance.names[name] = self.default_of(cls.names.get(name, UNKNOWN))
+        if "**" in keywords:  # any field may be set by what is not known
+            instance.names.update({name: Term("item", parts=(keywords["**"], name)) for name in names})
         for name, value in zip(names, arguments, strict=False):
             instance.names[name] = value
         instance.names.update({name: value for name, value in keywords.items() if name in names})

@@ -97,6 +97,11 @@ def _by_import() -> Mapping[str, str]:
     return {name: task for task, names in _names()["imports"].items() for name in names}
 
 
+def task_of_metric(name: str) -> str | None:
+    """Return the task that a metric by this name measures; null where it serves several."""
+    return next((task for task, names in _names()["metrics"].items() if name.lower() in names), None)
+
+
 def tasks_in(texts: Sequence[str]) -> dict[str, int]:
     """Return how many of `texts` hold a word that speaks for a task, by task."""
     found: dict[str, int] = {}

@@ -102,6 +102,7 @@ class Statements(Expressions):
         self.trace.loops.append(loop)
         items, counted = self.elements(iterated)
         self.loops.append(loop)
+        self._forget_counters(node.body, scope)
         signal = NEXT
         try:
             for each in items:
@@ -121,12 +122,21 @@ class Statements(Expressions):
         if operations.truth(self.evaluate(node.test, scope)) is False:
             return NEXT
         self.loops.append(loop)
+        self._forget_counters(node.body, scope)
         try:
             self._limit(node.test, scope)
             self.block(node.body, scope)
         finally:
             self.loops.pop()
         return NEXT
+
+    def _forget_counters(self, body: list[ast.stmt], scope: Scope) -> None:
+        """Make numbers unknown that a loop counts up: `if step > 1_000` holds some time, though not the first time round."""
+        for each in (inner for statement in body for inner in ast.walk(statement)):
+            if isinstance(each, ast.AugAssign) and isinstance(each.target, (ast.Name, ast.Attribute)):
+                value = self.evaluate(each.target, scope)
+                if isinstance(value, (int, float)) and not isinstance(value, bool):
+                    self.store(each.target, Term("operation", "counted", (value,)), scope)
 
     def _with(self, node: ast.With, scope: Scope) -> str:
         for each in node.items:

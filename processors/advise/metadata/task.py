@@ -4,12 +4,13 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from .registry import known, task_of_import, tasks_in, words
+from .registry import known, task_of_import, task_of_metric, tasks_in, words
 from .steps import Training
 from .trace import Trace
 from .values import Class, Term
 
 _LOADERS = {"from_pretrained", "from_config"}
+_METRICS = {"evaluate.load", "datasets.load_metric", "evaluate.loading.load"}
 LEAST = 2.0
 """Votes that an answer needs."""
 LEAST_ALONE = 1.5
@@ -90,6 +91,9 @@ def _votes_of_calls(trace: Trace) -> Iterator[tuple[str, float]]:
     yield from ((each, 1.5) for each in sorted(filter(None, unused)))
     loaded = [each.name.split(".")[-2] for each in trace.calls if each.last in _LOADERS and "." in each.name]
     yield from ((task, 3.0) for task in tasks_in(loaded))
+    metrics = (each.argument("path", "metric_name", place=0) for each in trace.calls if each.name in _METRICS)
+    measured = {task_of_metric(each) for each in metrics if isinstance(each, str)}
+    yield from ((each, 2.0) for each in sorted(filter(None, measured)))
     names = list(dict.fromkeys(each.last for each in trace.calls if isinstance(each.called, (Term, Class))))
     yield from ((task, min(1.5 + 0.25 * count, 3.0)) for task, count in tasks_in(names[:600]).items())
 

@@ -16,6 +16,10 @@ Arguments = tuple[Value, ...]
 Keywords = Mapping[str, Value]
 
 
+_CONTEXT = "\0click"
+"""Where click's context is kept."""
+
+
 def is_command(function: Function) -> bool:
     """Whether click's or typer's decorators make a function a command, or a group of commands."""
     names = [dotted(each.parts[0]) for each in function.decorators if isinstance(each, Term) and each.kind == "call"]
@@ -54,11 +58,41 @@ def call_group(program: Program, owner: Value) -> Value:
         chosen, rest = commands[words[place]], words[place + 1 :]
     if chosen is None:
         return UNKNOWN
+    if place is not None and isinstance(owner, Function):
+        _enter_group(program, owner, words[:place])
     before, program.argv = program.argv, [program.argv[0], *rest]
     try:
         return call_command(program, chosen, (), {})
     finally:
         program.argv = before
+
+
+def _enter_group(program: Program, group: Function, words: list[str]) -> None:
+    """Call a click group with the options before its command; what it leaves in `ctx.obj` is its commands'."""
+    found, _ = _parser_of(program, group).read(program, words)
+    program.trace.settings.append(("command line", found))
+    program.call_function(group, _context(program, group), dict(found))
+
+
+def _context(program: Program, function: Function) -> Arguments:
+    """Return what `@click.pass_context` and `@click.pass_obj` hand a command."""
+    context = program.stored.setdefault(_CONTEXT, Config(obj=None))
+    handed = {"pass_context": context, "pass_obj": context["obj"]}
+    names = [dotted(each).rpartition(".")[2] for each in function.decorators]
+    return tuple(handed[name] for name in names if name in handed)
+
+
+def _parser_of(program: Program, function: Function) -> Parser:
+    """Return the parser of the options and arguments that click's decorators declare."""
+    parser = Parser(program)
+    for each in reversed(function.decorators):
+        if not isinstance(each, Term) or each.kind != "call":
+            continue
+        kind = dotted(each.parts[0]).rpartition(".")[2]
+        names = [part for part in each.parts[1:] if isinstance(part, str)]
+        if kind in {"option", "argument"} and names:
+            parser.options.append(_click_option(kind, names, each.keywords))
+    return parser
 
 
 def call_command(program: Program, function: Function, arguments: Arguments, keywords: Keywords) -> Value:
@@ -68,19 +102,12 @@ def call_command(program: Program, function: Function, arguments: Arguments, key
         return call_group(program, function)
     if arguments or (keywords and set(keywords) - {"standalone_mode", "obj", "args"}):
         return program.call_function(function, arguments, keywords)
-    parser = Parser(program)
-    for each in reversed(function.decorators):
-        if not isinstance(each, Term) or each.kind != "call":
-            continue
-        kind = dotted(each.parts[0]).rpartition(".")[2]
-        names = [part for part in each.parts[1:] if isinstance(part, str)]
-        if kind in {"option", "argument"} and names:
-            parser.options.append(_click_option(kind, names, each.keywords))
+    parser = _parser_of(program, function)
     if not parser.options:
         return call_signature(program, function, program.argv[1:])
     found, _ = parser.read(program, [each for each in program.argv[1:] if isinstance(each, str)])
     program.trace.settings.append(("command line", found))
-    return program.call_function(function, (), dict(found))
+    return program.call_function(function, _context(program, function), dict(found))
 
 
 def _click_option(kind: str, names: list[str], keywords: Keywords) -> Option:

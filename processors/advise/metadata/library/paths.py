@@ -77,7 +77,7 @@ def read_text(program: Program, path: Value) -> str | None:
 
 
 def _read(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
-    path = owner.path if isinstance(owner, OpenFile) else owner if is_path(owner) else None
+    path = owner.path if isinstance(owner, OpenFile) else owner if is_path(owner) or isinstance(owner, str) else None
     if path is None:
         return NotImplemented
     text = read_text(program, path)
@@ -108,7 +108,8 @@ def _path_exists(program: Program, owner: Value, arguments: Arguments, keywords:
 
 
 def _open_path(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
-    return _open(program, (owner,), {}) if is_path(owner) else NotImplemented
+    """`path.open()`; a text that is asked for it is a path that the command line made one."""
+    return _open(program, (owner,), {}) if is_path(owner) or isinstance(owner, str) else NotImplemented
 
 
 def _join_path(program: Program, arguments: Arguments, keywords: Keywords) -> Value:

@@ -11,6 +11,7 @@ from processors.advise.metadata.values import (
     UNKNOWN,
     Class,
     Config,
+    DefaultMapping,
     Function,
     Instance,
     Model,
@@ -269,7 +270,18 @@ def _exit(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     return EXIT
 
 
+def _default_mapping(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`collections.defaultdict(factory)`."""
+    found = DefaultMapping(arguments[1] if len(arguments) > 1 and isinstance(arguments[1], dict) else {})
+    if arguments and arguments[0] is not None:
+        found.make = lambda: program.call(arguments[0], (), {}, None)
+    return found
+
+
 def _type(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    if len(arguments) == 3 and isinstance(arguments[2], dict):  # a class of these attributes
+        attributes = arguments[2]
+        return Model("type", lambda program, given, named: Config(attributes))
     value = arguments[0] if arguments else UNKNOWN
     if isinstance(value, Instance):
         return value.cls
@@ -357,6 +369,7 @@ EXTERNALS: Mapping[str, Any] = {
     "sorted": _sorted,
     "sum": _sum,
     "type": _type,
+    "collections.defaultdict": _default_mapping,
     "exit": _exit,
     "quit": _exit,
     "sys.exit": _exit,
