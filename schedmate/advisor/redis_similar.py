@@ -28,7 +28,7 @@ if redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 redis.call('ZADD', KEYS[1], redis.call('INCR', KEYS[4]), ARGV[1])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 local set = ARGV[4] == 'set'
-if set then redis.call('VADD', KEYS[3], 'FP32', ARGV[3], ARGV[1], 'NOQUANT')
+if set then redis.call('VADD', KEYS[3], 'FP32', ARGV[3], ARGV[1], 'NOQUANT', 'EF', 64)
 else redis.call('HSET', KEYS[3], ARGV[1], ARGV[3]) end
 for _, oldest in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1 - tonumber(ARGV[5]))) do
   redis.call('ZREM', KEYS[1], oldest)

@@ -125,7 +125,8 @@ class Calls(Attributes):
             return self.call(owner[name], arguments, keywords, None, line)
         if isinstance(owner, Model) and owner.name == "super":
             return method_of_super(self, owner, name, arguments, keywords)
-        special = METHODS.get(name)
+        own = isinstance(owner, Instance) and isinstance(owner.cls.find(name), Function)
+        special = None if own else METHODS.get(name)
         if special is not None:
             result = special(self, owner, arguments, keywords)
             if result is not NotImplemented:

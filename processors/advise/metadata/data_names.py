@@ -69,7 +69,7 @@ GENERIC = frozenset(
     h5 hdf5 pkl features samples sample ssd nvme disk datafolder masks mask source src content lmdbs shards
     shard tokens prepared preprocessed fold folds folded trainset trainsets valset valsets testset testsets tr ts hr
     lr gt lq hq sub ids idx index indices ann anns dump dumps deltafalse deltatrue rating ratings negative meta
-    manifest series corpora
+    manifest series corpora rec instances captions keypoints infos info lists cuts panoptic
     """
     )
 )

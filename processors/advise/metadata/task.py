@@ -4,13 +4,17 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from .registry import known, task_of_import, task_of_metric, tasks_in, words
+from .registry import all_known, known, task_of_import, task_of_metric, tasks_in, words
 from .steps import Training
 from .trace import Trace
 from .values import Class, Term
 
 _LOADERS = {"from_pretrained", "from_config"}
+_LEAST_LETTERS = 4
+"""Letters of a method's name that counts beside that of a backbone: `BC` in `BCResNet` is none."""
 _METRICS = {"evaluate.load", "datasets.load_metric", "evaluate.loading.load"}
+_SHARED_DATA = {"COCO", "COCO2017"}
+"""Data of detection, segmentation, captions and poses alike."""
 LEAST = 2.0
 """Votes that an answer needs."""
 LEAST_ALONE = 1.5
@@ -62,8 +66,10 @@ def _votes_of_names(trace: Trace, model: str | None, train: str | None) -> Itera
     data = known("datasets", train) if train else None
     pictures = data is not None and data.task == "image-classification"
     if data is not None:
-        yield data.task, 2.0
-    named = known("models", model) if model else None
+        yield data.task, 1.0 if data.name in _SHARED_DATA else 2.0
+    held = list(all_known("models", model)) if model else []  # `fasterrcnn_resnet50`: the method, not what it stands on
+    methods = (each for each in held if len(each.name) >= _LEAST_LETTERS and known("backbones", each.name) is None)
+    named = next(methods, held[0] if held else None)
     if named is not None and known("backbones", named.name) is None:
         yield named.task, 3.5
     elif named is not None:

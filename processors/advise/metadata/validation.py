@@ -3,7 +3,7 @@
 from .data import evaluated_by, stated_name, train_names
 from .data_names import SPLITS, best_name, names_of, registered
 from .registry import known, listed, plain, words
-from .settings import Settings
+from .settings import Setting, Settings
 from .steps import Training
 from .trace import Loop
 from .values import Class, Instance, OpenFile, Term, Value, alternatives, dotted, walk
@@ -76,7 +76,7 @@ def _names_others(training: Training, train: str | None, best: str, value: Value
     return bool(own) and not any(isinstance(each, str) and plain(train) in plain(each) for each in texts)
 
 
-def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:  # noqa: C901, PLR0911  # a list of cases
+def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:  # noqa: C901, PLR0911, PLR0912  # a list of cases
     """Return what evaluations go over, where that is known, and whether there are any during the training."""
     for call in training.trainers:
         if any("Lightning" in base or base.endswith("Trainer") for base in (*call.bases, call.name)):
@@ -98,6 +98,9 @@ def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:  
             words(key)[0] in SPLITS and each is not None for key, each in run.call.keywords.items() if words(key)
         ):
             return None, True
+        described = run.call.argument("data")
+        if run.made is None and isinstance(described, str) and described.endswith((".yaml", ".yml")):
+            return None, any(each.last in SPLITS and isinstance(each.value, str) for each in settings.all)
         given = run.call.argument(place=2 if run.made is not None and "ightning" in run.made.name else 1)
         if run.made is not None and run.call.last == "fit" and isinstance(given, (Term, Instance)):
             return given, True  # what trains, what evaluates; Lightning has the model before them
@@ -110,11 +113,21 @@ def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:  
         return None, any(settings.find(("valdataloader", "valinterval", "valcfg", "evaluation", "evalperiod", "test")))
     evaluated = settings.number(_INTERVALS)
     held_out = not training.trainers and (
-        settings.number(_HELD_OUT) is not None
+        any(_in_section_held_out(each) for each in settings.all)
+        or settings.number(_HELD_OUT) is not None
         or settings.text(_VALIDATION_SETTINGS) is not None
         or (evaluated is not None and not evaluated.derived)
     )
     return None, held_out
+
+
+def _in_section_held_out(setting: Setting) -> bool:
+    """Whether a setting names data in a section that is named after a split, as `data.valid.path_src`."""
+    *sections, last = setting.name.lower().split(".")
+    named = {"path", "data", "dataset", "file"} & set(words(last))
+    return (
+        bool(set(sections) & {"val", "valid", "validation", "dev"}) and bool(named) and isinstance(setting.value, str)
+    )
 
 
 def _validates(cls: Class) -> bool:

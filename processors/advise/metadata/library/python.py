@@ -207,6 +207,12 @@ def _method_of_super(program: Program, owner: Value, name: str, arguments: Argum
         return program.set_attribute(this, *arguments)
     if isinstance(this, Instance) and extends_mapping(this):
         return inherited(this, name, arguments, keywords)
+    from . import METHODS as LIBRARY  # noqa: PLC0415  # which holds this module
+
+    special = LIBRARY.get(name)
+    result = special(program, this, arguments, keywords) if special is not None else NotImplemented
+    if result is not NotImplemented:
+        return result
     outside = next((each for each in bases if isinstance(each, Term)), UNKNOWN)
     called = Term("attribute", name, (outside,))
     result = Term("call", name, (called, *arguments), keywords)
