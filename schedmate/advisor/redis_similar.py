@@ -28,7 +28,7 @@ if redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 redis.call('ZADD', KEYS[1], redis.call('INCR', KEYS[4]), ARGV[1])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 local set = ARGV[4] == 'set'
-if set then redis.call('VADD', KEYS[3], 'FP32', ARGV[3], ARGV[1], 'NOQUANT', 'EF', 64)
+if set then redis.call('VADD', KEYS[3], 'FP32', ARGV[3], ARGV[1], 'NOQUANT', 'EF', ARGV[6])
 else redis.call('HSET', KEYS[3], ARGV[1], ARGV[3]) end
 for _, oldest in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1 - tonumber(ARGV[5]))) do
   redis.call('ZREM', KEYS[1], oldest)
@@ -39,6 +39,8 @@ return 1
 """
 _CANDIDATES = 64
 """Neighbours that a vector set is asked for: of jobs that are equally near, the newest are wanted."""
+_BUILD_EFFORT = 64
+"""EF of VADD. Its default, 200, takes two and a half times as long and finds no more (`benchmarks.vectors`)."""
 _EFFORT = 500
 """EF of VSIM: how many candidates its graph search keeps."""
 _DIGITS = 5
@@ -203,7 +205,14 @@ class RedisSimilarJobs:
             for name, past in new.items():
                 vector = self._embed(past.about)
                 if vector is not None:
-                    given: list[Any] = [name, msgspec.msgpack.encode(past), vector.tobytes(), search.kind, self._most]
+                    given: list[Any] = [
+                        name,
+                        msgspec.msgpack.encode(past),
+                        vector.tobytes(),
+                        search.kind,
+                        self._most,
+                        _BUILD_EFFORT,
+                    ]
                     self._script(keys, given, client=pipeline)
             pipeline.execute()
         self._known.update(new)

@@ -214,6 +214,8 @@ def stem(path: str) -> str | None:
     pieces = [each for each in path.replace("\\", "/").split("/") if each not in {"", ".", ".."}]
     split_only = True
     for piece in reversed(pieces):
+        if piece.startswith("."):
+            continue  # an ending, whose name is not known
         if path.startswith(("/", "~")) and piece is not pieces[-1] and not known("datasets", piece) and not split_only:
             return None
         bare, ending = posixpath.splitext(piece)

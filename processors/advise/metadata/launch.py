@@ -122,7 +122,8 @@ def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Progra
         if name in _CONTAINERS:
             given = dict(_assigned(value) for option, value in itertools.pairwise(words) if option in _SETS_VARIABLE)
             command = ShellCommand(words, command.directory, {**command.environment, **given})
-        if name in _SCHEDULERS | _CONTAINERS:
+            return _scan(tree, command, words[2:], depth)  # behind `run` or `exec`
+        if name in _SCHEDULERS:
             return _scan(tree, command, words[1:], depth)
         if name in _WRAPPERS:
             words, given = _without_wrappers(words)

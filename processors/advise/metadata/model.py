@@ -90,7 +90,7 @@ def model_name(training: Training, settings: Settings) -> str | None:  # a list 
     whole = named if outer else stated
     for name in whole:
         if any(plain(name) in plain(each) or plain(each) in plain(name) for each in made):
-            return name
+            return next((each for each in telling if _is_family(name) and each in outer and _holds(each, name)), name)
     if telling:
         return _written(settings, training.trace.words) or _of_made(training, telling, stated, outer)
     if stated:
@@ -114,6 +114,16 @@ def _of_made(training: Training, telling: list[str], stated: list[str], outer: s
     if stated and known("models", stated[0]):
         return stated[0]
     return _configuration_name(training) or telling[0]
+
+
+def _is_family(name: str) -> bool:
+    """Whether a setting tells only what kind of network it is, such as `transformer`."""
+    found = known("backbones", name)
+    return found is not None and name.isalpha() and plain(found.name) == plain(name)
+
+
+def _holds(longer: str, name: str) -> bool:
+    return plain(name) in plain(longer)
 
 
 def _is_backbone(name: str) -> bool:

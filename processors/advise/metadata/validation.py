@@ -12,7 +12,7 @@ _VALIDATION_SETTINGS = listed(
     """
     evaldataset validdataset valdataset valdata validdata evaldata validationfile validfile valfile evalfile
     inputvalidationfile valdatapath evaldatapath validationdataset evaldatasetname valfiles validfiles
-    validationfiles testdatasets valtargets valsets evalsets validsets
+    validationfiles testdatasets validation valtargets valsets evalsets validsets
     """
 )
 

@@ -7,7 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from processors.advise.metadata import operations
-from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
+from processors.advise.metadata.values import (
+    UNKNOWN,
+    Class,
+    Config,
+    Function,
+    Instance,
+    Model,
+    OpenFile,
+    Term,
+    Value,
+    dotted,
+)
 
 from .config_arguments import read_options
 
@@ -171,7 +182,7 @@ def _plain(option: Option) -> dict[str, Any]:
     return keywords
 
 
-def _converted(program: Program, value: Any, kind: Value) -> Value:
+def _converted(program: Program, value: Any, kind: Value) -> Value:  # noqa: PLR0911  # a list of cases
     if isinstance(value, list):
         return [_converted(program, each, kind) for each in value]
     if not isinstance(value, str) or kind is None:
@@ -181,6 +192,8 @@ def _converted(program: Program, value: Any, kind: Value) -> Value:
         return bool(value)
     if name in {"int", "float", "str"}:
         return operations.convert(name, value)
+    if isinstance(kind, Term) and kind.kind == "call" and kind.name in {"FileType", "File"}:  # argparse's, click's
+        return OpenFile(value)
     if isinstance(kind, (Function, Class, Model)):
         return program.call(kind, (value,), {}, None)
     return truth_word(value) if "bool" in name.lower() else value

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Term, Value, dotted
+from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, OpenFile, Term, Value, dotted
 
 from .argument_parsers import Option, Parser
 from .merging import set_path
@@ -155,16 +155,18 @@ def call_signature(program: Program, function: Function, words: list[str]) -> Va
     given.update({name: literal(word) for name, word in zip(free, places, strict=False)})
     for parameter in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
         value = given.get(parameter.arg)
-        if isinstance(value, str) and _is_path(parameter.annotation):
+        if isinstance(value, str) and _is_of(parameter.annotation, "Path"):
             given[parameter.arg] = Term("call", "Path", (Term("external", "pathlib.Path"), value))
+        elif isinstance(value, str) and _is_of(parameter.annotation, "FileText", "FileBinaryRead", "TextIO"):
+            given[parameter.arg] = OpenFile(value)
     program.trace.settings.append(("command line", Config(given)))
     return program.call_function(function, (), given)
 
 
-def _is_path(annotation: ast.expr | None) -> bool:
-    """Whether typer makes a `pathlib.Path` of a parameter: `Path`, `pathlib.Path`, `Annotated[Path, …]`, `Path | None`."""
+def _is_of(annotation: ast.expr | None, *kinds: str) -> bool:
+    """Whether typer makes a parameter one of `kinds`: `Path`, `pathlib.Path`, `Annotated[Path, …]`, `Path | None`."""
     found = ast.walk(annotation) if annotation is not None else ()
-    return any("Path" in {getattr(each, "id", ""), getattr(each, "attr", "")} for each in found)
+    return any({getattr(each, "id", ""), getattr(each, "attr", "")} & set(kinds) for each in found)
 
 
 def _declared(value: Value) -> list[str]:

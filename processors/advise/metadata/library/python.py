@@ -272,6 +272,13 @@ def literal(text: str) -> Value:
         return text
 
 
+def _callable(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    value = arguments[0] if arguments else UNKNOWN
+    if isinstance(value, (Function, Class, Model)):
+        return True
+    return False if operations.is_plain(value) else UNKNOWN
+
+
 def _exit(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     return EXIT
 
@@ -374,6 +381,7 @@ EXTERNALS: Mapping[str, Any] = {
     "map": _map,
     "sorted": _sorted,
     "sum": _sum,
+    "callable": _callable,
     "type": _type,
     "collections.defaultdict": _default_mapping,
     "exit": _exit,

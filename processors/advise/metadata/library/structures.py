@@ -115,17 +115,20 @@ def _replaced(program: Program, arguments: Arguments, keywords: Keywords) -> Val
 
 
 def _fields(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    """`dataclasses.fields(class_or_object)`: the name and the default of each."""
+    """`dataclasses.fields(class_or_object)`: the name, the default and the type of each."""
     owner = arguments[0] if arguments else UNKNOWN
     cls = owner.cls if isinstance(owner, Instance) else owner
     if not isinstance(cls, Class):
         return UNKNOWN
-    found: dict[str, Value] = {}
+    found: dict[str, Config] = {}
     for each in reversed(list(cls.ancestry())):
+        scope = Scope(each.module.names, None, each.module)
         for node in each.node.body:
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                found[node.target.id] = program.default_of(each.names.get(node.target.id, UNKNOWN))
-    return [Config(name=name, default=default) for name, default in found.items()]
+                name = node.target.id
+                default = program.default_of(each.names.get(name, UNKNOWN))
+                found[name] = Config(name=name, default=default, type=program.evaluate(node.annotation, scope))
+    return list(found.values())
 
 
 def _structured(class_first: bool) -> Any:
