@@ -57,6 +57,7 @@ class SourceTree:
         self._texts: dict[str, str | None] = {}
         self._bytes = 0
         self._listing: list[str] | None = None
+        self._inside: dict[str, set[str]] = {}
 
     def relative(self, path: str, base: str = ".") -> str | None:
         """Return `path`, taken from the directory `base` of the tree, as a name in the tree; null outside of it."""
@@ -106,6 +107,15 @@ class SourceTree:
                     break
             self._listing = found
         return self._listing
+
+    def entries(self, directory: str) -> list[str]:
+        """Return the names in a directory that holds some of `files`, sorted; none of another."""
+        if not self._inside:
+            for name in self.files():
+                path = PurePosixPath(name)
+                for each in (path, *path.parents[:-1]):
+                    self._inside.setdefault(str(each.parent), set()).add(each.name)
+        return sorted(self._inside.get(directory, ()))
 
     def _kind(self, name: str) -> int:
         """Return the file type of `name`; 0 where any part of the path is a link or missing."""

@@ -149,9 +149,8 @@ def _entries(program: Program, path: Value) -> list[str] | None:
     name = program.tree.relative(path, program.directory) if isinstance(path, str) else None
     if name is None or not program.tree.is_directory(name):
         return None
-    below = "" if name == "." else f"{name}/"
-    inside = (each.removeprefix(below) for each in program.tree.files() if each.startswith(below))
-    return sorted({each.partition("/")[0] for each in inside})
+    found: list[str] = program.tree.entries(name)
+    return found
 
 
 def _listed(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
