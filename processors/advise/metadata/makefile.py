@@ -14,7 +14,7 @@ DEEPEST = 20
 LONGEST_VALUE = 8_000
 
 _ASSIGNED = re.compile(r"(?:export\s+|override\s+)*([\w.-]+)\s*(::?:?=|\?=|\+=|=)\s*(.*)")
-_EXPORT = re.compile(r"export\b\s*([\w\s.-]*)(?:$|::?:?=|\?=|\+=|=)")
+_EXPORT = re.compile(r"export\b([\w\s.-]*)(?:$|::?:?=|\?=|\+=|=)")
 _RULE = re.compile(r"([^:=#\t][^:=]*)::?(?!=)\s*(.*)")
 _REFERENCE = re.compile(r"\$(?:\$|\(([^()$]*)\)|\{([^{}$]*)\}|([\w@<^*]))")
 _CONDITION = re.compile(r"(ifeq|ifneq|ifdef|ifndef)\b\s*(.*)")
