@@ -2,7 +2,8 @@
 
 Each round is a job of a real scheduler whose output is shipped, and which dies of an infrastructure failure: the bridge restarts it on
 another node. In the last rounds the kernel log of its node, which a collector follows, says the same, and the node is taken out of service,
-too. The line carries the time at which it was printed; the verdict and the action carry the times at which Kafka took them.
+too. The job keeps the time at which it printed the line; the verdict and the action carry the times at which Kafka took them. Each round
+loses another GPU, so that its node says something new; what it said in the ten minutes before speaks against it still.
 """
 
 import statistics
@@ -25,13 +26,15 @@ import sys, time
 for step in range(1, 201):  # two seconds: the output is being shipped by then
     print(f"step {step} | loss {10 / step:.4f} | step_time 0.01 s", flush=True)
     time.sleep(0.01)
+mark, number, *logs = sys.argv[1:]
 try:
-    open(sys.argv[1], "x").close()
+    kept = open(mark, "x")
 except FileExistsError:  # it was started again
     time.sleep(600)
-line = f"NVRM: Xid (PCI:0000:3b:00): 79, pid={time.time_ns() // 1000}, GPU has fallen off the bus."
+line = f"NVRM: Xid (PCI:0000:{int(number):02x}:00): 79, pid=4242, GPU has fallen off the bus."
+print(time.time(), file=kept, flush=True)
 print(line, flush=True)
-for log in sys.argv[2:]:
+for log in logs:
     with open(log, "a") as kernel:
         print(line, file=kernel)
 time.sleep(0.2)
@@ -89,7 +92,7 @@ def _round(kafka: Kafka, site: Site, number: int, *, confirmed: bool = False) ->
     mark = site.directory / f"ran-{confirmed}-{number}"
     kernel = [str(_kernel_log(site, "{node}"))] if confirmed else []
     began = time.time()
-    job = site.train(kafka.address, site.directory / "job.py", str(mark), *kernel)
+    job = site.train(kafka.address, site.directory / "job.py", str(mark), str(number), *kernel)
     wanted = {Action.RESTART, Action.DRAIN} if confirmed else {Action.RESTART}
     try:
         first = waited(lambda: site.place(job), 60)
@@ -98,8 +101,8 @@ def _round(kafka: Kafka, site: Site, number: int, *, confirmed: bool = False) ->
     finally:
         site.end(job)
         site.return_nodes()
-    printed, verdict = _verdict(kafka, job, began)
-    return Round(verdict - printed, acted - printed, ran - printed)
+    printed = float(mark.read_text())
+    return Round(_verdict(kafka, job, printed) - printed, acted - printed, ran - printed)
 
 
 def _done(kafka: Kafka, wanted: set[Action], since: float) -> float:
@@ -112,12 +115,12 @@ def _done(kafka: Kafka, wanted: set[Action], since: float) -> float:
     return max(done.values()) if wanted <= done.keys() else 0.0
 
 
-def _verdict(kafka: Kafka, job: str, since: float) -> tuple[float, float]:
-    """Return when the line was printed and when the first verdict on it was written."""
+def _verdict(kafka: Kafka, job: str, since: float) -> float:
+    """Return when the first verdict on a job was written that names the line."""
     for message in read_back(kafka.connection, ["failures"], since):
         failure = decode(Failure, message.value)
-        if failure.job == job and failure.root and "pid=" in failure.root.text:
-            return int(failure.root.text.split("pid=")[1].split(",")[0]) / 1e6, message.time
+        if failure.job == job and failure.root and "Xid" in failure.root.text:
+            return message.time
     raise AssertionError(f"no verdict on job {job}")
 
 
