@@ -270,7 +270,7 @@ class Kubernetes:
         """Wait until something holds."""
         deadline = time.monotonic() + seconds
         while not reached():
-            for name, process in self._processes.items():
+            for name, process in list(self._processes.items()):  # the server may be restarted meanwhile
                 assert process.poll() is None, f"{name} ended:\n{self.log(name)}"
             assert time.monotonic() < deadline, f"expected: {what}\n" + "\n".join(
                 self.log(name, 10) for name in self._processes
