@@ -175,6 +175,10 @@ class KubernetesClient:
         """Change an object of a kind, unless another has taken its name."""
         meta, merged = one.metadata, _merged({"metadata": {"uid": one.metadata.uid}}, patch)
         verb = self._custom.patch_namespaced_custom_object
+        for newer in one.NEWER:
+            with contextlib.suppress(KubernetesNotFound):  # an older server does not know it
+                answer = self._ask(verb, one.GROUP, newer, meta.namespace, one.PLURAL, meta.name, merged)
+                return _decode(answer, type(one))
         answer = self._ask(verb, one.GROUP, one.VERSION, meta.namespace, one.PLURAL, meta.name, merged)
         return _decode(answer, type(one))
 

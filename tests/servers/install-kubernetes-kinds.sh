@@ -26,11 +26,16 @@ cp -f "$(folder $kueue)/config/components/webhook/manifests.yaml" "$directory/ki
 chmod -R u+w "$directory/kinds"
 echo "the definitions of the kinds are in $directory/kinds"
 
-build() { # module, package, what the binary is called
+build() { # the module's folder, a package, what the binary is called
   [ -x "$directory/bin/$3" ] && return
   echo "building $3's controller"
-  (cd "$(folder "$1")" && nice -n 15 go build -mod=mod -buildvcs=false -o "$directory/bin/$3.new" "$2")
+  (cd "$1" && nice -n 15 go build -mod=mod -buildvcs=false -o "$directory/bin/$3.new" "$2")
   mv "$directory/bin/$3.new" "$directory/bin/$3" # whole or not at all
 }
-build $jobset . jobset
-build $kueue ./cmd/kueue kueue
+build "$(folder $jobset)" . jobset
+# Kueue looks for a certificate of its metrics below /etc, whatever it is told: here it takes the one of its webhooks.
+source=$directory/source/kueue
+mkdir -p "$source"
+(cd "$(folder $kueue)" && cp -r --no-preserve=mode go.mod go.sum apis client-go cmd internal pkg "$source/")
+sed -i 's|"/etc/kueue/metrics/certs"|cfg.Webhook.CertDir|' "$source/cmd/kueue/main.go"
+build "$source" ./cmd/kueue kueue
