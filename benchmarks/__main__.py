@@ -2,12 +2,16 @@
 
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks import active, estimates, eviction, hostile, latency, memory, neighbour, pipeline, processors, state
+from benchmarks.schedulers import SITES
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.servers.kafka import Kafka, start_kafka
 
@@ -23,8 +27,10 @@ ON_SERVERS = {
     "neighbour": "a verdict behind the text of others",
     "pipeline": "Kafka to ClickHouse rows",
     "estimates": "from a submission to its estimate",
-    "eviction": "from the submission of an urgent job to its start in the place of another",
-    "latency": "from a printed line to a verdict and an action",
+}
+ON_SCHEDULERS = {
+    "eviction": (eviction.measure, "from the submission of an urgent job to its start in the place of another"),
+    "latency": (latency.measure, "from a printed line to a verdict and an action"),
 }
 LONG = {"memory"}
 """Those that run only where they are named."""
@@ -32,7 +38,7 @@ LONG = {"memory"}
 
 def main() -> None:
     """Measure what the command line names, or all that is not long; print each as it is done."""
-    known = {name: about for name, (_, about) in ALONE.items()} | ON_SERVERS
+    known = {name: about for name, (_, about) in (ALONE | ON_SCHEDULERS).items()} | ON_SERVERS
     chosen = sys.argv[1:] or [name for name in known if name not in LONG]
     if unknown := set(chosen) - set(known):
         sys.exit(f"expected some of {', '.join(known)}; got {', '.join(sorted(unknown))}")
@@ -40,7 +46,7 @@ def main() -> None:
     for name in (name for name in known if name in chosen):
         try:
             with console.status(known[name]):
-                rows = ALONE[name][0]() if name in ALONE else _on_servers(name)
+                rows = _measure(name)
         except Exception:  # noqa: BLE001  # what one could not measure, the others may
             console.print_exception()
             failed.append(name)
@@ -53,18 +59,37 @@ def main() -> None:
         sys.exit(f"not measured: {', '.join(failed)}")
 
 
-def _on_servers(name: str) -> list[tuple[str, str]]:
-    """Measure on a broker of its own: what one wrote is no input of the next."""
-    with tempfile.TemporaryDirectory(prefix="bench-") as directory, clickhouse_server(Path(directory)) as clickhouse:
+def _measure(name: str) -> list[tuple[str, str]]:
+    if name in ALONE:
+        return ALONE[name][0]()
+    if name in ON_SCHEDULERS:
+        return [(f"{site}: {what}", figure) for site in SITES for what, figure in _on_scheduler(name, site)]
+    with _broker() as (kafka, scratch), clickhouse_server(scratch) as clickhouse:
+        return _on_servers(name, kafka, clickhouse, scratch)
+
+
+@contextmanager
+def _broker() -> Iterator[tuple[Kafka, Path]]:
+    """Start a broker of its own for each measurement: what one wrote is no input of the next."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as directory:
         kafka = start_kafka(Path(directory))
         try:
             kafka.create_topics()
-            return _measure(name, kafka, clickhouse, Path(directory))
+            yield kafka, Path(directory)
         finally:
             kafka.kill()
 
 
-def _measure(name: str, kafka: Kafka, clickhouse: ClickHouseServer, scratch: Path) -> list[tuple[str, str]]:
+def _on_scheduler(name: str, site: str) -> list[tuple[str, str]]:
+    """Measure on one scheduler; where it is not built, a row says so."""
+    try:
+        with _broker() as (kafka, scratch), SITES[site]() as scheduler:
+            return ON_SCHEDULERS[name][0](kafka, scratch, scheduler)
+    except pytest.skip.Exception as absent:
+        return [("not measured", str(absent))]
+
+
+def _on_servers(name: str, kafka: Kafka, clickhouse: ClickHouseServer, scratch: Path) -> list[tuple[str, str]]:
     match name:
         case "active":
             return active.measure(kafka, scratch)
@@ -72,12 +97,8 @@ def _measure(name: str, kafka: Kafka, clickhouse: ClickHouseServer, scratch: Pat
             return estimates.on_kafka(kafka, scratch)
         case "neighbour":
             return neighbour.measure(kafka, scratch)
-        case "pipeline":
-            return pipeline.measure(kafka, clickhouse, scratch)
-        case "eviction":
-            return eviction.measure(kafka, scratch)
         case _:
-            return latency.measure(kafka, scratch)
+            return pipeline.measure(kafka, clickhouse, scratch)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from .client import KubernetesClient
 from .errors import (
     KubernetesConflict,
     KubernetesError,
+    KubernetesForbidden,
     KubernetesNotFound,
     KubernetesRefused,
     KubernetesUnavailable,
@@ -41,6 +42,7 @@ __all__ = [
     "KubernetesClient",
     "KubernetesConflict",
     "KubernetesError",
+    "KubernetesForbidden",
     "KubernetesNotFound",
     "KubernetesRefused",
     "KubernetesUnavailable",

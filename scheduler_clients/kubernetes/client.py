@@ -19,6 +19,7 @@ from kubernetes import config
 from .errors import (
     KubernetesConflict,
     KubernetesError,
+    KubernetesForbidden,
     KubernetesNotFound,
     KubernetesRefused,
     KubernetesUnavailable,
@@ -54,6 +55,7 @@ class KubernetesClient:
     """
 
     def __init__(self, api: official.ApiClient, timeout: float = 10.0) -> None:
+        self._api = api
         self._core = official.CoreV1Api(api)
         self._batch = official.BatchV1Api(api)
         self._custom = official.CustomObjectsApi(api)
@@ -173,6 +175,10 @@ class KubernetesClient:
         """Change an object of a kind, unless another has taken its name."""
         meta, merged = one.metadata, _merged({"metadata": {"uid": one.metadata.uid}}, patch)
         verb = self._custom.patch_namespaced_custom_object
+        for newer in one.NEWER:
+            with contextlib.suppress(KubernetesNotFound):  # an older server does not know it
+                answer = self._ask(verb, one.GROUP, newer, meta.namespace, one.PLURAL, meta.name, merged)
+                return _decode(answer, type(one))
         answer = self._ask(verb, one.GROUP, one.VERSION, meta.namespace, one.PLURAL, meta.name, merged)
         return _decode(answer, type(one))
 
@@ -266,9 +272,21 @@ class KubernetesClient:
         raise KubernetesRefused(f"at most {_PAGE * _PAGES} objects", "more", "name a namespace")
 
     def _ask(self, verb: Callable[..., Any], *where: Any, **asked: Any) -> bytes:
-        with _translated(), contextlib.closing(verb(*where, **asked, **self._limits)) as answer:
-            data: bytes = answer.read() if hasattr(answer, "read") else answer.data
-            return data
+        try:
+            with _translated(), contextlib.closing(verb(*where, **asked, **self._limits)) as answer:
+                data: bytes = answer.read() if hasattr(answer, "read") else answer.data
+                return data
+        except KubernetesForbidden as error:
+            if self._is_ready():
+                raise
+            raise KubernetesUnavailable(error.expected, error.came, "it is asked again once it is ready") from error
+
+    def _is_ready(self) -> bool:
+        """False where the API server says that it is not ready: one that has just started does not know yet who may do what."""
+        with contextlib.suppress(urllib3.exceptions.HTTPError, OSError, official.ApiException):
+            request = self._api.param_serialize("GET", "/readyz", auth_settings=["BearerToken"])
+            return bool(self._api.call_api(*request, _request_timeout=self._limits["_request_timeout"]).status == 200)
+        return False
 
 
 def _decode(data: bytes | msgspec.Raw, kind: type[_Decoded]) -> _Decoded:
@@ -287,7 +305,7 @@ def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 _BY_STATUS: Mapping[int, tuple[type[KubernetesError], str]] = {
     401: (KubernetesUnavailable, "the token or certificate is not accepted"),
-    403: (KubernetesRefused, "give the service account this right (docs/kubernetes.md)"),
+    403: (KubernetesForbidden, "give the service account this right (docs/kubernetes.md)"),
     404: (KubernetesNotFound, "nothing was done"),
     409: (KubernetesConflict, "nothing was done; it is looked at again"),
     410: (ResourceVersionExpired, "the list is read again"),

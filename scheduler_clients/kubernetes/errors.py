@@ -26,7 +26,11 @@ class KubernetesConflict(KubernetesError):
 
 
 class KubernetesRefused(KubernetesError):
-    """The API server answered, and refused: no right to it (403), a disruption budget (429), or an invalid object (422)."""
+    """The API server answered, and refused: a disruption budget (429), or an invalid object (422)."""
+
+
+class KubernetesForbidden(KubernetesRefused):
+    """The API server answered, and there is no right to it (403)."""
 
 
 class ResourceVersionExpired(KubernetesError):

@@ -1,6 +1,6 @@
 """A real Kubernetes control plane on loopback: etcd, API server, scheduler, controller manager.
 
-Nodes are objects only, of 8 GPUs each; a thread stands in for their kubelets. Pods run until a test says how their containers ended.
+Nodes are objects only, of 8 GPUs each; a thread stands in for their kubelets (`kubelets.py`).
 The binaries are built on demand (`tests/servers/install-kubernetes.sh`: minutes, 400 MB), and not in CI: what needs them skips, with the
 reason, where they are absent. Access is by RBAC: the tests run as users that have the rights of the Helm chart, and no more.
 """
@@ -22,6 +22,7 @@ import pytest
 import yaml
 
 from . import free_port, kill
+from .kubelets import Kubelets, terminated
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARIES = Path(os.environ.get("SCHEDMATE_TEST_KUBERNETES", ROOT / ".cache" / "kubernetes")) / "bin"
@@ -35,74 +36,13 @@ _CONTROLLERS = (
 )
 
 
-class Kubelets:
-    """Stands in for the kubelets: starts the pods that the scheduler placed, and ends those that are deleted.
-
-    As a kubelet does, it ends a pod that is deleted with a final status first, and then removes it.
-    """
-
-    def __init__(self, cluster: "Kubernetes") -> None:
-        self._cluster = cluster
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="kubelets", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End."""
-        self._stop.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stop.wait(0.05):
-            found = self._cluster.api(
-                "GET", "/api/v1/pods?fieldSelector=spec.nodeName!=&resourceVersion=0", check=False
-            )
-            for pod in found["items"] if found else ():
-                self._sync(pod)
-
-    def _sync(self, pod: Any) -> None:
-        meta, status = pod["metadata"], pod["status"]
-        path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
-        over = status.get("phase") in ("Succeeded", "Failed")
-        if "deletionTimestamp" in meta:
-            if not over:
-                self._patch(path, terminated(143, "Error"))
-            if meta.get("deletionGracePeriodSeconds") != 0:
-                self._cluster.api("DELETE", path, {"gracePeriodSeconds": 0}, check=False)
-        elif status.get("phase") == "Pending":
-            now = _now()
-            ready = [{"type": "Ready", "status": "True", "lastTransitionTime": now}]
-            state = {"running": {"startedAt": now}}
-            containers = [{**CONTAINER, "ready": True, "started": True, "state": state}]
-            self._patch(
-                path, {"phase": "Running", "startTime": now, "conditions": ready, "containerStatuses": containers}
-            )
-
-    def _patch(self, path: str, status: Mapping[str, Any]) -> None:
-        body = {"status": status}
-        self._cluster.api("PATCH", f"{path}/status", body, kind="application/strategic-merge-patch+json", check=False)
-
-
-CONTAINER = {"name": "train", "image": "train", "imageID": "", "restartCount": 0}
-
-
-def terminated(exit_code: int, reason: str) -> dict[str, Any]:
-    """Return the status of a pod whose container ended so."""
-    now = _now()
-    state = {"terminated": {"exitCode": exit_code, "reason": reason, "startedAt": now, "finishedAt": now}}
-    phase = "Failed" if exit_code else "Succeeded"
-    return {"phase": phase, "containerStatuses": [{**CONTAINER, "ready": False, "state": state}]}
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-
-
 class Kubernetes:
     """A running control plane. `kubeconfig(user)` names a file that connects as that user."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, kubelets: type[Kubelets] = Kubelets) -> None:
         self.root = root
+        self._stand_in = kubelets
+        self._asking = threading.RLock()
         self._tokens = {name: secrets.token_hex(16) for name in USERS}
         self._port, self._etcd, self._peer = (free_port() for _ in range(3))
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -141,7 +81,7 @@ class Kubernetes:
         self.start_server()
         certificate = self.root / "certs" / "apiserver.key"  # written after the certificate
         self.until(certificate.exists, "the API server has made its certificate")
-        self.until(lambda: self.api("GET", "/readyz", raw=True) == "ok", "the API server is ready")
+        self._wait_for_server()
         kubeconfig = str(self.kubeconfig())
         self._run("kube-controller-manager", "--kubeconfig", kubeconfig, "--leader-elect=false", "--secure-port=0",
                   f"--controllers={_CONTROLLERS}", "--kube-api-qps=200", "--kube-api-burst=400")  # fmt: skip
@@ -155,7 +95,7 @@ class Kubernetes:
         for name in NODES:
             self._add_node(name)
         self.until(lambda: all(self._is_ready(name) for name in NODES), "all nodes are ready")
-        self._kubelets = Kubelets(self)
+        self._kubelets = self._stand_in(self)
 
     def start_server(self) -> None:
         """Start the API server."""
@@ -169,6 +109,13 @@ class Kubernetes:
     def stop_server(self) -> None:
         """End the API server, as an outage would."""
         kill(self._processes.pop("kube-apiserver"))
+
+    def restart_server(self) -> None:
+        """Kill the API server and start it again. Whoever asks through `api` meanwhile waits; all others see an outage."""
+        with self._asking:
+            self.stop_server()
+            self.start_server()
+            self._wait_for_server()
 
     def stop(self) -> None:
         """End everything, etcd last."""
@@ -203,9 +150,10 @@ class Kubernetes:
         }
         url = f"https://127.0.0.1:{self._port}{path}"
         try:
-            answer = self._client.rest_client.pool_manager.request(
-                verb, url, body=json.dumps(body) if body is not None else None, headers=headers, timeout=20.0
-            )
+            with self._asking:
+                answer = self._client.rest_client.pool_manager.request(
+                    verb, url, body=json.dumps(body) if body is not None else None, headers=headers, timeout=20.0
+                )
         except HTTPError as error:  # it is not up yet
             if "certificate" in str(error).lower():
                 raise
@@ -239,9 +187,17 @@ class Kubernetes:
         return name
 
     def submit(
-        self, namespace: str, name: str, *, gpus: int = GPUS, pods: int = 1, indexed: bool = False, **spec: Any
+        self,
+        namespace: str,
+        name: str,
+        *,
+        gpus: int = GPUS,
+        pods: int = 1,
+        indexed: bool = False,
+        container: Mapping[str, Any] | None = None,
+        **spec: Any,
     ) -> str:
-        """Create a Job whose pods take `gpus` each, and return the job's id."""
+        """Create a Job whose pods take `gpus` each, and return the job's id. `container` says what its container is beside that."""
         limits = {"nvidia.com/gpu": str(gpus)}
         container = {
             "name": "train",
@@ -250,6 +206,7 @@ class Kubernetes:
             "args": ["train.py"],
             "workingDir": "/work",
             "resources": {"limits": limits},
+            **(container or {}),
         }
         template = spec.pop("template", {})
         pod = {"restartPolicy": "Never", "containers": [container], "terminationGracePeriodSeconds": 1, **template}
@@ -313,7 +270,7 @@ class Kubernetes:
         """Wait until something holds."""
         deadline = time.monotonic() + seconds
         while not reached():
-            for name, process in self._processes.items():
+            for name, process in list(self._processes.items()):  # the server may be restarted meanwhile
                 assert process.poll() is None, f"{name} ended:\n{self.log(name)}"
             assert time.monotonic() < deadline, f"expected: {what}\n" + "\n".join(
                 self.log(name, 10) for name in self._processes
@@ -323,6 +280,9 @@ class Kubernetes:
     def log(self, name: str, lines: int = 40) -> str:
         """Return the end of a program's log."""
         return name + "\n" + "\n".join((self.root / f"{name}.log").read_text(errors="replace").splitlines()[-lines:])
+
+    def _wait_for_server(self) -> None:
+        self.until(lambda: self.api("GET", "/readyz", raw=True) == "ok", "the API server is ready")
 
     def _run(self, name: str, *options: str) -> None:
         with (self.root / f"{name}.log").open("ab") as log:
@@ -362,7 +322,7 @@ class Kubernetes:
 
 
 @contextmanager
-def running() -> Iterator[Kubernetes]:
+def running(kubelets: type[Kubelets] = Kubelets) -> Iterator[Kubernetes]:
     """Start a control plane, and end it."""
     pytest.importorskip("kubernetes")
     if missing := [name for name in NAMES if not (BINARIES / name).exists()]:
@@ -371,7 +331,7 @@ def running() -> Iterator[Kubernetes]:
             "for that reason), or SCHEDMATE_TEST_KUBERNETES names another folder"
         )
     root = Path(tempfile.mkdtemp(prefix="kubernetes-"))
-    cluster = Kubernetes(root)
+    cluster = Kubernetes(root, kubelets)
     try:
         cluster.start()
         yield cluster

@@ -32,7 +32,8 @@ class Drains:
 
     def view(self, node: Node) -> NodeView:
         """Return a node as the bridge sees it."""
-        pods = [] if in_service(node) else self._client.pods_on(node.metadata.name)
+        with translated():
+            pods = [] if in_service(node) else self._client.pods_on(node.metadata.name)
         return node_view(node, pods, self._limits.pool_labels)
 
     def describe(self, node: str) -> str:

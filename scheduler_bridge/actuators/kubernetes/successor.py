@@ -19,6 +19,10 @@ _OF_THE_CONTROLLER = frozenset(
     }
 )
 """Labels by which the Job controller knows the pods of one Job."""
+_OF_KUEUE = frozenset(
+    f"kueue.x-k8s.io/{name}" for name in ("workload", "podset", "cluster-queue-name", "local-queue-name")
+)
+"""What Kueue writes on pods when it admits them. It finishes a job at once that bears the marks of another."""
 _OF_KUBECTL = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -79,6 +83,8 @@ def _prepare(template: dict[str, Any], lineage: str, attempt: int, exclude: tupl
     meta = template.setdefault("metadata", {})
     meta.pop("creationTimestamp", None)
     meta["labels"] = {**_own(meta.get("labels", {})), ATTEMPT: str(attempt), LINEAGE: lineage}
+    if "annotations" in meta:
+        meta["annotations"] = _own(meta["annotations"])
     if exclude:
         template["spec"]["affinity"] = with_excluded(template["spec"].get("affinity") or {}, exclude)
     if checkpoint:
@@ -87,5 +93,6 @@ def _prepare(template: dict[str, Any], lineage: str, attempt: int, exclude: tupl
             container["env"] = [*kept, {"name": CHECKPOINT, "value": checkpoint}]
 
 
-def _own(labels: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in labels.items() if name not in _OF_THE_CONTROLLER}
+def _own(notes: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels or annotations that no controller wrote."""
+    return {name: value for name, value in notes.items() if name not in _OF_THE_CONTROLLER | _OF_KUEUE}

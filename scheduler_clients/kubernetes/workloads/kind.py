@@ -80,6 +80,8 @@ class Workload(Object, frozen=True):
 
     GROUP: ClassVar[str]
     VERSION: ClassVar[str]
+    NEWER: ClassVar[tuple[str, ...]] = ()
+    """Versions in which it is changed rather than in `VERSION`, where the server knows them; what is changed is the same in all."""
     API_VERSION: ClassVar[str]
     KIND: ClassVar[str]
     PLURAL: ClassVar[str]

@@ -30,6 +30,8 @@ class QueuedWorkload(Object, frozen=True):
 
     GROUP: ClassVar[str] = "kueue.x-k8s.io"
     VERSION: ClassVar[str] = "v1beta1"
+    NEWER: ClassVar[tuple[str, ...]] = ("v1beta2",)
+    """Kueue 0.17 takes no change of an admitted Workload in v1beta1: a rule of its schema misses `priorityClassSource`."""
     KIND: ClassVar[str] = "Workload"
     PLURAL: ClassVar[str] = "workloads"
     UID_LABEL: ClassVar[str] = "kueue.x-k8s.io/job-uid"

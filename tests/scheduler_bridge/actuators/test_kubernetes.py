@@ -3,16 +3,13 @@
 import threading
 import time
 import uuid
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from records import Action
-from scheduler_bridge.act_keys import read_keys
-from scheduler_bridge.actuators import ActuatorError, SchedulerAway, SchedulerJobState, SchedulerNodeState
-from tests.servers import races
+from scheduler_bridge.actuators import ActuatorError, SchedulerJobState, SchedulerNodeState
 from tests.servers.kubernetes import Kubernetes
 
 pytest.importorskip("kubernetes")
@@ -311,75 +308,6 @@ def test_fault_to_cordoned_and_elsewhere(
     took.sort()
     record_property("seconds", took)
     print(f"fault to cordoned and running elsewhere: median {took[4]:.2f} s, most {took[-1]:.2f} s of {len(took)}")
-
-
-RACES = races(72)
-
-
-@pytest.mark.timeout(1800)
-def test_races_end_in_no_wrong_act(
-    kubernetes: Kubernetes,
-    actuator: KubernetesActuator,
-    space: str,
-    record_property: Callable[[str, object], None],
-) -> None:
-    """A Job is deleted, ends, is suspended, or loses its pods while the bridge acts on it: the act is refused, or done once.
-
-    Checked after each: a restart that was done made one Job, any other act none; no Job bears more than one key, or another act's.
-    """
-    came: Counter[str] = Counter()
-    for number in range(RACES):
-        job = kubernetes.submit(space, f"race-{number}", gpus=1, **IGNORE)
-        kubernetes.wait_running(job)
-        act = (Action.RESTART, Action.EVICT, Action.CANCEL)[number % 3]
-        if act is Action.RESTART:
-            kubernetes.end(job, 1)
-            reach(kubernetes, actuator, job, FAILED)
-        name = job.split("/")[1]
-        path = f"/apis/batch/v1/namespaces/{space}/jobs/{name}"
-        how = "delete" if act is Action.RESTART else ("end", "delete", "suspend", "pods")[number // 3 % 4]
-        other = threading.Timer(0.015 * (number // 3 % 12), _disturb, (kubernetes, job, path, how))
-        other.start()
-        try:
-            seen = _do(actuator, act, job)
-        except SchedulerAway:
-            raise
-        except ActuatorError:
-            seen = None
-        other.join()
-        jobs = kubernetes.api("GET", f"/apis/batch/v1/namespaces/{space}/jobs")["items"]
-        names = [one["metadata"]["name"] for one in jobs]
-        mine = [one for one in names if one.startswith(f"{name}-r")]
-        assert len(mine) == (1 if act is Action.RESTART and seen else 0), (act, how, seen, names)
-        for one in jobs:
-            acts = read_keys(one["metadata"].get("annotations", {}).get("schedmate.io/acts", ""))
-            assert len(acts) <= 1, (act, how, acts)
-            assert not seen or not acts or acts[0].startswith(f"{act}/"), (act, how, acts)
-            kubernetes.delete(f"/apis/batch/v1/namespaces/{space}/jobs/{one['metadata']['name']}")
-        came[f"{act} {how}: {'done' if seen else 'refused'}"] += 1
-    record_property("races", dict(came))
-    print(f"{sum(came.values())} races, none wrong: {dict(sorted(came.items()))}")
-
-
-def _disturb(kubernetes: Kubernetes, job: str, path: str, how: str) -> None:
-    if how == "delete":
-        kubernetes.delete(path)
-    elif how == "end":
-        kubernetes.end(job, 0)
-    elif how == "suspend":
-        body = {"spec": {"suspend": True}}
-        kubernetes.api("PATCH", path, body, kind="application/merge-patch+json", check=False)
-    else:
-        for pod in kubernetes.pods(job):
-            meta = pod["metadata"]
-            where = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
-            kubernetes.api("DELETE", where, {"gracePeriodSeconds": 0}, check=False)
-
-
-def _do(actuator: KubernetesActuator, act: Action, job: str) -> object:
-    if act is Action.RESTART:
-        return actuator.restart(job, (), key("restart"))
-    return actuator.evict(job, key("evict")) if act is Action.EVICT else actuator.cancel(job, key("cancel"))
 
 
 def test_packing_and_signals_are_refused(kubernetes: Kubernetes, actuator: KubernetesActuator) -> None:

@@ -158,3 +158,13 @@ def test_a_cordon_is_ours_only_with_key_and_taint() -> None:
     daemon = pod("Running", ownerReferences=[{"kind": "DaemonSet", "name": "agent", "controller": True}])
     assert node_view(node(notes, unschedulable=True, taints=taints), [daemon, pod("Succeeded")], ()).state == "drained"
     assert node_view(node(notes, unschedulable=True, taints=taints), [pod("Running")], ()).state == "draining"
+
+
+def test_a_new_job_bears_no_marks_of_the_old_ones_admission() -> None:
+    labels = {"kueue.x-k8s.io/podset": "main", "kueue.x-k8s.io/cluster-queue-name": "all", "team": "ml"}
+    notes = {"kueue.x-k8s.io/workload": "job-train-1", "kueue.x-k8s.io/podset-preferred-topology": "rack"}
+    template = {"metadata": {"labels": labels, "annotations": notes}, "spec": {"containers": []}}
+    before = {"metadata": {"name": "train", "namespace": "a"}, "spec": {"template": template}}
+    made = successor(before, Job, "train", 1, exclude=(), acts="")["spec"]["template"]["metadata"]
+    assert made["annotations"] == {"kueue.x-k8s.io/podset-preferred-topology": "rack"}
+    assert made["labels"] == {"team": "ml", "schedmate.io/attempt": "1", "schedmate.io/lineage": "train"}

@@ -18,6 +18,7 @@ from scheduler_clients.kubernetes import (
     KubernetesClient,
     KubernetesConflict,
     KubernetesError,
+    KubernetesForbidden,
     KubernetesNotFound,
     KubernetesRefused,
     KubernetesUnavailable,
@@ -56,15 +57,16 @@ def serve() -> Iterator[Callable[[Answer], KubernetesClient]]:
         server.server_close()
 
 
-def status(code: int, message: str) -> Answer:
-    return lambda _: (code, json.dumps({"kind": "Status", "code": code, "message": message}).encode())
+def status(code: int, message: str, ready: int = 200) -> Answer:
+    body = json.dumps({"kind": "Status", "code": code, "message": message}).encode()
+    return lambda path: (ready, b"") if path == "/readyz" else (code, body)
 
 
 @pytest.mark.parametrize(
     ("code", "message", "error"),
     [
         (401, "Unauthorized", KubernetesUnavailable),
-        (403, 'jobs.batch is forbidden: User "x" cannot get', KubernetesRefused),
+        (403, 'jobs.batch is forbidden: User "x" cannot get', KubernetesForbidden),
         (404, "not found", KubernetesNotFound),
         (409, "the object has been modified", KubernetesConflict),
         (410, "too old resource version", ResourceVersionExpired),
@@ -81,6 +83,14 @@ def test_errors(
         serve(status(code, message)).job("a", "b")
     assert type(raised.value) is error
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("ready", [403, 500])
+def test_a_server_that_is_not_ready_does_not_know_who_may_do_what(
+    serve: Callable[[Answer], KubernetesClient], ready: int
+) -> None:
+    with pytest.raises(KubernetesUnavailable, match=r"403 jobs\.batch is forbidden.*once it is ready"):
+        serve(status(403, "jobs.batch is forbidden", ready)).job("a", "b")
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"metadata": 1}', b'{"metadata": {"labels": {"a": 1}}}'])
