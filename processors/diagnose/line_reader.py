@@ -11,7 +11,7 @@ from records import Component, ErrorType, Evidence, FailureSource
 
 from . import kinds, launch
 from . import traceback as tracebacks
-from .candidates import WORDS, Candidate, add, survive, survive_labelled
+from .candidates import WORDS, Candidate, add, survive_reports
 from .catalogue import Signature
 from .corrected import CorrectedWatch
 from .envelope import excerpt, spoken
@@ -31,6 +31,7 @@ CORRECTED = "memory_corrected"
 _TRACEBACK = (
     r"Traceback \(most recent call last\)|During handling of the above exception|The above exception was the direct cause"
     r"|Exception in thread|Exception ignored in|Error in atexit|--- Logging error ---|Exception in callback"
+    r"|Exception in ASGI application|Exception on \S+ \["
 )
 _EXCEPTION = (
     r"(?:^|[\s:\]|)>\t])[A-Za-z_][\w.]*(?:Error|Exception|NotFound)[\w]*(?: \(see above for traceback\))?(?::\s|\s*$)"
@@ -42,6 +43,11 @@ _QUOTATION = re.compile(
     r"""(?!.{0,40}(?i:err|message|msg|reason|exception|detail|std|fail|log|status|cause))[\w ./\[\]-]{1,40}[:=]\s*(["'`]).*\1\s*"""
 )
 """A line that gives one name and one text in quotation marks: what is in it is data (a sample, a prompt)."""
+_DATA = re.compile(
+    r"""["']?\b(?:input|prompt|context|question|answer|reference|target|prediction|completion|hypothesis|sentence|text|sample)\b"""
+    r"""(?:\[\d+\])?["']?[ =:]{1,3}(["'])(?:(?!\1)[^\\]|\\.){0,1500}\1"""
+)
+"""A text in quotation marks that its name calls data: what a model reads or writes."""
 _DOUBTFUL = frozenset({kinds.EXCEPTION, kinds.NATIVE, kinds.ABORT, kinds.SERVICE, kinds.PEER, kinds.HINT})
 """Kinds that a line which calls itself mere information does not make."""
 _SOURCE = re.compile(r"\s*(?:[│|]\s*(?:❱\s*)?\d+ [│|] |-{2,}> ?\d+ )")
@@ -136,24 +142,18 @@ class LineReader:
             indices = range(len(lines))
         counted = 0
         for index in indices:
-            new = self._line(view, index, found, name, feed, kept)
-            if new is None:
-                continue
-            # What is kept of two depends on which the job has survived: so progress is counted up to each new one.
+            # What a line means depends on what the job has survived before it.
             self._survive(view, name, kept, counted, index)
             counted = index
-            add(kept, new)
+            if new := self._line(view, index, found, name, feed, kept):
+                add(kept, new)
         self._survive(view, name, kept, counted, len(lines))
 
     @staticmethod
     def _survive(view: ClassifiedChunk, name: str, kept: list[Candidate], start: int, stop: int) -> None:
-        progress, others = view.classes.count(PROGRESS, start, stop), view.classes.count(OTHER, start, stop)
-        for one in kept:
-            if one.feed != name:
-                continue
-            survive(one, 0 if one.speaker is not None else progress, others)
-            if one.speaker is not None and progress:
-                survive_labelled(one, (view.lines[i] for i in range(start, stop) if view.classes[i] == PROGRESS))
+        if kept and start < stop:
+            reports = [view.lines[i] for i in range(start, stop) if view.classes[i] == PROGRESS]
+            survive_reports(kept, name, reports, view.classes.count(OTHER, start, stop))
 
     def _line(  # noqa: PLR0917  # the six are one line and where it stands
         self,
@@ -171,6 +171,8 @@ class LineReader:
         found = matches.get(index, ())
         line, place = excerpt(view.lines[index], READ), view.evidence(index)
         line = spoken(line) or line
+        if found and (rest := _DATA.sub(" ", line)) != line:
+            line, found = rest, self._matcher.find([rest])[0]
         inside, raised = False, None
         opened = list(state.open)
         if opened or (found and found[-1] >= self._header):
@@ -201,6 +203,7 @@ class LineReader:
             place = headers[0]
         candidate = _candidate(signature, raised, place, view.times[index], name)
         candidate.node, candidate.support, candidate.speaker = view.node, headers[:2], launch.speaker(line)
+        candidate.uncaught = any(launch.hooked(header.text) for header in headers)
         return candidate
 
     def _signature(self, found: Sequence[int], line: str, raised: Raised | None, letter: str) -> Signature | None:
@@ -253,6 +256,11 @@ def _mild(line: str) -> bool:
     return prefixed.level in MILD or _MILDLY.search(prefixed.text) is not None
 
 
+def _cautious(signature: Signature, line: str) -> bool:
+    """Return whether a logger calls the line a warning, and it is of a kind that a program may go on after."""
+    return signature.kind in _DOUBTFUL - {kinds.NATIVE, kinds.ABORT} and strip_prefix(line[:160]).level == "WARNING"
+
+
 def _accused(line: str, feed: Feed, name: str, kept: list[Candidate]) -> list[int]:
     """Take a line of a launcher's block; return the rank that it accuses. What it quoted of other ranks before counts no more."""
     if launch.header(line):
@@ -284,7 +292,7 @@ def _candidate(
         if raised is not None and raised.side and signature.kind not in kinds.CERTAIN:
             verdict = verdict._replace(kind=kinds.THREAD if raised.thread else kinds.CHILD)
         made = _from(verdict, signature.name, FailureSource.SIGNATURE, place, time, name)
-        made.warned = raised is None and _WARNED.search(place.text) is not None
+        made.warned = raised is None and (_WARNED.search(place.text) is not None or _cautious(signature, place.text))
     elif raised is not None:
         cause = raised.name.rsplit(".", 1)[-1] or "traceback"
         made = _from(meaning(raised), cause, FailureSource.TRACEBACK, place, time, name)
