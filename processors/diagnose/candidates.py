@@ -23,7 +23,7 @@ ELSEWHERE = 50
 """Progress lines of other ranks after a candidate that make it likely: no rank goes on so far without one that died, unless none waits."""
 WENT_ON = 500
 """Lines of no special kind after a candidate that make it likely in a log whose progress nobody can read."""
-FOLLOWED = 4
+FOLLOWED = 3
 """Lines of no special kind, from the one on that says how the program goes on, that show that it did."""
 LAST = {HINT: 12, VAGUE: 60}
 """Lines of no special kind that may follow what is taken for the last words of a stored log."""
@@ -47,10 +47,10 @@ class Candidate(msgspec.Struct):
         retried: Whether what failed there was then tried again, so far without another word of it.
         since: Lines of progress of its rank after its cause was met last.
         after: Lines of no special kind after its cause was met last.
-        goes_on: Whether the line after it says how the program goes on.
+        goes_on: Lines of no special kind after it that show that the program went on, where it says so; 0 where it does not.
         settled: Whether the job's last words show that it did no harm, so far without another trouble.
         uncaught: Whether the hook tells it that runs as its rank's process ends.
-        loop: The counters of its rank's reports after it.
+        loop: The counters of its rank's reports, and the rows of numbers, after it.
         origins: Cards and processes that a driver names in faults of this cause.
         warned: Whether Python's `warnings` tell it: the program means to go on without, and may fail for the want of it.
     """
@@ -79,7 +79,7 @@ class Candidate(msgspec.Struct):
     retried: bool = False
     since: int = 0
     after: int = 0
-    goes_on: bool = False
+    goes_on: int = 0
     settled: bool = False
     uncaught: bool = False
     loop: LoopEnd = msgspec.field(default_factory=LoopEnd)
@@ -106,7 +106,7 @@ class Candidate(msgspec.Struct):
     @property
     def went_on(self) -> bool:
         """True where the program said how it goes on, and did."""
-        return self.goes_on and (self.since > 0 or (self.after >= FOLLOWED and self.kind not in CERTAIN))
+        return self.goes_on > 0 and (self.since > 0 or (self.after >= self.goes_on and self.kind not in CERTAIN))
 
     def past(self, readable: bool) -> bool:
         """Return whether the job likely went on after it, though its rank did not show it; `readable`: the job's progress can be read."""
@@ -129,7 +129,7 @@ def add(kept: list[Candidate], new: Candidate) -> None:
         if _alike(old, new) and (old.feed == new.feed or new.kind not in PASSING):
             if not (old.over or old.quiet or old.went_on):
                 # Tried again in vain: the first time counts.
-                old.newest, old.retried, old.goes_on, old.since, old.after = new.newest, False, False, 0, 0
+                old.newest, old.retried, old.goes_on, old.since, old.after = new.newest, False, new.goes_on, 0, 0
                 if new.kind == FAULT:
                     _suspect_the_card(old, new)
                 if new.speaker is not None and new.root and len(old.told) < RANKS and new.speaker != old.speaker:
@@ -237,7 +237,7 @@ def revive(kept: Iterable[Candidate], readable: bool) -> list[Candidate]:
     return [
         one
         if one.over or one.alive(readable)
-        else msgspec.structs.replace(one, elsewhere=0, passed=0, retried=False, goes_on=False, settled=False)
+        else msgspec.structs.replace(one, elsewhere=0, passed=0, retried=False, goes_on=0, settled=False)
         for one in kept
     ]
 
@@ -246,19 +246,19 @@ def survive(one: Candidate, progress: int, others: int = 0) -> None:
     """Count `progress` lines of progress and `others` of no special kind after the candidate, of its rank."""
     one.survived = min(one.survived + progress, SURVIVED)
     one.passed = min(one.passed + others, WENT_ON)
-    one.since, one.after = min(one.since + progress, SURVIVED), min(one.after + others, FOLLOWED)
+    one.since, one.after = min(one.since + progress, SURVIVED), min(one.after + others, LAST[HINT])
 
 
-def survive_reports(kept: list[Candidate], name: str, reports: Sequence[str], others: int) -> None:
+def survive_reports(kept: list[Candidate], name: str, reports: Sequence[str], others: Sequence[str]) -> None:
     """Count the lines of progress `reports` and `others` of no special kind after the candidates of stream `name`."""
     for one in kept:
         if one.feed != name:
             continue
         own = reports if one.speaker is None else [line for line in reports if _own(one, line)]
         one.elsewhere = min(one.elsewhere + len(reports) - len(own), ELSEWHERE)
-        survive(one, len(own), others)
-        if not one.over and one.loop.reached(own):
-            survive(one, SURVIVED)
+        survive(one, len(own), len(others))
+        if not one.over and (one.loop.reached(own) or one.loop.tabulated(others)):
+            one.goes_on, one.since = FOLLOWED, max(one.since, 1)
         if one.over and one.root and torn_down(one.root.text):
             _start_again(kept, one)
 

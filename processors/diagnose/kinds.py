@@ -35,7 +35,9 @@ RETRY = "retry"  # a line that says that something is tried again: what was told
 WELL = "well"  # a line that says that the job ended well: what its stream printed before was not the end of it
 GOES_ON = "goes_on"  # a line that says how the program goes on: what was told right before it did no harm if it does
 GAVE_UP = "gave_up"  # a line that says that trying again was in vain: what was to do no harm did
-FAREWELL = "farewell"  # a line that may be a program's last: what it had gone on after did no harm, if no trouble follows
+FAREWELL = (
+    "farewell"  # a line that may be a program's last: what it had gone on after did no harm, if no trouble follows
+)
 
 KINDS = (
     NODE, DEVICE, FAULT, SYMPTOM, FABRIC, STORAGE, SERVICE, EXCEPTION, BUG, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,

@@ -22,7 +22,9 @@ from records import Evidence
 PATTERN = r"Root Cause \(first observed failure\)|^\W*rank\s+: \d+ \(local_rank: \d+\)"
 """RE2, for a line's template: the lines of such a block that are read."""
 _HEADER = "Root Cause"
-_TORN_DOWN = re.compile(r"\bfailed \(exitcode: -?\d+\) local_rank: |\bworker group failed\b|\brestarting worker group\b")
+_TORN_DOWN = re.compile(
+    r"\bfailed \(exitcode: -?\d+\) local_rank: |\bworker group failed\b|\brestarting worker group\b"
+)
 _HOOK = re.compile(r"\[rank\d+\]: ?Traceback ")
 _RANK = re.compile(r"rank\s+: (\d+) \(local_rank: (\d+)\)")
 _TOLD = re.compile(r"\btraceback\s+: Traceback")

@@ -11,7 +11,7 @@ from records import Component, ErrorType, Evidence, FailureSource
 
 from . import kinds, launch
 from . import traceback as tracebacks
-from .candidates import WORDS, Candidate, add, survive_reports
+from .candidates import LAST, WORDS, Candidate, add, survive_reports
 from .catalogue import Signature
 from .corrected import CorrectedWatch
 from .envelope import excerpt, spoken
@@ -69,18 +69,25 @@ class Feed(msgspec.Struct):
         nan: Since when its loss is not a number.
         corrected: Corrected errors of the host's memory that it tells of.
         accusing: Whether a launcher is about to name the rank that failed first.
+        ended: The line that last said that the job ended well, or was about to end.
     """
 
     traceback: TracebackState = msgspec.field(default_factory=TracebackState)
     nan: NanWatch = msgspec.field(default_factory=NanWatch)
     corrected: CorrectedWatch = msgspec.field(default_factory=CorrectedWatch)
     accusing: bool = False
+    ended: int = 0
 
     @property
     def idle(self) -> bool:
         """True where nothing need be remembered."""
         return not (
-            self.traceback.open or self.traceback.note or self.nan.first or self.corrected.first or self.accusing
+            self.traceback.open
+            or self.traceback.note
+            or self.nan.first
+            or self.corrected.first
+            or self.accusing
+            or self.ended
         )
 
     def accuse(self, line: str) -> list[int]:
@@ -153,7 +160,8 @@ class LineReader:
     def _survive(view: ClassifiedChunk, name: str, kept: list[Candidate], start: int, stop: int) -> None:
         if kept and start < stop:
             reports = [view.lines[i] for i in range(start, stop) if view.classes[i] == PROGRESS]
-            survive_reports(kept, name, reports, view.classes.count(OTHER, start, stop))
+            others = [view.lines[i] for i in range(start, stop) if view.classes[i] == OTHER]
+            survive_reports(kept, name, reports, others)
 
     def _line(  # noqa: PLR0917  # the six are one line and where it stands
         self,
@@ -203,6 +211,9 @@ class LineReader:
             place = headers[0]
         candidate = _candidate(signature, raised, place, view.times[index], name)
         candidate.node, candidate.support, candidate.speaker = view.node, headers[:2], launch.speaker(line)
+        if raised is None and signature is not None and _cautious(signature, line):
+            candidate.goes_on = LAST[kinds.HINT]
+            candidate.settled = feed.ended > 0 and place.line - feed.ended <= LAST[kinds.HINT]
         candidate.uncaught = any(launch.hooked(header.text) for header in headers)
         return candidate
 
@@ -237,7 +248,8 @@ def _pass_over(  # noqa: PLR0917  # a line, what it means, and where it stands
     signature: Signature, feed: Feed, kept: list[Candidate], name: str, place: Evidence, time: float
 ) -> None:
     """Take a line that is no failure: for what it says of those before it, and for how often it came."""
-    dismiss(signature, kept, name, place)
+    if dismiss(signature, kept, name, place):
+        feed.ended = place.line
     if signature.name == CORRECTED:
         feed.corrected.read(place, time)
 
@@ -292,7 +304,7 @@ def _candidate(
         if raised is not None and raised.side and signature.kind not in kinds.CERTAIN:
             verdict = verdict._replace(kind=kinds.THREAD if raised.thread else kinds.CHILD)
         made = _from(verdict, signature.name, FailureSource.SIGNATURE, place, time, name)
-        made.warned = raised is None and (_WARNED.search(place.text) is not None or _cautious(signature, place.text))
+        made.warned = raised is None and _WARNED.search(place.text) is not None
     elif raised is not None:
         cause = raised.name.rsplit(".", 1)[-1] or "traceback"
         made = _from(meaning(raised), cause, FailureSource.TRACEBACK, place, time, name)

@@ -5,7 +5,7 @@ import re
 from records import Evidence
 
 from . import kinds
-from .candidates import SURVIVED, Candidate, survive
+from .candidates import FOLLOWED, SURVIVED, Candidate, survive
 from .catalogue import Signature
 from .launch import speaker
 from .traceback import Raised
@@ -22,19 +22,24 @@ _THROWN = frozenset({"cpp_abort"})
 """Cause of a line that announces the message of a C++ exception, which comes on the next one."""
 _TROUBLE = re.compile(
     r"(?i)\babort|\bkilled\b|\bbut not\b|\b(?:emergency|partial)\b"
-    r"|(?<!\b0 )(?<!\bno )(?<!without )\b(?:failed|failures?|errors?)\b(?! rate)"
+    r"|(?<!\b0 )(?<!\b0 tests )(?<!\bno )(?<!without )\b(?:failed|failures?|errors?)\b(?! rate)"
 )
 """Words that keep a line from saying that the job ended well."""
 _PASSED_LINES = 3
 """Lines between what failed and the word that it is tried again, or how the program goes on."""
+_WENT_ON = 3
+"""Lines of progress that must stand between the newest trouble and last words: a job script may say `done` whatever became of its program."""
 _PROBES = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty"})
 """Exceptions that programs raise on the way to an answer; one raised while they were handled tells more."""
 
 
-def dismiss(signature: Signature, kept: list[Candidate], name: str, place: Evidence) -> None:
-    """Take what stream `name` printed before `place` for harmless, where that says that the job ended well or tries once more."""
+def dismiss(signature: Signature, kept: list[Candidate], name: str, place: Evidence) -> bool:
+    """Take what stream `name` printed before `place` for harmless, where that says so; return whether it says that the job ends well."""
     if signature.kind in {kinds.WELL, kinds.FAREWELL} and _TROUBLE.search(place.text):
-        return
+        return False
+    went_on = all(
+        one.since >= _WENT_ON or one.warned or not one.alive(readable=True) for one in kept if one.feed == name
+    )
     for one in kept:
         if one.feed != name:
             continue
@@ -43,12 +48,18 @@ def dismiss(signature: Signature, kept: list[Candidate], name: str, place: Evide
             survive(one, SURVIVED)
         elif signature.kind == kinds.RETRY and one.kind in kinds.PASSING and near:
             one.retried = True
-        elif signature.kind == kinds.FAREWELL:
-            one.settled |= one.kind in kinds.WEAK or (one.since > 0 and one.kind not in kinds.CERTAIN)
+        elif signature.kind == kinds.FAREWELL and went_on:
+            one.settled |= one.kind not in kinds.CERTAIN
         elif signature.kind == kinds.GAVE_UP:
-            one.retried = one.goes_on = one.settled = False
-        if signature.kind in {kinds.GOES_ON, kinds.RETRY} and near and not one.uncaught and one.kind not in kinds.FOREIGN:
-            one.goes_on |= speaker(place.text) == one.speaker
+            one.retried, one.goes_on, one.settled = False, 0, False
+        if (
+            signature.kind in {kinds.GOES_ON, kinds.RETRY}
+            and near
+            and not one.uncaught
+            and one.kind not in kinds.FOREIGN
+        ):
+            one.goes_on = FOLLOWED if speaker(place.text) == one.speaker else one.goes_on
+    return signature.kind in {kinds.WELL, kinds.FAREWELL}
 
 
 def supersede(
