@@ -50,6 +50,8 @@ _DATA = re.compile(
 """A text in quotation marks that its name calls data: what a model reads or writes."""
 _DOUBTFUL = frozenset({kinds.EXCEPTION, kinds.NATIVE, kinds.ABORT, kinds.SERVICE, kinds.PEER, kinds.HINT})
 """Kinds that a line which calls itself mere information does not make."""
+_MILD_KINDS = _DOUBTFUL - {kinds.NATIVE, kinds.ABORT}
+"""Kinds that a program may go on after where a logger calls them a warning."""
 _SOURCE = re.compile(r"\s*(?:[│|]\s*(?:❱\s*)?\d+ [│|] |-{2,}> ?\d+ )")
 """A line of source as Rich and IPython quote it: what it would say is not said, even where the traceback's head is missing."""
 _WARNED = re.compile(r"\.py:\d+: \w*Warning: ")
@@ -107,6 +109,7 @@ class LineReader:
     def __init__(self, signatures: Sequence[Signature]) -> None:
         self._matcher = Matcher(signatures, (_TRACEBACK, _EXCEPTION, launch.PATTERN))
         self._header = len(signatures)
+        self._farewells = {number for number, one in enumerate(signatures) if one.kind == kinds.FAREWELL}
 
     @property
     def remembered(self) -> int:
@@ -136,7 +139,8 @@ class LineReader:
         if ERROR in classes or mentioned("\n".join(lines)):
             return False
         others = [line for line, letter in zip(lines, classes, strict=True) if letter != PROGRESS]
-        return not any(self._matcher.find(others))
+        # Last words matter to what came before them alone, and some jobs say such with each checkpoint.
+        return all(self._farewells.issuperset(found) for found in self._matcher.find(others))
 
     def _made(self, view: ClassifiedChunk, name: str, feed: Feed, kept: list[Candidate]) -> None:
         lines, classes, wanted = view.lines, view.classes, view.others
@@ -179,8 +183,7 @@ class LineReader:
         found = matches.get(index, ())
         line, place = excerpt(view.lines[index], READ), view.evidence(index)
         line = spoken(line) or line
-        if found and (rest := _DATA.sub(" ", line)) != line:
-            line, found = rest, self._matcher.find([rest])[0]
+        line, found = self._without_data(line, found)
         inside, raised = False, None
         opened = list(state.open)
         if opened or (found and found[-1] >= self._header):
@@ -211,11 +214,13 @@ class LineReader:
             place = headers[0]
         candidate = _candidate(signature, raised, place, view.times[index], name)
         candidate.node, candidate.support, candidate.speaker = view.node, headers[:2], launch.speaker(line)
-        if raised is None and signature is not None and _cautious(signature, line):
-            candidate.goes_on = LAST[kinds.HINT]
-            candidate.settled = feed.ended > 0 and place.line - feed.ended <= LAST[kinds.HINT]
         candidate.uncaught = any(launch.hooked(header.text) for header in headers)
-        return candidate
+        return candidate if raised is not None else _told_mildly(candidate, line, feed.ended)
+
+    def _without_data(self, line: str, found: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
+        """Return `line` without what it quotes as data, and the patterns that the rest matches; both as they are where it quotes none."""
+        rest = _DATA.sub(" ", line) if found else line
+        return (line, found) if rest == line else (rest, self._matcher.find([rest])[0])
 
     def _signature(self, found: Sequence[int], line: str, raised: Raised | None, letter: str) -> Signature | None:
         """Return the signature of `line`. General words count in an exception whose class says nothing, or in a line that is an error."""
@@ -268,9 +273,15 @@ def _mild(line: str) -> bool:
     return prefixed.level in MILD or _MILDLY.search(prefixed.text) is not None
 
 
-def _cautious(signature: Signature, line: str) -> bool:
-    """Return whether a logger calls the line a warning, and it is of a kind that a program may go on after."""
-    return signature.kind in _DOUBTFUL - {kinds.NATIVE, kinds.ABORT} and strip_prefix(line[:160]).level == "WARNING"
+def _told_mildly(candidate: Candidate, line: str, ended: int) -> Candidate:
+    """Return `candidate`: where a logger calls `line` a warning, one report after it shows that it did no harm.
+
+    Right after last words, at line `ended`, it is what processes say of each other as they go.
+    """
+    if candidate.kind in _MILD_KINDS and strip_prefix(line[:160]).level == "WARNING":
+        candidate.goes_on = LAST[kinds.HINT]
+        candidate.settled = ended > 0 and candidate.newest - ended <= LAST[kinds.HINT]
+    return candidate
 
 
 def _accused(line: str, feed: Feed, name: str, kept: list[Candidate]) -> list[int]:

@@ -28,7 +28,7 @@ _TROUBLE = re.compile(
 _PASSED_LINES = 3
 """Lines between what failed and the word that it is tried again, or how the program goes on."""
 _WENT_ON = 3
-"""Lines of progress that must stand between the newest trouble and last words: a job script may say `done` whatever became of its program."""
+"""Lines of progress from the newest trouble to last words; with fewer, a job script may say them, whatever became of its program."""
 _PROBES = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty"})
 """Exceptions that programs raise on the way to an answer; one raised while they were handled tells more."""
 

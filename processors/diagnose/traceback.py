@@ -52,7 +52,8 @@ _CAUSE = "The above exception was the direct cause"
 _HANDLING = "During handling of the above exception"
 _THREAD = re.compile(r'Exception in thread (?!"main")|Exception in callback')
 _SIDE = re.compile(
-    r"Exception ignored in|Error in atexit|--- Logging error ---|Exception while exporting|Exception in ASGI application|Exception on \S+ \[[A-Z]+\]"
+    r"Exception ignored in|Error in atexit|--- Logging error ---|Exception while exporting"
+    r"|Exception in ASGI application|Exception on \S+ \[[A-Z]+\]"
 )
 _GROUP = re.compile(r"\s*[|+]\ (?=\s|\w)(?:-+\ ?)?")
 """The bar before the lines of an exception group."""
