@@ -6,6 +6,7 @@ needs root. A line of the recording is a case: its log, the kernel's lines with 
 
 import argparse
 import gzip
+import re
 import subprocess
 import threading
 import time
@@ -29,6 +30,7 @@ FAULTS = (
 )
 EVERY_S, AFTER_S = 0.5, 3.0
 NODE = "gpu-node"
+_NAMES = re.compile(r"(GPU-|Serial Number: )\S+")
 
 
 class RecordedFault(msgspec.Struct):
@@ -73,8 +75,9 @@ class Watch:
 
 
 def kernel_lines() -> list[str]:
-    """Return what the kernel said since the last call."""
-    return subprocess.run(["dmesg", "--read-clear"], capture_output=True, text=True, check=True).stdout.splitlines()
+    """Return what the kernel said since the last call, without what names this GPU."""
+    said = subprocess.run(["dmesg", "--read-clear"], capture_output=True, text=True, check=True).stdout
+    return [_NAMES.sub(r"\1…", line) for line in said.splitlines() if line]
 
 
 def main() -> None:

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from .embedder import unit
 
 DEFAULT_MODEL = "BAAI/bge-m3"
+AT_A_TIME = 255
+"""Texts in one call: from 256 on the library draws bars of progress into the worker's log."""
 
 
 class FlagEmbedder:
@@ -43,6 +45,9 @@ class FlagEmbedder:
         """Return the vectors of `texts`, shape (len(texts), d), each of unit length."""
         if not texts:
             return np.zeros((0, 0), np.float32)
-        answer = self._model.encode(list(texts))
-        vectors = answer["dense_vecs"] if isinstance(answer, dict) else answer
-        return unit(np.asarray(vectors, np.float32))
+        parts = [self._encoded(list(texts[at : at + AT_A_TIME])) for at in range(0, len(texts), AT_A_TIME)]
+        return unit(np.concatenate(parts))
+
+    def _encoded(self, texts: list[str]) -> NDArray[np.float32]:
+        answer = self._model.encode(texts)
+        return np.asarray(answer["dense_vecs"] if isinstance(answer, dict) else answer, np.float32)

@@ -8,7 +8,9 @@ from collections.abc import Iterable
 
 NODE = "node"  # the host died, or its kernel ended a process
 DEVICE = "device"  # a GPU or its driver
+STALL = "stall"  # a GPU that stopped: by itself, or because of an access of the program that it refused
 FAULT = "fault"  # an access of the program that its GPU refused: a word of the hardware says more
+REFUSED = "refused"  # what the program's runtime says of such an access
 SYMPTOM = "symptom"  # what the program's runtime says of a GPU: the driver's own word says more
 FABRIC = "fabric"  # NVLink, InfiniBand, a lost host
 STORAGE = "storage"  # disk, quota, file system
@@ -34,13 +36,11 @@ BENIGN = "benign"  # a line that looks like a failure and says that the program 
 RETRY = "retry"  # a line that says that something is tried again: what was told right before it did no harm
 WELL = "well"  # a line that says that the job ended well: what its stream printed before was not the end of it
 GOES_ON = "goes_on"  # a line that says how the program goes on: what was told right before it did no harm if it does
-GAVE_UP = "gave_up"  # a line that says that trying again was in vain: what was to do no harm did
-FAREWELL = (
-    "farewell"  # a line that may be a program's last: what it had gone on after did no harm, if no trouble follows
-)
+GAVE_UP = "gave_up"  # a line that says that trying again was in vain: what was told before it did harm
+FAREWELL = "farewell"  # a line that may be a program's last: what it had gone on after did no harm
 
 KINDS = (
-    NODE, DEVICE, FAULT, SYMPTOM, FABRIC, STORAGE, SERVICE, EXCEPTION, BUG, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
+    NODE, DEVICE, STALL, FAULT, REFUSED, SYMPTOM, FABRIC, STORAGE, SERVICE, EXCEPTION, BUG, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
     COLLECTIVE, PEER, SIGNAL, LAUNCHER, VAGUE, EXIT, THREAD, CHILD, STARVED, HINT, BENIGN, RETRY, WELL, GOES_ON,
     GAVE_UP, FAREWELL,
 )  # fmt: skip
@@ -48,7 +48,7 @@ KINDS = (
 WEAK = frozenset({THREAD, CHILD, HINT})
 """Kinds that make a verdict only where the attempt is known to have ended badly."""
 
-CERTAIN = frozenset({NODE, DEVICE, FAULT, SYMPTOM, FABRIC, STORAGE, SCHEDULE})
+CERTAIN = frozenset({NODE, DEVICE, STALL, FAULT, REFUSED, SYMPTOM, FABRIC, STORAGE, SCHEDULE})
 """Kinds that the words of the job cannot deny."""
 
 NO_FAILURE = frozenset({BENIGN, RETRY, WELL, GOES_ON, GAVE_UP, FAREWELL})
@@ -57,16 +57,18 @@ NO_FAILURE = frozenset({BENIGN, RETRY, WELL, GOES_ON, GAVE_UP, FAREWELL})
 PASSING = frozenset({SERVICE, PEER, HINT})
 """Kinds that come to nothing where it is tried again."""
 
-FOREIGN = frozenset({NODE, DEVICE, FABRIC, SCHEDULE})
+FOREIGN = frozenset({NODE, DEVICE, STALL, FABRIC, SCHEDULE})
 """Kinds of which the program cannot know that they do no harm."""
 
 _NOISE = frozenset({PEER, SIGNAL, LAUNCHER, EXIT, THREAD, CHILD, STARVED, HINT, CANCEL, KILL})
 _DEATH = _NOISE | {EXCEPTION, BUG, NATIVE, ABORT, COLLECTIVE, SERVICE}
 
 AFTER: dict[str, frozenset[str]] = {
-    NODE: _DEATH | {DEVICE, FAULT, SYMPTOM, FABRIC, STORAGE},
-    DEVICE: _DEATH | {FAULT, SYMPTOM, FABRIC},
-    FAULT: _DEATH | {SYMPTOM, FABRIC},
+    NODE: _DEATH | {DEVICE, STALL, FAULT, REFUSED, SYMPTOM, FABRIC, STORAGE},
+    DEVICE: _DEATH | {STALL, FAULT, REFUSED, SYMPTOM, FABRIC},
+    STALL: _DEATH | {SYMPTOM, FABRIC},
+    FAULT: _DEATH | {STALL, REFUSED, SYMPTOM, FABRIC},
+    REFUSED: _DEATH | {STALL, SYMPTOM, FABRIC},
     SYMPTOM: _DEATH | {FABRIC},
     FABRIC: _DEATH,
     STORAGE: _DEATH,
@@ -97,9 +99,11 @@ AFTER: dict[str, frozenset[str]] = {
 }
 
 BEFORE: dict[str, frozenset[str]] = {
-    NODE: _NOISE | {VAGUE, DEVICE, FAULT, SYMPTOM, NATIVE, ABORT, COLLECTIVE},
-    DEVICE: _NOISE | {VAGUE, FAULT, SYMPTOM, NATIVE, COLLECTIVE, ABORT},
-    FAULT: _NOISE | {VAGUE, SYMPTOM, NATIVE, COLLECTIVE, ABORT},
+    NODE: _NOISE | {VAGUE, DEVICE, STALL, FAULT, REFUSED, SYMPTOM, NATIVE, ABORT, COLLECTIVE},
+    DEVICE: _NOISE | {VAGUE, STALL, FAULT, REFUSED, SYMPTOM, NATIVE, COLLECTIVE, ABORT},
+    STALL: _NOISE | {VAGUE, SYMPTOM, NATIVE, COLLECTIVE, ABORT},
+    FAULT: _NOISE | {VAGUE, STALL, REFUSED, SYMPTOM, NATIVE, COLLECTIVE, ABORT},
+    REFUSED: _NOISE | {VAGUE, STALL, COLLECTIVE, ABORT},
     SYMPTOM: _NOISE | {VAGUE, COLLECTIVE, ABORT},
     FABRIC: _NOISE | {VAGUE, COLLECTIVE, ABORT},
     STORAGE: _NOISE | {VAGUE, ABORT},

@@ -45,8 +45,7 @@ class HistoryFile:
     ) -> MemoryHistory:
         """Return the newest jobs, for an estimator; arguments as those of `MemoryHistory`."""
         history = MemoryHistory(most, commands, records)
-        for past in self.newest(most):
-            history.add(past)
+        history.extend(list(self.newest(most)))
         return history
 
     def newest(self, most: int) -> Iterator[PastJob]:

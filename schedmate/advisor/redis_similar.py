@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, Protocol
 
 import msgspec
@@ -27,7 +28,7 @@ if redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 redis.call('ZADD', KEYS[1], redis.call('INCR', KEYS[4]), ARGV[1])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 local set = ARGV[4] == 'set'
-if set then redis.call('VADD', KEYS[3], 'FP32', ARGV[3], ARGV[1], 'NOQUANT')
+if set then redis.call('VADD', KEYS[3], 'FP32', ARGV[3], ARGV[1], 'NOQUANT', 'EF', ARGV[6])
 else redis.call('HSET', KEYS[3], ARGV[1], ARGV[3]) end
 for _, oldest in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1 - tonumber(ARGV[5]))) do
   redis.call('ZREM', KEYS[1], oldest)
@@ -38,11 +39,15 @@ return 1
 """
 _CANDIDATES = 64
 """Neighbours that a vector set is asked for: of jobs that are equally near, the newest are wanted."""
+_BUILD_EFFORT = 64
+"""EF of VADD. Its default, 200, takes two and a half times as long and finds no more (`benchmarks.vectors`)."""
 _EFFORT = 500
 """EF of VSIM: how many candidates its graph search keeps."""
 _DIGITS = 5
 """Of a cosine; a vector set gives scores as single-precision numbers, and those of equals differ in what follows."""
 _AT_ONCE = 2000
+_AT_A_TIME = 32
+"""Jobs added in one exchange: a vector set takes some milliseconds for each, and Redis answers them together."""
 
 Found = list[tuple[str, float]]
 
@@ -143,7 +148,11 @@ class RedisSimilarJobs:
 
     def add(self, past: PastJob) -> None:
         """Take in a job that ended; it waits while Redis is away."""
-        self._waiting.append(past)
+        self.extend([past])
+
+    def extend(self, pasts: Sequence[PastJob]) -> None:
+        """Take in many jobs that ended; what Redis has not taken in waits while it is away."""
+        self._waiting.extend(pasts)
         self._asked(lambda _: None)
 
     def nearest(self, job: SubmittedJob, count: int, threshold: float) -> Sequence[tuple[PastJob, float]] | None:
@@ -160,8 +169,10 @@ class RedisSimilarJobs:
         try:
             search = self._search or self._connected()
             while self._waiting:
-                self._put(search, self._waiting[0])
-                self._waiting.popleft()
+                some = list(islice(self._waiting, _AT_A_TIME))
+                self._put(search, some)
+                for _ in some:
+                    self._waiting.popleft()
             answer = ask(search)
         except (redis.RedisError, OSError) as error:
             self._retry_at = self._clock() + self._outage.failed(error)
@@ -187,15 +198,24 @@ class RedisSimilarJobs:
             raise
         return True
 
-    def _put(self, search: _Search, past: PastJob) -> None:
-        name = f"{past.about.job}@{past.ended:.3f}"
-        if name in self._known:
-            return
-        vector = self._embed(past.about)
-        if vector is not None:
-            keys = [f"{self._prefix}{key}" for key in ("order", "jobs", "vectors", "added")]
-            self._script(keys, [name, msgspec.msgpack.encode(past), vector.tobytes(), search.kind, self._most])
-        self._known.add(name)
+    def _put(self, search: _Search, pasts: Sequence[PastJob]) -> None:
+        keys = [f"{self._prefix}{key}" for key in ("order", "jobs", "vectors", "added")]
+        new = {name: past for past in pasts if (name := f"{past.about.job}@{past.ended:.3f}") not in self._known}
+        with self._client.pipeline(transaction=False) as pipeline:  # a script each: others are served between two
+            for name, past in new.items():
+                vector = self._embed(past.about)
+                if vector is not None:
+                    given: list[Any] = [
+                        name,
+                        msgspec.msgpack.encode(past),
+                        vector.tobytes(),
+                        search.kind,
+                        self._most,
+                        _BUILD_EFFORT,
+                    ]
+                    self._script(keys, given, client=pipeline)
+            pipeline.execute()
+        self._known.update(new)
 
     def _jobs(self, found: Found) -> list[tuple[PastJob, float]]:
         held: Any = self._client.hmget(f"{self._prefix}jobs", [name for name, _ in found]) if found else []

@@ -31,49 +31,34 @@ COLUMNS: Final = (
 """
 
 _NODES: Final = """
-WITH here AS
-(
-    SELECT toString(node) AS node, groupUniqArray(20)(job) AS jobs
-    FROM attempts ARRAY JOIN nodes AS node WHERE ended IS NULL GROUP BY node
-),
-sampled AS
-(
-    SELECT node, uniqExact(gpu) AS gpus, avg(g.utilisation) AS utilisation, max(g.temperature_c) AS temperature_c
-    FROM gpu_metrics AS g WHERE g.time > now64(6) - toIntervalMinute({minutes:UInt32}) GROUP BY node
-),
-failed AS
-(
-    SELECT toString(node) AS node, count() AS failures, argMax(toString(signature), time) AS last_cause, max(time) AS last_failure
-    FROM verdicts WHERE error_type = 'infrastructure' AND node != '' AND time > now() - toIntervalDay({days:UInt32}) GROUP BY node
-),
-said AS
-(
-    SELECT toString(node) AS node, count() AS findings
-    FROM node_troubles WHERE time > now() - toIntervalDay({days:UInt32}) GROUP BY node
-),
-acted AS
-(
-    SELECT d.node AS node, argMax(concat(toString(d.action), ': ', toString(o.last_outcome)), d.time) AS last_act
-    FROM decisions AS d INNER JOIN decision_outcomes AS o ON o.decision_id = d.id
-    WHERE d.node != '' AND d.time > now() - toIntervalDay({days:UInt32}) GROUP BY node
-)
 SELECT
-    n.node AS node, here.jobs AS jobs, sampled.gpus AS gpus, sampled.utilisation AS utilisation,
-    sampled.temperature_c AS temperature_c, failed.failures AS failures, said.findings AS findings,
-    failed.last_cause AS last_cause, nullIf(failed.last_failure, toDateTime64(0, 6, 'UTC')) AS last_failure, acted.last_act AS last_act
+    node, groupArrayArray(20)(u.jobs) AS jobs, max(u.gpus) AS gpus, max(u.utilisation) AS utilisation,
+    max(u.temperature_c) AS temperature_c, max(u.failures) AS failures, max(u.findings) AS findings, max(u.last_cause) AS last_cause,
+    max(u.last_failure) AS last_failure, max(u.last_act) AS last_act
 FROM
 (
-    SELECT DISTINCT node FROM
-    (
-        SELECT node FROM here UNION ALL SELECT node FROM sampled UNION ALL SELECT node FROM failed
-        UNION ALL SELECT node FROM said UNION ALL SELECT node FROM acted UNION ALL SELECT arrayJoin({stragglers:Array(String)}) AS node
-    )
-) AS n
-LEFT JOIN here ON here.node = n.node
-LEFT JOIN sampled ON sampled.node = n.node
-LEFT JOIN failed ON failed.node = n.node
-LEFT JOIN said ON said.node = n.node
-LEFT JOIN acted ON acted.node = n.node
+    SELECT
+        toString(node) AS node, groupUniqArray(20)(job) AS jobs, 0 AS gpus, CAST(NULL AS Nullable(Float64)) AS utilisation,
+        CAST(NULL AS Nullable(Int64)) AS temperature_c, 0 AS failures, 0 AS findings, '' AS last_cause,
+        CAST(NULL AS Nullable(DateTime64(6, 'UTC'))) AS last_failure, '' AS last_act
+    FROM attempts ARRAY JOIN nodes AS node WHERE ended IS NULL GROUP BY node
+    UNION ALL
+    SELECT toString(node), [], uniqExact(gpu), avg(g.utilisation), max(g.temperature_c), 0, 0, '', NULL, ''
+    FROM gpu_metrics AS g WHERE g.time > now64(6) - toIntervalMinute({minutes:UInt32}) GROUP BY node
+    UNION ALL
+    SELECT toString(node), [], 0, NULL, NULL, count(), 0, argMax(toString(signature), time), max(time), ''
+    FROM verdicts WHERE error_type = 'infrastructure' AND node != '' AND time > now() - toIntervalDay({days:UInt32}) GROUP BY node
+    UNION ALL
+    SELECT toString(node), [], 0, NULL, NULL, 0, count(), '', NULL, ''
+    FROM node_troubles WHERE time > now() - toIntervalDay({days:UInt32}) GROUP BY node
+    UNION ALL
+    SELECT d.node, [], 0, NULL, NULL, 0, 0, '', NULL, argMax(concat(toString(d.action), ': ', toString(o.last_outcome)), d.time)
+    FROM decisions AS d INNER JOIN decision_outcomes AS o ON o.decision_id = d.id
+    WHERE d.node != '' AND d.time > now() - toIntervalDay({days:UInt32}) GROUP BY d.node
+    UNION ALL
+    SELECT arrayJoin({stragglers:Array(String)}), [], 0, NULL, NULL, 0, 0, '', NULL, ''
+) AS u
+GROUP BY node
 ORDER BY failures DESC, findings DESC, node
 LIMIT {limit:UInt32}
 """

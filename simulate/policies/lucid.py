@@ -1,11 +1,14 @@
 """Lucid (Hu et al., ASPLOS 2023): least estimated GPU time first, packing jobs that share well. SchedMate undoes bad packings."""
 
-from collections.abc import Callable
+from bisect import insort
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from simulate.interference import PackedSpeeds
 from simulate.job import Job, Run, Status
 from simulate.placement import consolidated
+from simulate.policies.hosts import Hosts, Kind, Kinds
 from simulate.simulation import Simulation
 
 GPU_MEMORY_MIB = 24_576
@@ -29,6 +32,38 @@ class Cancellation:
     threshold: float = 0.65
     after_s: float = 300.0
     tracked: Callable[[Job], bool] = lambda _: True
+
+
+class _Entry(NamedTuple):
+    """What packing knows of a job; least GPU time first."""
+
+    service: float
+    order: int
+    run: Run
+    gpus: float
+    kind: Kind | None
+    """None: never packed."""
+
+
+class _Settled(NamedTuple):
+    """What a look at the queue left: nobody can start before something changes.
+
+    Attributes:
+        state: Of the cluster then.
+        too_large: Numbers of GPUs that are not free, of any type.
+        without: See `Hosts`.
+    """
+
+    state: tuple[object, ...]
+    too_large: Container[float]
+    without: Mapping[float, Mapping[Kind, float]]
+
+    def stays(self, entry: _Entry) -> bool:
+        """Return whether a new job cannot start either."""
+        if entry.gpus not in self.too_large or entry.kind is None:
+            return entry.gpus in self.too_large
+        without = self.without[entry.gpus]
+        return entry.kind in without and entry.service >= without[entry.kind]
 
 
 class Lucid:
@@ -60,16 +95,26 @@ class Lucid:
         self._score = score or (lambda job: speeds.sharing_score(job.workload))
         self._quiet_until = quiet_until
         self._cancellation = cancellation
-        self._queue: list[tuple[float, int, Run]] = []
-        self._unpackable: set[int] = set()
+        self._kinds = Kinds(lambda job: (job.workload, job.memory_mib, self._score(job)), self._suit)
+        self._queue: list[_Entry] = []
+        self._entries: dict[int, _Entry] = {}
         self._checks: list[tuple[float, Run, Run, int]] = []
+        self._settled: _Settled | None = None
 
     def submit(self, run: Run, now: float) -> None:
         """Queue a job."""
-        self._queue.append((_service(run), run.order, run))
+        if not run.runs:
+            gpus = run.job.total_gpus
+            kind = self._kinds.of(run.job) if 1 <= gpus <= LARGEST_PACKED else None
+            self._entries[run.order] = _Entry(_service(run), run.order, run, gpus, kind)
+        entry = self._entries[run.order]
+        insort(self._queue, entry)
+        if self._settled and not self._settled.stays(entry):
+            self._settled = None
 
     def ended(self, run: Run, now: float) -> None:
-        """Nothing to note."""
+        """GPUs are free: look again."""
+        self._settled = None
 
     def schedule(self, simulation: Simulation) -> float | None:
         """Undo bad packings, then start jobs."""
@@ -77,10 +122,12 @@ class Lucid:
         quiet, asked_next = self._quiet_until(now)
         again = [self._cancel(simulation)]
         if self._queue:
-            self._queue.sort()
-            started = self._start_in_order(simulation) if quiet else self._start_packed(simulation)
+            if self._settled is None or self._settled.state != _state(simulation, quiet=quiet):
+                started = self._start_in_order(simulation) if quiet else self._start_packed(simulation)
+            else:
+                started = False
             if started:
-                self._queue = [entry for entry in self._queue if entry[2].status is Status.WAITING]
+                self._queue = [entry for entry in self._queue if entry.run.status is Status.WAITING]
                 again.append(now + 1)
             if self._queue:
                 again.append(asked_next)
@@ -88,50 +135,61 @@ class Lucid:
 
     def _start_in_order(self, simulation: Simulation) -> bool:
         started = False
-        for _, _, run in self._queue:
-            placement = consolidated(simulation.cluster, run.job)
+        for entry in self._queue:
+            placement = consolidated(simulation.cluster, entry.run.job)
             if placement is None:
                 break
-            simulation.start(run, placement)
+            simulation.start(entry.run, placement)
             started = True
+        self._settled = _Settled(_state(simulation, quiet=True), (), {})
         return started
 
     def _start_packed(self, simulation: Simulation) -> bool:
-        alone: dict[float, list[Run]] = {}
-        for run in simulation.running.values():
-            if run.packed_with is None and run.order not in self._unpackable:
-                alone.setdefault(run.job.total_gpus, []).append(run)
+        hosts = self._hosts(simulation)
+        without = hosts.without
+        too_large: dict[float, str] = {}
         started = False
-        too_large: set[float] = set()
-        for service, _, run in self._queue:
-            gpus = run.job.total_gpus
+        for service, _, run, gpus, kind in self._queue:
             host = None
-            if 1 <= gpus <= LARGEST_PACKED and run.order not in self._unpackable:
-                host = next((host for host in alone.get(gpus, ()) if self._suits(run, service, host)), None)
+            if kind is not None and kind not in without[gpus]:
+                host = hosts.take(gpus, kind, service)
             if host is not None:
-                alone[gpus].remove(host)
-                speed, host_speed = self._speeds.of(run.job.workload, host.job.workload)
-                simulation.pack(run, host, speed, host_speed)
-                if self._cancellation:
-                    self._checks.append((simulation.now + self._cancellation.after_s, host, run, run.runs))
+                self._pack(simulation, run, host)
                 started = True
             elif gpus not in too_large:
                 placement = consolidated(simulation.cluster, run.job)
                 if placement is None:
-                    too_large.add(gpus)
+                    too_large[gpus] = run.job.gpu_type
                     continue
                 simulation.start(run, placement)
                 started = True
-                if 1 <= gpus <= LARGEST_PACKED and run.order not in self._unpackable:
-                    alone.setdefault(gpus, []).append(run)
+                if kind is not None:
+                    hosts.add(run, gpus, kind, service)
+        # Nor could a second look start anybody: behind a job that waits, none of as many GPUs started alone and could be its host.
+        any_type = {gpus for gpus, gpu_type in too_large.items() if not gpu_type}
+        self._settled = _Settled(_state(simulation, quiet=False), any_type, without)
         return started
 
-    def _suits(self, run: Run, service: float, host: Run) -> bool:
+    def _pack(self, simulation: Simulation, run: Run, host: Run) -> None:
+        speed, host_speed = self._speeds.of(run.job.workload, host.job.workload)
+        simulation.pack(run, host, speed, host_speed)
+        if self._cancellation:
+            self._checks.append((simulation.now + self._cancellation.after_s, host, run, run.runs))
+
+    def _hosts(self, simulation: Simulation) -> Hosts:
+        hosts = Hosts(self._kinds)
+        for order, run in simulation.running.items():
+            if run.packed_with is None:
+                service, _, _, gpus, kind = self._entries[order]
+                if kind is not None:
+                    hosts.add(run, gpus, kind, service)
+        return hosts
+
+    def _suit(self, guest: Job, host: Job) -> bool:
         return (
-            host.job.memory_mib + run.job.memory_mib < GPU_MEMORY_MIB
-            and self._speeds.can_share(run.job.workload, host.job.workload)
-            and self._score(run.job) + self._score(host.job) <= LARGEST_SCORE
-            and service <= 2 * _service(host)
+            host.memory_mib + guest.memory_mib < GPU_MEMORY_MIB
+            and self._speeds.can_share(guest.workload, host.workload)
+            and self._score(guest) + self._score(host) <= LARGEST_SCORE
         )
 
     def _cancel(self, simulation: Simulation) -> float:
@@ -143,9 +201,15 @@ class Lucid:
             rule = self._cancellation
             packed = guest.packed_with is host and guest.runs == runs and guest.status is Status.RUNNING
             if rule and packed and rule.tracked(host.job) and host.rate < rule.threshold:
-                self._unpackable.add(guest.order)
+                self._entries[guest.order] = self._entries[guest.order]._replace(kind=None)
                 simulation.evict(guest)
+                self._settled = None
         return min((check[0] for check in self._checks), default=float("inf"))
+
+
+def _state(simulation: Simulation, *, quiet: bool) -> tuple[object, ...]:
+    """Return what must be as it was for nothing to have changed that this policy is not told: nodes go and come back."""
+    return quiet, simulation.cluster.free, simulation.cluster.capacity, len(simulation.running)
 
 
 def _service(run: Run) -> float:

@@ -42,6 +42,7 @@ class States(Generic[State]):
     def __init__(self, processor: KeyedProcessor[State], partition: int) -> None:
         self._processor, self._partition = processor, partition
         self._stored: dict[tuple[str, str], bytes] = {}
+        self._beaten: dict[tuple[str, str], dict[int, bytes]] = {}
         self._stale: dict[Key, None] = {}
         self._names: dict[str, dict[str, None]] = {}
         self._open: dict[str, StateEntry[State]] = {}
@@ -75,10 +76,7 @@ class States(Generic[State]):
                 elif message.value:
                     self._load_state(key, message.value)
                 else:
-                    self._stale.pop(key, None)
-                    known = self._stored.get((key.name, key.part))
-                    if known is not None and header(known).epoch == key.epoch:
-                        del self._stored[key.name, key.part]
+                    self._load_deletion(key)
             except (UnreadableState, msgspec.DecodeError):
                 older += 1
         if older:
@@ -94,6 +92,8 @@ class States(Generic[State]):
                 self._names[name][part] = None
             elif part:
                 self._stale[Key(name, part, header(self._stored.pop((name, part))).epoch)] = None
+        beaten, self._beaten = self._beaten, {}
+        self._stale |= {Key(*place, epoch): None for place, others in beaten.items() for epoch in others}
         stale, self._stale = self._stale, {}
         return [Outgoing(self._processor.state_topic, key.encode(), None, self._partition) for key in stale]
 
@@ -119,16 +119,29 @@ class States(Generic[State]):
             self.marker = found
 
     def _load_state(self, key: Key, value: bytes) -> None:
-        """Take over a message, or the one that is known: that with more input."""
-        new, known = header(value), self._stored.get((key.name, key.part))
-        old = None if known is None else header(known)
-        if old is None or old.progress <= new.progress:
-            self._stored[key.name, key.part] = value
-            if old is not None and old.epoch != new.epoch:
-                self._stale[Key(key.name, key.part, old.epoch)] = None
-            self._stale.pop(key, None)
-        elif old.epoch != new.epoch:
-            self._stale[key] = None
+        """Take over a message, or the one that is known: that with more input.
+
+        The other is kept until all is read. A worker that follows the order of the one before may write a state with less input than that
+        one wrote late, and then deletes what it replaced.
+        """
+        place = key.name, key.part
+        self._beaten.get(place, {}).pop(key.epoch, None)
+        known = self._stored.get(place)
+        if known is not None:
+            value, loser = (value, known) if header(known).progress <= header(value).progress else (known, value)
+            if header(known).epoch != key.epoch:
+                self._beaten.setdefault(place, {})[header(loser).epoch] = loser
+        self._stored[place] = value
+
+    def _load_deletion(self, key: Key) -> None:
+        place = key.name, key.part
+        others, known = self._beaten.get(place, {}), self._stored.get(place)
+        if known is None or header(known).epoch != key.epoch:
+            others.pop(key.epoch, None)
+            return
+        del self._stored[place]
+        if others:
+            self._stored[place] = others.pop(max(others, key=lambda epoch: header(others[epoch]).progress))
 
     def open(self, name: str) -> StateEntry[State]:
         """Return the state of `name`, decoded; a fresh one where nothing is known."""

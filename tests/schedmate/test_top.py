@@ -210,6 +210,7 @@ def piped(tmp_path: Path) -> Iterator[tuple[int, subprocess.Popen[bytes], Path]]
     os.close(theirs)
     yield ours, process, gate
     os.close(ours)  # whatever still runs there is told that its terminal is gone
+    UNSEEN.clear()
     process.wait(30)
 
 
@@ -239,15 +240,20 @@ def test_to_quit_does_not_stop_what_writes(piped: tuple[int, subprocess.Popen[by
     assert (gate.parent / "code").read_text() == "code 1\n"
 
 
+UNSEEN: dict[int, str] = {}
+"""What was read of a terminal after the text that was waited for."""
+
+
 def until(terminal: int, *any_of: str) -> None:
     """Read until one of the texts was shown."""
-    seen, deadline = "", time.monotonic() + 60
-    while time.monotonic() < deadline:
+    seen, deadline = UNSEEN.pop(terminal, ""), time.monotonic() + 60
+    while True:
+        if found := next((text for text in any_of if text in seen), None):
+            UNSEEN[terminal] = seen.partition(found)[2]
+            return
+        assert time.monotonic() < deadline, f"expected one of {any_of}, saw {seen[-2000:]!r}"
         if select.select([terminal], [], [], 1.0)[0]:
             seen += os.read(terminal, 65536).decode(errors="replace")
-            if any(text in seen for text in any_of):
-                return
-    raise AssertionError(f"expected one of {any_of}, saw {seen[-2000:]!r}")
 
 
 def test_what_remains_follows_from_progress_and_is_shown() -> None:

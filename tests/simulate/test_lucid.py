@@ -1,18 +1,20 @@
 """Lucid and SchedMate's cancellation against cases worked out by hand."""
 
 import gzip
+import random
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from records import UserError
-from simulate.cluster import NodeSpec
+from simulate.cluster import Cluster, NodeSpec
 from simulate.interference import PackedSpeeds, read_gavel_speeds, read_packed_speeds
 from simulate.job import Job, Workload
 from simulate.policies.lucid import Cancellation, Lucid
 from simulate.profiling import Profiler, lend
 from simulate.reading import TraceError
+from simulate.simulation import NodeEvent, Simulation
 from simulate.throughput import quiet_times
 from tests.simulate.running import job, run
 
@@ -130,3 +132,45 @@ def test_what_does_not_fit_on_one_gpu_is_not_packed() -> None:
     speeds = PackedSpeeds({(WELL, BADLY): (0.0, 0.0)})
     runs = run([packable("host", 0, 100), packable("guest", 10, 40, BADLY)], Lucid(speeds, score=lambda _: 0), [1])
     assert runs["guest"].first_start == 101
+
+
+class Forgetful(Lucid):
+    """Looks at its queue whenever it is asked to."""
+
+    def schedule(self, simulation: Simulation) -> float | None:
+        self._settled = None
+        return super().schedule(simulation)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_looks_that_are_left_out_would_have_started_nobody(seed: int) -> None:
+    draws = random.Random(seed)
+    jobs, submitted = [], 0.0
+    for number in range(80):
+        submitted += draws.choice([0, 0, 5, 30, 60])
+        seconds = draws.choice([50.0, 400.0, 3000.0])
+        more = {"gpu_type": draws.choice(["", "a", "b"])} if seed % 2 else {}
+        estimate = None if draws.random() < 0.05 else seconds * draws.choice([0.3, 1, 3])
+        jobs.append(
+            job(
+                str(number),
+                submitted,
+                seconds,
+                draws.choice([0.5, 1, 1, 2, 4, 8] if seed % 2 else [1, 2, 4, 8, 16]),
+                estimate_s=estimate,
+                workload=draws.choice([WELL, BADLY, None]),
+                memory_mib=draws.choice([0, 15_000]),
+                **more,
+            )
+        )
+
+    def outcomes(kind: type[Lucid]) -> list[tuple[float | None, float | None, int]]:
+        made = kind(SPEEDS, lambda now: (now % 2000 < 500, now // 500 * 500 + 500), Cancellation(0.65, 30), lambda _: 1)
+        cluster = Cluster([NodeSpec(gpu_type=gpu_type) for gpu_type in "aba"])
+        faults = [NodeEvent(700, 0, up=False), NodeEvent(2500, 0, up=True)]
+        return [
+            (each.first_start, each.ended, each.runs)
+            for each in Simulation(cluster, jobs, made, node_events=faults).run()
+        ]
+
+    assert outcomes(Lucid) == outcomes(Forgetful)

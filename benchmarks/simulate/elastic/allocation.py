@@ -13,7 +13,8 @@ FAIRNESS = -0.5
 WAITS = 1.1
 """What it costs to give a job nothing (lambda): more than any GPUs cost."""
 GAP = 1e-3
-LONGEST_S = 5.0
+MOST_NODES = 1000
+"""Of the search tree; a bound in seconds would make the outcome depend on how busy the machine is."""
 
 
 def allocate(
@@ -61,7 +62,7 @@ def allocate(
         integrality=np.ones(len(which)),
         bounds=Bounds(0, 1),
         constraints=LinearConstraint(matrix.tocsr(), -np.inf, limits),
-        options={"mip_rel_gap": GAP, "time_limit": LONGEST_S},
+        options={"mip_rel_gap": GAP, "node_limit": MOST_NODES},
     )
     if found.x is None:
         return list(present)

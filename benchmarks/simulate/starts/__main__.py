@@ -4,17 +4,22 @@ Replayed: jobs, durations, users, nodes. The queue is looked at every so many ho
 Assumed, for no trace here holds it: that jobs start by submission with EASY backfilling by limits; the limits, by two rules; and that a
 third of the running jobs show progress, with the error that was measured on logs. What the advisor says of a duration rests on the last
 five jobs of the user with as many GPUs. "limits alone" takes each job for as long as its limit, as `squeue --start` does.
+The smallest virtual clusters come first. The result so far is written after each of them, and a run that was interrupted goes on where it
+was.
 """
 
-from functools import partial
-from multiprocessing import Pool
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
 
+import msgspec
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
-from benchmarks.simulate.options import add_traces, parser
-from benchmarks.simulate.tables import RESULTS
+from benchmarks.simulate.cases import Kept, measure
+from benchmarks.simulate.options import add_fresh, add_traces, parser
+from benchmarks.simulate.tables import CASES, RESULTS
 from schedmate.starts import present
 from simulate.outcomes import write_table
 from simulate.starts import start_ranges
@@ -25,28 +30,64 @@ from .looks import HOUR, Case, made_cases, replayed
 from .scores import COLUMNS, StartForecast, rows
 
 
+class Asked(msgspec.Struct, frozen=True):
+    """A virtual cluster under a rule of limits, looked at every so many hours."""
+
+    limits: str
+    partition: str
+    every_hours: float
+    futures: int
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What its jobs were told."""
+
+    forecasts: list[StartForecast]
+
+
+Found = Mapping[Asked, Told]
+
+
 def main() -> None:
     made = parser(".starts", __doc__, seeds=None)
     add_traces(made)
+    add_fresh(made)
     made.add_argument("--every-hours", type=float, default=12, help="between two looks at the queue (default 12)")
     made.add_argument("--futures", type=int, default=100, help="that are played at each look (default 100)")
     wanted = made.parse_args()
-    folder = wanted.traces / "helios-venus"
-    jobs = read_jobs(folder / "venus_2020-09_all_vcs.csv.gz")
-    tell = partial(start_forecasts, advised(jobs), every_s=wanted.every_hours * HOUR, futures=wanted.futures)
-    cases = made_cases(jobs, read_nodes(folder / "vc_config.csv"))
-    found: list[StartForecast] = []
-    with Pool(wanted.processes) as pool:
-        for each in track(
-            pool.imap(tell, cases), "replaying", len(cases), console=Console(stderr=True), transient=True
-        ):
-            found += each
-    scored = rows(found)
-    write_table(RESULTS / "starts.csv", COLUMNS, scored)
+    _, cases = _venus(wanted.traces)
+    asked = [
+        Asked(*key, wanted.every_hours, wanted.futures) for key in sorted(cases, key=lambda key: len(cases[key].jobs))
+    ]
+    kept = Kept(CASES / "starts.jsonl", Asked, Told, fresh=wanted.fresh)
+    found = measure(kept, asked, partial(_run, wanted.traces), wanted.processes, _report)
     table = Table(*COLUMNS, title=f"Venus, September: a look every {wanted.every_hours:g} h, {wanted.futures} futures")
-    for row in scored:
+    for row in _rows(found):
         table.add_row(*map(str, row))
     Console(width=200).print(table)
+
+
+def _run(traces: Path, asked: Asked) -> Told:
+    intervals, cases = _venus(traces)
+    case = cases[asked.limits, asked.partition]
+    return Told(start_forecasts(intervals, case, asked.every_hours * HOUR, asked.futures))
+
+
+@cache
+def _venus(traces: Path) -> tuple[Intervals, Mapping[tuple[str, str], Case]]:
+    """Return what the advisor says of each job, and the cases by rule of limits and virtual cluster."""
+    folder = traces / "helios-venus"
+    jobs = read_jobs(folder / "venus_2020-09_all_vcs.csv.gz")
+    cases = made_cases(jobs, read_nodes(folder / "vc_config.csv"))
+    return advised(jobs), {(case.limits, case.jobs[0].partition): case for case in cases}
+
+
+def _report(found: Found) -> None:
+    write_table(RESULTS / "starts.csv", COLUMNS, _rows(found))
+
+
+def _rows(found: Found) -> list[Sequence[object]]:
+    return rows(each for told in found.values() for each in told.forecasts)
 
 
 def start_forecasts(intervals: Intervals, case: Case, every_s: float, futures: int) -> list[StartForecast]:
@@ -58,11 +99,22 @@ def start_forecasts(intervals: Intervals, case: Case, every_s: float, futures: i
         for name, known, played in [("limits alone", limits_alone(look), 1), *knows]:
             found += [
                 StartForecast(
-                    case.limits, name, each.job, each.expected, each.low, each.high, started[each.job] - look.now
+                    limits=case.limits,
+                    known=name,
+                    job=each.job,
+                    now=look.now,
+                    expected=_finite(each.expected),
+                    low=_finite(each.low),
+                    high=_finite(each.high),
+                    waited=started[each.job] - look.now,
                 )
                 for each in start_ranges(present(look.queue, known, look.now), futures=played)
             ]
     return found
+
+
+def _finite(seconds: float) -> float | None:
+    return seconds if math.isfinite(seconds) else None
 
 
 if __name__ == "__main__":

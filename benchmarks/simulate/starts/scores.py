@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 SLACK_S = 60.0
@@ -22,26 +22,27 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class StartForecast:
+class StartForecast(msgspec.Struct, frozen=True):
     """What a job was told in one look, in seconds from then, and what came.
 
     Attributes:
         limits: The rule of limits.
         known: What was known of durations.
         job: Who was told.
-        expected: The middle of the range.
-        low: Its lower end.
-        high: Its upper end.
+        now: When, in seconds of the trace.
+        expected: The middle of the range; None where it starts in fewer than half of the futures.
+        low: Its lower end; None where it starts in fewer than one future of twenty.
+        high: Its upper end; None where there is none.
         waited: When it started.
     """
 
     limits: str
     known: str
     job: str
-    expected: float
-    low: float
-    high: float
+    now: float
+    expected: float | None
+    low: float | None
+    high: float | None
     waited: float
 
 
@@ -63,16 +64,17 @@ def figures(forecasts: Sequence[StartForecast]) -> tuple[object, ...]:
 
     Shares are of ranges with an upper end; of the middle, where there is one.
     """
-    ended = [each for each in forecasts if math.isfinite(each.high)]
-    middle = [each for each in forecasts if math.isfinite(each.expected)]
+    ended = [(each, each.low, each.high) for each in forecasts if each.low is not None and each.high is not None]
+    middle = [(each, each.expected) for each in forecasts if each.expected is not None]
 
     def share(holds: Iterable[bool]) -> float:
-        return round(float(np.mean(_by_job(ended, holds))), 3) if ended else math.nan
+        return round(float(np.mean(_by_job([each for each, *_ in ended], holds))), 3) if ended else math.nan
 
-    late = [each.waited - each.expected for each in middle]
-    relative = [abs(off) / max(each.waited, SLACK_S) for off, each in zip(late, middle, strict=True)]
-    before = [each.waited < each.low - SLACK_S for each in ended]
-    after = [each.waited > each.high + SLACK_S for each in ended]
+    told = [each for each, _ in middle]
+    late = [each.waited - expected for each, expected in middle]
+    relative = [abs(off) / max(each.waited, SLACK_S) for off, each in zip(late, told, strict=True)]
+    before = [each.waited < low - SLACK_S for each, low, _ in ended]
+    after = [each.waited > high + SLACK_S for each, _, high in ended]
     return (
         len({each.job for each in forecasts}),
         len(forecasts),
@@ -80,14 +82,16 @@ def figures(forecasts: Sequence[StartForecast]) -> tuple[object, ...]:
         share(before),
         share(after),
         round(1 - len(ended) / len(forecasts), 3),
-        _median(_by_job(middle, late)),
-        _median(_by_job(middle, map(abs, late))),
-        round(100 * _median(_by_job(middle, relative), 4)) if middle else math.nan,
+        _median(_by_job(told, late)),
+        _median(_by_job(told, map(abs, late))),
+        round(100 * _median(_by_job(told, relative), 4)) if middle else math.nan,
     )
 
 
-def _band(expected: float) -> str:
-    return next((name for below, name in BANDS.items() if expected < below), BANDS[math.inf])
+def _band(expected: float | None) -> str:
+    if expected is None:
+        return BANDS[math.inf]
+    return next(name for below, name in BANDS.items() if expected < below)
 
 
 def _by_job(forecasts: Sequence[StartForecast], values: Iterable[float]) -> list[float]:

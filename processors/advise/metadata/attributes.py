@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from . import operations
+from .enumerations import is_enumeration, members
 from .library import ATTRIBUTES, EXTERNALS
 from .library.paths import is_path, path_attribute
 from .mappings import extends_mapping
@@ -101,11 +102,18 @@ class Attributes(ABC):
         elif isinstance(target, ast.Subscript):
             self._set_item(self.evaluate(target.value, scope), self.evaluate(target.slice, scope), value)
         elif isinstance(target, (ast.Tuple, ast.List)):
-            for place, each in enumerate(target.elts):
-                inner = each.value if isinstance(each, ast.Starred) else each
-                self.store(
-                    inner, operations.item(value, place) if not isinstance(each, ast.Starred) else UNKNOWN, scope
-                )
+            self._unpack(target.elts, value, scope)
+
+    def _unpack(self, targets: list[ast.expr], value: Value, scope: Scope) -> None:
+        """Assign to each of several targets its part of a value; a starred one takes those that are left."""
+        starred = next((place for place, each in enumerate(targets) if isinstance(each, ast.Starred)), len(targets))
+        after = len(targets) - starred - 1
+        for place, each in enumerate(targets):
+            if isinstance(each, ast.Starred):
+                rest = value[place : len(value) - after] if isinstance(value, (list, tuple)) else UNKNOWN
+                self.store(each.value, list(rest) if isinstance(rest, (list, tuple)) else rest, scope)
+            else:
+                self.store(each, operations.item(value, place if place < starred else place - len(targets)), scope)
 
     def set_attribute(self, owner: Value, name: str, value: Value) -> None:
         """Set an attribute of an object or a configuration."""
@@ -133,7 +141,7 @@ class Attributes(ABC):
         ):
             owner[key] = value
 
-    def attribute(self, owner: Value, name: str) -> Value:  # noqa: C901, PLR0911  # a list of cases
+    def attribute(self, owner: Value, name: str) -> Value:  # noqa: C901, PLR0911, PLR0912  # a list of cases
         """Return `owner.name`."""
         if isinstance(owner, Term):
             if owner.kind == "choice":
@@ -147,10 +155,14 @@ class Attributes(ABC):
         if isinstance(owner, Module):
             if name in owner.names:
                 return owner.names[name]
+            if name == "__dict__":
+                return owner.names
             inner = self.import_module(f"{owner.name}.{name}")
             return inner if isinstance(inner, Module) else Term("external", f"{owner.name}.{name}")
         if isinstance(owner, Class):
             return self._attribute_of_class(owner, name)
+        if isinstance(owner, str) and name == "value":  # a program that runs has a member of an enumeration here
+            return owner
         if isinstance(owner, Config) and name == "__dict__":
             return owner
         if isinstance(owner, dict) and name in owner:  # a program that runs has a node of a configuration here
@@ -195,9 +207,8 @@ class Attributes(ABC):
         found = owner.find(name)
         if isinstance(found, Function) and any(dotted(each).endswith("classmethod") for each in found.decorators):
             return self.bind(found, owner, found.owner or owner)
-        enumeration = any("Enum" in base for base in owner.external_bases())
-        if enumeration and operations.is_scalar(found):
-            return Config(value=found, name=name)
+        if is_enumeration(owner) and operations.is_scalar(found):
+            return members(owner).get(name, found)
         return Term("attribute", name, (owner,)) if found is UNKNOWN else found
 
     def bind(self, function: Function, this: Value, owner: Class) -> Function:

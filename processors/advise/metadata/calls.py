@@ -44,6 +44,10 @@ _CALLERS = {
 }
 
 
+_CONFIGURATIONS = ("train_loop_config", "param_space", "config")
+"""What a function that a library calls is given (Ray Train's and Ray Tune's documentation)."""
+
+
 class Calls(Attributes):
     """The part of the interpreter that calls."""
 
@@ -104,9 +108,11 @@ class Calls(Attributes):
         else:
             result = Term("call", name, (called, *arguments), dict(keywords))
         self.record(called, arguments, keywords, result, line)
-        for each in (*arguments, *keywords.values()):
-            if isinstance(each, Function) and name in _CALLERS:
-                self.call_function(each, (), {})
+        if name in _CALLERS or name.endswith(("Trainer", "Tuner")):
+            given = tuple(keywords[key] for key in _CONFIGURATIONS if key in keywords)[:1]
+            for each in (*arguments, *keywords.values()):
+                if isinstance(each, Function):
+                    self.call_function(each, given if each.node.args.args else (), {})
         return result
 
     def call_method(  # noqa: PLR0911  # a list of cases
@@ -119,7 +125,8 @@ class Calls(Attributes):
             return self.call(owner[name], arguments, keywords, None, line)
         if isinstance(owner, Model) and owner.name == "super":
             return method_of_super(self, owner, name, arguments, keywords)
-        special = METHODS.get(name)
+        own = isinstance(owner, Instance) and isinstance(owner.cls.find(name), Function)
+        special = None if own else METHODS.get(name)
         if special is not None:
             result = special(self, owner, arguments, keywords)
             if result is not NotImplemented:

@@ -3,6 +3,7 @@
 import ast
 
 from . import operations
+from .enumerations import member_value
 from .mappings import entries
 from .values import (
     UNKNOWN,
@@ -16,6 +17,7 @@ from .values import (
 
 def compared(operator: ast.cmpop, left: Value, right: Value) -> Value:  # noqa: PLR0911  # a list of cases
     """Return what a comparison of two values is; a term where that is not known."""
+    left, right = member_value(left), member_value(right)
     if isinstance(operator, (ast.Is, ast.IsNot)):
         same = _identical(left, right)
         if same is None:

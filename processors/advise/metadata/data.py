@@ -12,11 +12,11 @@ from .values import Instance, OpenFile, Term, Value, walk
 
 _SETTINGS = listed(
     """
-    dataset datasetname data dataname dataset_name task taskname datasetid traindataset datapath dataroot datadir
-    trainfile trainpath trainingfile inputtrainingfile traindata datafile rootpath corpus datasetpath datasetdir
-    traindatapath traindir imgfolder root dataset_path trainset datasetnames datasets traindatadir inputfile
-    datasource inputwavsdir traindatafile trainshards tfds builder trainlist trainroot datasettype trainfiles
-    trainingfiles traindatasets pathsrc
+    dataset datasetname data dataname dataset_name task taskname datasetid traindataset datapath dataroot
+    datadir trainfile trainpath trainingfile inputtrainingfile traindata datafile rootpath corpus datasetpath
+    datasetdir traindatapath traindir imgfolder root dataset_path trainset datasetnames datasets traindatadir
+    inputfile manifestfilepath trainmanifest manifestpath datasource inputwavsdir traindatafile trainshards tfds
+    builder trainlist trainroot datasettype trainfiles trainingfiles traindatasets pathsrc
     """
 )
 _SETTINGS_PLAIN = tuple(dict.fromkeys(plain(each) for each in (*_SETTINGS, "words")))
@@ -65,8 +65,13 @@ def environment(training: Training, settings: Settings) -> str | None:
 
 def train_data(training: Training, settings: Settings) -> str | None:
     """Return the data set that is trained on; null where evidence is thin."""
-    candidates = [name for value in _train_values(training) for name in names_of(value)]
-    best = best_name(candidates)
+    if undecided := _alternatives(training):
+        return next((each for each in undecided if _mentioned(each, training)), None)
+    return _decided(training, settings)
+
+
+def _decided(training: Training, settings: Settings) -> str | None:
+    best = best_name(train_names(training))
     if best is not None and known("datasets", best):
         return best
     for each in settings.all:
@@ -85,6 +90,45 @@ def train_data(training: Training, settings: Settings) -> str | None:
     return best if best is not None else _anywhere(training)
 
 
+def _place(call: Call, place: int) -> int | None:
+    """Return a place among the arguments of transformers' trainers (model, args, collator, train, eval); null for others."""
+    return place if any(each.startswith("transformers.") for each in (call.name, *call.bases)) else None
+
+
+def evaluated_by(call: Call) -> Value:
+    """Return what a trainer is given to evaluate on; null where that is nothing."""
+    return call.argument(
+        "eval_dataset",
+        "val_dataset",
+        "eval_dataloader",
+        "eval_samples",
+        "val_dataloader",
+        "evaluator",
+        place=_place(call, 4),
+    )
+
+
+def _alternatives(training: Training) -> list[str]:
+    """Return the names of the data sets of which a run trains on one, where a condition that is not known decides."""
+    for value in _train_values(training)[:1]:
+        for each in walk(value, 60):
+            if isinstance(each, Term) and each.kind == "choice":
+                named = [best_name(list(names_of(part))) for part in each.parts]
+                found = {plain(name): name for name in named if name is not None}
+                if len(found) > 1:
+                    return list(found.values())
+    return []
+
+
+def _mentioned(name: str, training: Training) -> bool:
+    return any(plain(name) in plain(word) for word in training.trace.words)
+
+
+def train_names(training: Training) -> list[str]:
+    """Return names of what the training goes over, the most direct first."""
+    return [name for value in _train_values(training) for name in names_of(value)]
+
+
 def _given_directory(training: Training) -> str | None:
     """Return what tells the directory that the user gave and that the training reads from; null where it is none."""
     texts = [
@@ -95,15 +139,20 @@ def _given_directory(training: Training) -> str | None:
     ]
     for word in training.trace.words:
         directory = word.rpartition("=")[2].rstrip("/")
-        if directory and any(each.startswith(f"{directory}/") for each in texts):
-            return stem(directory)
+        below = [each.removeprefix(f"{directory}/") for each in texts if each.startswith(f"{directory}/")]
+        if directory and below:
+            inner, slash, _ = below[0].partition("/")
+            return (stem(inner) if slash else None) or stem(directory)
     return None
 
 
 def stated_name(settings: Settings, names: tuple[str, ...], seen: bool) -> str | None:
     """Return what settings of these names call the data; derived ones only where training was seen, or by known names."""
     found: list[str] = []
+    set_by_user = {each.last for each in settings.all if not each.constant}
     for each in settings.find(names):
+        if each.constant and each.last in set_by_user:
+            continue  # a default that was replaced
         for value in walk(each.value, 10):
             if isinstance(value, str) and 1 < len(value) < 300 and "\n" not in value:
                 value = unversioned(value)  # noqa: PLW2901  # the same value
@@ -129,7 +178,9 @@ def _train_values(training: Training) -> list[Value]:
     for call in training.trainers:
         found += [
             value
-            for value in (call.argument("train_dataset", "train_dataloader", "train_data", "datamodule"),)
+            for value in (
+                call.argument("train_dataset", "train_dataloader", "train_data", "datamodule", place=_place(call, 3)),
+            )
             if value is not None
         ]
     for run in training.runs:
@@ -188,4 +239,4 @@ def documented(text: str) -> str | None:
     return best[0][0] if best and (len(best) == 1 or best[0][1] > best[1][1]) else None
 
 
-__all__ = ["documented", "environment", "names_split", "stated_name", "train_data"]
+__all__ = ["documented", "environment", "evaluated_by", "names_split", "stated_name", "train_data", "train_names"]

@@ -1,6 +1,8 @@
 """What data sets are called: by the calls that load them, by their paths, by the names that the field knows."""
 
+import itertools
 import posixpath
+import re
 from collections.abc import Iterator
 
 from .operations import settle
@@ -36,19 +38,38 @@ _COLLECTION_CLASSES = frozenset(
 )
 
 
+_FORMAT_CLASSES = {"CocoDetection", "CocoCaptions", "VOCDetection", "VisionDataset"}
+"""Classes of libraries that others extend for data of the same format."""
+_ACRONYM = re.compile(r"[A-Z]{2,}(?![a-z])")
+_KINDS = frozenset(
+    listed(
+        "CSV JSON JSONL HDF LMDB SFT DPO RM QA VQA LM MLM CLM NER SSL RL RGB OCR ASR TTS MX HF TF NP NPY NPZ PIL ID XY"
+    )
+)
+"""Acronyms of formats and tasks."""
 _FOLDERS = {"ImageFolder", "DatasetFolder"}
+_CONFIGURATIONS = (".json", ".yaml", ".yml", ".toml", ".py", ".cfg", ".ini")
+_OF_CONFIGURATIONS = frozenset(
+    listed(
+        "config configs configuration configurations conf confs cfg cfgs option options opt opts hparams hparam recipe "
+        "recipes experiment experiments exp exps setting settings params args"
+    )
+)
+"""Directories of configurations, by the words of their names."""
 
 
 GENERIC = frozenset(
     listed(
         """
-    data dataset datasets train training valid validation val test dev eval input inputs raw processed path dir root
-    home mnt tmp users user work scratch storage share shared images image img imgs annotations labels label txt
-    json csv npy npz bin pt pth yaml yml tfrecord arrow parquet lmdb file files list split splits set all full small
-    large main tokenized cache out output outputs wavs wav clean default none null true false folder local opt srv
-    texts text audio video my your custom loader module config configs jpg png tar gz zip h5 hdf5 pkl features
-    samples sample ssd nvme disk datafolder masks mask source src content lmdbs shards shard tokens prepared
-    preprocessed fold folds folded dump dumps deltafalse deltatrue rating ratings negative meta manifest series corpora
+    data dataset datasets train training valid validation val test dev eval input inputs raw processed path dir
+    root home mnt tmp users user work scratch storage share shared images image img imgs annotations labels
+    label txt json csv npy npz bin pt pth yaml yml tfrecord arrow parquet lmdb file files list split splits set
+    all full small large main tokenized cache out output outputs wavs wav clean default none null true false
+    folder local opt srv texts text audio video my your custom loader module config configs jpg png tar gz zip
+    h5 hdf5 pkl features samples sample ssd nvme disk datafolder masks mask source src content lmdbs shards
+    shard tokens prepared preprocessed fold folds folded trainset trainsets valset valsets testset testsets tr ts hr
+    lr gt lq hq sub ids idx index indices ann anns dump dumps deltafalse deltatrue rating ratings negative meta
+    manifest series corpora rec instances captions keypoints infos info lists cuts panoptic
     """
     )
 )
@@ -61,30 +82,85 @@ def names_of(value: Value) -> Iterator[str]:  # noqa: C901  # a list of cases
     """Yield names of data sets that a value is made from, the most telling first."""
     loose: list[str] = []
     classes: list[str] = []
-    for each in walk(value, 400):
+    seen = list(walk(value, 400))
+    weights = {text for each in seen for text in _weights_of(each)}
+    open_ended = {text for each in seen for text in _before_unknown(each)}
+    for each in seen:
         if isinstance(each, Term) and each.kind == "call":
             yield from _of_call(each)
         elif isinstance(each, Instance) and "data" in each.cls.name.lower() and known("datasets", each.cls.name):
             classes.append(each.cls.name.removesuffix("Dataset").removesuffix("DataModule"))
-        elif isinstance(each, OpenFile):
+        elif isinstance(each, Instance) and (base := _library_data(each)) is not None:
+            classes.append(base)
+        elif isinstance(each, OpenFile) and not _names_other(each.path):
             loose.append(each.path)
-        elif isinstance(each, str) and 1 < len(each) < 300 and "\n" not in each and not _names_other(each):
+        elif (
+            isinstance(each, str)
+            and 1 < len(each) < 300
+            and "\n" not in each
+            and each not in weights
+            and not _names_other(each)
+        ):
             loose.append(each)
     for text in loose:
         if known("datasets", text):
             yield registered(text)
     yield from classes
+    own = [each.cls.name for each in seen if isinstance(each, Instance) and _is_data(each)]
     for text in sorted(loose, key=lambda each: not posixpath.splitext(each)[1]):  # a file tells more than a directory
-        if "/" in text or "." in text:
+        if ("/" in text or "." in text) and text not in open_ended:
             name = stem(text)
             if name is not None:
                 yield name
+    yield from filter(None, map(_proper_name, own))
+
+
+def _library_data(value: Instance) -> str | None:
+    """Return the library's data set that a class of the tree extends, as `torchvision.datasets.CelebA`; null without one."""
+    names = (base.rpartition(".") for base in value.cls.external_bases())
+    found = (last for module, _, last in names if module.endswith(".datasets") and last[:1].isupper())
+    return next(
+        (each for each in found if not set(words(each)) <= GENERIC and each not in _FOLDERS | _FORMAT_CLASSES), None
+    )
+
+
+def _is_data(value: Instance) -> bool:
+    return any(base.endswith(("Dataset", "DataModule")) for base in value.cls.external_bases())
+
+
+def _proper_name(name: str) -> str | None:
+    """Return the proper name in a class's name, as `SEN12` in `SEN12DataModule`; null where it tells only a kind of data."""
+    bare = name
+    for each in ("Dataset", "DataModule", "DataLoader", "Loader"):
+        bare = bare.removesuffix(each)
+    acronyms = set(_ACRONYM.findall(bare)) - _KINDS
+    proper = len(bare) > 2 and (any(each.isdigit() for each in bare) or bool(acronyms))
+    return bare if proper and known("models", bare) is None else None
+
+
+def _weights_of(value: Value) -> Iterator[str]:
+    """Yield texts that name the weights or the tokenizer that a value loads, which data are made with."""
+    if isinstance(value, Term) and value.kind == "call" and value.name == "from_pretrained":
+        yield from (each for each in (*value.parts[1:], *value.keywords.values()) if isinstance(each, str))
+
+
+def _before_unknown(value: Value) -> Iterator[str]:
+    """Yield the known beginning of a path that goes on with something unknown, which may well be the data's name."""
+    if not isinstance(value, Term) or (value.kind, value.name) not in {("operation", "join"), ("call", "Path")}:
+        return
+    parts = value.parts if value.kind == "operation" else value.parts[1:]
+    for each, following in itertools.pairwise(parts):
+        if isinstance(each, str) and isinstance(following, Term):
+            yield each
 
 
 def _names_other(text: str) -> bool:
-    """Whether a text names a model, or a function by its dotted name, and no data."""
+    """Whether a text names a model, a function by its dotted name, or a configuration by where it lies, and no data."""
     if known("datasets", text) is not None:
         return False
+    directory, _, file = text.rpartition("/")
+    if file.endswith(_CONFIGURATIONS) and _OF_CONFIGURATIONS & set(words(directory)):
+        return True
     pieces = text.split(".")
     function = len(pieces) > 2 and all(each.isidentifier() for each in pieces)
     return function or known("models", text) is not None
@@ -138,14 +214,16 @@ def stem(path: str) -> str | None:
     pieces = [each for each in path.replace("\\", "/").split("/") if each not in {"", ".", ".."}]
     split_only = True
     for piece in reversed(pieces):
+        if piece.startswith("."):
+            continue  # an ending, whose name is not known
         if path.startswith(("/", "~")) and piece is not pieces[-1] and not known("datasets", piece) and not split_only:
             return None
+        bare, ending = posixpath.splitext(piece)
         split_only = (
             split_only
-            and bool(words(piece))
-            and all(each in SPLITS or each in {"train", "training", "images"} for each in words(piece))
+            and bool(words(bare))
+            and all(each in SPLITS or each in {"train", "training", "images"} for each in words(bare))
         )
-        bare, ending = posixpath.splitext(piece)
         name = bare if 1 < len(ending) <= 8 and not ending[1:].isdigit() else piece
         telling = [each for each in words(name) if each not in GENERIC and not each.isdigit()]
         if telling and any(len(each) > 1 for each in telling) and "{" not in name and "*" not in name:

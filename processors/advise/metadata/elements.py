@@ -6,10 +6,14 @@ from typing import Any
 
 from . import operations
 from .calls import Calls
+from .enumerations import is_enumeration, member_value, members
+from .library.paths import lines_of
 from .mappings import entries
 from .trace import Loop, source
 from .values import (
     UNKNOWN,
+    Class,
+    OpenFile,
     Scope,
     Term,
     Value,
@@ -26,9 +30,13 @@ class Collections(Calls):
         if isinstance(value, Term) and value.kind == "choice":
             found = next((each for each in value.parts if isinstance(each, (list, tuple, dict))), UNKNOWN)
             return self.elements(found) if found is not UNKNOWN else ([element(value)], False)
+        if isinstance(value, Class) and is_enumeration(value):
+            return list(members(value).values()), True
         held = entries(value)
         if held is not None:
             value = list(held)
+        if isinstance(value, OpenFile) and (lines := lines_of(self, value)) is not None:
+            return lines, True
         if isinstance(value, (list, tuple, set)) and value:
             return list(value)[:MOST_ELEMENTS], True
         if isinstance(value, (list, tuple, set)):
@@ -54,7 +62,7 @@ class Collections(Calls):
             if key_node is None:
                 found.update(entries(value) or {})
                 continue
-            key = operations.as_key(self.evaluate(key_node, scope))
+            key = operations.as_key(member_value(self.evaluate(key_node, scope)))
             if operations.is_scalar(key):
                 found[key] = value
         return found

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from . import operations
 from .comparisons import compared
 from .elements import MOST_ELEMENTS, Collections, element
+from .enumerations import is_enumeration, member_value, members
 from .library.paths import is_path
 from .mappings import entries
 from .values import (
@@ -107,6 +108,8 @@ class Expressions(Collections):
 
     def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.evaluate(node.left, scope), self.evaluate(node.right, scope)
+        if isinstance(node.op, ast.Div) and isinstance(left, str):  # a path that the command line made one
+            left = Term("call", "Path", (Term("external", "pathlib.Path"), left))
         if isinstance(node.op, ast.Div) and is_path(left):
             return _joined_path(left, right)
         return operations.binary(operations.operator_name(node.op), left, right)
@@ -157,7 +160,8 @@ class Expressions(Collections):
                 key = self.evaluate(node.slice, scope)
                 return self.call_function(self.bind(method, owner, owner.cls), (key,), {})
             owner = entries(owner) or owner
-        return operations.item(owner, operations.as_key(self.evaluate(node.slice, scope)))
+        key = operations.as_key(member_value(self.evaluate(node.slice, scope)))
+        return members(owner).get(key, UNKNOWN) if is_enumeration(owner) else operations.item(owner, key)
 
     def _slice(self, node: ast.Slice, scope: Scope) -> Value:
         ends = [None if each is None else self.evaluate(each, scope) for each in (node.lower, node.upper, node.step)]

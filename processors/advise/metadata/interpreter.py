@@ -7,9 +7,11 @@ known list once an element. A function is followed at each call. Steps, depth an
 import ast
 from collections.abc import Mapping
 
+from .enumerations import is_enumeration, member_of
 from .library.dataclass_commands import SUBCLASSED
 from .library.environment_settings import is_settings, read_environment
 from .library.gin import bound_parameters
+from .library.structures import nested
 from .mappings import extends_mapping, inherited
 from .modules import Modules
 from .statements import Statements
@@ -76,7 +78,8 @@ class Interpreter(Statements):
             return None
         module = Module(as_name, name, package=False, names={"__name__": as_name, "__file__": self.absolute(name)})
         self.trace.entry = self.trace.entry or name
-        self.trace.settings.append(("constants", module.names))
+        if as_name == "__main__":
+            self.trace.settings.append(("constants", module.names))
         self.execute_module(module, parsed)
         return module
 
@@ -127,6 +130,10 @@ class Interpreter(Statements):
         names.update(function.keyword_defaults)
         names.update({key: each for key, each in bound_parameters(self, function).items() if key in _parameters(spec)})
         rest = dict(keywords)
+        if "**" in rest:
+            names.update(
+                {name: Term("item", parts=(rest["**"], name)) for name in names}
+            )  # any default may be replaced
         names.update(zip(places, arguments, strict=False))
         for name in [*places, *(each.arg for each in spec.kwonlyargs)]:
             if name in rest:
@@ -139,7 +146,9 @@ class Interpreter(Statements):
         return names
 
     def instantiate(self, cls: Class, arguments: tuple[Value, ...], keywords: Mapping[str, Value]) -> Value:
-        """Make an object of a class of the tree: its fields, then its `__init__`."""
+        """Make an object of a class of the tree: its fields, then its `__init__`; of an enumeration the member of that value."""
+        if is_enumeration(cls) and len(arguments) == 1:
+            return member_of(cls, arguments[0]) or UNKNOWN
         instance = Instance(cls, {}, arguments, dict(keywords))
         lineage = list(cls.ancestry())
         if any(
@@ -163,6 +172,10 @@ class Interpreter(Statements):
             for base in cls.external_bases()
         ):
             self._fields(instance, lineage, arguments, keywords)
+        if any(base.endswith("BaseModel") for base in cls.external_bases()):
+            instance.names.update(
+                nested(self, cls, {key: instance.names[key] for key in keywords if key in instance.names})
+            )
         if is_settings(cls):
             read_environment(self, instance)
         init = cls.find("__init__")
@@ -190,6 +203,8 @@ class Interpreter(Statements):
                     if name not in names:
                         names.append(name)
                     instance.names[name] = self.default_of(cls.names.get(name, UNKNOWN))
+        if "**" in keywords:  # any field may be set by what is not known
+            instance.names.update({name: Term("item", parts=(keywords["**"], name)) for name in names})
         for name, value in zip(names, arguments, strict=False):
             instance.names[name] = value
         instance.names.update({name: value for name, value in keywords.items() if name in names})
@@ -229,6 +244,7 @@ class Interpreter(Statements):
         """Return a module of the tree, followed once, or the name of a library's."""
         module, parsed = self.modules.find(name)
         if module is None:
+            self.trace.imports.add(name.partition(".")[0])
             return self.external(name)
         if parsed is not None:
             loops, self.loops = self.loops, []

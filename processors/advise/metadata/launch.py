@@ -4,19 +4,23 @@ Launchers and wrappers are taken off: schedulers (`srun`, `sbatch`, `mpirun`), e
 processes (`torchrun`, `accelerate launch`, `deepspeed`, `python -m torch.distributed.launch`, `horovodrun`), scripts, and `make` targets.
 """
 
+import itertools
 import posixpath
 import re
 import shlex
 from dataclasses import dataclass
 
+from .makefile import Makefile
 from .registry import listed
 from .shell import ShellCommand, commands, is_script
-from .tree import SourceTree
+from .tree import ROOT, SourceTree
 
 DEEPEST = 8
 MOST_PROGRAMS = 8
 
 _PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[0-9.]*(?:-u)?")
+_COMMAND_FOLLOWS = re.compile(r"-[a-z]*c")
+"""`bash -c`, `bash -lc`."""
 _LAUNCHERS = frozenset(
     {
         "torchrun",
@@ -50,6 +54,8 @@ _WRAPPERS = frozenset(
     """
     )
 )
+_CONTAINERS = {"docker", "podman", "nerdctl"}
+_SETS_VARIABLE = {"-e", "--env"}
 _SWITCHES = frozenset(
     listed(
         """
@@ -98,7 +104,7 @@ def programs(tree: SourceTree, directory: str, command: str, environment: dict[s
     return found[:MOST_PROGRAMS]
 
 
-def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Program]:  # noqa: PLR0911  # a list of cases
+def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Program]:  # noqa: C901, PLR0911  # a list of cases
     words = command.words
     while words and depth <= DEEPEST:
         name = posixpath.basename(words[0])
@@ -113,10 +119,15 @@ def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Progra
                 if name == "accelerate"
                 else _scan(tree, command, words, depth)
             )
+        if name in _CONTAINERS:
+            given = dict(_assigned(value) for option, value in itertools.pairwise(words) if option in _SETS_VARIABLE)
+            command = ShellCommand(words, command.directory, {**command.environment, **given})
+            return _scan(tree, command, words[2:], depth)  # behind `run` or `exec`
         if name in _SCHEDULERS:
             return _scan(tree, command, words[1:], depth)
         if name in _WRAPPERS:
-            words = _without_wrappers(words)
+            words, given = _without_wrappers(words)
+            command = ShellCommand(words, command.directory, {**command.environment, **given})
             continue
         if name in {"bash", "sh", "zsh"} or is_script(name):
             return _script(tree, command, words if is_script(name) else words[1:], depth)
@@ -128,11 +139,12 @@ def _resolve(tree: SourceTree, command: ShellCommand, depth: int) -> list[Progra
     return []
 
 
-def _without_wrappers(words: list[str]) -> list[str]:
-    """Take a wrapper, its options and its assignments off."""
+def _without_wrappers(words: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Take a wrapper and its options off; return the words behind it and the variables that it sets."""
     rest = words[1:]
+    given: dict[str, str] = {}
     if posixpath.basename(words[0]) in {"timeout", "taskset"} and rest and not rest[0].startswith("-"):
-        return rest[1:]
+        return rest[1:], given
     while rest and (
         rest[0].startswith("-") or re.match(r"[A-Za-z_]\w*=", rest[0]) or rest[0] in {"run", "exec", "profile", "shell"}
     ):
@@ -140,8 +152,15 @@ def _without_wrappers(words: list[str]) -> list[str]:
             rest[0] in {"-n", "--name", "-p", "-c", "--extra", "--with", "--group", "-t", "-o", "--env"}
             and len(rest) > 1
         )
+        given |= dict(_assigned(each) for each in rest[: 1 + takes] if "=" in each)
         rest = rest[2:] if takes else rest[1:]
-    return rest
+    return rest, given
+
+
+def _assigned(word: str) -> tuple[str, str]:
+    """Return the name and the value of `NAME=VALUE`, `--env=NAME=VALUE`."""
+    name, _, value = word.removeprefix("--env=").partition("=")
+    return name, value
 
 
 def _after_options(tree: SourceTree, command: ShellCommand, words: list[str], depth: int) -> list[Program]:
@@ -226,13 +245,13 @@ def _module(tree: SourceTree, command: ShellCommand, words: list[str]) -> list[P
 
 
 def _script(tree: SourceTree, command: ShellCommand, words: list[str], depth: int) -> list[Program]:
-    if "-c" in words[:3]:
-        place = words.index("-c")
+    options = list(itertools.takewhile(lambda word: word.startswith("-"), words))
+    place = next((place for place, each in enumerate(options) if _COMMAND_FOLLOWS.fullmatch(each)), None)
+    if place is not None:
         text = words[place + 1] if place + 1 < len(words) else ""
         base, rest, file = command.directory, words[place + 2 :], "bash"
     else:
-        while words and words[0].startswith("-"):
-            words = words[1:]
+        words = words[len(options) :]
         name = tree.relative(words[0], command.directory) if words else None
         text = (tree.read(name) if name is not None else None) or ""
         base, rest, file = command.directory, words[1:], words[0] if words else ""
@@ -246,7 +265,7 @@ def _script(tree: SourceTree, command: ShellCommand, words: list[str], depth: in
 
 def _make(tree: SourceTree, command: ShellCommand, words: list[str], depth: int) -> list[Program]:
     base = command.directory
-    variables = dict(command.environment)
+    given: dict[str, str] = {}
     targets: list[str] = []
     place = 0
     while place < len(words):
@@ -256,18 +275,19 @@ def _make(tree: SourceTree, command: ShellCommand, words: list[str], depth: int)
             place += 1
         elif "=" in word and not word.startswith("-"):
             name, _, value = word.partition("=")
-            variables[name] = value
+            given[name] = value
         elif not word.startswith("-"):
             targets.append(word)
         place += 1
     text = next(
         filter(None, (tree.read(tree.relative(each, base)) for each in ("Makefile", "makefile", "GNUmakefile"))), ""
     )
-    variables.setdefault("MAKE", "make")
-    script = _recipe(_with_includes(tree, base, text), targets[0] if targets else "", variables)
+    makefile = Makefile(_with_includes(tree, base, text), given, {"CURDIR": f"{ROOT}/{base}", **command.environment})
+    environment = {**command.environment, **makefile.environment()}
     found: list[Program] = []
-    for each in commands(script, tree, base, variables, []) if depth < DEEPEST else []:
-        found += _resolve(tree, each, depth + 1)
+    for line in makefile.lines(targets) if depth < DEEPEST else []:
+        for each in commands(line, tree, base, environment, []):  # each line has a shell of its own
+            found += _resolve(tree, each, depth + 1)
     return found
 
 
@@ -278,28 +298,6 @@ def _with_includes(tree: SourceTree, base: str, text: str) -> str:
         names = line.split()[1:] if line.split()[:1] in (["include"], ["-include"], ["sinclude"]) else None
         lines += [line] if names is None else [tree.read(tree.relative(each, base)) or "" for each in names]
     return "\n".join(lines)
-
-
-def _recipe(text: str, target: str, variables: dict[str, str]) -> str:
-    lines: list[str] = []
-    inside = False
-    for line in text.splitlines():
-        assigned = re.match(r"(\w+)\s*[:?+]?=\s*(.*)", line)
-        if assigned and not line.startswith("\t"):
-            variables.setdefault(
-                assigned[1], re.sub(r"\$\((\w+)\)", lambda match: variables.get(match[1], ""), assigned[2])
-            )
-        elif line.startswith("\t") and inside:
-            lines.append(line.lstrip("\t@-"))
-        elif re.match(r"[\w./ -]+:", line):
-            names = line.partition(":")[0].split()
-            own = re.match(r"[^:]+:\s*(\w+)\s*[:?]?=\s*(.*)", line)
-            if own and target in names:
-                variables.setdefault(own[1], own[2])
-                continue
-            inside = target in names or (not target and not lines and names[:1] != [".PHONY"])
-    recipe = "\n".join(lines).replace("$$", "$")
-    return re.sub(r"\$\((\w+)\)", lambda match: variables.get(match[1], ""), recipe)
 
 
 def _other(tree: SourceTree, command: ShellCommand, words: list[str], depth: int) -> list[Program]:

@@ -87,6 +87,8 @@ _ENVIRONMENT_STEPS = (
 )
 
 
+_ROLLOUTS = ("steps", "numsteps", "nsteps")
+"""What reinforcement learning calls the steps of an environment between two updates, too."""
 _CRITERIA = {
     "training_iteration": "step",
     "timesteps_total": "step",
@@ -112,16 +114,15 @@ def length(training: Training, settings: Settings, reinforcement: bool) -> Lengt
     for found in (_of_criteria(training), _of_runs(training), _of_trainers(training)):
         if found is not None:
             return found
-    if reinforcement:
-        total = settings.number(_ENVIRONMENT_STEPS)
-        if total is not None and not total.constant:
-            return Length(total.value, "step")
+    total = settings.number(_ENVIRONMENT_STEPS) if reinforcement else None
+    if total is not None:
+        return Length(total.value, "step")
     if training.configured:
         for place in _LOOP_SETTINGS:
             found = _of_settings(settings, place)
             if found.iters is not None:
                 return found
-    found = _of_loops(training) or _of_settings(settings)
+    found = _of_loops(training) or _of_settings(settings, without=_ROLLOUTS if reinforcement else ())
     return found if found.unit is not None else Length(None, _unbounded_unit(training))
 
 
@@ -301,12 +302,12 @@ def _by_structure(inner: Sequence[Loop]) -> str | None:
     return "epoch" if over_data else "step" if not inner else None
 
 
-def _of_settings(settings: Settings, under: str = "") -> Length:
+def _of_settings(settings: Settings, under: str = "", without: Sequence[str] = ()) -> Length:
     """Return what settings are named for it; null where several units are set."""
     found: dict[str, float] = {}
     strengths: dict[str, int] = {}
     for unit, names in _UNITS.items():
-        each = settings.number(names, under)
+        each = settings.number([name for name in names if name not in without], under)
         if each is not None:
             found[unit], strengths[unit] = each.value, each.strength
     for unit in ("step", "epoch", "episode", "token"):

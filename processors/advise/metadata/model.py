@@ -23,7 +23,7 @@ _OPTIMIZERS = frozenset(
 _BASES = listed(
     """
     Module LightningModule PreTrainedModel Model Layer GenerationMixin ModelMixin BaseModel Block MegatronModule
-    BaseAlgorithm FairseqModel BaseModule GraphModule MessagePassing FairseqEncoderDecoderModel BaseDetector
+    Sequential BaseAlgorithm FairseqModel BaseModule GraphModule MessagePassing FairseqEncoderDecoderModel BaseDetector
     """
 )
 _FACTORIES = {
@@ -64,7 +64,7 @@ _GENERIC = frozenset(
     resume checkpoint best last generator discriminator critic actor value policy block layer positional encoding
     embedding head loss criterion student teacher util unit common component ema denoiser autoencoder gen disc netg
     netd g d resume_from detection segmentation classification recognition generation prediction regression hf
-    causal lm brain llm nmt run core engine nets networks layers parallel data dp ddp fsdp distributed
+    causal lm brain llm nmt run core engine nets networks layers plain simple vanilla standard parallel data dp ddp fsdp distributed
     """
     )
 )
@@ -75,19 +75,22 @@ def model_name(training: Training, settings: Settings) -> str | None:  # a list 
     loaded: list[str] = []
     made: list[str] = []
     outer = {each.last for each in training.trace.calls if _is_network(each)}
+    wrappers = {each.last for each in training.trace.calls if _wraps_network(each)}
     for value in _trained_values(training):
         for kind, name in _names_of(value):
             (loaded if kind == "loaded" else made).append(name)
-    stated = list(_stated(settings, training.seen))
+    made = [each for each in made if each not in wrappers]
+    stated = [each for each in _stated(settings, training.seen) if each not in wrappers]
     for name in loaded:
         return name
     telling = [each for each in made if not _is_generic(each)]
     if telling and telling[0] in outer and _is_method(telling[0]) and (not stated or _is_backbone(stated[0])):
         return telling[0]
-    whole = list(_stated(settings, training.seen, parts=False)) if outer else stated
+    named = [each for each in _stated(settings, training.seen, parts=False) if each not in wrappers]
+    whole = named if outer else stated
     for name in whole:
         if any(plain(name) in plain(each) or plain(each) in plain(name) for each in made):
-            return name
+            return next((each for each in telling if _is_family(name) and each in outer and _holds(each, name)), name)
     if telling:
         return _written(settings, training.trace.words) or _of_made(training, telling, stated, outer)
     if stated:
@@ -113,6 +116,16 @@ def _of_made(training: Training, telling: list[str], stated: list[str], outer: s
     return _configuration_name(training) or telling[0]
 
 
+def _is_family(name: str) -> bool:
+    """Whether a setting tells only what kind of network it is, such as `transformer`."""
+    found = known("backbones", name)
+    return found is not None and name.isalpha() and plain(found.name) == plain(name)
+
+
+def _holds(longer: str, name: str) -> bool:
+    return plain(name) in plain(longer)
+
+
 def _is_backbone(name: str) -> bool:
     """Whether a name is of an architecture that others are built on."""
     return known("backbones", name) is not None
@@ -128,6 +141,17 @@ def _is_network(call: Call) -> bool:
     return isinstance(call.called, Class) and any(
         base.endswith((".Module", ".Model", "nn.Module")) and "ightning" not in base for base in call.bases
     )
+
+
+def _wraps_network(call: Call) -> bool:
+    """Whether a call makes a Lightning module of the tree that is given the network which it trains."""
+    given = (*call.arguments, *call.keywords.values())
+    networks = [each for each in given if isinstance(each, Instance) and _extends_module(each.cls.external_bases())]
+    return bool(networks) and any("LightningModule" in base for base in call.bases)
+
+
+def _extends_module(bases: Sequence[str]) -> bool:
+    return any(base.endswith(("nn.Module", ".Model")) for base in bases)
 
 
 def _configuration_name(training: Training) -> str | None:

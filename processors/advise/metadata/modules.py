@@ -47,6 +47,8 @@ class Modules:
             self._known[name] = module
             return module, None
         module = Module(name, file, package, {"__name__": name, "__file__": f"{ROOT}/{file}"})
+        if package:
+            module.names["__path__"] = [f"{ROOT}/{file.removesuffix('/__init__.py')}"]
         self._known[name] = self._by_file[file] = module
         return module, (self.parse(file) if file.endswith(".py") else ast.Module([], []))
 

@@ -58,6 +58,7 @@ def _batches(training: Training) -> Iterator[tuple[Value, int]]:
         for each in (call.argument("args", "config", place=1), *call.keywords.values()):
             yield arguments_of(each).get("per_device_train_batch_size"), 1
     yield from ((made.keywords.get("batch_size"), 1) for made in _learners(training))
+    yield from ((run.call.keywords.get("batch_size"), 1) for run in training.runs)
     for value in (part for loop in training.loops for part in walk(loop.iterated, 60)):
         if isinstance(value, Term) and value.kind == "call" and value.name.endswith("Loader"):
             yield value.keywords.get("batch_size", value.parts[2] if len(value.parts) > 2 else None), 2

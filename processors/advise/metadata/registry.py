@@ -3,7 +3,7 @@
 import functools
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
@@ -70,16 +70,20 @@ def _index(kind: str) -> tuple[Mapping[str, KnownName], int]:
 
 def known(kind: str, text: str) -> KnownName | None:
     """Return the longest known name of `kind` (`datasets`, `models`, `words`) that `text` holds as whole words; null without one."""
+    return next(all_known(kind, text), None)
+
+
+def all_known(kind: str, text: str) -> Iterator[KnownName]:
+    """Yield the known names of `kind` that `text` holds, the longest first."""
     index, longest = _index(kind)
     if plain(text) in index:
-        return index[plain(text)]
+        yield index[plain(text)]
     each = words(text)
     for size in range(min(longest, len(each)), 0, -1):
         for start in range(len(each) - size + 1):
             found = index.get("".join(each[start : start + size]))
             if found is not None and (size > 1 or _is_spelled(each[start], found.name, text)):
-                return found
-    return None
+                yield found
 
 
 def _is_spelled(word: str, name: str, text: str) -> bool:
@@ -95,6 +99,11 @@ def task_of_import(name: str) -> str | None:
 @functools.cache
 def _by_import() -> Mapping[str, str]:
     return {name: task for task, names in _names()["imports"].items() for name in names}
+
+
+def task_of_metric(name: str) -> str | None:
+    """Return the task that a metric by this name measures; null where it serves several."""
+    return next((task for task, names in _names()["metrics"].items() if name.lower() in names), None)
 
 
 def tasks_in(texts: Sequence[str]) -> dict[str, int]:

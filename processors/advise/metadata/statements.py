@@ -102,6 +102,7 @@ class Statements(Expressions):
         self.trace.loops.append(loop)
         items, counted = self.elements(iterated)
         self.loops.append(loop)
+        self._forget_counters(node.body, scope)
         signal = NEXT
         try:
             for each in items:
@@ -121,12 +122,21 @@ class Statements(Expressions):
         if operations.truth(self.evaluate(node.test, scope)) is False:
             return NEXT
         self.loops.append(loop)
+        self._forget_counters(node.body, scope)
         try:
             self._limit(node.test, scope)
             self.block(node.body, scope)
         finally:
             self.loops.pop()
         return NEXT
+
+    def _forget_counters(self, body: list[ast.stmt], scope: Scope) -> None:
+        """Make numbers unknown that a loop counts up: `if step > 1_000` holds some time, though not the first time round."""
+        for each in (inner for statement in body for inner in ast.walk(statement)):
+            if isinstance(each, ast.AugAssign) and isinstance(each.target, (ast.Name, ast.Attribute)):
+                value = self.evaluate(each.target, scope)
+                if isinstance(value, (int, float)) and not isinstance(value, bool):
+                    self.store(each.target, Term("operation", "counted", (value,)), scope)
 
     def _with(self, node: ast.With, scope: Scope) -> str:
         for each in node.items:
@@ -164,7 +174,8 @@ class Statements(Expressions):
             if value is not None
         }
         decorators = tuple(self.evaluate(each, scope) for each in node.decorator_list)
-        around = scope.outer if scope.owner and scope.outer else scope
+        in_class = scope.owner is not None and scope.names is scope.owner.names  # whose names its methods do not see
+        around = scope.outer if in_class and scope.outer else scope
         function = Function(node, around, defaults, keyword_defaults, decorators=decorators)
         self.assign_name(node.name, function, scope)
         for decorator in reversed(decorators):

@@ -4,12 +4,17 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from .registry import known, task_of_import, tasks_in, words
+from .registry import all_known, known, task_of_import, task_of_metric, tasks_in, words
 from .steps import Training
 from .trace import Trace
 from .values import Class, Term
 
 _LOADERS = {"from_pretrained", "from_config"}
+_LEAST_LETTERS = 4
+"""Letters of a method's name that counts beside that of a backbone: `BC` in `BCResNet` is none."""
+_METRICS = {"evaluate.load", "datasets.load_metric", "evaluate.loading.load"}
+_SHARED_DATA = {"COCO", "COCO2017"}
+"""Data of detection, segmentation, captions and poses alike."""
 LEAST = 2.0
 """Votes that an answer needs."""
 LEAST_ALONE = 1.5
@@ -53,12 +58,18 @@ def task_type(trace: Trace, model: str | None, train: str | None, stated: Sequen
 def _votes_of_names(trace: Trace, model: str | None, train: str | None) -> Iterator[tuple[str, float]]:
     """Yield what the names of the data, the model and the networks of the tree speak for."""
     made = {each.last for each in trace.calls if isinstance(each.called, Class)} - {model}
-    special = {found.task for each in made if (found := known("models", each)) and not known("backbones", found.name)}
+    special = {
+        found.task
+        for each in made
+        if (found := known("models", each)) and not known("backbones", found.name) and _is_spelled(found.name, each)
+    }
     data = known("datasets", train) if train else None
     pictures = data is not None and data.task == "image-classification"
     if data is not None:
-        yield data.task, 2.0
-    named = known("models", model) if model else None
+        yield data.task, 1.0 if data.name in _SHARED_DATA else 2.0
+    held = list(all_known("models", model)) if model else []  # `fasterrcnn_resnet50`: the method, not what it stands on
+    methods = (each for each in held if len(each.name) >= _LEAST_LETTERS and known("backbones", each.name) is None)
+    named = next(methods, held[0] if held else None)
     if named is not None and known("backbones", named.name) is None:
         yield named.task, 3.5
     elif named is not None:
@@ -68,7 +79,12 @@ def _votes_of_names(trace: Trace, model: str | None, train: str | None) -> Itera
         yield "image-generation", 3.0  # two networks against each other on pictures
     yield from ((each, 3.5) for each in sorted(special))
     if data is not None and any((found := known("models", each)) and found.task == data.task for each in made):
-        yield data.task, 1.0  # a network of the tree and its data are of one task
+        yield data.task, 2.0  # a network of the tree and its data are of one task
+
+
+def _is_spelled(name: str, text: str) -> bool:
+    """Whether a class may be of a model that is named by letters: `NODE` is no `Node`."""
+    return name in text or not name.isupper()
 
 
 def _votes_of_calls(trace: Trace) -> Iterator[tuple[str, float]]:
@@ -77,8 +93,13 @@ def _votes_of_calls(trace: Trace) -> Iterator[tuple[str, float]]:
     imports = {task_of_import(each.name) for each in trace.calls if isinstance(each.called, Term)}
     imports |= {task_of_import(each) for each in own}
     yield from ((each, 2.0) for each in sorted(filter(None, imports)))
+    unused = {task_of_import(each) for each in trace.imports} - imports
+    yield from ((each, 1.5) for each in sorted(filter(None, unused)))
     loaded = [each.name.split(".")[-2] for each in trace.calls if each.last in _LOADERS and "." in each.name]
     yield from ((task, 3.0) for task in tasks_in(loaded))
+    metrics = (each.argument("path", "metric_name", place=0) for each in trace.calls if each.name in _METRICS)
+    measured = {task_of_metric(each) for each in metrics if isinstance(each, str)}
+    yield from ((each, 2.0) for each in sorted(filter(None, measured)))
     names = list(dict.fromkeys(each.last for each in trace.calls if isinstance(each.called, (Term, Class))))
     yield from ((task, min(1.5 + 0.25 * count, 3.0)) for task, count in tasks_in(names[:600]).items())
 

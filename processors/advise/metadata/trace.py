@@ -87,6 +87,7 @@ class Trace:
         words: What the user wrote behind the program's name.
         options: Options that a parser of the program knows, letters and digits only.
         unread: What the configuration files hold that the command names and the program was not seen to read.
+        imports: Libraries that the modules import.
         absent: Configuration files that the command names and the tree does not hold.
     """
 
@@ -100,6 +101,7 @@ class Trace:
     options: set[str] = field(default_factory=set)
     unread: list[Value] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
+    imports: set[str] = field(default_factory=set)
 
     @property
     def full(self) -> bool:

@@ -51,11 +51,13 @@ class SourceTree:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
+        self._given = Path(os.path.abspath(root))  # noqa: PTH100  # as it was named: a link above the tree stays one
         if not self.root.is_dir():
             raise NotADirectoryError(f"expected the directory of a source tree, got {root}")
         self._texts: dict[str, str | None] = {}
         self._bytes = 0
         self._listing: list[str] | None = None
+        self._inside: dict[str, set[str]] = {}
 
     def relative(self, path: str, base: str = ".") -> str | None:
         """Return `path`, taken from the directory `base` of the tree, as a name in the tree; null outside of it."""
@@ -63,12 +65,11 @@ class SourceTree:
             return None
         if path == ROOT or path.startswith(f"{ROOT}/"):
             path, base = path.removeprefix(ROOT).lstrip("/"), "."
-        joined = os.path.normpath(Path(self.root, base, path))
-        try:
-            name = PurePosixPath(joined).relative_to(self.root)
-        except ValueError:
-            return None
-        return str(name)
+        joined = PurePosixPath(os.path.normpath(Path(self.root, base, path)))
+        for root in (self.root, self._given):
+            if joined.is_relative_to(root):
+                return str(joined.relative_to(root))
+        return None
 
     def is_file(self, name: str | None) -> bool:
         """Whether `name` is a regular file of the tree that may be opened."""
@@ -106,6 +107,15 @@ class SourceTree:
                     break
             self._listing = found
         return self._listing
+
+    def entries(self, directory: str) -> list[str]:
+        """Return the names in a directory that holds some of `files`, sorted; none of another."""
+        if not self._inside:
+            for name in self.files():
+                path = PurePosixPath(name)
+                for each in (path, *path.parents[:-1]):
+                    self._inside.setdefault(str(each.parent), set()).add(each.name)
+        return sorted(self._inside.get(directory, ()))
 
     def _kind(self, name: str) -> int:
         """Return the file type of `name`; 0 where any part of the path is a link or missing."""

@@ -1,20 +1,24 @@
 """Whether a job is evaluated while it trains, and on which data."""
 
-from .data import stated_name
+from .data import evaluated_by, stated_name, train_names
 from .data_names import SPLITS, best_name, names_of, registered
 from .registry import known, listed, plain, words
-from .settings import Settings
+from .settings import Setting, Settings
 from .steps import Training
 from .trace import Loop
-from .values import Class, Instance, Term, Value, alternatives, dotted, walk
+from .values import Class, Instance, OpenFile, Term, Value, alternatives, dotted, walk
 
 _VALIDATION_SETTINGS = listed(
     """
     evaldataset validdataset valdataset valdata validdata evaldata validationfile validfile valfile evalfile
     inputvalidationfile valdatapath evaldatapath validationdataset evaldatasetname valfiles validfiles
-    validationfiles testdatasets
+    validationfiles testdatasets validation valtargets valsets evalsets validsets
     """
 )
+
+
+_LEAST_LETTERS = 3
+"""Letters of a name that is no field's own."""
 
 
 _STRATEGIES = ("evalstrategy", "evaluationstrategy", "doeval")
@@ -41,24 +45,42 @@ def valid_data(training: Training, settings: Settings, train: str | None) -> str
     if not evaluates:
         return None
     candidates = list(names_of(value)) if value is not None else []
-    if train is not None and any(plain(each) == plain(train) for each in candidates):
+    if train is not None and any(_bare(each) == _bare(train) for each in candidates):
         return train
     best = best_name(candidates)
-    if best is not None and known("datasets", best) is not None:
+    if best is not None and (known("datasets", best) is not None or _names_others(training, train, best, value)):
         return best
     stated = stated_name(settings, _VALIDATION_SETTINGS, training.seen)
     if stated is not None and known("datasets", stated):
         return registered(stated)
-    return train
+    return stated if value is None and stated is not None and not _same_data(stated, train) else train
 
 
-def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:  # noqa: C901, PLR0911  # a list of cases
+def _bare(name: str) -> str:
+    """Return the words of a name that do not tell a split."""
+    return "".join(each for each in words(name) if each not in {*SPLITS, "train", "training"})
+
+
+def _same_data(name: str, train: str | None) -> bool:
+    """Whether a name may well be of the training data: it is short, or one holds the other."""
+    one, other = _bare(name), _bare(train or "")
+    return len(one) < _LEAST_LETTERS or not other or one in other or other in one
+
+
+def _names_others(training: Training, train: str | None, best: str, value: Value) -> bool:
+    """Whether what is evaluated on bears a name of its own, found as the training data's was, and never theirs."""
+    if train is None or len(_bare(best)) < _LEAST_LETTERS:
+        return False
+    own = [each for each in train_names(training) if _bare(each) == _bare(train)]
+    texts = [each.path if isinstance(each, OpenFile) else each for each in walk(value, 400)]
+    return bool(own) and not any(isinstance(each, str) and plain(train) in plain(each) for each in texts)
+
+
+def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:  # noqa: C901, PLR0911, PLR0912  # a list of cases
     """Return what evaluations go over, where that is known, and whether there are any during the training."""
     for call in training.trainers:
         if any("Lightning" in base or base.endswith("Trainer") for base in (*call.bases, call.name)):
-            value = call.argument(
-                "eval_dataset", "val_dataset", "eval_dataloader", "eval_samples", "val_dataloader", "evaluator"
-            )
+            value = evaluated_by(call)
             asked = [each.value for each in settings.find(_STRATEGIES)]
             if None in alternatives(value) and not any(each is True or each in _TIMES for each in asked):
                 continue
@@ -76,6 +98,9 @@ def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:  
             words(key)[0] in SPLITS and each is not None for key, each in run.call.keywords.items() if words(key)
         ):
             return None, True
+        described = run.call.argument("data")
+        if run.made is None and isinstance(described, str) and described.endswith((".yaml", ".yml")):
+            return None, any(each.last in SPLITS and isinstance(each.value, str) for each in settings.all)
         given = run.call.argument(place=2 if run.made is not None and "ightning" in run.made.name else 1)
         if run.made is not None and run.call.last == "fit" and isinstance(given, (Term, Instance)):
             return given, True  # what trains, what evaluates; Lightning has the model before them
@@ -88,11 +113,21 @@ def _validation(training: Training, settings: Settings) -> tuple[Value, bool]:  
         return None, any(settings.find(("valdataloader", "valinterval", "valcfg", "evaluation", "evalperiod", "test")))
     evaluated = settings.number(_INTERVALS)
     held_out = not training.trainers and (
-        settings.number(_HELD_OUT) is not None
+        any(_in_section_held_out(each) for each in settings.all)
+        or settings.number(_HELD_OUT) is not None
         or settings.text(_VALIDATION_SETTINGS) is not None
         or (evaluated is not None and not evaluated.derived)
     )
     return None, held_out
+
+
+def _in_section_held_out(setting: Setting) -> bool:
+    """Whether a setting names data in a section that is named after a split, as `data.valid.path_src`."""
+    *sections, last = setting.name.lower().split(".")
+    named = {"path", "data", "dataset", "file"} & set(words(last))
+    return (
+        bool(set(sections) & {"val", "valid", "validation", "dev"}) and bool(named) and isinstance(setting.value, str)
+    )
 
 
 def _validates(cls: Class) -> bool:

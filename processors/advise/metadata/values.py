@@ -39,6 +39,18 @@ class Config(dict[Any, Value]):
     """A dictionary whose entries are attributes too: a namespace, a configuration node, a struct."""
 
 
+class DefaultMapping(dict[Any, Value]):
+    """A `defaultdict`; `make` gives the value of a key that is missing."""
+
+    make: Any = None
+
+    def __missing__(self, key: Any) -> Value:
+        if self.make is None:
+            raise KeyError(key)
+        self[key] = self.make()
+        return self[key]
+
+
 @dataclass(slots=True, eq=False)
 class Module:
     """A module of the tree.

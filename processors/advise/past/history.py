@@ -49,14 +49,19 @@ class MemoryHistory:
 
     def add(self, past: PastJob) -> None:
         """Take in a job that ended."""
-        for key in _keys(past.about):
-            self._runs.setdefault(key, deque(maxlen=RUNS)).appendleft(past)
-            self._runs.move_to_end(key)
-        while len(self._runs) > 2 * self._most:
-            self._runs.popitem(last=False)
-        self._commands.add(past)
-        self._records.add(past)
-        self._added += 1
+        self.extend([past])
+
+    def extend(self, pasts: Sequence[PastJob]) -> None:
+        """Take in many jobs, in the order of their ends."""
+        for past in pasts:
+            for key in _keys(past.about):
+                self._runs.setdefault(key, deque(maxlen=RUNS)).appendleft(past)
+                self._runs.move_to_end(key)
+            while len(self._runs) > 2 * self._most:
+                self._runs.popitem(last=False)
+        self._commands.extend(pasts)
+        self._records.extend(pasts)
+        self._added += len(pasts)
 
     def resubmissions(self, job: SubmittedJob) -> Sequence[PastJob]:
         """Return earlier runs, the newest first; those of the very same command where there are any."""

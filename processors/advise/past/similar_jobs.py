@@ -14,6 +14,9 @@ class SimilarJobs(Protocol):
     def add(self, past: PastJob) -> None:
         """Take in a job that ended; one of which too little is known is passed over."""
 
+    def extend(self, pasts: Sequence[PastJob]) -> None:
+        """Take in many jobs, in the order of their ends."""
+
     def nearest(self, job: SubmittedJob, count: int, threshold: float) -> Sequence[tuple[PastJob, float]] | None:
         """Return the past jobs whose cosine is at least `threshold`, the nearest first, the newest of equals first, and the cosines.
 
@@ -42,6 +45,11 @@ class MemorySimilarJobs:
         if self._index is None:
             self._index = VectorIndex(self._most, len(vector))
         self._jobs[self._index.add(vector)] = past
+
+    def extend(self, pasts: Sequence[PastJob]) -> None:
+        """Take in many jobs."""
+        for past in pasts:
+            self.add(past)
 
     def nearest(self, job: SubmittedJob, count: int, threshold: float) -> Sequence[tuple[PastJob, float]] | None:
         """Return the nearest past jobs."""

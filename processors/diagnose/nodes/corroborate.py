@@ -65,36 +65,53 @@ def corroborate(
         key=lambda one: (-one.confidence, one.time, one.id),
     )
     found = [one for one in near if one.error_type is ErrorType.INFRASTRUCTURE and one.severity in _COUNT]
+    found = [one for one in found if not _echoes(one, near)]
     if not found:
         return _unsupported(failure, [one for one in near if one.severity is Severity.INFO])
-    best, same = found[0], [one for one in found if _agree(failure, one)]
-    if best not in same and best.severity is Severity.FATAL and _explained(failure, best, signatures):
+    kind = _kind(failure, signatures)
+    same = [one for one in found if _agree(failure, one)]
+    # What follows from the verdict speaks neither for another one nor against it.
+    best = next((one for one in found if one.kind not in kinds.AFTER.get(kind, ())), None)
+    if best and best not in same and best.severity is Severity.FATAL and _explained(failure, best, kind):
         return _replaced(failure, best, found)
     if same:
         return _confirmed(failure, same)
+    if best is None or best.severity is not Severity.FATAL or _of_several(best):
+        return None
     plain = failure.confidence >= CERTAIN and failure.error_type is not ErrorType.USER_SCRIPT
-    plain = plain or _of_several(best)
-    return None if best.severity is not Severity.FATAL or plain else _doubted(failure, best)
+    return None if plain else _doubted(failure, best)
 
 
 def _agree(failure: Failure, one: NodeFinding) -> bool:
     return failure.error_type is ErrorType.INFRASTRUCTURE and failure.faulty_component is one.component
 
 
-def _explained(failure: Failure, best: NodeFinding, signatures: Mapping[str, Signature]) -> bool:
-    """Return whether the verdict names what follows from `best`: by its kind, or because its own words point to hardware."""
+def _echoes(one: NodeFinding, near: Sequence[NodeFinding]) -> bool:
+    """Return whether a GPU stopped because of what a program did on it: the driver said so right before."""
+    return one.kind == kinds.STALL and any(
+        other.kind == kinds.FAULT
+        and (other.node, other.gpu, other.device) == (one.node, one.gpu, one.device)
+        and one.time - AFTER_S <= other.time <= one.time
+        for other in near
+    )
+
+
+def _kind(failure: Failure, signatures: Mapping[str, Signature]) -> str:
+    """Return the kind of what a verdict rests on."""
+    if known := signatures.get(failure.signature):
+        return known.kind
+    if failure.source is FailureSource.EXIT:
+        return kinds.KILL if failure.signal else kinds.HINT
+    return kinds.EXCEPTION
+
+
+def _explained(failure: Failure, best: NodeFinding, kind: str) -> bool:
+    """Return whether the verdict, of `kind`, names what follows from `best`: by its kind, or because its own words point to hardware."""
     if failure.error_type is ErrorType.UNKNOWN:
         return True
+    if failure.source is FailureSource.EXIT and failure.confidence >= CERTAIN:  # the scheduler says why
+        return False
     follows = kinds.AFTER.get(best.kind, frozenset()) | kinds.BEFORE.get(best.kind, frozenset())
-    known = signatures.get(failure.signature)
-    if known is not None:
-        kind = known.kind
-    elif failure.source is FailureSource.EXIT:
-        kind = kinds.KILL if failure.signal else kinds.HINT
-        if failure.confidence >= CERTAIN:  # the scheduler says why
-            return False
-    else:
-        kind = kinds.EXCEPTION
     if kind in _CONSEQUENCES:
         return kind in follows and not (_of_several(best) and kind in _ENDED_FROM_OUTSIDE)
     words = failure.message + (failure.root.text if failure.root else "")

@@ -1,5 +1,6 @@
 """What all policies for spot jobs share: two queues, gangs placed pod by pod, and evictions for high-priority jobs."""
 
+from bisect import insort
 from collections.abc import Callable, Sequence
 
 from simulate.cluster import Cluster
@@ -36,11 +37,11 @@ class SpotPolicy:
         self.waiting_spot: list[Run] = []
 
     def hp_key(self, run: Run) -> tuple[float, ...]:
-        """Return what waiting high-priority jobs are sorted by; by default their submission."""
+        """Return what waiting high-priority jobs are sorted by, the same as long as they wait; by default their submission."""
         return (run.job.submit_s, run.order)
 
     def spot_key(self, run: Run) -> tuple[float, ...]:
-        """Return what waiting spot jobs are sorted by; by default their submission."""
+        """Return what waiting spot jobs are sorted by, the same as long as they wait; by default their submission."""
         return (run.job.submit_s, run.order)
 
     def choose(self, cluster: Cluster, job: Job) -> int | None:
@@ -71,11 +72,11 @@ class SpotPolicy:
         """Queue a job."""
         self.state.note_end(run)
         if run.job.job_class is JobClass.HP:
-            self.waiting_hp.append(run)
+            insort(self.waiting_hp, run, key=self.hp_key)
             if not run.runs:
                 self.state.demand[run.job.user].change(now, run.job.total_gpus)
         else:
-            self.waiting_spot.append(run)
+            insort(self.waiting_spot, run, key=self.spot_key)
 
     def ended(self, run: Run, now: float) -> None:
         """Count it."""
@@ -91,11 +92,9 @@ class SpotPolicy:
         self.state.know(simulation.cluster)
         again = self.before(simulation)
         if self.waiting_hp:
-            self.waiting_hp.sort(key=self.hp_key)
             self._pass(self.waiting_hp, lambda run: self._start_hp(simulation, run))
             self.waiting_hp = [run for run in self.waiting_hp if run.status is Status.WAITING]
         if self.waiting_spot:
-            self.waiting_spot.sort(key=self.spot_key)
             self._pass(self.waiting_spot, lambda run: self._start_spot(simulation, run))
             self.waiting_spot = [run for run in self.waiting_spot if run.status is Status.WAITING]
         return again

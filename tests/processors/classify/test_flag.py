@@ -22,10 +22,12 @@ from processors.classify.linear import LETTERS, LinearModel
 from processors.classify.flag import FlagEmbedder
 embedder = FlagEmbedder(sys.argv[1], device="cpu", pooling="mean")
 vectors = embedder.embed(["the disk is full", "no space left on the drive", "nice weather"])
+many = embedder.embed([f"line {number}" for number in range(600)])
 known = [each for each in shipped() if each.asked][::8]
 likely = EmbeddedModel(embedder, LinearModel.load(), known).probabilities([each.template for each in known])
 right = [LETTERS[row.argmax()] == each.letter for row, each in zip(likely, known)]
-print(json.dumps({"likeness": (vectors @ vectors.T).tolist(), "empty": len(embedder.embed([])), "right": sum(right) / len(right)}))
+print(json.dumps({"likeness": (vectors @ vectors.T).tolist(), "empty": len(embedder.embed([])),
+    "many": len(many), "right": sum(right) / len(right)}))
 """
 
 
@@ -46,5 +48,6 @@ def test_a_real_model_gives_vectors_and_joins_the_grams(flag_environment: FlagEn
     likeness = said["likeness"]
     assert all(abs(likeness[place][place] - 1) < 1e-3 for place in range(3))
     assert likeness[0][1] > likeness[0][2] + 0.2
-    assert said["empty"] == 0
+    assert (said["empty"], said["many"]) == (0, 600)
+    assert "Inference" not in done.stderr, "no bars of progress in a worker's log"
     assert said["right"] > 0.85

@@ -98,6 +98,15 @@ def test_another_process_sees_what_was_added_and_a_job_is_added_once(opened: Ope
     assert names(opened().nearest(job(1), 3, 0.2)) == ["1", "2"]
 
 
+def test_many_are_taken_in_as_one_by_one(opened: Opened) -> None:
+    memory, stored = MemorySimilarJobs(command_vector), opened()
+    many = [past(number) for number in range(150)]
+    stored.extend([*many, *many[:70]])
+    memory.extend(many)
+    found = opened().nearest(job(5), 3, 0.9)
+    assert names(found) == names(memory.nearest(job(5), 3, 0.9))
+
+
 def test_of_equals_the_newest_are_nearest_and_the_oldest_make_room(opened: Opened) -> None:
     stored = opened(most=5)
     for number in range(8):

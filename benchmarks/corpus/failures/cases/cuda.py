@@ -20,7 +20,7 @@ def _case(
     return Case(name, run, truth, {"train.py": dedent(program).lstrip(), **others}, environment="cuda", seconds=seconds)
 
 
-def _at_step(name: str, body: str, truth: Truth, run: str = "python train.py", *, before: str = "") -> Case:
+def _at_step(name: str, body: str, truth: Truth | None, run: str = "python train.py", *, before: str = "") -> Case:
     """Return a case in which `body` fails at a step of the loop; `before` stands above the loop."""
     lines = dedent(body).strip().replace("\n", "\n                    ")
     above = dedent(before).strip().replace("\n", "\n            ")
@@ -108,6 +108,7 @@ exit $code
 _LIGHTNING = """
 import lightning as L
 import torch
+from lightning.pytorch.plugins.environments import LightningEnvironment
 
 
 class Net(L.LightningModule):
@@ -128,7 +129,7 @@ class Net(L.LightningModule):
 data = torch.utils.data.TensorDataset(torch.randn(4000, 64))
 trainer = L.Trainer(
     max_epochs=2, accelerator="gpu", devices=1, enable_checkpointing=False, logger=False,
-    plugins=[L.pytorch.plugins.environments.LightningEnvironment()],
+    plugins=[LightningEnvironment()],
 )
 trainer.fit(Net(), torch.utils.data.DataLoader(data, batch_size=32))
 """
@@ -184,6 +185,21 @@ int main() {
     fflush(stdout);
   }
   printf("done\n");
+}
+"""
+
+
+_THRUST = r"""
+#include <cstdio>
+#include <thrust/device_vector.h>
+#include <thrust/reduce.h>
+
+int main() {
+  for (int step = 1; step <= 30; ++step) {
+    thrust::device_vector<float> loss(step == 25 ? 100ULL << 30 : 1000, 2.0f / step);
+    printf("step %d/1000 loss %.4f 1.25 ms/step\n", step, thrust::reduce(loss.begin(), loss.begin() + 1000) / 1000);
+    fflush(stdout);
+  }
 }
 """
 
@@ -259,7 +275,20 @@ CASES = [
     _case(
         "oom_lightning",
         _LIGHTNING,
-        _out_of_memory(_OOM, "a tensor of a terabyte in a step"),
+        _out_of_memory(_OOM, "a tensor of 256 GiB in a step"),
+    ),
+    _case(
+        "mpi_without_shell",
+        _LIGHTNING.replace("[LightningEnvironment()]", "[]"),
+        infrastructure(
+            "node",
+            r"was set to a path",
+            "MPI, found and started by the framework, lacks a remote shell in the container",
+            restartable=False,
+            end=r"MPI_ERRORS_ARE_FATAL",
+            also_types=("framework", "user_script"),
+            also_components=("none",),
+        ),
     ),
     _at_step(
         "oom_cupy",
@@ -350,7 +379,7 @@ CASES = [
         user_script(
             why="a block needs more shared memory than there is",
             also_types=("framework",),
-            **raised(r"OutOfResources|out of resource|exceeds triton maximum"),
+            **raised(r"OutOfResources: out of resource|exceeds triton maximum"),
         ),
         before=_TRITON % "tl.dot(left, left)",
     ),
@@ -684,4 +713,180 @@ CASES = [
         None,
     ),
     _case("healthy_trainer", _TRAINER.format(fault="pass"), None),
+    _at_step(
+        "numba_with_newer_numpy",
+        """
+        values = cuda.to_device(np.ones(1 << 16))
+        scatter[256, 256](values, 1 << 44)
+        """,
+        framework(why="Numba asks for what this NumPy has no more", **raised(r"has no attribute 'row_stack'")),
+        before="""
+        import numpy as np
+        from numba import cuda
+
+        @cuda.jit
+        def scatter(values, shift):
+            place = cuda.grid(1)
+            values[place + shift] = 1.0
+        """,
+    ),
+    Case(
+        "thrust_out_of_memory",
+        "/usr/local/cuda/bin/nvcc -arch=native -o fit fit.cu && ./fit",
+        user_script(
+            r"bad_alloc|out of memory",
+            "a vector of 400 GiB in C++",
+            begin=r"terminate called",
+            end=r"out of memory",
+            also_types=("framework",),
+        ),
+        {"fit.cu": _THRUST.lstrip()},
+        environment="cuda",
+        seconds=150,
+    ),
+    _at_step(
+        "fft_of_half",
+        'torch.fft.fft(torch.ones(60, dtype=torch.half, device="cuda"))',
+        user_script(
+            why="a transform that half precision cannot do", also_types=("framework",), **raised(r"RuntimeError: cuFFT")
+        ),
+    ),
+    _at_step(
+        "anomaly_on_gpu",
+        """
+        torch.autograd.set_detect_anomaly(True)
+        weight = torch.zeros(8, device="cuda", requires_grad=True)
+        torch.sqrt(weight * 0).sum().backward()
+        """,
+        user_script(why="a gradient that is no number", **raised(r"RuntimeError: Function .* returned nan values")),
+    ),
+    _at_step(
+        "shapes_on_gpu",
+        'torch.nn.Linear(32, 8).cuda()(torch.randn(4, 31, device="cuda"))',
+        user_script(why="rows of the wrong width", **raised(r"shapes cannot be multiplied")),
+    ),
+    _case(
+        "lightning_two_devices",
+        _LIGHTNING.replace("devices=1", "devices=2"),
+        user_script(
+            why="two GPUs are asked for where there is one",
+            **(_NO_DEVICE | raised(r"MisconfigurationException: You requested gpu")),
+        ),
+    ),
+    _at_step(
+        "unscaled_half",
+        """
+        weight = torch.nn.Parameter(torch.ones(8, device="cuda", dtype=torch.half))
+        optimizer, scaler = torch.optim.SGD([weight], 0.1), torch.amp.GradScaler("cuda")
+        scaler.scale((weight * 2).sum()).backward()
+        scaler.step(optimizer)
+        """,
+        user_script(
+            why="weights of half precision under a scaler",
+            also_types=("framework",),
+            **raised(r"ValueError: Attempting to unscale"),
+        ),
+    ),
+    _case(
+        "jax_beside_another",
+        """
+        import jax.numpy as jnp
+        from loop import train
+
+        for step in train():
+            if step == 5010:
+                print((jnp.ones((40_000, 40_000)) @ jnp.ones((40_000, 40_000))).sum().block_until_ready())
+        """,
+        user_script(
+            why="another process holds nine tenths of the GPU",
+            restartable=None,
+            also_types=("infrastructure", "other", "framework"),
+            also_components=("gpu", "node"),
+            root=r"RESOURCE_EXHAUSTED|[Oo]ut of memory",
+            repeated=True,
+        ),
+        _OTHER_PROCESS,
+    ),
+    _at_step(
+        "jax_shapes",
+        "import jax, jax.numpy as jnp\nprint(jax.jit(lambda a, b: a @ b)(jnp.ones((4, 31)), jnp.ones((32, 8))))",
+        user_script(
+            why="shapes that do not fit, in a compiled function", **raised(r"^(jax\..*)?TypeError: dot_general")
+        ),
+        _JAX,
+    ),
+    _case(
+        "rank_killed_on_gpu",
+        """
+        import os
+
+        import torch
+        import torch.distributed as dist
+        from loop import train
+
+        dist.init_process_group("gloo")
+        held = torch.ones(1 << 20, device="cuda:0")
+        for step in train():
+            if step == 5014 and dist.get_rank() == 1:
+                os.kill(os.getpid(), 9)
+            dist.all_reduce(held[:8].cpu())
+        """,
+        infrastructure(
+            "node",
+            r"exitcode: -9|Connection closed by peer|SIGKILL",
+            "one of two ranks is killed with SIGKILL",
+            restartable=None,
+            also_types=("other", "user_script"),
+            also_components=("none", "gpu", "network"),
+            begin=r"Traceback|closed by peer|exitcode",
+            repeated=True,
+        ),
+        _TORCHRUN,
+    ),
+    _at_step(
+        "healthy_swallowed",
+        "import jax.numpy as jnp\nheld = jnp.ones((1 << 19, 1 << 18), jnp.float32)",
+        None,
+        _JAX,
+    ),
+    _case(
+        "healthy_fallback",
+        """
+        import traceback
+
+        import torch
+        from loop import train
+
+        try:
+            import flash_attn
+        except ImportError:
+            traceback.print_exc()
+            print("flash_attn is not installed, falling back to scaled_dot_product_attention", flush=True)
+        query = torch.randn(2, 4, 64, 32, device="cuda")
+        for step in train():
+            torch.nn.functional.scaled_dot_product_attention(query, query, query)
+        print("done")
+        """,
+        None,
+    ),
+    _case(
+        "healthy_smaller_batch",
+        """
+        import torch
+        from accelerate.utils import find_executable_batch_size
+        from loop import train
+
+
+        @find_executable_batch_size(starting_batch_size=1 << 16)
+        def fit(batch_size):
+            print(f"trying batch size {batch_size}", flush=True)
+            torch.empty(batch_size << 22, dtype=torch.uint8, device="cuda")
+            for step in train():
+                pass
+
+
+        fit()
+        """,
+        None,
+    ),
 ]

@@ -14,9 +14,11 @@ from . import (
     function_commands,
     gin,
     hydra,
+    jax_loops,
     lightning_arguments,
     paths,
     python,
+    structures,
     training,
 )
 
@@ -33,21 +35,30 @@ EXTERNALS: Mapping[str, Handler] = {
     **hydra.EXTERNALS,
     **gin.EXTERNALS,
     **training.EXTERNALS,
+    **jax_loops.EXTERNALS,
+    **structures.EXTERNALS,
 }
 """Functions by dotted name, called as `handler(program, arguments, keywords)`."""
 
 METHODS: Mapping[str, Handler] = {
+    **python.METHODS,
     **argument_parsers.METHODS,
     **dataclass_commands.METHODS,
     **configurations.METHODS,
     **hydra.METHODS,
     **lightning_arguments.METHODS,
     **training.METHODS,
+    **structures.METHODS,
     **paths.METHODS,
 }
 """Methods by name, called as `handler(program, owner, arguments, keywords)`; `NotImplemented` where the owner is another."""
 
-ATTRIBUTES: Mapping[str, Handler] = {**python.ATTRIBUTES, **flags.ATTRIBUTES}
+ATTRIBUTES: Mapping[str, Handler] = {
+    **python.ATTRIBUTES,
+    **argument_parsers.ATTRIBUTES,
+    **flags.ATTRIBUTES,
+    **training.ATTRIBUTES,
+}
 """Names that are values."""
 
 PASSED_THROUGH = training.PASSED_THROUGH

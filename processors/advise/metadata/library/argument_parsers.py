@@ -7,7 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from processors.advise.metadata import operations
-from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
+from processors.advise.metadata.values import (
+    UNKNOWN,
+    Class,
+    Config,
+    Function,
+    Instance,
+    Model,
+    OpenFile,
+    Term,
+    Value,
+    dotted,
+)
 
 from .config_arguments import read_options
 
@@ -82,10 +93,13 @@ class Parser:
             )
         except (argparse.ArgumentError, SystemExit, TypeError, ValueError, RecursionError):
             raw, unread = {}, []
-        result = Config()
-        for name, option in by_destination.items():
-            value = raw.get(name, _ABSENT)
-            result[name] = self._value(program, option, value)
+        result = Config(
+            {
+                name: self._value(program, option, raw.get(name, _ABSENT))
+                for name, option in by_destination.items()
+                if name in raw or option.keywords.get("default") != argparse.SUPPRESS
+            }
+        )
         for name, value in self._of_files(program, result).items():
             if name in by_destination and raw.get(name, _ABSENT) == _ABSENT:
                 kind = by_destination[name].keywords.get("type")
@@ -168,7 +182,7 @@ def _plain(option: Option) -> dict[str, Any]:
     return keywords
 
 
-def _converted(program: Program, value: Any, kind: Value) -> Value:
+def _converted(program: Program, value: Any, kind: Value) -> Value:  # noqa: PLR0911  # a list of cases
     if isinstance(value, list):
         return [_converted(program, each, kind) for each in value]
     if not isinstance(value, str) or kind is None:
@@ -178,6 +192,8 @@ def _converted(program: Program, value: Any, kind: Value) -> Value:
         return bool(value)
     if name in {"int", "float", "str"}:
         return operations.convert(name, value)
+    if isinstance(kind, Term) and kind.kind == "call" and kind.name in {"FileType", "File"}:  # argparse's, click's
+        return OpenFile(value)
     if isinstance(kind, (Function, Class, Model)):
         return program.call(kind, (value,), {}, None)
     return truth_word(value) if "bool" in name.lower() else value
@@ -346,6 +362,16 @@ EXTERNALS: Mapping[str, Any] = {
     "detectron2.engine.default_argument_parser": _detectron_parser,
     "deepspeed.add_config_arguments": _deepspeed_options,
 }
+
+
+def _constant(text: str) -> Any:
+    return lambda program: text
+
+
+ATTRIBUTES: Mapping[str, Any] = {
+    f"argparse.{name}": _constant(getattr(argparse, name))
+    for name in ("OPTIONAL", "ZERO_OR_MORE", "ONE_OR_MORE", "REMAINDER", "PARSER", "SUPPRESS")
+}
 METHODS: Mapping[str, Any] = {
     "add_argument": _add_argument,
     **dict.fromkeys(("add", "add_arg"), _add_argument),
@@ -359,4 +385,4 @@ METHODS: Mapping[str, Any] = {
     "add_subparsers": _subparsers,
     "add_parser": _add_parser,
 }
-__all__ = ["EXTERNALS", "METHODS", "Option", "Parser", "is_parser", "truth_word"]
+__all__ = ["ATTRIBUTES", "EXTERNALS", "METHODS", "Option", "Parser", "is_parser", "truth_word"]

@@ -107,6 +107,14 @@ def _hyperpyyaml(program: Program, arguments: Arguments, keywords: Keywords) -> 
     return found
 
 
+def _speechbrain_arguments(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`speechbrain.parse_arguments(words)`: the configuration's file, options of the run, and overrides."""
+    words = arguments[0] if arguments else keywords.get("arg_list")
+    given = words if isinstance(words, list) else program.argv[1:]
+    named, places = split_words([each for each in given if isinstance(each, str)])
+    return (places[0] if places else UNKNOWN, Config(), Config(named))
+
+
 def _merge(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     result: Value = Config()
     for each in arguments:
@@ -230,12 +238,13 @@ EXTERNALS: Mapping[str, Any] = {
         ),
         _load_path,
     ),
+    **dict.fromkeys(("speechbrain.parse_arguments", "speechbrain.core.parse_arguments"), _speechbrain_arguments),
     **dict.fromkeys(("hyperpyyaml.load_hyperpyyaml", "speechbrain.load_extended_yaml"), _hyperpyyaml),
     "omegaconf.OmegaConf.create": _create,
     "omegaconf.OmegaConf.structured": _create,
     "omegaconf.OmegaConf.merge": _merge,
     "omegaconf.OmegaConf.unsafe_merge": _merge,
-    "omegaconf.OmegaConf.from_cli": _from_command_line,
+    **dict.fromkeys(("omegaconf.OmegaConf.from_cli", "omegaconf.OmegaConf.from_dotlist"), _from_command_line),
     "omegaconf.OmegaConf.to_container": _first,
     "omegaconf.OmegaConf.to_object": _first,
     "omegaconf.OmegaConf.select": _select,

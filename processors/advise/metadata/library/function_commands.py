@@ -4,7 +4,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Term, Value, dotted
+from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, OpenFile, Term, Value, dotted
 
 from .argument_parsers import Option, Parser
 from .merging import set_path
@@ -14,6 +14,10 @@ from .python import literal
 Program = Any
 Arguments = tuple[Value, ...]
 Keywords = Mapping[str, Value]
+
+
+_CONTEXT = "\0click"
+"""Where click's context is kept."""
 
 
 def is_command(function: Function) -> bool:
@@ -54,11 +58,41 @@ def call_group(program: Program, owner: Value) -> Value:
         chosen, rest = commands[words[place]], words[place + 1 :]
     if chosen is None:
         return UNKNOWN
+    if place is not None and isinstance(owner, Function):
+        _enter_group(program, owner, words[:place])
     before, program.argv = program.argv, [program.argv[0], *rest]
     try:
         return call_command(program, chosen, (), {})
     finally:
         program.argv = before
+
+
+def _enter_group(program: Program, group: Function, words: list[str]) -> None:
+    """Call a click group with the options before its command; what it leaves in `ctx.obj` is its commands'."""
+    found, _ = _parser_of(program, group).read(program, words)
+    program.trace.settings.append(("command line", found))
+    program.call_function(group, _context(program, group), dict(found))
+
+
+def _context(program: Program, function: Function) -> Arguments:
+    """Return what `@click.pass_context` and `@click.pass_obj` hand a command."""
+    context = program.stored.setdefault(_CONTEXT, Config(obj=None))
+    handed = {"pass_context": context, "pass_obj": context["obj"]}
+    names = [dotted(each).rpartition(".")[2] for each in function.decorators]
+    return tuple(handed[name] for name in names if name in handed)
+
+
+def _parser_of(program: Program, function: Function) -> Parser:
+    """Return the parser of the options and arguments that click's decorators declare."""
+    parser = Parser(program)
+    for each in reversed(function.decorators):
+        if not isinstance(each, Term) or each.kind != "call":
+            continue
+        kind = dotted(each.parts[0]).rpartition(".")[2]
+        names = [part for part in each.parts[1:] if isinstance(part, str)]
+        if kind in {"option", "argument"} and names:
+            parser.options.append(_click_option(kind, names, each.keywords))
+    return parser
 
 
 def call_command(program: Program, function: Function, arguments: Arguments, keywords: Keywords) -> Value:
@@ -68,19 +102,12 @@ def call_command(program: Program, function: Function, arguments: Arguments, key
         return call_group(program, function)
     if arguments or (keywords and set(keywords) - {"standalone_mode", "obj", "args"}):
         return program.call_function(function, arguments, keywords)
-    parser = Parser(program)
-    for each in reversed(function.decorators):
-        if not isinstance(each, Term) or each.kind != "call":
-            continue
-        kind = dotted(each.parts[0]).rpartition(".")[2]
-        names = [part for part in each.parts[1:] if isinstance(part, str)]
-        if kind in {"option", "argument"} and names:
-            parser.options.append(_click_option(kind, names, each.keywords))
+    parser = _parser_of(program, function)
     if not parser.options:
         return call_signature(program, function, program.argv[1:])
     found, _ = parser.read(program, [each for each in program.argv[1:] if isinstance(each, str)])
     program.trace.settings.append(("command line", found))
-    return program.call_function(function, (), dict(found))
+    return program.call_function(function, _context(program, function), dict(found))
 
 
 def _click_option(kind: str, names: list[str], keywords: Keywords) -> Option:
@@ -128,16 +155,18 @@ def call_signature(program: Program, function: Function, words: list[str]) -> Va
     given.update({name: literal(word) for name, word in zip(free, places, strict=False)})
     for parameter in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
         value = given.get(parameter.arg)
-        if isinstance(value, str) and _is_path(parameter.annotation):
+        if isinstance(value, str) and _is_of(parameter.annotation, "Path"):
             given[parameter.arg] = Term("call", "Path", (Term("external", "pathlib.Path"), value))
+        elif isinstance(value, str) and _is_of(parameter.annotation, "FileText", "FileBinaryRead", "TextIO"):
+            given[parameter.arg] = OpenFile(value)
     program.trace.settings.append(("command line", Config(given)))
     return program.call_function(function, (), given)
 
 
-def _is_path(annotation: ast.expr | None) -> bool:
-    """Whether typer makes a `pathlib.Path` of a parameter: `Path`, `pathlib.Path`, `Annotated[Path, …]`, `Path | None`."""
+def _is_of(annotation: ast.expr | None, *kinds: str) -> bool:
+    """Whether typer makes a parameter one of `kinds`: `Path`, `pathlib.Path`, `Annotated[Path, …]`, `Path | None`."""
     found = ast.walk(annotation) if annotation is not None else ()
-    return any("Path" in {getattr(each, "id", ""), getattr(each, "attr", "")} for each in found)
+    return any({getattr(each, "id", ""), getattr(each, "attr", "")} & set(kinds) for each in found)
 
 
 def _declared(value: Value) -> list[str]:
@@ -159,13 +188,20 @@ def _fire(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     if isinstance(component, dict) and words and words[0] in component:
         component, words = component[words[0]], words[1:]
     if isinstance(component, Class):
-        component = program.call(component, (), {}, None)
+        made, words = _constructor_words(component, words)
+        component = program.call(component, (), made, None)
     if isinstance(component, Instance) and words:
         component, words = program.attribute(component, words[0].replace("-", "_")), words[1:]
     if component in (UNKNOWN, None) and words:
         module = program.trace.settings[0][1]
         component, words = module.get(words[0], UNKNOWN), words[1:]
     return call_signature(program, component, words) if isinstance(component, Function) else UNKNOWN
+
+
+def _constructor_words(cls: Class, words: list[str]) -> tuple[dict[str, Value], list[str]]:
+    """Return what the options before a command say to the class that it is of, and the words from the command on."""
+    place = next((at for at, each in enumerate(words) if isinstance(cls.find(each.replace("-", "_")), Function)), 0)
+    return split_words(words[:place])[0], words[place:]
 
 
 def _typer_run(program: Program, arguments: Arguments, keywords: Keywords) -> Value:

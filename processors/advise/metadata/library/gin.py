@@ -18,6 +18,7 @@ Keywords = Mapping[str, Value]
 
 DEEPEST = 8
 MOST_BINDINGS = 5_000
+_CALLED = "gin call"
 STORED = "\0gin"
 """Where the bindings of a program are kept."""
 
@@ -29,7 +30,13 @@ def bound_parameters(program: Program, function: Function) -> Mapping[str, Value
         return {}
     name = function.owner.name if function.name == "__init__" and function.owner else function.name
     found = bindings.get(name)
-    return found if isinstance(found, dict) else {}
+    return {key: _evaluated(program, each) for key, each in found.items()} if isinstance(found, dict) else {}
+
+
+def _evaluated(program: Program, value: Value) -> Value:
+    """Return what `@name()` gives, which gin calls anew wherever it is used."""
+    called = isinstance(value, Term) and value.kind == "call" and value.name == _CALLED
+    return program.call(value.parts[0], (), {}, None) if called else value
 
 
 def _parse(program: Program, text: str, directory: str, depth: int) -> None:
@@ -61,10 +68,9 @@ def _value(program: Program, text: str, macros: Mapping[str, Value]) -> Value:
         return macros.get(text[1:], Term("unknown"))
     if text.startswith("@"):
         name = text[1:].removesuffix("()").rpartition("/")[2].rpartition(".")[2]
-        for module in program.modules.loaded:
-            if isinstance(module.names.get(name), (Class, Function)):
-                return module.names[name]
-        return Term("external", name)
+        known = (each.names.get(name) for each in program.modules.loaded)
+        found = next((each for each in known if isinstance(each, (Class, Function))), Term("external", name))
+        return Term("call", _CALLED, (found,)) if text.endswith("()") else found
     return literal(text)
 
 

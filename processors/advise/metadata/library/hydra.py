@@ -263,6 +263,7 @@ def _compose(program: Program, arguments: Arguments, keywords: Keywords) -> Valu
 
 EXTERNALS: Mapping[str, Any] = {
     "hydra.main": _main,
+    "nemo.core.config.hydra_runner": _main,
     "hydra.core.config_store.ConfigStore.instance": lambda program, arguments, keywords: Term(
         "external", "hydra.ConfigStore"
     ),

@@ -24,6 +24,12 @@ _NUMBER = re.compile(r"[-+]?(?:\d[\d_]*)(?:\.\d*)?[eE][-+]?\d+")
 _ANGLED = re.compile(r"<([\w.\[\]]{1,200})>")
 
 
+_TEXT = r"""("(?:[^"\\]|\\.)*+(?:"|\Z))"""
+"""A text of JSON; one that nothing ends is read to the end, so that a search takes no longer than what it searches."""
+_JSON_COMMENT = re.compile(rf"{_TEXT}|//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
+_TRAILING_COMMA = re.compile(rf"{_TEXT}|,\s*+([\]}}])", re.DOTALL)
+
+
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML without any object: unknown tags are what they stand on."""
 
@@ -61,10 +67,23 @@ def parse_configuration(name: str, text: str) -> Value:
         if name.endswith(".toml"):
             return tomllib.loads(text)
         if name.endswith((".json", ".json5", ".jsonnet")):
-            return _counted(json.loads(text))
+            return _counted(_read_json(text))
     except (ValueError, RecursionError):
         return parse_yaml(text)
     return parse_yaml(text)
+
+
+def _read_json(text: str) -> Value:
+    """Return a JSON document, comments and trailing commas overlooked (JSON5, JSONC).
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        bare = _JSON_COMMENT.sub(lambda found: found[1] or "", text)
+        return json.loads(_TRAILING_COMMA.sub(lambda found: found[1] or found[2], bare))
 
 
 def _counted(value: Value) -> Value:
@@ -100,7 +119,7 @@ def scalar(text: str) -> Value:
 def parse_json(text: str) -> Value:
     """Return a JSON document as plain values; null where it is none or too large."""
     try:
-        return _counted(json.loads(text))
+        return _counted(_read_json(text))
     except (ValueError, RecursionError):
         return None
 

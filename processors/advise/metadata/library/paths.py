@@ -1,5 +1,6 @@
 """Paths and files: `os.path`, `pathlib`, `open`; files of the tree are read, others are not."""
 
+import fnmatch
 import posixpath
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import (
     UNKNOWN,
+    Config,
     OpenFile,
     Term,
     Value,
@@ -75,11 +77,25 @@ def read_text(program: Program, path: Value) -> str | None:
 
 
 def _read(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
-    path = owner.path if isinstance(owner, OpenFile) else owner if is_path(owner) else None
+    path = owner.path if isinstance(owner, OpenFile) else owner if is_path(owner) or isinstance(owner, str) else None
     if path is None:
         return NotImplemented
     text = read_text(program, path)
     return text if text is not None else Term("call", "read", (UNKNOWN, path))
+
+
+def lines_of(program: Program, file: OpenFile) -> list[Value] | None:
+    """Return the lines of a file of the tree; null where it is none, or has more than a configuration has."""
+    text = read_text(program, file.path)
+    lines = None if text is None else text.splitlines(keepends=True)
+    return None if lines is None or len(lines) > _MOST_LINES else list(lines)
+
+
+def _read_lines(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    if not isinstance(owner, OpenFile):
+        return NotImplemented
+    lines = lines_of(program, owner)
+    return Term("call", "readlines", (UNKNOWN, owner)) if lines is None else lines
 
 
 def is_path(value: Value) -> bool:
@@ -92,7 +108,8 @@ def _path_exists(program: Program, owner: Value, arguments: Arguments, keywords:
 
 
 def _open_path(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
-    return _open(program, (owner,), {}) if is_path(owner) else NotImplemented
+    """`path.open()`; a text that is asked for it is a path that the command line made one."""
+    return _open(program, (owner,), {}) if is_path(owner) or isinstance(owner, str) else NotImplemented
 
 
 def _join_path(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
@@ -127,6 +144,54 @@ def _exists(program: Program, arguments: Arguments, keywords: Keywords) -> Value
     return Term("call", "exists", (Term("external", "os.path.exists"), path))
 
 
+def _entries(program: Program, path: Value) -> list[str] | None:
+    """Return the names in a directory of the tree; null where it is none."""
+    name = program.tree.relative(path, program.directory) if isinstance(path, str) else None
+    if name is None or not program.tree.is_directory(name):
+        return None
+    found: list[str] = program.tree.entries(name)
+    return found
+
+
+def _listed(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`os.listdir(path)`."""
+    path = path_text(arguments[0] if arguments else ".")
+    found = _entries(program, path)
+    return Term("call", "listdir", (Term("external", "os.listdir"), path)) if found is None else found
+
+
+def _matched(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`glob.glob(pattern)`: what the tree holds; a term where it holds nothing of it."""
+    pattern = path_text(arguments[0] if arguments else UNKNOWN)
+    directory, last = posixpath.split(pattern) if isinstance(pattern, str) else ("", "")
+    held = [each for each in _entries(program, directory or ".") or [] if fnmatch.fnmatchcase(each, last)]
+    found = [posixpath.join(directory, each) for each in held]
+    return found or Term("call", "glob", (Term("external", "glob.glob"), pattern))
+
+
+def _matched_below(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    """`Path.glob(pattern)`, `Path.iterdir()`."""
+    directory = path_text(owner) if is_path(owner) else None
+    if not isinstance(directory, str):
+        return NotImplemented
+    pattern = arguments[0] if arguments else "*"
+    held = _entries(program, directory) or [] if isinstance(pattern, str) and "/" not in pattern else []
+    found = [each for each in held if fnmatch.fnmatchcase(each, pattern)]
+    return [_as_path(owner, posixpath.join(directory, each)) for each in found] or NotImplemented
+
+
+def _submodules(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`pkgutil.iter_modules(paths)`: the name of each module and whether it is a package."""
+    paths = arguments[0] if arguments else keywords.get("path", UNKNOWN)
+    held = (
+        [each for path in paths if (inner := _entries(program, path)) for each in inner]
+        if isinstance(paths, list)
+        else []
+    )
+    modules = [each.removesuffix(".py") for each in held if each.endswith(".py") and each != "__init__.py"]
+    return [Config(name=each, ispkg=False) for each in modules] or UNKNOWN
+
+
 def _relative_path(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     """`os.path.relpath(path)`: another way to write the same path."""
     return path_text(arguments[0]) if arguments else UNKNOWN
@@ -154,6 +219,7 @@ def _search(program: Program, owner: Value, arguments: Arguments, keywords: Keyw
 
 
 _MOST_PARENTS = 8
+_MOST_LINES = 1_000
 
 
 EXTERNALS: Mapping[str, Any] = {
@@ -169,17 +235,22 @@ EXTERNALS: Mapping[str, Any] = {
     "os.path.isfile": _exists,
     "os.path.isdir": _exists,
     "os.path.relpath": _relative_path,
+    "os.listdir": _listed,
+    "glob.glob": _matched,
+    "pkgutil.iter_modules": _submodules,
     "pathlib.Path.cwd": _working_directory,
     "os.getcwd": lambda program, arguments, keywords: program.absolute(program.directory),
 }
 METHODS: Mapping[str, Any] = {
     "read": _read,
     "read_text": _read,
+    "readlines": _read_lines,
     "open": _open_path,
     **dict.fromkeys(("append", "insert", "extend"), _search),
     "as_posix": _text_of_path,
+    **dict.fromkeys(("glob", "iterdir"), _matched_below),
     **dict.fromkeys(("resolve", "absolute", "expanduser"), _same_path),
     **dict.fromkeys(("exists", "is_file", "is_dir"), _path_exists),
 }
 
-__all__ = ["EXTERNALS", "METHODS", "is_path", "path_attribute", "path_text", "read_text"]
+__all__ = ["EXTERNALS", "METHODS", "is_path", "lines_of", "path_attribute", "path_text", "read_text"]

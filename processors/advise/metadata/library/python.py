@@ -11,6 +11,7 @@ from processors.advise.metadata.values import (
     UNKNOWN,
     Class,
     Config,
+    DefaultMapping,
     Function,
     Instance,
     Model,
@@ -206,6 +207,12 @@ def _method_of_super(program: Program, owner: Value, name: str, arguments: Argum
         return program.set_attribute(this, *arguments)
     if isinstance(this, Instance) and extends_mapping(this):
         return inherited(this, name, arguments, keywords)
+    from . import METHODS as LIBRARY  # noqa: PLC0415  # which holds this module
+
+    special = LIBRARY.get(name)
+    result = special(program, this, arguments, keywords) if special is not None else NotImplemented
+    if result is not NotImplemented:
+        return result
     outside = next((each for each in bases if isinstance(each, Term)), UNKNOWN)
     called = Term("attribute", name, (outside,))
     result = Term("call", name, (called, *arguments), keywords)
@@ -265,11 +272,29 @@ def literal(text: str) -> Value:
         return text
 
 
+def _callable(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    value = arguments[0] if arguments else UNKNOWN
+    if isinstance(value, (Function, Class, Model)):
+        return True
+    return False if operations.is_plain(value) else UNKNOWN
+
+
 def _exit(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     return EXIT
 
 
+def _default_mapping(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`collections.defaultdict(factory)`."""
+    found = DefaultMapping(arguments[1] if len(arguments) > 1 and isinstance(arguments[1], dict) else {})
+    if arguments and arguments[0] is not None:
+        found.make = lambda: program.call(arguments[0], (), {}, None)
+    return found
+
+
 def _type(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    if len(arguments) == 3 and isinstance(arguments[2], dict):  # a class of these attributes
+        attributes = arguments[2]
+        return Model("type", lambda program, given, named: Config(attributes))
     value = arguments[0] if arguments else UNKNOWN
     if isinstance(value, Instance):
         return value.cls
@@ -290,6 +315,14 @@ def as_config(value: Value, depth: int = 0) -> Value:
     if isinstance(value, list):
         return [as_config(each, depth + 1) for each in value]
     return value
+
+
+def _subclasses(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    """`cls.__subclasses__()`: of the modules that were followed, in their order."""
+    if not isinstance(owner, Class):
+        return NotImplemented
+    held = (each for module in program.modules.loaded for each in module.names.values())
+    return list(dict.fromkeys(each for each in held if isinstance(each, Class) and owner in each.bases))
 
 
 def _product(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
@@ -348,7 +381,9 @@ EXTERNALS: Mapping[str, Any] = {
     "map": _map,
     "sorted": _sorted,
     "sum": _sum,
+    "callable": _callable,
     "type": _type,
+    "collections.defaultdict": _default_mapping,
     "exit": _exit,
     "quit": _exit,
     "sys.exit": _exit,
@@ -387,4 +422,5 @@ ATTRIBUTES: Mapping[str, Any] = {
     "typing.TYPE_CHECKING": lambda program: False,
     "os.sep": lambda program: "/",
 }
+METHODS: Mapping[str, Any] = {"__subclasses__": _subclasses}
 method_of_super = _method_of_super

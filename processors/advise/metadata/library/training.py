@@ -6,6 +6,8 @@ from typing import Any
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Config, Function, Instance, Term, Value
 
+from .configurations import load_file
+
 Program = Any
 Arguments = tuple[Value, ...]
 Keywords = Mapping[str, Value]
@@ -121,6 +123,12 @@ def _range_bar(program: Program, arguments: Arguments, keywords: Keywords) -> Va
 
 def _initialize(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     """`deepspeed.initialize` and `apex.amp.initialize`: the model, the optimizer, the loader, the schedule."""
+    given = keywords.get("config", keywords.get("config_params"))
+    if given is None and isinstance(keywords.get("args"), dict):
+        given = keywords["args"].get("deepspeed_config")
+    held = load_file(program, given) if isinstance(given, str) else given
+    if isinstance(held, dict):
+        program.trace.settings.append(("merged", held))
     model = keywords.get("model", arguments[0] if arguments else UNKNOWN)
     optimizer = keywords.get("optimizer", arguments[1] if len(arguments) > 1 else UNKNOWN)
     return (model, optimizer, keywords.get("training_data", UNKNOWN), keywords.get("lr_scheduler", UNKNOWN))
@@ -158,6 +166,16 @@ def _save_hyperparameters(program: Program, owner: Value, arguments: Arguments, 
     whole = next((each for each in arguments if isinstance(each, dict)), {})
     owner.names["hparams"] = Config({**own, **(inner if isinstance(inner, dict) else {}), **whole})
     return None
+
+
+def _tracked(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`wandb.init(config=…)`: a run whose `config`, and `wandb.config`, is what it is given."""
+    from .python import as_config  # noqa: PLC0415  # the same configuration
+
+    given = keywords.get("config")
+    held = given.names if isinstance(given, Instance) else given
+    program.stored[_TRACKED] = as_config(held) if isinstance(held, dict) else Config()
+    return Config(config=program.stored[_TRACKED], project=keywords.get("project", UNKNOWN))
 
 
 def _launch(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
@@ -212,9 +230,14 @@ EXTERNALS: Mapping[str, Any] = {
     "apex.amp.initialize": _initialize,
     "amp.initialize": _initialize,
     "dataclasses.asdict": _asdict,
+    "wandb.init": _tracked,
     "detectron2.engine.launch": _launch,
     "detectron2.engine.launch.launch": _launch,
 }
+ATTRIBUTES: Mapping[str, Any] = {
+    "wandb.config": lambda program: program.stored.get(_TRACKED, Term("external", "wandb.config")),
+}
+_TRACKED = "\0wandb"
 _HOOKS = ("setup", "configure_optimizers", "train_dataloader", "val_dataloader")
 METHODS: Mapping[str, Any] = {
     "fit": _fit,

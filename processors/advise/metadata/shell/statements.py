@@ -184,9 +184,13 @@ class Statements:
         values = [part for each in node.children_by_field_name("value") for part in self._items(self._source(each))]
         if not node.children_by_field_name("value"):
             values = list(self._shell.arguments)
-        self._shell.set(name, values[0] if values else "")
         body = node.child_by_field_name("body")
-        signal = self._block(body) if body is not None else NEXT
+        signal, before = NEXT, len(self._shell.found)
+        for value in values[:MOST_ROUNDS] or [""]:
+            self._shell.set(name, value)
+            signal = self._block(body) if body is not None else NEXT
+            if signal != NEXT or len(self._shell.found) > before:
+                break  # one round tells what the others run; those that only set variables all count
         return NEXT if signal == BREAK else signal
 
     def _items(self, text: str) -> list[str]:
@@ -258,6 +262,11 @@ class Statements:
         for each in node.named_children:
             if each.type == "variable_assignment":
                 self._variable_assignment(each)
+            elif each.type in {"string", "concatenation", "simple_expansion"}:  # `export "$pair"`
+                for word in self._words.fields(self._source(each)):
+                    name, equals, value = word.partition("=")
+                    if equals and name.isidentifier():
+                        self._shell.set(name, value)
         return NEXT
 
     def _variable_assignment(self, node: Node) -> str:

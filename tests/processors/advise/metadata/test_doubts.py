@@ -48,6 +48,60 @@ def test_a_preset_that_no_setting_names_makes_all_numbers_unknown(tmp_path: Path
     assert (found.iters, found.batch_size, found.lr) == (None, None, None)
 
 
+def test_keywords_that_are_not_known_make_defaults_unknown(tmp_path: Path) -> None:
+    program = """
+import dataclasses, torch, remote
+
+@dataclasses.dataclass
+class Settings:
+    epochs: int = 30
+    rate: float = 0.1
+
+settings = Settings(**remote.settings())
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=settings.rate)
+for epoch in range(settings.epochs):
+    model(x).sum().backward()
+    optimizer.step()
+"""
+    found = workload(tmp_path, {"train.py": program}, "python train.py")
+    assert (found.iters, found.lr) == (None, None)
+
+
+def test_of_two_data_sets_that_a_condition_chooses_none_is_told_unless_named(tmp_path: Path) -> None:
+    program = """
+import remote, torch
+from torch.utils.data import DataLoader
+from torchvision.datasets import CIFAR10, SVHN
+from nets import TinyNet
+
+data = CIFAR10("data") if remote.ask() else SVHN("data")
+model = TinyNet(10)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    for x, y in DataLoader(data, batch_size=8):
+        model(x).sum().backward()
+        optimizer.step()
+"""
+    files = {"train.py": program, "nets.py": NETS}
+    assert workload(tmp_path, files, "python train.py").dataset_train is None
+    assert workload(tmp_path, files, "python train.py --data svhn").dataset_train == "SVHN"
+
+
+def test_the_beginning_of_a_path_that_goes_on_unknown_names_no_data(tmp_path: Path) -> None:
+    program = """
+import os, pathlib, remote, torch
+import numpy as np
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    for x in np.load(os.path.join("mirror/graphs", remote.name(), "train.npy")):
+        model(x).sum().backward()
+        optimizer.step()
+"""
+    assert workload(tmp_path, {"train.py": program}, "python train.py").dataset_train is None
+
+
 def test_a_parameter_that_is_a_path_is_opened(tmp_path: Path) -> None:
     source = """
 import typer, yaml

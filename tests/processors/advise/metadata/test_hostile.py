@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from processors.advise.metadata import Job, extract
-from processors.advise.metadata.library.parsing import parse_yaml
+from processors.advise.metadata.library.parsing import parse_json, parse_yaml
 from processors.advise.metadata.shell import commands
 from processors.advise.metadata.tree import SourceTree
 
@@ -28,6 +28,10 @@ BOMBS = {
     "loops": "\n".join("    " * i + f"for a{i} in [1] * 5000:" for i in range(8)) + "\n" + "    " * 8 + "f(a0)\n",
     "mutual": "class A:\n    def __init__(self):\n        self.b = B()\nclass B:\n    def __init__(self):\n        self.a = A()\nA()\n",
     "growing": "x = []\nfor i in [1] * 60:\n    x.extend(x + [1])\n",
+    "listing": "import os, glob\nfor a in [1] * 250:\n    for b in [1] * 250:\n        os.listdir('.')\n        glob.glob('*' * 90)\n",
+    "missing": "from collections import defaultdict\nx = defaultdict(lambda: x[len(x)])\nx[0]\n",
+    "comments": "import json\njson.loads('/*' * 9_000 + chr(34) * 9_001)\n",
+    "members": "import enum\nclass E(enum.Enum):\n    a = 1\nfor e in E:\n    E(e)\n    E[e]\n    {e: e}[e].value.value\n",
     "cycle": "x = {}\nx['x'] = x\nimport copy\ncopy.deepcopy(x)\nimport torch\ntorch.optim.SGD(x, lr=1)\n",
     "inherit": "class A(A):\n    pass\nclass B(B, A): pass\nB()\n",
     "exec": 'exec(\'exec("x = 1" * 1)\')\neval(\'__import__("os").system("touch ran")\')\n',
@@ -53,6 +57,16 @@ def test_aliases_that_repeat_without_end() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     assert parse_yaml("\n".join(lines)) is None
+
+
+@pytest.mark.parametrize("text", ["/*" * 500_000, '"' + '\\\\"' * 500_000, ", " * 500_000])
+def test_comments_and_texts_without_an_end(text: str) -> None:
+    assert parse_json(text) is None
+
+
+def test_comments_in_json() -> None:
+    text = '{"a": "//no", /* one\n */ "b": [1, 2,], // two\n}'
+    assert parse_json(text) == {"a": "//no", "b": [1, 2]}
 
 
 def test_tags_of_yaml_make_no_objects() -> None:

@@ -33,6 +33,15 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert tree.read("lib/b.py") is None
 
 
+def test_a_link_above_the_tree_is_another_name_of_it(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.py").write_text("x = 1")
+    (tmp_path / "home").symlink_to(tmp_path / "in")
+    tree = SourceTree(tmp_path / "home")
+    assert tree.relative(str(tmp_path / "home" / "a.py")) == tree.relative(str(tmp_path / "in" / "a.py")) == "a.py"
+    assert tree.relative(str(tmp_path / "home" / ".." / "x.py")) is None
+
+
 @pytest.mark.parametrize(
     "name", [".env", ".env.local", "server.pem", "id_rsa", ".git/config", "conf/secrets.yaml", ".aws/credentials"]
 )

@@ -233,3 +233,48 @@ def test_gpus_that_were_watched_and_showed_nothing_speak_against_a_verdict_on_on
     assert corroborate(failure(**GPU_TEXT), [calm(since=T - 5)], BY_NAME) is None
     assert corroborate(failure(**GPU_TEXT), [calm(node="n2")], BY_NAME) is None
     assert corroborate(failure(**BUG), [calm()], BY_NAME) is None
+
+
+STALLED = (
+    "NVRM: Xid (PCI:0000:3b:00): 109, pid=4242, name=python, channel 0x0a, errorString CTX SWITCH TIMEOUT, Info 0x78007"
+)
+REFUSED = "NVRM: Xid (PCI:0000:3b:00): 13, pid=4242, name=python, Graphics SM Warp Exception on (GPC 0, TPC 0, SM 1): Misaligned Address"
+ILLEGAL = {
+    "error_type": ErrorType.FRAMEWORK, "confidence": 0.6, "signature": "cuda_illegal_access",
+    "message": "RuntimeError: CUDA error: an illegal memory access was encountered",
+}  # fmt: skip
+
+
+def test_a_gpu_that_stopped_by_itself_is_to_blame_for_what_follows() -> None:
+    one = corroborate(failure(**NCCL), nodes(STALLED), BY_NAME)
+    assert one is not None
+    assert (one.signature, one.faulty_component) == ("xid_stalled", Component.GPU)
+
+
+def test_a_gpu_that_stopped_after_an_access_that_it_refused_is_not() -> None:
+    refused, stalled = nodes(REFUSED, time=T - 8), nodes(STALLED, time=T - 5)
+    for facts in (NCCL, KILLED, ILLEGAL, GPU_TEXT):
+        assert corroborate(failure(**facts), [*refused, *stalled], BY_NAME) is None
+    assert corroborate(failure(**ILLEGAL), stalled, BY_NAME) is None, "the program's own word of it is enough"
+
+
+@pytest.mark.parametrize(
+    ("refused", "stalled"),
+    [
+        (nodes(REFUSED, time=T - 200), nodes(STALLED)),
+        (nodes(REFUSED.replace("3b", "4c"), time=T - 8), nodes(STALLED)),
+        (nodes(REFUSED, node="n2", time=T - 8), nodes(STALLED)),
+        (nodes(REFUSED, time=T - 2), nodes(STALLED)),
+    ],
+    ids=["long before", "on another GPU", "on another node", "afterwards"],
+)
+def test_what_another_access_did_does_not_excuse_a_gpu(refused: list[NodeFinding], stalled: list[NodeFinding]) -> None:
+    one = corroborate(failure(**NCCL), [*refused, *stalled], BY_NAME)
+    assert one is not None
+    assert one.signature == "xid_stalled"
+
+
+def test_a_refused_access_follows_from_a_gpu_that_is_ill() -> None:
+    one = corroborate(failure(**ILLEGAL), nodes(XID), BY_NAME)
+    assert one is not None
+    assert one.signature == "xid_fallen_off_bus"
