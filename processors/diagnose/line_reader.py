@@ -19,7 +19,7 @@ from .exceptions import ExceptionMeaning, meaning, on_file
 from .matcher import MILD, READ, Matcher
 from .memory import held_by_others
 from .nan import NanWatch, mentioned
-from .superseded import VAGUE, dismiss, supersede
+from .superseded import VAGUE, denies, dismiss, supersede
 from .traceback import Raised, TracebackState
 
 FEEDS = 64
@@ -196,8 +196,7 @@ class LineReader:
             )
         signature = self._signature(found, line, raised, view.classes[index])
         if signature is not None and _harmless(signature, line, raised):
-            if raised is None:
-                _pass_over(signature, feed, kept, name, place, view.times[index])
+            if raised is None and _pass_over(signature, feed, kept, name, place, view.times[index]):
                 return None
             signature = None
         if raised is None and signature is None:
@@ -225,6 +224,8 @@ class LineReader:
     def _signature(self, found: Sequence[int], line: str, raised: Raised | None, letter: str) -> Signature | None:
         """Return the signature of `line`. General words count in an exception whose class says nothing, or in a line that is an error."""
         signature = self._matcher.signature(found, line, () if raised is None else kinds.NO_FAILURE)
+        if signature is not None and denies(signature, line, is_error=letter == ERROR):
+            signature = self._matcher.signature(found, line, kinds.NO_FAILURE)
         if signature is None or signature.kind != kinds.HINT:
             return signature
         return signature if (letter == ERROR if raised is None else raised.name in VAGUE) else None
@@ -251,12 +252,13 @@ def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
 
 def _pass_over(  # noqa: PLR0917  # a line, what it means, and where it stands
     signature: Signature, feed: Feed, kept: list[Candidate], name: str, place: Evidence, time: float
-) -> None:
-    """Take a line that is no failure: for what it says of those before it, and for how often it came."""
+) -> bool:
+    """Take a line that is no failure: for what it says of those before it, and for how often it came. Return whether it says no more."""
     if dismiss(signature, kept, name, place):
         feed.ended = place.line
     if signature.name == CORRECTED:
         feed.corrected.read(place, time)
+    return signature.kind != kinds.GAVE_UP
 
 
 def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:

@@ -27,10 +27,22 @@ _TROUBLE = re.compile(
 """Words that keep a line from saying that the job ended well."""
 _PASSED_LINES = 3
 """Lines between what failed and the word that it is tried again, or how the program goes on."""
+_DENIED = re.compile(
+    r"(?i)\bnot (?:restarting|respawning|skipping|ignoring|continuing|possible|allowed)\b|\babort|\bwould\b"
+    r"|\bcannot (?:continue|proceed)\b"
+)
+"""Words that keep a line from saying that the program goes on."""
 _WENT_ON = 3
 """Lines of progress from the newest trouble to last words; with fewer, a job script may say them, whatever became of its program."""
 _PROBES = frozenset({"KeyError", "AttributeError", "StopIteration", "Empty"})
 """Exceptions that programs raise on the way to an answer; one raised while they were handled tells more."""
+
+
+def denies(signature: Signature, line: str, *, is_error: bool) -> bool:
+    """Return whether `line` does not say what `signature` takes it for: that the program goes on, or its last words."""
+    return (signature.kind == kinds.FAREWELL and is_error) or (
+        signature.kind == kinds.GOES_ON and _DENIED.search(line) is not None
+    )
 
 
 def dismiss(signature: Signature, kept: list[Candidate], name: str, place: Evidence) -> bool:

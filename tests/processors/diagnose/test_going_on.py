@@ -176,3 +176,16 @@ def test_chunks_change_no_verdict(handler: FailureHandler, size: int) -> None:
     lines = [*PROGRESS[:9], IMAGE, "skipping corrupt sample", PROGRESS[9], MEMORY, *PROGRESS[10:13], "all done", RESET]
     assert root(handler, lines, size=size) == root(handler, lines) == 13
     assert root(handler, lines[:-1], size=size) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ERROR: model saved to out/x.pt could not be read back",
+        "ERROR: ignoring it is not possible",
+        "FATAL: skipping batch 7 would lose data, aborting",
+        "ERROR: worker 0: giving up after 3 restarts",
+    ],
+)
+def test_an_error_in_such_words(handler: FailureHandler, line: str) -> None:
+    assert root(handler, [*PROGRESS[:9], line]) == 10
