@@ -257,7 +257,7 @@ def survive_reports(kept: list[Candidate], name: str, reports: Sequence[str], ot
         own = reports if one.speaker is None else [line for line in reports if _own(one, line)]
         one.elsewhere = min(one.elsewhere + len(reports) - len(own), ELSEWHERE)
         survive(one, len(own), len(others))
-        if not one.over and (one.loop.reached(own) or one.loop.tabulated(others)):
+        if not one.over and (one.loop.reached(own) or one.loop.tabulated([*own, *others])):
             one.goes_on, one.since = FOLLOWED, max(one.since, 1)
         if one.over and one.root and torn_down(one.root.text):
             _start_again(kept, one)
