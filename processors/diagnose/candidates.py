@@ -1,6 +1,6 @@
 """The lines that may explain a failure, and which of them is the root."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf
 
 import msgspec
@@ -10,7 +10,8 @@ from records import Component, ErrorType, Evidence, FailureSource
 
 from .faults import merged, of_one_card, origins
 from .kinds import CERTAIN, CHILD, EXIT, FAULT, HINT, LAUNCHER, PASSING, STARVED, THREAD, VAGUE, WEAK, explained
-from .launch import speaker
+from .launch import speaker, torn_down
+from .loops import LoopEnd
 
 RANKS = 16
 """Other ranks remembered that said the same."""
@@ -22,6 +23,8 @@ ELSEWHERE = 50
 """Progress lines of other ranks after a candidate that make it likely: no rank goes on so far without one that died, unless none waits."""
 WENT_ON = 500
 """Lines of no special kind after a candidate that make it likely in a log whose progress nobody can read."""
+FOLLOWED = 3
+"""Lines of no special kind, from the one on that says how the program goes on, that show that it did."""
 LAST = {HINT: 12, VAGUE: 60}
 """Lines of no special kind that may follow what is taken for the last words of a stored log."""
 WORDS = "error_words"
@@ -42,6 +45,12 @@ class Candidate(msgspec.Struct):
         passed: Lines of no special kind after it in its stream.
         newest: Line at which its cause was met last in its stream.
         retried: Whether what failed there was then tried again, so far without another word of it.
+        since: Lines of progress of its rank after its cause was met last.
+        after: Lines of no special kind after its cause was met last.
+        goes_on: Lines of no special kind after it that show that the program went on, where it says so; 0 where it does not.
+        settled: Whether the job's last words show that it did no harm, so far without another trouble.
+        uncaught: Whether the hook tells it that runs as its rank's process ends.
+        loop: The counters of its rank's reports, and the rows of numbers, after it.
         origins: Cards and processes that a driver names in faults of this cause.
         warned: Whether Python's `warnings` tell it: the program means to go on without, and may fail for the want of it.
     """
@@ -68,6 +77,12 @@ class Candidate(msgspec.Struct):
     passed: int = 0
     newest: int = 0
     retried: bool = False
+    since: int = 0
+    after: int = 0
+    goes_on: int = 0
+    settled: bool = False
+    uncaught: bool = False
+    loop: LoopEnd = msgspec.field(default_factory=LoopEnd)
     origins: list[str] = []
     warned: bool = False
 
@@ -88,13 +103,18 @@ class Candidate(msgspec.Struct):
         """True where so much came after it, without a report, that it was not the end if the job prints none."""
         return self.passed >= WENT_ON and self.kind not in CERTAIN
 
+    @property
+    def went_on(self) -> bool:
+        """True where the program said how it goes on, and did."""
+        return self.goes_on > 0 and (self.since > 0 or (self.after >= self.goes_on and self.kind not in CERTAIN))
+
     def past(self, readable: bool) -> bool:
         """Return whether the job likely went on after it, though its rank did not show it; `readable`: the job's progress can be read."""
         return self.elsewhere >= ELSEWHERE or (self.quiet and not readable)
 
     def alive(self, readable: bool) -> bool:
         """Return False once the job went on after it, or while it tries again."""
-        return not (self.over or self.retried or self.past(readable))
+        return not (self.over or self.retried or self.settled or self.went_on or self.past(readable))
 
 
 def add(kept: list[Candidate], new: Candidate) -> None:
@@ -102,11 +122,14 @@ def add(kept: list[Candidate], new: Candidate) -> None:
 
     Of what may be tried again there is one of each stream: what comes to nothing there may be the end here.
     """
+    if new.kind not in WEAK and not new.warned:
+        for one in kept:
+            one.settled = one.settled and one.feed != new.feed
     for index, old in enumerate(kept):
         if _alike(old, new) and (old.feed == new.feed or new.kind not in PASSING):
-            if not (old.over or old.quiet):
+            if not (old.over or old.quiet or old.went_on):
                 # Tried again in vain: the first time counts.
-                old.newest, old.retried = new.newest, False
+                old.newest, old.retried, old.goes_on, old.since, old.after = new.newest, False, new.goes_on, 0, 0
                 if new.kind == FAULT:
                     _suspect_the_card(old, new)
                 if new.speaker is not None and new.root and len(old.told) < RANKS and new.speaker != old.speaker:
@@ -211,22 +234,46 @@ def _beside(cause: Candidate, one: Candidate) -> bool:
 
 def revive(kept: Iterable[Candidate], readable: bool) -> list[Candidate]:
     """Return `kept` with those that the job only likely went on after: where an attempt ended badly and nothing else says why."""
-    return [msgspec.structs.replace(one, elsewhere=0, passed=0) if one.past(readable) else one for one in kept]
+    return [
+        one
+        if one.over or one.alive(readable)
+        else msgspec.structs.replace(one, elsewhere=0, passed=0, retried=False, goes_on=0, settled=False)
+        for one in kept
+    ]
 
 
 def survive(one: Candidate, progress: int, others: int = 0) -> None:
     """Count `progress` lines of progress and `others` of no special kind after the candidate, of its rank."""
     one.survived = min(one.survived + progress, SURVIVED)
     one.passed = min(one.passed + others, WENT_ON)
+    one.since, one.after = min(one.since + progress, SURVIVED), min(one.after + others, LAST[HINT])
 
 
-def survive_labelled(one: Candidate, reports: Iterable[str]) -> None:
-    """Count lines of progress after the candidate: of its rank are those that bear its label, if it has one."""
-    labels = [speaker(line) for line in reports]
-    # Of a rank that names itself only where it fails, other ranks' reports bear no label either.
-    foreign = sum(label != one.speaker for label in labels) if one.speaker is not None else 0
-    one.elsewhere = min(one.elsewhere + foreign, ELSEWHERE)
-    survive(one, len(labels) - foreign)
+def survive_reports(kept: list[Candidate], name: str, reports: Sequence[str], others: Sequence[str]) -> None:
+    """Count the lines of progress `reports` and `others` of no special kind after the candidates of stream `name`."""
+    for one in kept:
+        if one.feed != name:
+            continue
+        own = reports if one.speaker is None else [line for line in reports if _own(one, line)]
+        one.elsewhere = min(one.elsewhere + len(reports) - len(own), ELSEWHERE)
+        survive(one, len(own), len(others))
+        if not one.over and (one.loop.reached(own) or one.loop.tabulated([*own, *others])):
+            one.goes_on, one.since = FOLLOWED, max(one.since, 1)
+        if one.over and one.root and torn_down(one.root.text):
+            _start_again(kept, one)
+
+
+def _own(one: Candidate, report: str) -> bool:
+    """Return whether the rank of `one` printed `report`. Of one that names itself only as it ends, others bear no label either."""
+    label = speaker(report)
+    return label == one.speaker or (label is None and not one.uncaught)
+
+
+def _start_again(kept: Iterable[Candidate], teardown: Candidate) -> None:
+    """Take what came before a launcher ended all ranks for survived: they run again."""
+    for one in kept:
+        if one.feed == teardown.feed and one.order < teardown.order:
+            survive(one, SURVIVED)
 
 
 def survive_elsewhere(view: ClassifiedChunk, name: str, kept: Iterable[Candidate]) -> None:

@@ -35,10 +35,14 @@ HINT = "hint"  # a line that calls itself an error and says no more
 BENIGN = "benign"  # a line that looks like a failure and says that the program goes on: makes no candidate
 RETRY = "retry"  # a line that says that something is tried again: what was told right before it did no harm
 WELL = "well"  # a line that says that the job ended well: what its stream printed before was not the end of it
+GOES_ON = "goes_on"  # a line that says how the program goes on: what was told right before it did no harm if it does
+GAVE_UP = "gave_up"  # a line that says that trying again was in vain: what was told before it did harm
+FAREWELL = "farewell"  # a line that may be a program's last: what it had gone on after did no harm
 
 KINDS = (
     NODE, DEVICE, STALL, FAULT, REFUSED, SYMPTOM, FABRIC, STORAGE, SERVICE, EXCEPTION, BUG, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
-    COLLECTIVE, PEER, SIGNAL, LAUNCHER, VAGUE, EXIT, THREAD, CHILD, STARVED, HINT, BENIGN, RETRY, WELL,
+    COLLECTIVE, PEER, SIGNAL, LAUNCHER, VAGUE, EXIT, THREAD, CHILD, STARVED, HINT, BENIGN, RETRY, WELL, GOES_ON,
+    GAVE_UP, FAREWELL,
 )  # fmt: skip
 
 WEAK = frozenset({THREAD, CHILD, HINT})
@@ -47,11 +51,14 @@ WEAK = frozenset({THREAD, CHILD, HINT})
 CERTAIN = frozenset({NODE, DEVICE, STALL, FAULT, REFUSED, SYMPTOM, FABRIC, STORAGE, SCHEDULE})
 """Kinds that the words of the job cannot deny."""
 
-NO_FAILURE = frozenset({BENIGN, RETRY, WELL})
+NO_FAILURE = frozenset({BENIGN, RETRY, WELL, GOES_ON, GAVE_UP, FAREWELL})
 """Kinds that make no candidate."""
 
 PASSING = frozenset({SERVICE, PEER, HINT})
 """Kinds that come to nothing where it is tried again."""
+
+FOREIGN = frozenset({NODE, DEVICE, STALL, FABRIC, SCHEDULE})
+"""Kinds of which the program cannot know that they do no harm."""
 
 _NOISE = frozenset({PEER, SIGNAL, LAUNCHER, EXIT, THREAD, CHILD, STARVED, HINT, CANCEL, KILL})
 _DEATH = _NOISE | {EXCEPTION, BUG, NATIVE, ABORT, COLLECTIVE, SERVICE}
@@ -86,6 +93,9 @@ AFTER: dict[str, frozenset[str]] = {
     BENIGN: frozenset(),
     RETRY: frozenset(),
     WELL: frozenset(),
+    GOES_ON: frozenset(),
+    GAVE_UP: frozenset(),
+    FAREWELL: frozenset(),
 }
 
 BEFORE: dict[str, frozenset[str]] = {
@@ -118,6 +128,9 @@ BEFORE: dict[str, frozenset[str]] = {
     BENIGN: frozenset(),
     RETRY: frozenset(),
     WELL: frozenset(),
+    GOES_ON: frozenset(),
+    GAVE_UP: frozenset(),
+    FAREWELL: frozenset(),
 }
 
 

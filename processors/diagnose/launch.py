@@ -22,6 +22,10 @@ from records import Evidence
 PATTERN = r"Root Cause \(first observed failure\)|^\W*rank\s+: \d+ \(local_rank: \d+\)"
 """RE2, for a line's template: the lines of such a block that are read."""
 _HEADER = "Root Cause"
+_TORN_DOWN = re.compile(
+    r"\bfailed \(exitcode: -?\d+\) local_rank: |\bworker group failed\b|\brestarting worker group\b"
+)
+_HOOK = re.compile(r"\[rank\d+\]: ?Traceback ")
 _RANK = re.compile(r"rank\s+: (\d+) \(local_rank: (\d+)\)")
 _TOLD = re.compile(r"\btraceback\s+: Traceback")
 _TAG = re.compile(r"\[(?:rank|default)?(\d+)\]|(\d+):|\[\d+,(\d+)\]")
@@ -41,6 +45,16 @@ def accused(line: str) -> list[int]:
 def reported(support: Iterable[Evidence]) -> bool:
     """Return whether a traceback that begins at one of `support` is one that the block quotes."""
     return any(_TOLD.search(one.text) for one in support)
+
+
+def torn_down(line: str) -> bool:
+    """Return whether `line` tells that the launcher ended all ranks."""
+    return _TORN_DOWN.search(line) is not None
+
+
+def hooked(line: str) -> bool:
+    """Return whether `line`, a traceback's first, is PyTorch's own: it labels none but those that end the rank's process."""
+    return _HOOK.match(line) is not None
 
 
 def speaker(line: str) -> int | None:

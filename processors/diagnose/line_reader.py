@@ -11,7 +11,7 @@ from records import Component, ErrorType, Evidence, FailureSource
 
 from . import kinds, launch
 from . import traceback as tracebacks
-from .candidates import WORDS, Candidate, add, survive, survive_labelled
+from .candidates import LAST, WORDS, Candidate, add, survive_reports
 from .catalogue import Signature
 from .corrected import CorrectedWatch
 from .envelope import excerpt, spoken
@@ -19,7 +19,7 @@ from .exceptions import ExceptionMeaning, meaning, on_file
 from .matcher import MILD, READ, Matcher
 from .memory import held_by_others
 from .nan import NanWatch, mentioned
-from .superseded import VAGUE, dismiss, supersede
+from .superseded import VAGUE, denies, dismiss, supersede
 from .traceback import Raised, TracebackState
 
 FEEDS = 64
@@ -31,6 +31,7 @@ CORRECTED = "memory_corrected"
 _TRACEBACK = (
     r"Traceback \(most recent call last\)|During handling of the above exception|The above exception was the direct cause"
     r"|Exception in thread|Exception ignored in|Error in atexit|--- Logging error ---|Exception in callback"
+    r"|Exception in ASGI application|Exception on \S+ \["
 )
 _EXCEPTION = (
     r"(?:^|[\s:\]|)>\t])[A-Za-z_][\w.]*(?:Error|Exception|NotFound)[\w]*(?: \(see above for traceback\))?(?::\s|\s*$)"
@@ -42,8 +43,15 @@ _QUOTATION = re.compile(
     r"""(?!.{0,40}(?i:err|message|msg|reason|exception|detail|std|fail|log|status|cause))[\w ./\[\]-]{1,40}[:=]\s*(["'`]).*\1\s*"""
 )
 """A line that gives one name and one text in quotation marks: what is in it is data (a sample, a prompt)."""
+_DATA = re.compile(
+    r"""["']?\b(?:input|prompt|context|question|answer|reference|target|prediction|completion|hypothesis|sentence|text|sample)\b"""
+    r"""(?:\[\d+\])?["']?[ =:]{1,3}(["'])(?:(?!\1)[^\\]|\\.){0,1500}\1"""
+)
+"""A text in quotation marks that its name calls data: what a model reads or writes."""
 _DOUBTFUL = frozenset({kinds.EXCEPTION, kinds.NATIVE, kinds.ABORT, kinds.SERVICE, kinds.PEER, kinds.HINT})
 """Kinds that a line which calls itself mere information does not make."""
+_MILD_KINDS = _DOUBTFUL - {kinds.NATIVE, kinds.ABORT}
+"""Kinds that a program may go on after where a logger calls them a warning."""
 _SOURCE = re.compile(r"\s*(?:[│|]\s*(?:❱\s*)?\d+ [│|] |-{2,}> ?\d+ )")
 """A line of source as Rich and IPython quote it: what it would say is not said, even where the traceback's head is missing."""
 _WARNED = re.compile(r"\.py:\d+: \w*Warning: ")
@@ -63,18 +71,25 @@ class Feed(msgspec.Struct):
         nan: Since when its loss is not a number.
         corrected: Corrected errors of the host's memory that it tells of.
         accusing: Whether a launcher is about to name the rank that failed first.
+        ended: The line that last said that the job ended well, or was about to end.
     """
 
     traceback: TracebackState = msgspec.field(default_factory=TracebackState)
     nan: NanWatch = msgspec.field(default_factory=NanWatch)
     corrected: CorrectedWatch = msgspec.field(default_factory=CorrectedWatch)
     accusing: bool = False
+    ended: int = 0
 
     @property
     def idle(self) -> bool:
         """True where nothing need be remembered."""
         return not (
-            self.traceback.open or self.traceback.note or self.nan.first or self.corrected.first or self.accusing
+            self.traceback.open
+            or self.traceback.note
+            or self.nan.first
+            or self.corrected.first
+            or self.accusing
+            or self.ended
         )
 
     def accuse(self, line: str) -> list[int]:
@@ -94,6 +109,7 @@ class LineReader:
     def __init__(self, signatures: Sequence[Signature]) -> None:
         self._matcher = Matcher(signatures, (_TRACEBACK, _EXCEPTION, launch.PATTERN))
         self._header = len(signatures)
+        self._farewells = {number for number, one in enumerate(signatures) if one.kind == kinds.FAREWELL}
 
     @property
     def remembered(self) -> int:
@@ -123,7 +139,8 @@ class LineReader:
         if ERROR in classes or mentioned("\n".join(lines)):
             return False
         others = [line for line, letter in zip(lines, classes, strict=True) if letter != PROGRESS]
-        return not any(self._matcher.find(others))
+        # Last words matter to what came before them alone, and some jobs say such with each checkpoint.
+        return all(self._farewells.issuperset(found) for found in self._matcher.find(others))
 
     def _made(self, view: ClassifiedChunk, name: str, feed: Feed, kept: list[Candidate]) -> None:
         lines, classes, wanted = view.lines, view.classes, view.others
@@ -136,24 +153,19 @@ class LineReader:
             indices = range(len(lines))
         counted = 0
         for index in indices:
-            new = self._line(view, index, found, name, feed, kept)
-            if new is None:
-                continue
-            # What is kept of two depends on which the job has survived: so progress is counted up to each new one.
+            # What a line means depends on what the job has survived before it.
             self._survive(view, name, kept, counted, index)
             counted = index
-            add(kept, new)
+            if new := self._line(view, index, found, name, feed, kept):
+                add(kept, new)
         self._survive(view, name, kept, counted, len(lines))
 
     @staticmethod
     def _survive(view: ClassifiedChunk, name: str, kept: list[Candidate], start: int, stop: int) -> None:
-        progress, others = view.classes.count(PROGRESS, start, stop), view.classes.count(OTHER, start, stop)
-        for one in kept:
-            if one.feed != name:
-                continue
-            survive(one, 0 if one.speaker is not None else progress, others)
-            if one.speaker is not None and progress:
-                survive_labelled(one, (view.lines[i] for i in range(start, stop) if view.classes[i] == PROGRESS))
+        if kept and start < stop:
+            reports = [view.lines[i] for i in range(start, stop) if view.classes[i] == PROGRESS]
+            others = [view.lines[i] for i in range(start, stop) if view.classes[i] == OTHER]
+            survive_reports(kept, name, reports, others)
 
     def _line(  # noqa: PLR0917  # the six are one line and where it stands
         self,
@@ -171,6 +183,7 @@ class LineReader:
         found = matches.get(index, ())
         line, place = excerpt(view.lines[index], READ), view.evidence(index)
         line = spoken(line) or line
+        line, found = self._without_data(line, found)
         inside, raised = False, None
         opened = list(state.open)
         if opened or (found and found[-1] >= self._header):
@@ -183,8 +196,7 @@ class LineReader:
             )
         signature = self._signature(found, line, raised, view.classes[index])
         if signature is not None and _harmless(signature, line, raised):
-            if raised is None:
-                _pass_over(signature, feed, kept, name, place, view.times[index])
+            if raised is None and _pass_over(signature, feed, kept, name, place, view.times[index]):
                 return None
             signature = None
         if raised is None and signature is None:
@@ -201,11 +213,19 @@ class LineReader:
             place = headers[0]
         candidate = _candidate(signature, raised, place, view.times[index], name)
         candidate.node, candidate.support, candidate.speaker = view.node, headers[:2], launch.speaker(line)
-        return candidate
+        candidate.uncaught = any(launch.hooked(header.text) for header in headers)
+        return candidate if raised is not None else _told_mildly(candidate, line, feed.ended)
+
+    def _without_data(self, line: str, found: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
+        """Return `line` without what it quotes as data, and the patterns that the rest matches; both as they are where it quotes none."""
+        rest = _DATA.sub(" ", line) if found else line
+        return (line, found) if rest == line else (rest, self._matcher.find([rest])[0])
 
     def _signature(self, found: Sequence[int], line: str, raised: Raised | None, letter: str) -> Signature | None:
         """Return the signature of `line`. General words count in an exception whose class says nothing, or in a line that is an error."""
         signature = self._matcher.signature(found, line, () if raised is None else kinds.NO_FAILURE)
+        if signature is not None and denies(signature, line, is_error=letter == ERROR):
+            signature = self._matcher.signature(found, line, kinds.NO_FAILURE)
         if signature is None or signature.kind != kinds.HINT:
             return signature
         return signature if (letter == ERROR if raised is None else raised.name in VAGUE) else None
@@ -232,11 +252,13 @@ def close(feed: Feed, name: str, kept: list[Candidate]) -> None:
 
 def _pass_over(  # noqa: PLR0917  # a line, what it means, and where it stands
     signature: Signature, feed: Feed, kept: list[Candidate], name: str, place: Evidence, time: float
-) -> None:
-    """Take a line that is no failure: for what it says of those before it, and for how often it came."""
-    dismiss(signature, kept, name, place)
+) -> bool:
+    """Take a line that is no failure: for what it says of those before it, and for how often it came. Return whether it says no more."""
+    if dismiss(signature, kept, name, place):
+        feed.ended = place.line
     if signature.name == CORRECTED:
         feed.corrected.read(place, time)
+    return signature.kind != kinds.GAVE_UP
 
 
 def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
@@ -251,6 +273,17 @@ def _harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
 def _mild(line: str) -> bool:
     prefixed = strip_prefix(line[:160])  # without what passed the line on: that said nothing of it
     return prefixed.level in MILD or _MILDLY.search(prefixed.text) is not None
+
+
+def _told_mildly(candidate: Candidate, line: str, ended: int) -> Candidate:
+    """Return `candidate`: where a logger calls `line` a warning, one report after it shows that it did no harm.
+
+    Right after last words, at line `ended`, it is what processes say of each other as they go.
+    """
+    if candidate.kind in _MILD_KINDS and strip_prefix(line[:160]).level == "WARNING":
+        candidate.goes_on = LAST[kinds.HINT]
+        candidate.settled = ended > 0 and candidate.newest - ended <= LAST[kinds.HINT]
+    return candidate
 
 
 def _accused(line: str, feed: Feed, name: str, kept: list[Candidate]) -> list[int]:

@@ -51,7 +51,10 @@ _SPOKEN = re.compile(r"\W{0,3}[ ,]\s?[a-z]")
 _CAUSE = "The above exception was the direct cause"
 _HANDLING = "During handling of the above exception"
 _THREAD = re.compile(r'Exception in thread (?!"main")|Exception in callback')
-_SIDE = re.compile(r"Exception ignored in|Error in atexit|--- Logging error ---|Exception while exporting")
+_SIDE = re.compile(
+    r"Exception ignored in|Error in atexit|--- Logging error ---|Exception while exporting"
+    r"|Exception in ASGI application|Exception on \S+ \[[A-Z]+\]"
+)
 _GROUP = re.compile(r"\s*[|+]\ (?=\s|\w)(?:-+\ ?)?")
 """The bar before the lines of an exception group."""
 _LIBRARY = re.compile(r"(?:site|dist)-packages[/\\]|[/\\]lib[/\\]python\d|<frozen |^<__array_function__")

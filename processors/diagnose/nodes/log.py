@@ -15,7 +15,7 @@ from .finding import of_signature
 TOLD = frozenset({kinds.NODE, kinds.DEVICE, kinds.STALL, kinds.FAULT, kinds.FABRIC, kinds.STORAGE, kinds.PEER})
 """Kinds of lines that say something of the node. What programs print of themselves is not among them."""
 
-HARMLESS = frozenset({kinds.BENIGN, kinds.RETRY})
+HARMLESS = frozenset({kinds.BENIGN, kinds.RETRY, kinds.GOES_ON})
 """Kinds of lines that look like those, and say that it is nothing."""
 
 _JOB = re.compile(r"\bjob_(\d{1,12})\b|\bslurm-(\d{1,12})\b|\bpod([0-9a-f-]{36})\b")
