@@ -21,6 +21,8 @@ from benchmarks.corpus.failures.longform import lengthen
 from processors.job import JobProcessor
 from records import LogChunk
 from schedmate.analysis import analyze
+from schedmate.assembly import job_processor
+from schedmate.settings import Settings
 from schedmate.tail import find_tail
 from streams.producers.stored import read_chunks
 
@@ -236,7 +238,7 @@ def main() -> None:
         sys.exit(f"expected some of the families {', '.join(load())}")
     halves: Sequence[str] = [options.half] if options.half else ["development", "held-out"]
     forms: Sequence[str] = [options.form] if options.form else ["short", "long"]
-    processor, scores = JobProcessor(), {}
+    processor, scores = job_processor(Settings().processors), {}
     for half in halves:
         wanted = [label for label in found if label["development"] == (half == "development")]
         for form in forms:
