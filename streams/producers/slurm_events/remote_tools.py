@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import IO
 
@@ -43,7 +44,8 @@ class RemoteTools:
         self.end()
         self._process.wait()
         for pipe in self._pipes():
-            pipe.close()
+            with suppress(OSError):  # a question that nobody read
+                pipe.close()
 
     def end(self) -> None:
         """End the process, from any thread: whoever waits for an answer gets `SourceGone`."""
