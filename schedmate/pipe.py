@@ -9,16 +9,15 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+from streams.producers.child import Child
 from streams.producers.environment import UnknownJob, identify
-from streams.producers.pipe import end_like, filter_through, fresh_name, run_command
 from streams.producers.pipe_options import UsageError, number, parse
-from streams.producers.shipping_process import PipeSettings, ShippingRun
 
+# Not the one of `typing`, which takes a quarter of the time that the start may cost a job.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from schedmate.settings import Settings
     from streams.producer import Producer
@@ -29,29 +28,21 @@ VARIABLE = "SCHEDMATE_PRODUCER__"
 DEFAULT_FILE = "/etc/schedmate/schedmate.toml"
 
 
-class Shipping(NamedTuple):
-    """What of the settings' section `[producer]` a pipe needs before its command runs; the defaults are the settings' own."""
-
-    directory: str
-    spool_mb: int = 512
-    hold_seconds: float = 0.03
-    close_seconds: float = 5.0
-    chunk_lines: int = 500
-    chunk_seconds: float = 0.5
-
-
-class Read(NamedTuple):
-    """What of the settings a pipe needs before its command runs: of `[producer]`, and the names of `[slurm]`."""
-
-    shipping: Shipping
-    clusters: tuple[str, ...] = ()
+NUMBERS: dict[str, int | float] = {
+    "spool_mb": 512,
+    "hold_seconds": 0.03,
+    "close_seconds": 5.0,
+    "chunk_lines": 500,
+    "chunk_seconds": 0.5,
+}
+"""What of the settings' section `[producer]` a pipe needs, and the settings' own defaults: whole numbers stay whole."""
 
 
 def run(arguments: Sequence[str]) -> None:
     """Run a pipe and end as it does; return where the command line has something to say first: help, or what is wrong."""
     try:
         options, command = parse(arguments, OPTIONS)
-        shipping, clusters = read_settings(os.environ)
+        directory, numbers, clusters = read_settings(os.environ)
         identity = identify(
             job=options.get("job"),
             attempt=number(options, "attempt"),
@@ -61,32 +52,43 @@ def run(arguments: Sequence[str]) -> None:
         )
     except (UsageError, UnknownJob, ValueError):
         return
-    start(identity, command, shipping, _settings, options.get("log"))
+    start(identity, command, (directory, numbers), _settings, options.get("log"))
 
 
 def start(
     identity: Identity,
     command: Sequence[str],
-    shipping: Shipping,
+    producer: tuple[str, Mapping[str, int | float]],
     settings: Callable[[], Settings],
     log: str | None = None,
 ) -> None:
-    """Run a pipe and end as it does. `settings` is called in the process that ships."""
-    limits = None
-    if (shipping.chunk_lines, shipping.chunk_seconds) != (500, 0.5):
-        from streams.producers.chunker import ChunkLimits  # noqa: PLC0415
+    """Run a pipe and end as it does.
 
-        limits = ChunkLimits(shipping.chunk_lines, seconds=shipping.chunk_seconds)
+    Args:
+        identity: Whose lines it ships.
+        command: What to run; empty for standard input.
+        producer: Directory and numbers (`NUMBERS`) of the section `[producer]`.
+        settings: All settings; called in the process that ships.
+        log: File for that process's own log.
+    """
+    directory, numbers = producer
+    child = Child(command) if command else None
+    began = child.began if child else time.time()
+    # The job runs: all else is loaded beside it.
+    from streams.producers.chunker import ChunkLimits  # noqa: PLC0415
+    from streams.producers.pipe import end_like, filter_through, follow, fresh_name  # noqa: PLC0415
+    from streams.producers.shipping_process import PipeSettings, ShippingRun  # noqa: PLC0415
+
     how = PipeSettings(
         identity=identity,
         name=fresh_name(identity.node),
-        spool=f"{shipping.directory}/spool",
-        spool_bytes=shipping.spool_mb << 20,
-        hold=shipping.hold_seconds,
-        close_timeout=shipping.close_seconds,
-        limits=limits,
+        spool=f"{directory}/spool",
+        spool_bytes=int(numbers["spool_mb"]) << 20,
+        hold=numbers["hold_seconds"],
+        close_timeout=numbers["close_seconds"],
+        limits=ChunkLimits(int(numbers["chunk_lines"]), seconds=numbers["chunk_seconds"]),
         log=log,
-        run=ShippingRun(time.time(), command) if identity.whole else None,
+        run=ShippingRun(began, command) if identity.whole else None,
     )
 
     def connect() -> Producer:
@@ -99,28 +101,27 @@ def start(
             logging.configure(loaded.service)
         return KafkaProducer(kafka_connection(loaded.kafka), linger_ms=0)
 
-    end_like(run_command(command, how, connect) if command else filter_through(how, connect))
+    end_like(follow(child, how, connect) if child else filter_through(how, connect))
 
 
-def read_settings(environment: Mapping[str, str]) -> Read:
-    """Return what the settings file and the environment say.
+def read_settings(environment: Mapping[str, str]) -> tuple[str, dict[str, int | float], tuple[str, ...]]:
+    """Return what the settings file and the environment say: directory and numbers of `[producer]`, and the clusters of `[slurm]`.
 
     Raises:
         ValueError: They say something that the settings would refuse, or the file cannot be read.
     """
     state = environment.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111  not pathlib: it takes 5 ms
-    found: dict[str, object] = {"directory": f"{state}/schedmate"}
+    found: dict[str, object] = {"directory": f"{state}/schedmate", **NUMBERS}
     clusters: tuple[str, ...] = ()
     file = environment.get("SCHEDMATE_CONFIG") or DEFAULT_FILE
     if environment.get("SCHEDMATE_CONFIG") or os.path.exists(file):  # noqa: PTH110
         sections = _sections(file)
-        found |= {name: value for name, value in sections[0].items() if name in Shipping._fields}
+        found |= {name: value for name, value in sections[0].items() if name in found}
         clusters = _names(sections[1].get("clusters", []))
     given = {name.upper(): value for name, value in environment.items()}
-    found |= {name: value for name in Shipping._fields if (value := given.get(f"{VARIABLE}{name.upper()}")) is not None}
+    found |= {name: value for name in found if (value := given.get(f"{VARIABLE}{name.upper()}")) is not None}
     directory = str(found.pop("directory"))
-    numbers: dict[str, Any] = {name: _positive(name, value) for name, value in found.items()}
-    return Read(Shipping(directory, **numbers), clusters)
+    return directory, {name: _positive(name, value) for name, value in found.items()}, clusters
 
 
 def _names(value: object) -> tuple[str, ...]:
@@ -130,7 +131,7 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 def _positive(name: str, value: object) -> int | float:
-    whole = Shipping.__annotations__[name] == "int"
+    whole = isinstance(NUMBERS[name], int)
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         raise ValueError(f"expected a number for producer.{name}, got {value!r}")
     read = int(value) if whole else float(value)

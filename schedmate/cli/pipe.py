@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from schedmate.cli import fail
-from schedmate.pipe import Shipping, start
+from schedmate.pipe import NUMBERS, start
 from schedmate.settings import Loaded
 from streams.producers.environment import UnknownJob, identify
 
@@ -53,12 +53,11 @@ def command(
         fail(str(error))
         return
     producer = settings.producer
-    shipping = Shipping(
-        str(producer.directory),
-        producer.spool_mb,
-        producer.hold_seconds,
-        producer.close_seconds,
-        producer.chunk_lines,
-        producer.chunk_seconds,
+    numbers = {name: getattr(producer, name) for name in NUMBERS}
+    start(
+        identity,
+        arguments or (),
+        (str(producer.directory), numbers),
+        lambda: settings,
+        None if log is None else str(log),
     )
-    start(identity, arguments or (), shipping, lambda: settings, None if log is None else str(log))

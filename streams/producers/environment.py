@@ -6,8 +6,11 @@ Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
-from typing import NamedTuple
+
+# Not the one of `typing`, which takes a quarter of the time that the start of a pipe may cost a job.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
 
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
 """Where a global rank stands, the closest to the process first: torchrun inside Slurm has both, and its own is right."""
@@ -30,17 +33,16 @@ class UnknownJob(ValueError):
     """Nothing says which job this is, or what says so cannot be read. The message says what to pass."""
 
 
-class Identity(NamedTuple):
+class Identity:
     """Whose lines these are (see `records.LogChunk`).
 
     `whole` is true where this process is all of the job as far as can be told, and no scheduler says itself when the job ends.
     """
 
-    job: str
-    attempt: int = 0
-    node: str = ""
-    rank: int = 0
-    whole: bool = False
+    __slots__ = ("attempt", "job", "node", "rank", "whole")
+
+    def __init__(self, job: str, attempt: int = 0, node: str = "", rank: int = 0, *, whole: bool = False) -> None:
+        self.job, self.attempt, self.node, self.rank, self.whole = job, attempt, node, rank, whole
 
 
 def identify(
@@ -83,7 +85,7 @@ def identify(
     else:
         alone = False  # who numbers ranks has several
     whole = alone and found not in {_slurm(env, clusters), env.get("SLURM_JOB_ID"), env.get("SLURM_ARRAY_JOB_ID")}
-    return Identity(found, attempt, node or env.get("SLURMD_NODENAME") or hostname().split(".")[0], rank, whole)
+    return Identity(found, attempt, node or env.get("SLURMD_NODENAME") or hostname().split(".")[0], rank, whole=whole)
 
 
 def _alone(env: Mapping[str, str]) -> bool:

@@ -5,11 +5,9 @@ Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import select
-import signal
 import termios
 import time
 from collections.abc import Callable
@@ -125,40 +123,3 @@ def widen(pipe: int) -> None:
     """Let a pipe hold 1 MB instead of 64 KB where the system allows it, so that bursts wait for nobody."""
     with suppress(OSError):
         fcntl.fcntl(pipe, F_SETPIPE_SZ, 1 << 20)
-
-
-def hold_standard_descriptors() -> None:
-    """Open /dev/null in place of a closed standard descriptor, so that no pipe of ours gets its number."""
-    for descriptor in (0, 1, 2):
-        try:
-            os.fstat(descriptor)
-        except OSError as error:
-            if error.errno == errno.EBADF:
-                os.open(os.devnull, os.O_RDWR)
-
-
-def let_go(*descriptors: int) -> None:
-    """Put /dev/null in their place: whoever writes to us, or reads from us, learns at once that it is over."""
-    null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in descriptors:
-        os.dup2(null, descriptor)
-    os.close(null)
-
-
-def step_aside(*keep: int) -> None:
-    """Make this process, a fork, one that nobody notices: it may dismiss the job.
-
-    It leaves the job's session, so that signals to the job pass it by, and holds no descriptor but `keep`: somebody may wait for
-    the last holder of a pipe or a lock to close it.
-    """
-    with suppress(OSError):  # it leads its session already
-        os.setsid()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
-        signal.signal(number, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    let_go(0, 1, 2)
-    first = 3
-    for descriptor in sorted(keep):
-        os.closerange(first, descriptor)
-        first = descriptor + 1
-    os.closerange(first, os.sysconf("SC_OPEN_MAX"))

@@ -1,6 +1,6 @@
 """`schedmate pipe`: passes a job's output through and ships a copy of it.
 
-Filter form: standard input to standard output. Wrap form: runs a command and passes its two streams through apart.
+Filter form: standard input to standard output. Wrap form: follows a command (`child`) and passes its two streams through apart.
 
 In both, the job comes first. The bytes go from read to write in a process that does nothing else; splitting, chunking, compression
 and the network live in a second process (`shipping_process`), with a bounded queue between the two (`tap`). If the second process
@@ -20,34 +20,18 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from .passthrough import Ended, Passthrough, hold_standard_descriptors, let_go, widen
+from .descriptors import hold_standard_descriptors, let_go, say
+from .passthrough import Ended, Passthrough, widen
 from .shipping_process import PipeSettings, ShippingProcess
 
 if TYPE_CHECKING:
     from streams.producer import Producer
 
-FORWARDED = frozenset(
-    {
-        signal.SIGHUP,
-        signal.SIGINT,
-        signal.SIGQUIT,
-        signal.SIGTERM,
-        signal.SIGUSR1,
-        signal.SIGUSR2,
-        signal.SIGALRM,
-        signal.SIGCONT,
-        signal.SIGWINCH,
-        signal.SIGXCPU,
-    }
-)
-"""Signals that go on to the command. Stopping (Ctrl-Z) is left to the terminal, which stops both."""
-
-SI_KERNEL = 0x80
-"""`si_code` of a signal that the terminal sent: to the whole foreground group, so the command has it already."""
+    from .child import Child
 
 SHARE = 0.01
 """The part of a job's time for which its end may be held up, so that what it printed last is acknowledged when it is over."""
@@ -87,56 +71,26 @@ def filter_through(settings: PipeSettings, connect: Callable[[], Producer]) -> i
     if ended is Ended.BROKEN:
         return -signal.SIGPIPE
     if pump.failure is not None:
-        _say(f"write error: {pump.failure.strerror}")
+        say(f"write error: {pump.failure.strerror}")
         return 1
     return 0
 
 
-def run_command(
-    command: Sequence[str],
-    settings: PipeSettings,
-    connect: Callable[[], Producer],
-    environment: Mapping[str, str] | None = None,
-) -> int:
-    """Run `command`, pass its stdout and stderr through apart, and ship both.
+def follow(child: Child, settings: PipeSettings, connect: Callable[[], Producer]) -> int:
+    """Pass the stdout and stderr of a command that was just started through apart, and ship both.
 
-    Standard input is inherited. Signals sent to this process go on to the command. A child of the command that keeps its streams
-    open after it ended (a daemon) keeps being read, by a process in the background.
+    A child of the command that keeps its streams open after it ended (a daemon) keeps being read, by a process in the background.
 
     Returns:
-        The command's exit status, -N where signal N killed it; 127 where it was not found, 126 where it cannot be run.
+        The command's exit status (see `Child.wait`).
     """
-    began = time.monotonic()
-    hold_standard_descriptors()
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    # Blocked before any thread starts: only the loop that waits for the command sees them.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED | {signal.SIGCHLD})
     shipping = _start(settings, connect)
-    pipes = [os.pipe(), os.pipe()]
-    try:
-        child = os.posix_spawnp(
-            command[0],
-            list(command),
-            os.environ if environment is None else environment,
-            file_actions=[(os.POSIX_SPAWN_DUP2, pipes[0][1], 1), (os.POSIX_SPAWN_DUP2, pipes[1][1], 2)],
-            setsigmask=before,
-            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
-        )
-    except OSError as error:
-        _say(f"{command[0]}: {error.strerror}")
-        status = 127 if isinstance(error, FileNotFoundError) else 126
-        _end(shipping, status)
-        _finish(shipping, settings, began)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        return status
-    let_go(0)  # the command has it
-    for read_end, write_end in pipes:
-        os.close(write_end)
-        widen(read_end)
-        os.set_blocking(read_end, False)
-    streams = _Streams([read_end for read_end, _ in pipes], shipping)
+    for source in child.sources:
+        widen(source)
+        os.set_blocking(source, False)
+    streams = _Streams(child.sources, shipping)
     streams.start()
-    status = _wait(child)
+    status = child.wait()
     while not (ended := streams.wait(LINGER_SECONDS)) and not streams.quiet:
         pass
     _end(shipping, status)
@@ -145,13 +99,13 @@ def run_command(
         if shipping is not None:
             shipping.tap.pause()
         if os.fork() != 0:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            child.let_signals_through()
             return status
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        _read_on(streams, shipping, settings, began)
+        child.let_signals_through()
+        _read_on(streams, shipping, settings, child.clock)
     let_go(1)
-    _finish(shipping, settings, began)
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    _finish(shipping, settings, child.clock)
+    child.let_signals_through()
     return status
 
 
@@ -222,7 +176,7 @@ def _start(settings: PipeSettings, connect: Callable[[], Producer]) -> ShippingP
     try:
         return ShippingProcess.start(settings, connect)
     except (OSError, RuntimeError) as error:
-        _say(f"nothing is shipped, bytes only pass through: {error}")
+        say(f"nothing is shipped, bytes only pass through: {error}")
         return None
 
 
@@ -231,20 +185,6 @@ def _copier(shipping: ShippingProcess | None, stream: int) -> Callable[[float, b
         return lambda _arrived, _data: None
     tap = shipping.tap
     return lambda arrived, data: tap.put(stream, arrived, data)
-
-
-def _wait(child: int) -> int:
-    """Wait for `child`, passing signals on to it."""
-    while True:
-        info = signal.sigwaitinfo(FORWARDED | {signal.SIGCHLD})
-        if info.si_signo != signal.SIGCHLD:
-            if info.si_code != SI_KERNEL:
-                with suppress(ProcessLookupError):
-                    os.kill(child, info.si_signo)
-            continue
-        pid, status = os.waitpid(child, os.WNOHANG)
-        if pid:
-            return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
 
 def _read_on(streams: _Streams, shipping: ShippingProcess | None, settings: PipeSettings, began: float) -> None:
@@ -273,18 +213,13 @@ def _finish(shipping: ShippingProcess | None, settings: PipeSettings, began: flo
     share = min(SHARE * (time.monotonic() - began), settings.close_timeout)
     report = shipping.finish(max(settings.hold, share))
     if report.kept and report.away:
-        _say(
+        say(
             f"the {settings.receiver} was away or slow: {report.kept} lines wait in {settings.spool} "
             f"for the next pipe or collect on this host; a process in the background tries for {settings.close_timeout:g} s more"
         )
     if report.refused:
-        _say(f"{report.refused} lines were refused for good: {report.refusal}")
+        say(f"{report.refused} lines were refused for good: {report.refusal}")
     if report.lost:
-        _say(f"{report.lost} lines were not shipped: disk budget or disk full")
+        say(f"{report.lost} lines were not shipped: disk budget or disk full")
     if report.error or broken:
-        _say(f"not everything was shipped: {report.error or 'the shipping process ended early'}")
-
-
-def _say(text: str) -> None:
-    with suppress(OSError):
-        os.write(2, f"schedmate pipe: {text}\n".encode(errors="replace"))
+        say(f"not everything was shipped: {report.error or 'the shipping process ended early'}")

@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from .passthrough import step_aside
+from .background import step_aside
 from .tap import Tap
 
 if TYPE_CHECKING:

@@ -10,15 +10,17 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
 
+from .child import Child
 from .environment import UnknownJob, identify
-from .pipe import end_like, filter_through, fresh_name, run_command
 from .pipe_options import UsageError, number, parse
-from .shipping_process import PipeSettings, ShippingRun
 
+# Not the one of `typing`, which takes a quarter of the time that the start may cost a job.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from streams.producer import Producer
+
+    from .environment import Identity
 
 USAGE = """\
 usage: schedmate-pipe.pyz [--job ID] [--attempt N] [--rank N] [--node NAME] [--socket PATH] [-- COMMAND ...]
@@ -40,7 +42,7 @@ OPTIONS = ("job", "attempt", "rank", "node", "socket")
 
 
 def main() -> None:
-    """ShippingRun the pipe and end as the command does."""
+    """Run the pipe and end as the command does."""
     arguments = sys.argv[1:]
     if arguments[:1] in (["-h"], ["--help"]):
         sys.stdout.write(USAGE)
@@ -53,28 +55,40 @@ def main() -> None:
             rank=number(options, "rank"),
             node=options.get("node"),
         )
-        state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111  not pathlib: it takes 5 ms
-        settings = PipeSettings(
-            identity=identity,
-            name=fresh_name(identity.node),
-            spool=(os.environ.get(f"{VARIABLE}DIRECTORY") or f"{state}/schedmate") + "/spool",
-            spool_bytes=int(_positive("SPOOL_MB", 512)) << 20,
-            hold=_positive("HOLD_SECONDS", 0.03),
-            close_timeout=_positive("CLOSE_SECONDS", 5),
-            run=ShippingRun(time.time(), command) if identity.whole else None,
-            receiver="collector",
-        )
+        numbers = _positive("SPOOL_MB", 512), _positive("HOLD_SECONDS", 0.03), _positive("CLOSE_SECONDS", 5)
     except (UnknownJob, UsageError) as error:
         sys.stderr.write(f"schedmate pipe: {error}\n")
         sys.exit(2)
     socket = options.get("socket") or os.environ.get("SCHEDMATE_SOCKET") or DEFAULT_SOCKET
+    child = Child(command) if command else None
+    _ship(identity, child, socket, numbers)
+
+
+def _ship(identity: Identity, child: Child | None, socket: str, numbers: tuple[float, float, float]) -> None:
+    """Do the rest, which is loaded while the job runs. Never returns."""
+    from .pipe import end_like, filter_through, follow, fresh_name  # noqa: PLC0415
+    from .shipping_process import PipeSettings, ShippingRun  # noqa: PLC0415
+
+    spool_mb, hold, close = numbers
+    began, command = (child.began, child.command) if child else (time.time(), ())
+    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111  not pathlib: it takes 5 ms
+    settings = PipeSettings(
+        identity=identity,
+        name=fresh_name(identity.node),
+        spool=(os.environ.get(f"{VARIABLE}DIRECTORY") or f"{state}/schedmate") + "/spool",
+        spool_bytes=int(spool_mb) << 20,
+        hold=hold,
+        close_timeout=close,
+        run=ShippingRun(began, command) if identity.whole else None,
+        receiver="collector",
+    )
 
     def connect() -> Producer:
         from .collector_connection import CollectorConnection  # noqa: PLC0415  in the shipping process alone
 
         return CollectorConnection(socket)
 
-    end_like(run_command(command, settings, connect) if command else filter_through(settings, connect))
+    end_like(follow(child, settings, connect) if child else filter_through(settings, connect))
 
 
 def _positive(name: str, default: float) -> float:

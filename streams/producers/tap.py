@@ -16,7 +16,7 @@ import time
 from collections import deque
 
 from . import frames
-from .passthrough import step_aside
+from .background import step_aside
 
 PATIENCE = 0.05
 """Seconds for which `put` may wait for room. A job would have to print 16 MB faster than memory is moved to disk."""

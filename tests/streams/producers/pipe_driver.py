@@ -13,8 +13,9 @@ import time
 from concurrent.futures import Future
 from pathlib import Path
 
+from streams.producers.child import Child
 from streams.producers.environment import Identity
-from streams.producers.pipe import end_like, filter_through, fresh_name, run_command
+from streams.producers.pipe import end_like, filter_through, follow, fresh_name
 from streams.producers.shipping_process import PipeSettings, ShippingRun
 from streams.transport import Outgoing, TransportError
 
@@ -67,7 +68,7 @@ def main() -> None:
         return DirectoryBroker(directory)
 
     if command:
-        end_like(run_command(command, settings, connect))
+        end_like(follow(Child(command), settings, connect))
     end_like(filter_through(settings, connect))
 
 

@@ -7,46 +7,50 @@ from hypothesis import given
 from streams.producers.environment import Identity, UnknownJob, identify
 
 
-def told(env: dict[str, str], **flags: object) -> Identity:
+def identified(env: dict[str, str], **flags: object) -> Identity:
     return identify(env, hostname=lambda: "gpu7.cluster.example", **flags)  # type: ignore[arg-type]
+
+
+def fields(identity: Identity) -> tuple[str, int, str, int]:
+    return identity.job, identity.attempt, identity.node, identity.rank
 
 
 def test_slurm() -> None:
     env = {"SLURM_JOB_ID": "4711", "SLURM_RESTART_COUNT": "2", "SLURM_PROCID": "5", "SLURMD_NODENAME": "n3"}
-    assert told(env) == Identity("4711", 2, "n3", 5)
+    assert fields(identified(env)) == ("4711", 2, "n3", 5)
 
 
 def test_an_array_task_goes_by_the_name_that_slurm_events_give_it() -> None:
     env = {"SLURM_JOB_ID": "4713", "SLURM_ARRAY_JOB_ID": "4711", "SLURM_ARRAY_TASK_ID": "2"}
-    assert told(env).job == "4711_2"
+    assert identified(env).job == "4711_2"
 
 
 def test_torchrun_inside_slurm_has_its_own_ranks_and_slurms_attempts() -> None:
     env = {"SLURM_JOB_ID": "1", "SLURM_PROCID": "1", "RANK": "11", "TORCHELASTIC_RESTART_COUNT": "3"}
-    assert told(env) == Identity("1", 0, "gpu7", 11)
+    assert fields(identified(env)) == ("1", 0, "gpu7", 11)
 
 
 def test_torchrun_alone() -> None:
     env = {"RANK": "1", "TORCHELASTIC_RESTART_COUNT": "3", "TORCHELASTIC_RUN_ID": "mine"}
-    assert told(env) == Identity("mine", 3, "gpu7", 1)
+    assert fields(identified(env)) == ("mine", 3, "gpu7", 1)
     with pytest.raises(UnknownJob, match="--job"):
-        told({"TORCHELASTIC_RUN_ID": "none"})
+        identified({"TORCHELASTIC_RUN_ID": "none"})
 
 
 @pytest.mark.parametrize("name", ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK"])
 def test_mpi(name: str) -> None:
-    assert told({name: "6", "SLURM_PROCID": "0"}, job="j").rank == 6
+    assert identified({name: "6", "SLURM_PROCID": "0"}, job="j").rank == 6
 
 
 def test_ray() -> None:
-    assert told({"RAY_JOB_ID": "01000000"}).job == "01000000"
+    assert identified({"RAY_JOB_ID": "01000000"}).job == "01000000"
     config = json.dumps({"metadata": {"job_submission_id": "raysubmit_1"}})
-    assert told({"RAY_JOB_ID": "01000000", "RAY_JOB_CONFIG_JSON_ENV_VAR": config}).job == "raysubmit_1"
+    assert identified({"RAY_JOB_ID": "01000000", "RAY_JOB_CONFIG_JSON_ENV_VAR": config}).job == "raysubmit_1"
 
 
 def test_what_is_passed_wins() -> None:
     env = {"SLURM_JOB_ID": "1", "SLURM_RESTART_COUNT": "2", "SLURM_PROCID": "x", "SLURMD_NODENAME": "n"}
-    assert told(env, job="9", attempt=0, node="m", rank=4) == Identity("9", 0, "m", 4)
+    assert fields(identified(env, job="9", attempt=0, node="m", rank=4)) == ("9", 0, "m", 4)
 
 
 @pytest.mark.parametrize(
@@ -67,18 +71,18 @@ def test_what_is_passed_wins() -> None:
     ],
 )
 def test_a_pipe_speaks_for_the_whole_job_only_where_nobody_else_does(env: dict[str, str], whole: bool) -> None:
-    assert told(env, job="j").whole is whole
+    assert identified(env, job="j").whole is whole
 
 
 def test_one_of_many_ranks_is_not_the_job() -> None:
-    assert not told({}, job="j", rank=0).whole
+    assert not identified({}, job="j", rank=0).whole
 
 
 def test_errors_say_what_to_do() -> None:
     with pytest.raises(UnknownJob, match="pass --job"):
-        told({})
+        identified({})
     with pytest.raises(UnknownJob, match=r"expected a number in RANK, got 'two'.*--rank"):
-        told({"RANK": "two"}, job="1")
+        identified({"RANK": "two"}, job="1")
 
 
 @given(
@@ -90,17 +94,20 @@ def test_any_environment_gives_an_identity_or_one_clear_error(env: dict[str, str
         env.get(name) for name in ("SLURM_JOB_ID", "RAY_JOB_ID")
     ):
         with pytest.raises(UnknownJob, match="pass --"):
-            told(env)
+            identified(env)
     else:
-        assert told(env).job in (env.get("SLURM_JOB_ID"), env.get("RAY_JOB_ID"))
+        assert identified(env).job in (env.get("SLURM_JOB_ID"), env.get("RAY_JOB_ID"))
 
 
 def test_a_job_of_a_named_slurm_cluster_has_its_name() -> None:
     env = {"SLURM_JOB_ID": "4711", "SLURM_CLUSTER_NAME": "beta"}
     array = env | {"SLURM_ARRAY_JOB_ID": "4711", "SLURM_ARRAY_TASK_ID": "2"}
-    assert told(env).job == "4711"
-    assert told(env, clusters=["gamma"]).job == "4711"
-    assert (told(env, clusters=["beta"]).job, told(array, clusters=["beta"]).job) == ("beta/4711", "beta/4711_2")
-    assert told(env | {"SCHEDMATE_SLURM__CLUSTERS": "gamma, beta"}).job == "beta/4711"
-    assert told(env, clusters=["beta"], job="7").job == "7"
-    assert not told(env, clusters=["beta"]).whole
+    assert identified(env).job == "4711"
+    assert identified(env, clusters=["gamma"]).job == "4711"
+    assert (identified(env, clusters=["beta"]).job, identified(array, clusters=["beta"]).job) == (
+        "beta/4711",
+        "beta/4711_2",
+    )
+    assert identified(env | {"SCHEDMATE_SLURM__CLUSTERS": "gamma, beta"}).job == "beta/4711"
+    assert identified(env, clusters=["beta"], job="7").job == "7"
+    assert not identified(env, clusters=["beta"]).whole

@@ -1,0 +1,47 @@
+"""A process in the background of a job: nobody waits for it, and it takes no processor that the job could use.
+
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+
+from .descriptors import let_go
+
+LOWEST = 19
+"""The nice value that takes about 1.5 % of a processor from whoever else wants it (sched(7)), and all of an idle one."""
+
+
+def step_aside(*keep: int) -> None:
+    """Make this process, a fork, one that nobody notices: it may dismiss the job.
+
+    It leaves the job's session, so that signals to the job pass it by, and holds no descriptor but `keep`: somebody may wait for
+    the last holder of a pipe or a lock to close it.
+    """
+    with suppress(OSError):  # it leads its session already
+        os.setsid()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    yield_to_others()
+    let_go(0, 1, 2)
+    first = 3
+    for descriptor in sorted(keep):
+        os.closerange(first, descriptor)
+        first = descriptor + 1
+    os.closerange(first, os.sysconf("SC_OPEN_MAX"))
+
+
+def yield_to_others() -> None:
+    """Take the lowest priority, of this process among its session's and, where the kernel groups by sessions, of the session."""
+    with suppress(OSError):
+        os.nice(LOWEST)
+    with suppress(OSError):  # no kernel with autogroups
+        group = os.open("/proc/self/autogroup", os.O_WRONLY)
+        try:
+            os.write(group, b"%d" % LOWEST)
+        finally:
+            os.close(group)
