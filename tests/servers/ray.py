@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from scheduler_clients.ray import NODE_ID, RayClient, RayConnection, RayError, RayJob, Submission
+from scheduler_clients.ray import NODE_ID, RayClient, RayConnection, RayError, RayJob, RayUnavailable, Submission
 
 from . import free_port
 from .redis import redis_server
@@ -112,8 +112,16 @@ class RayServer:
             self.kill(node)
 
     def submit(self, name: str, entrypoint: str, **more: object) -> str:
-        """Submit a job, and return its id."""
-        self.client.submit(Submission(submission_id=name, entrypoint=entrypoint, **more))  # type: ignore[arg-type]
+        """Submit a job, and return its id. A node whose agent is not there yet is waited for."""
+        submission = Submission(submission_id=name, entrypoint=entrypoint, **more)  # type: ignore[arg-type]
+
+        def taken() -> bool:
+            with suppress(RayUnavailable):
+                self.client.submit(submission)
+                return True
+            return False
+
+        self.until(taken, f"{name} is submitted")
         return name
 
     def wait(self, name: str, *wanted: str, seconds: float = 180) -> RayJob:
