@@ -30,7 +30,7 @@ DEFAULT_FILE = "/etc/schedmate/schedmate.toml"
 
 NUMBERS: dict[str, int | float] = {
     "spool_mb": 512,
-    "hold_seconds": 0.03,
+    "hold_seconds": 0.02,
     "close_seconds": 5.0,
     "chunk_lines": 500,
     "chunk_seconds": 0.5,

@@ -41,7 +41,7 @@ class ProducerSettings(BaseModel, frozen=True, extra="forbid"):
         512, description="Disk budget of what could not be sent yet; past it lines are counted and lost."
     )
     hold_seconds: NonNegativeFloat = Field(
-        0.03,
+        0.02,
         description="How long a pipe may hold up the end of its job for acknowledgements, where 1 % of the job's time is not more.",
     )
     close_seconds: NonNegativeFloat = Field(

@@ -57,7 +57,7 @@ class PipeSettings(NamedTuple):
     name: str
     spool: str
     spool_bytes: int = 512 << 20
-    hold: float = 0.03
+    hold: float = 0.02
     close_timeout: float = 5.0
     memory: int = 16 << 20
     limits: ChunkLimits | None = None

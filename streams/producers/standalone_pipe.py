@@ -55,7 +55,7 @@ def main() -> None:
             rank=number(options, "rank"),
             node=options.get("node"),
         )
-        numbers = _positive("SPOOL_MB", 512), _positive("HOLD_SECONDS", 0.03), _positive("CLOSE_SECONDS", 5)
+        numbers = _positive("SPOOL_MB", 512), _positive("HOLD_SECONDS", 0.02), _positive("CLOSE_SECONDS", 5)
     except (UnknownJob, UsageError) as error:
         sys.stderr.write(f"schedmate pipe: {error}\n")
         sys.exit(2)
