@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Timer
 
 import schedmate
 from schedmate.settings import ServiceSettings
 from streams.spans import Span, Spans, span_id, trace_id
+
+END_S = 3.0
+"""Seconds in which spans that are still held are sent at the end; by itself the library tries for half a minute."""
 
 
 @contextmanager
@@ -13,7 +17,7 @@ def exported(settings: ServiceSettings, command: str) -> Iterator[Spans | None]:
     """Yield what takes the spans of `command`; None where `service.traces_url` is empty.
 
     They are sent in the background, in batches. Where the receiver is away, or slower than they come, they are dropped: the pipeline never
-    waits for it. What is still held at the end is sent then.
+    waits for it. What is still held at the end is sent then, within `END_S`.
     """
     if not settings.traces_url:
         yield None
@@ -25,7 +29,8 @@ def exported(settings: ServiceSettings, command: str) -> Iterator[Spans | None]:
     from opentelemetry.trace import SpanContext, TraceFlags
 
     resource = Resource.create({"service.name": f"schedmate-{command}", "service.version": schedmate.__version__})
-    sender = BatchSpanProcessor(OTLPSpanExporter(endpoint=settings.traces_url))
+    exporter = OTLPSpanExporter(endpoint=settings.traces_url)
+    sender = BatchSpanProcessor(exporter)
 
     def context(about: str, name: str, of: str = "") -> SpanContext:
         return SpanContext(trace_id(about), span_id(about, name, of), False, TraceFlags(TraceFlags.SAMPLED))
@@ -46,4 +51,7 @@ def exported(settings: ServiceSettings, command: str) -> Iterator[Spans | None]:
     try:
         yield take
     finally:
+        giving_up = Timer(END_S, exporter.shutdown)
+        giving_up.start()
         sender.shutdown()  # type: ignore[no-untyped-call]  # the library says nothing of its type
+        giving_up.cancel()

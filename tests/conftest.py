@@ -1,9 +1,14 @@
 """Fixtures of the real servers; each stands in the module that starts it. Property tests know no seconds: a busy host fails none."""
 
 import gc
+import os
 
 import structlog
 from hypothesis import HealthCheck, settings
+
+# Each process of the tests has a processor at most: threads of numpy and LightGBM, loaded later, would wait for those of the others.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 pytest_plugins = [
     *(

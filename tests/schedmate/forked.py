@@ -6,8 +6,11 @@ streams; the answer is its exit code.
 
 import atexit
 import functools
+import gc
+import importlib
 import json
 import os
+import pkgutil
 import socket
 import subprocess
 import sys
@@ -78,9 +81,15 @@ def _server() -> socket.socket:
 def _serve(connection: socket.socket) -> None:
     """Answer requests until the other side is gone. Returns in each forked process too, to end there as any command does."""
     from processors.job import JobProcessor
-    from schedmate import analysis, cli  # noqa: F401  # loaded once for all
+    from schedmate import analysis, cli  # noqa: F401
 
+    for command in pkgutil.iter_modules(cli.__path__):
+        importlib.import_module(f"{cli.__name__}.{command.name}")
+    for loaded_late in ("clickhouse_connect", "redis", "rich.markdown", "typer.rich_utils", "schedmate.assembly"):
+        importlib.import_module(loaded_late)
     JobProcessor()
+    gc.collect()
+    gc.freeze()  # no child walks, and so copies, what all share
     while True:
         content, files, _, _ = socket.recv_fds(connection, LARGEST, 3)
         if not content:

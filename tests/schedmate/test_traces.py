@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from threading import Event
 from typing import cast
@@ -12,7 +13,7 @@ from records import Action, Decision, Failure, LogChunk, Position, Record, decod
 from schedmate.services.bridge import Bridging, History
 from schedmate.services.sink import with_spans
 from schedmate.settings import ServiceSettings
-from schedmate.traces import exported
+from schedmate.traces import END_S, exported
 from scheduler_bridge import BridgeSettings
 from streams.memory import MemoryBroker, MemoryProducer
 from streams.runtimes.engine import Engine
@@ -147,6 +148,7 @@ def test_a_decision_of_the_bridge_is_a_span_of_its_verdicts_trace() -> None:
 def test_nothing_of_it_is_loaded_where_traces_go_nowhere() -> None:
     program = """
 import sys
+import time
 from schedmate.service import service
 from schedmate.settings import Settings
 with service(Settings(), "sink") as running:
@@ -161,3 +163,5 @@ def test_a_receiver_that_is_away_holds_nobody_up_for_long() -> None:
         assert spans is not None
         for number in range(5000):
             spans(Told(f"failure/{number}", "verdict", 1.0, 2.0))
+        ending = time.monotonic()
+    assert time.monotonic() - ending < 4 * END_S, "the library's own half a minute would be longer"
