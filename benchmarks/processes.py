@@ -45,7 +45,7 @@ def processor_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def waited(ask: Callable[[], Found], seconds: float) -> Found:
+def waited(ask: Callable[[], Found | None], seconds: float) -> Found:
     """Return what `ask` returns once that is true. Raises `TimeoutError` after `seconds`."""
     deadline = time.monotonic() + seconds
     while not (found := ask()):

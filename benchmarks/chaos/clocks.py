@@ -49,7 +49,7 @@ class Clocks:
         directory.mkdir()
         self.all: list[Clock] = []
         self._directory, self._library = directory, directory / "shifted-clock.so"
-        line = [compiler, "-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-o", self._library, SOURCE]
+        line = [compiler, "-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-o", str(self._library), str(SOURCE)]
         subprocess.run(line, check=True)
 
     def make(self, name: str) -> Clock:

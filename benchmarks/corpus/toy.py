@@ -21,6 +21,6 @@ def dataset(samples: int) -> torch.utils.data.TensorDataset:
     return torch.utils.data.TensorDataset(points, labels)
 
 
-def loader(samples: int, batch: int) -> torch.utils.data.DataLoader:  # type: ignore[type-arg]
+def loader(samples: int, batch: int) -> torch.utils.data.DataLoader:
     """Return batches of that data, always in the same order."""
     return torch.utils.data.DataLoader(dataset(samples), batch_size=batch, shuffle=False)

@@ -66,7 +66,7 @@ class DeepAr:
 
     def series(self, windows: Windows) -> Floats:
         centre, scale = self._centre[windows.organisation][:, None], self._scale[windows.organisation][:, None]
-        return (np.concatenate([windows.past, windows.future], axis=1) - centre) / scale
+        return np.asarray((np.concatenate([windows.past, windows.future], axis=1) - centre) / scale)
 
     def covariates(self, windows: Windows) -> Floats:
         """Return what is known of each hour: time of day and of week on circles, and the organisation."""

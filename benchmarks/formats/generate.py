@@ -209,7 +209,7 @@ class _Program:
             for line in layout(self.report(alike, values, mark, time, evaluation=True)):
                 yield self.line(line, time, Phase.EVALUATION)
             return
-        fields = [each for each in ("step", "epoch") if each in self.fields and self.random.random() < 0.5]
+        fields: list[str] = [each for each in ("step", "epoch") if each in self.fields and self.random.random() < 0.5]
         fields += ["evaluation_loss", *(["evaluation_metric"] if self.random.random() < 0.6 else [])]
         for line in self.summary(self.report(fields, values, mark, time, evaluation=True)):
             yield self.line(line, time, Phase.EVALUATION)

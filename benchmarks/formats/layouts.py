@@ -139,7 +139,7 @@ def _quoted(random: Random, printer: Printer) -> Layout:
 def _bar(random: Random, printer: Printer) -> Layout:
     """A bar: per cent, drawing, counter, clocks, pace, then values."""
     width = random.choice([10, 20, 30])
-    full, empty = random.choice(["█ ", "=.", "#-", "━╸", "▓░", "●○", "> "])
+    full, empty = tuple(random.choice(["█ ", "=.", "#-", "━╸", "▓░", "●○", "> "]))
     title = random.choice(["", "", "{}: ", "{} "])
     keras = random.random() < 0.3
     sep = random.choice(["=", ": ", "="])

@@ -159,12 +159,13 @@ def points(label: Mapping[str, Any], verdict: Mapping[str, Any] | None) -> int:
         return 4 * (label["error_type"] == "none")
     line = verdict["root_line"] or 0
     places = [label["acceptable_lines"], *label.get("alt_ranges", [])] if label["error_type"] != "none" else []
-    return (
+    right = (
         (verdict["error_type"] in {label["error_type"], *label.get("acceptable_error_types", [])})
         + (verdict["faulty_component"] in {label["faulty_component"], *label.get("acceptable_components", [])})
         + (label["restartable"] is None or verdict["restartable"] == label["restartable"])
         + any(low <= line <= high for low, high in places)
     )
+    return int(right)
 
 
 def _failure(path: Path, ask: Ask | None) -> Mapping[str, Any] | None:

@@ -50,12 +50,14 @@ class Measure(msgspec.Struct, frozen=True):
 
 def relative_error(predicted: Values, true: Values) -> Values:
     """Return |p̂ - p| / p of durations in seconds."""
-    return np.abs(predicted - true) / true
+    return np.asarray(np.abs(predicted - true) / true)
 
 
 def _share(holds: Callable[[Values, Values], NDArray[np.bool_]]) -> Measure:
     """Return the share of jobs for which something holds, in per cent."""
-    return Measure(lambda predicted, true: 100.0 * holds(predicted, true)[:, None], lambda means: means[..., 0])
+    return Measure(
+        lambda predicted, true: np.where(holds(predicted, true), 100.0, 0.0)[:, None], lambda means: means[..., 0]
+    )
 
 
 def _within_factor_2(predicted: Values, true: Values) -> NDArray[np.bool_]:
@@ -64,7 +66,7 @@ def _within_factor_2(predicted: Values, true: Values) -> NDArray[np.bool_]:
 
 
 def _squared_log_error(predicted: Values, true: Values) -> Values:
-    return np.square(np.log1p(predicted) - np.log1p(true))[:, None]
+    return np.asarray(np.square(np.log1p(predicted) - np.log1p(true)))[:, None]
 
 
 def _ranks(values: Values) -> Values:

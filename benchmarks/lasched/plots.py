@@ -5,6 +5,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from numpy.typing import NDArray
 
 from .metrics import Values, relative_error
 
@@ -37,7 +38,7 @@ def error_cdf(file: Path, predicted: Mapping[str, Values], true: Values, title: 
 
 
 def reliability(
-    file: Path, bounds: tuple[Values, Values], true: Values, groups: Mapping[str, Values], title: str
+    file: Path, bounds: tuple[Values, Values], true: Values, groups: Mapping[str, NDArray[np.bool_]], title: str
 ) -> None:
     """Draw the share of jobs inside their 90 % intervals, for each group of jobs with enough of them.
 

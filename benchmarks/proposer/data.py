@@ -85,7 +85,8 @@ def _labelled(folder: Path, name: str, rules: list[tuple[str, re.Pattern[str]]])
             at = rule_of(line.rstrip("\r\n"), rules)
             classes[row.template.key][rules[at][0] if at is not None else ""] += 1
     series = series_of(reader, kept)
-    roles, weights, phases = [], [], []
+    roles: list[list[Role | None]] = []
+    weights, phases = [], []
     proved = [[_role(template, place, truth) for place in range(len(template.columns))] for template in series]
     alike = {
         (column.index, column.before): role

@@ -1,9 +1,12 @@
 """Real schedulers to measure on, one after the other: what they share, and how each is asked."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 from .kubernetes import kubernetes_site
 from .site import Site
 from .slurm import slurm_site
 
-SITES = {"Slurm": slurm_site, "Kubernetes": kubernetes_site}
+SITES: dict[str, Callable[[], AbstractContextManager[Site]]] = {"Slurm": slurm_site, "Kubernetes": kubernetes_site}
 
 __all__ = ["SITES", "Site"]

@@ -8,7 +8,7 @@ import argparse
 import shutil
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import ViewportSize, sync_playwright
 
 from processors.diagnose import load
 from sinks.clickhouse import open_client
@@ -16,7 +16,7 @@ from tests.servers.web import web_server
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 VIEWS = {"web-cluster": "/", "web-job": "/job?id=trainer"}
-SIZE = {"width": 1200, "height": 600}
+SIZE = ViewportSize(width=1200, height=600)
 
 
 def main() -> None:

@@ -1,5 +1,7 @@
 """GPUs that are not there, are shared, or are lost with their process."""
 
+from typing import Any
+
 from benchmarks.corpus.failures.case import infrastructure, raised, user_script
 
 from .program import LIGHTNING, at_step, case
@@ -23,7 +25,11 @@ for step in train():
 _TORCHRUN = "python -m torch.distributed.run --standalone --nproc-per-node 2 train.py"
 
 
-_NO_DEVICE = {"also_types": ("infrastructure",), "also_components": ("gpu", "node"), "restartable": None}
+_NO_DEVICE: dict[str, Any] = {
+    "also_types": ("infrastructure",),
+    "also_components": ("gpu", "node"),
+    "restartable": None,
+}
 
 
 CASES = [
