@@ -12,7 +12,7 @@ class Estimate(Record, frozen=True, kw_only=True):
         id: Follows from the input position.
         job: The scheduler's job id.
         attempt: Restart count.
-        revision: 0 of its submission, 1 where more became known of what it trains; from 2 on, as it runs, by its own progress.
+        revision: 0 before it runs; grows with each estimate while it runs.
         time: When it was made, in seconds since 1970.
         duration_s: Expected duration, from start to end of the attempt.
         duration_low_s: Lower end of the 90 % interval.

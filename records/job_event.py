@@ -15,7 +15,6 @@ class EventKind(StrEnum):
     """What happened. The last three come from those who ship and read logs, not from a scheduler."""
 
     SUBMITTED = "submitted"
-    DESCRIBED = "described"
     STARTED = "started"
     PACKED = "packed"
     UNPACKED = "unpacked"
@@ -58,8 +57,8 @@ class JobEvent(Record, frozen=True, kw_only=True):
         cpus: CPUs of the whole job; null where not known.
         memory_gib: Memory of the whole job in GiB; null where not known.
         time_limit_s: The scheduler ends the job after so many seconds of running; null for no limit, or where not known.
-        workload: `submitted`: what the job trains, as its source says; null where nobody read it. `described` and `ended`: the same with
-            what a language model found meanwhile; null where it found nothing.
+        workload: `submitted`: what the job trains, as its source says; null where nobody read it. `ended`: the same with what a language
+            model found meanwhile; null where it found nothing.
         exit_code: `ended` only.
         signal: `ended` only: the signal that killed the job; 0 for none.
         state: `ended` only: the scheduler's own word (`FAILED`, `TIMEOUT`, `NODE_FAIL`, `OUT_OF_MEMORY`, `CANCELLED`, `COMPLETED`).

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from processors.advise.past import MemoryHistory, PastEstimate, PastEstimator, PastJob
+from processors.advise.past import MemoryHistory, PastEstimator, PastJob
 from processors.advise.past.estimator import UNKNOWN
 from processors.advise.predictors.estimate import PREDICTOR, Interval
 from records import Estimate, EventKind, JobEvent, Position, Record, derived_id
@@ -68,8 +68,6 @@ class SubmissionAdvisor:
         match event.kind:
             case EventKind.SUBMITTED:
                 return [self._submitted(name, position, event)]
-            case EventKind.DESCRIBED:
-                return self._described(name, position, event)
             case EventKind.REQUEUED:
                 self._requeued(name, event)
             case EventKind.STARTED:
@@ -92,28 +90,21 @@ class SubmissionAdvisor:
         self.metrics.estimates.labels(estimate.method).inc()
         return estimate
 
-    def _described(self, name: str, position: Position, event: JobEvent) -> list[Estimate]:
-        """More is known of what an attempt trains. Where other jobs are alike by it, or other lengths, they answer anew."""
-        known = self._store.estimate_at(event.id)
-        if known is not None:
-            return [known]
-        submitted = self._store.submitted(name)
-        if submitted is None:
-            return []
-        submitted = msgspec.structs.replace(submitted, workload=event.workload)
-        self._store.submit(name, submitted)
-        found, before = self._estimator.estimate(submitted_job(submitted)), self._store.estimate_at(submitted.id)
-        if found.method == UNKNOWN or (before and before.duration_s == found.duration_s):
-            return []
-        estimate = _answer(position, event, found, revision=1)
-        self._store.tell(event.id, estimate)
-        self.metrics.estimates.labels(estimate.method).inc()
-        return [estimate]
-
     def _estimate(self, position: Position, event: JobEvent) -> Estimate:
         about = submitted_job(event)
         found = self._estimator.estimate(about)
-        estimate = _answer(position, event, found)
+        estimate = Estimate(
+            id=derived_id("estimate", event.job, position),
+            job=event.job,
+            attempt=event.attempt,
+            time=event.time,
+            duration_s=found.duration_s,
+            duration_low_s=found.low_s,
+            duration_high_s=found.high_s,
+            gpu_utilisation=found.gpu_utilisation,
+            similar_jobs=list(found.jobs),
+            method=found.method,
+        )
         predictor = self._model.predictor
         if predictor is None:
             return estimate
@@ -182,19 +173,3 @@ class SubmissionAdvisor:
         predictor = self._model.predictor
         if predictor and told.model == predictor.version:
             self._drift.take(predictor.version, predictor.usual_error, found)
-
-
-def _answer(position: Position, event: JobEvent, found: PastEstimate, revision: int = 0) -> Estimate:
-    return Estimate(
-        id=derived_id("estimate", event.job, position),
-        job=event.job,
-        attempt=event.attempt,
-        revision=revision,
-        time=event.time,
-        duration_s=found.duration_s,
-        duration_low_s=found.low_s,
-        duration_high_s=found.high_s,
-        gpu_utilisation=found.gpu_utilisation,
-        similar_jobs=list(found.jobs),
-        method=found.method,
-    )

@@ -82,8 +82,6 @@ def _event(place: Position, event: records.JobEvent) -> list[Change]:
         beside = event.packed_with if event.kind is EventKind.PACKED else ""
         packing = Change("job", event.job, "packing_at", at, _fields(packed_with=beside))
         return [packing] if beside else [packing, _not_slowed(event.job, at)]
-    if event.kind is EventKind.DESCRIBED:
-        return []
     if event.kind not in _STATES:
         fields = _fields(
             warning=event.kind.value,

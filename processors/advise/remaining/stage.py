@@ -47,7 +47,7 @@ class RemainingState(msgspec.Struct):
         progress: What its counters have shown.
         marks: Of its progress, oldest first.
         told: The estimate told last; null where none is in force.
-        revision: Of the newest estimate; those before it runs have 0 and 1.
+        revision: Of the newest estimate.
         over: The attempt has ended.
     """
 
@@ -56,7 +56,7 @@ class RemainingState(msgspec.Struct):
     progress: Progress = msgspec.field(default_factory=Progress)
     marks: list[Mark] = []
     told: Told | None = None
-    revision: int = 1
+    revision: int = 0
     over: bool = False
 
 

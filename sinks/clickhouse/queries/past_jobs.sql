@@ -36,7 +36,7 @@ submissions AS
         argMaxIf(branch, time, kind = 'submitted') AS branch,
         argMaxIf(workload, time, workload != '') AS workload
     FROM job_events
-    WHERE kind IN ('submitted', 'described', 'ended') AND job IN (SELECT arrayJoin(found.1))
+    WHERE kind IN ('submitted', 'ended') AND job IN (SELECT arrayJoin(found.1))
     GROUP BY job
 ),
 steps AS

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from records import EventKind, JobEvent, Workload
+from records import EventKind, JobEvent
 from scheduler_clients.slurm import ENDED, SlurmJob
 
 SCHEDULER = "slurm"
@@ -55,11 +55,6 @@ def changes(
             detail = "Slurm no longer knows the job; how it ended was not seen"
             events.append(_event(name, state.restarts, EventKind.ENDED, now, nodes=state.nodes, detail=detail))
     return events, after
-
-
-def described(name: str, attempt: int, now: float, workload: Workload) -> JobEvent:
-    """Return the event that says better than the submission what a job trains."""
-    return _event(name, attempt, EventKind.DESCRIBED, now, workload=workload)
 
 
 def _life(

@@ -24,13 +24,13 @@ WAITING = 100
 ONE_S = 600.0
 """One job may keep the model busy for so long."""
 KEPT = 10_000
-"""Answers for jobs whose end was not told yet, and answers not told; the oldest make room."""
+"""Answers for jobs whose end was not told yet; the oldest make room."""
 
 Ask = Callable[[Prompt], Mapping[str, Any] | None]
 
 
 class ModelReader:
-    """Asks about one job after the other, in a thread of its own. What it found is fetched by `news`, and at the job's end by `take`.
+    """Asks about one job after the other, in a thread of its own. What it found is fetched by `take`.
 
     Args:
         ask: Asks the model; None where there is no answer to be had.
@@ -41,7 +41,6 @@ class ModelReader:
         self._ask, self._one_s = ask, one_s
         self._waiting: queue.Queue[tuple[str, SlurmJob, Workload]] = queue.Queue(WAITING)
         self._found: OrderedDict[str, Workload] = OrderedDict()
-        self._news: OrderedDict[str, Workload] = OrderedDict()
         self._lock = threading.Lock()
         threading.Thread(target=self._run, name="model-reader", daemon=True).start()
 
@@ -56,12 +55,6 @@ class ModelReader:
         if any(getattr(known, field) is None for field in FIELDS):
             with suppress(queue.Full):
                 self._waiting.put_nowait((name, job, known))
-
-    def news(self) -> Mapping[str, Workload]:
-        """Return, by job, what was found since the last call."""
-        with self._lock:
-            news, self._news = self._news, OrderedDict()
-        return news
 
     def take(self, name: str) -> Workload | None:
         """Return, once, what its source and the model say; None where the model added nothing (yet)."""
@@ -95,7 +88,6 @@ class ModelReader:
                 ending.cancel()
         if found.claims:
             with self._lock:
-                for kept in (self._found, self._news):
-                    kept[name] = found.workload
-                    if len(kept) > KEPT:
-                        kept.popitem(last=False)
+                self._found[name] = found.workload
+                if len(self._found) > KEPT:
+                    self._found.popitem(last=False)

@@ -15,7 +15,7 @@ from scheduler_clients.slurm.kept_jobs import KeptJobs
 from streams.producers.job_watcher import JobWatcher, JobWatcherMetrics
 from streams.transport import Producer
 
-from .changes import Known, changes, described
+from .changes import Known, changes
 from .keeper import Keeper
 from .sources import SourceReader
 
@@ -62,8 +62,7 @@ class SlurmWatcher(JobWatcher[Known]):
         kept: Where scripts of jobs are kept; None: nowhere.
         cluster: The cluster that the client speaks to, which stands before its jobs' ids; empty for the local one.
         read_sources: Say of each submitted job what it trains, and of which branch it is, as its source tree says.
-        model: Looks for what that leaves unknown, while the job waits and runs; said once it is found, and at the job's end. None:
-            nobody does.
+        model: Looks for what that leaves unknown, while the job waits and runs; said at the job's end. None: nobody does.
     """
 
     metrics: SlurmWatcherMetrics
@@ -109,7 +108,6 @@ class SlurmWatcher(JobWatcher[Known]):
             events = self._with_sources(events, named)
         if self._model:
             events = [self._completed(event, self._model) for event in events]
-            events += _described(self._model, after, now)
         return events, after, len(jobs)
 
     def _with_sources(self, events: list[JobEvent], jobs: Mapping[str, SlurmJob]) -> list[JobEvent]:
@@ -139,12 +137,3 @@ class SlurmWatcher(JobWatcher[Known]):
             return event
         self.metrics.sources_completed.inc()
         return msgspec.structs.replace(event, workload=found)
-
-
-def _described(model: "ModelReader", known: Mapping[str, Known], now: float) -> list[JobEvent]:
-    """Tell what the model has found since the last look, of jobs that have not ended."""
-    return [
-        described(name, state.restarts, now, found)
-        for name, found in model.news().items()
-        if (state := known.get(name)) and state.ended < state.restarts
-    ]

@@ -94,40 +94,6 @@ def test_what_became_known_while_a_job_ran_finds_jobs_alike(store: HistoryFile) 
     assert (similar.method, similar.similar_jobs) == ("similar", ["1"])
 
 
-def test_what_becomes_known_after_a_submission_revises_its_estimate_once(store: HistoryFile) -> None:
-    part = Workload(task_type="image-classification", iters=90, iter_type="epoch")
-    whole = msgspec.structs.replace(part, model_name="ViT-B/16", dataset_train="ImageNet")
-    stranger = msgspec.structs.replace(part, model_name="GPT-2", dataset_train="OpenWebText")
-    elsewhere = {"command": "other", "directory": "/elsewhere"}
-    events = [
-        event(EventKind.SUBMITTED, "1", 0.0, workload=whole),
-        *ran("1", 10.0, 600.0),
-        event(EventKind.SUBMITTED, "2", 700.0, workload=part, **elsewhere),
-        event(EventKind.STARTED, "2", 701.0),
-        event(EventKind.DESCRIBED, "2", 710.0, workload=whole),
-        event(EventKind.SUBMITTED, "3", 720.0, workload=part, **elsewhere),
-        event(EventKind.DESCRIBED, "3", 730.0, workload=stranger),
-        event(EventKind.DESCRIBED, "4", 740.0, workload=whole),
-    ]
-    told = handled(store, events)
-    assert [(each.job, each.revision, each.method) for each in told] == [
-        ("1", 0, "unknown"),
-        ("2", 0, "unknown"),
-        ("2", 1, "similar"),
-        ("3", 0, "unknown"),
-    ]
-    assert told[2].similar_jobs == ["1"]
-    assert told[2].duration_s == pytest.approx(600, rel=0.01)
-    assert len({each.id for each in told}) == len(told)
-    assert handled(store, events) == told, "a replay tells the same"
-
-
-def test_what_becomes_known_of_a_resubmission_says_nothing_new(store: HistoryFile) -> None:
-    described = event(EventKind.DESCRIBED, "2", 710.0, workload=Workload(model_name="ViT-B/16"))
-    events = [event(EventKind.SUBMITTED, "1", 0.0), *ran("1", 10.0, 600.0), event(EventKind.SUBMITTED, "2", 700.0)]
-    assert [each.revision for each in handled(store, [*events, described])] == [0, 0]
-
-
 def test_a_replay_tells_the_same_though_more_is_known_by_then(store: HistoryFile) -> None:
     events = [
         event(EventKind.SUBMITTED, "1", 0.0),

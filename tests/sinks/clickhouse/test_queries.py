@@ -63,7 +63,7 @@ def test_estimates_are_scored_against_what_came(asked: Ask) -> None:
     assert pick(rows, "method", "was_done", "jobs", "median_error", "inside_interval") == [
         ("progress", "25% to 50%", 1, 0.1, 1.0),  # 0.3 of the 3 hours that were to come
         ("progress", "50% to 75%", 1, 0.1, None),  # 0.2 of 2 hours; without an upper end there is no interval to be in
-        ("similar", "not known", 1, 0.5, 0.0),  # 2 of 4 hours, also of the one told while it ran
+        ("similar", "not known", 1, 0.5, 0.0),
     ]
     assert {row["partition"] for row in rows} == {"long"}
     assert asked("estimates", partition="long", days="2") == rows

@@ -185,13 +185,13 @@ WEEK: list[Record] = [
             ("c", 1, "unknown"), ("d", 2, "framework")])),
     ModelAnswer(id="mt", job="a", about="f/a/0/1", revision=1, time=NOW, model="m", prompt="1"),
     *(DeadLetter(id=f"x{i}", topic="job-logs", partition=1, offset=i, time=NOW + i, reason="not JSON", value=b"{..") for i in range(3)),
-    # a's second attempt took 4 hours: a guess before it ran, one that came late, two by its progress; b failed, c still runs.
+    # a's second attempt took 4 hours: one guess before it ran, two while it ran; b failed, c still runs.
     *(Estimate(id=f"e{job}{attempt}{revision}", job=job, attempt=attempt, revision=revision, time=NOW - ago_h * HOUR,
         duration_s=hours * HOUR, duration_low_s=hours * HOUR - low, duration_high_s=high and hours * HOUR + high, done=done, method=method)
         for job, attempt, revision, ago_h, hours, low, high, done, method in [
-            ("a", 1, 0, 9.1, 6.0, HOUR, HOUR, None, "similar"), ("a", 1, 1, 8.5, 6.0, HOUR, HOUR, None, "similar"),
-            ("a", 1, 2, 8, 4.3, HOUR, HOUR, 0.3, "progress"), ("a", 1, 3, 7, 4.2, 60.0, None, 0.5, "progress"),
-            ("b", 0, 2, 6, 9.0, 1.0, 1.0, 0.1, "progress"), ("c", 0, 2, 1, 9.0, 1.0, 1.0, 0.1, "progress")]),
-    Estimate(id="ea14", job="a", attempt=1, revision=4, time=NOW - 6 * HOUR, method="unknown"),
+            ("a", 1, 0, 9.1, 6.0, HOUR, HOUR, None, "similar"), ("a", 1, 1, 8, 4.3, HOUR, HOUR, 0.3, "progress"),
+            ("a", 1, 2, 7, 4.2, 60.0, None, 0.5, "progress"), ("b", 0, 1, 6, 9.0, 1.0, 1.0, 0.1, "progress"),
+            ("c", 0, 1, 1, 9.0, 1.0, 1.0, 0.1, "progress")]),
+    Estimate(id="ea13", job="a", attempt=1, revision=3, time=NOW - 6 * HOUR, method="unknown"),
     DeadLetter(id="y", topic="job-events", partition=0, offset=9, time=NOW, reason="no field kind", stage="process"),
 ]  # fmt: skip

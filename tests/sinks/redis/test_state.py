@@ -218,8 +218,6 @@ def test_slowdowns_estimates_and_warnings(store: Store) -> None:
         "similar",
     )
     assert (status.warning, status.lines_lost, status.warning_detail) == ("lines_lost", 120, "the spool is full")
-    store.update(event("described", 5))
-    assert (store.job().warning, store.job().state) == (status.warning, status.state), "no warning, and no state"
 
 
 def test_the_newest_revision_of_the_newest_attempt_is_the_estimate_in_force(store: Store) -> None:

@@ -72,8 +72,6 @@ def test_what_a_line_bears_out_is_fetched_once_and_nothing_else_changes(tree: Pa
     reader = ModelReader(model)
     reader.submit("1", submitted("1", tree), Workload(model_name="vit"))
     reader.drain()
-    assert reader.news() == {"1": Workload(model_name="vit", lr=0.0125)}
-    assert reader.news() == {}
     assert reader.take("1") == Workload(model_name="vit", lr=0.0125)
     assert reader.take("1") is None
     assert {prompt.job for prompt in model.prompts} == {"1"}, "the job's own budget pays"
