@@ -226,7 +226,7 @@ class TestRealSlurm:
         assert found.gpus == 2
         assert value(watcher.metrics.sources_read) == 1
 
-    def test_an_end_tells_what_a_model_found_meanwhile(self, slurm: Slurm, tmp_path: Path) -> None:
+    def test_what_a_model_finds_is_told_while_the_job_waits(self, slurm: Slurm, tmp_path: Path) -> None:
         told = Told()
         client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
         line = "go(0.0125)  # the learning rate\n"
@@ -241,14 +241,17 @@ class TestRealSlurm:
             waits = slurm.run("sbatch", "--parsable", "--hold", f"--chdir={tree}", f"{tree}/t.sh", f"{number}").strip()
             before = self.until(told, watcher, waits, EventKind.SUBMITTED).workload
             reader.drain()
-            slurm.run("scancel", waits)
-            after = self.until(told, watcher, waits, EventKind.ENDED).workload
             if before:
                 break
+            slurm.run("scancel", waits)
             assert time.monotonic() < deadline
         assert before
-        assert after
-        assert (before.lr, after.lr) == (None, 0.0125)
+        after = self.until(told, watcher, waits, EventKind.DESCRIBED)
+        slurm.run("scancel", waits)
+        assert self.until(told, watcher, waits, EventKind.ENDED).workload is None
+        assert after.workload
+        assert (before.lr, after.workload.lr, after.id) == (None, 0.0125, f"slurm/{waits}/0/described")
+        assert told.kinds(waits) == [EventKind.SUBMITTED, EventKind.DESCRIBED, EventKind.ENDED]
         assert value(watcher.metrics.sources_completed) == 1
 
     def test_a_submission_tells_what_was_asked_for(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:
