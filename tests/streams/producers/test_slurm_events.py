@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records import EventKind, JobEvent, decode
+from records import EventKind, JobEvent, Workload, decode
 from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmJob
 from streams.producers.slurm_events import SlurmWatcher
-from streams.producers.slurm_events.changes import Known, changes
+from streams.producers.slurm_events.changes import Known, changes, described
 from streams.producers.slurm_events.model_reader import ModelReader
 from streams.transport import Outgoing, TransportError
 from tests.metric_values import value
@@ -133,6 +133,15 @@ class TestChanges:
             ("1", EventKind.ENDED, None, "")
         ]
         assert known == {}
+
+    def test_what_became_known_is_told_of_the_attempt_there_is_and_of_none_that_is_over(self) -> None:
+        _, known = step({}, job("1"), job("2", "FAILED"), job("3", restarts=1))
+        trains = Workload(model_name="vit")
+        told = described(known, dict.fromkeys(["1", "2", "3", "forgotten"], trains), 300.0)
+        assert [(event.id, event.attempt, event.time, event.workload) for event in told] == [
+            ("slurm/1/0/described", 0, 300.0, trains),
+            ("slurm/3/1/described", 1, 300.0, trains),
+        ]
 
     @given(st.lists(st.integers(0, 7), max_size=30), st.data())
     def test_told_twice_is_told_under_the_same_ids(self, moments: list[int], data: st.DataObject) -> None:
