@@ -46,7 +46,9 @@ def test_what_a_model_finds_revises_the_estimate_of_the_job_that_waits(
     (tmp_path / "state").mkdir()
 
     def told(job: str) -> dict[int, Estimate]:
-        found = (msgspec.json.decode(each.value, type=Estimate) for each in read_back(own_kafka.connection, ["estimates"]))
+        found = (
+            msgspec.json.decode(each.value, type=Estimate) for each in read_back(own_kafka.connection, ["estimates"])
+        )
         return {each.revision: each for each in found if each.job == job}
 
     with http.misbehaving(reads_then_answers) as model:
@@ -63,7 +65,9 @@ def test_what_a_model_finds_revises_the_estimate_of_the_job_that_waits(
             command(own_kafka, "advisor", log=log, SCHEDMATE_ADVISOR__HISTORY=str(history)),
         ):
             for number in range(100):  # a host that is too busy to read one tree in time reads the next
-                job = slurm.run("sbatch", "--parsable", "--hold", f"--chdir={tree}", f"{tree}/t.sh", f"{number}").strip()
+                job = slurm.run(
+                    "sbatch", "--parsable", "--hold", f"--chdir={tree}", f"{tree}/t.sh", f"{number}"
+                ).strip()
                 until(lambda job=job: bool(told(job)), log, 120)  # type: ignore[misc]
                 if _source_was_read(own_kafka, job):
                     break

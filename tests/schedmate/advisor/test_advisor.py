@@ -93,7 +93,12 @@ def past(job: str, start: float, seconds: float) -> list[JobEvent]:
 
 def described(job: str, time: float, workload: Workload = WHOLE) -> JobEvent:
     return JobEvent(
-        id=f"slurm/{job}/0/described", job=job, kind=EventKind.DESCRIBED, time=time, scheduler="slurm", workload=workload
+        id=f"slurm/{job}/0/described",
+        job=job,
+        kind=EventKind.DESCRIBED,
+        time=time,
+        scheduler="slurm",
+        workload=workload,
     )
 
 

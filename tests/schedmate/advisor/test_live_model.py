@@ -72,7 +72,9 @@ def test_what_is_told_of_a_job_once_more_leaves_the_models_other_answers_as_they
         )  # fmt: skip
 
     events = lives(JOBS[KNOWN - 50 :])
-    more = [each for event in events for each in ([event, found(event)] if event.kind is EventKind.SUBMITTED else [event])]
+    more = [
+        each for event in events for each in ([event, found(event)] if event.kind is EventKind.SUBMITTED else [event])
+    ]
     said: list[list[Estimate]] = []
     for name, input_ in (("plain", events), ("described", more)):
         said.append([])
