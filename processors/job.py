@@ -160,6 +160,8 @@ class JobProcessor:
         return [*results, *self._measured(metrics, position, attempt), *self._run(read.chunk, position, attempt)]
 
     def _event(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
+        if event.kind is EventKind.DESCRIBED:
+            return []  # what a job trains says nothing of how it runs
         if event.scheduler == PIPE and state.scheduled:
             return []  # one command of a job that its scheduler speaks of: the job goes on, or its end is told better
         state.scheduled |= event.scheduler not in ("", PIPE, PRODUCER)

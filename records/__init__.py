@@ -8,7 +8,7 @@ from .codec import InvalidRecord, decode, decode_any_version, encode
 from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
-from .estimate import Estimate
+from .estimate import ANSWERED, Estimate
 from .failure import Component, ErrorType, Failure, FailureSource, identified
 from .feedback import Feedback
 from .gpu_activity import GpuActivity, GpuSpan, GpuState
@@ -31,6 +31,7 @@ from .user_error import UserError
 from .workload import Workload
 
 __all__ = [
+    "ANSWERED",
     "BY_NAME",
     "BY_RECORD",
     "PIPE",

@@ -2,6 +2,10 @@
 
 from .base import Evidence, Record
 
+ANSWERED = 1
+"""`Estimate.revision` of the estimate that a language model's answer about the source completed: above that of the submission, 0, and below
+those of the job's progress, whenever it comes. So no number depends on how the topics interleave."""
+
 
 class Estimate(Record, frozen=True, kw_only=True):
     """Duration and utilisation that a job will probably have (SchedMate §3.1). Key: the job. Unknown is null, never a guess.
@@ -12,12 +16,13 @@ class Estimate(Record, frozen=True, kw_only=True):
         id: Follows from the input position.
         job: The scheduler's job id.
         attempt: Restart count.
-        revision: 0 before it runs; grows with each estimate while it runs.
+        revision: 0 at the submission, 1 once a language model told more of the job, from 2 on what its progress says; those grow with each
+            estimate.
         time: When it was made, in seconds since 1970.
         duration_s: Expected duration, from start to end of the attempt.
         duration_low_s: Lower end of the 90 % interval.
         duration_high_s: Upper end of the interval.
-        remaining_s: What remains of it after `time`; null before it runs, and where its progress tells no end.
+        remaining_s: What remains of it after `time`; null where no progress tells it.
         remaining_low_s: Lower end of the 90 % interval.
         remaining_high_s: Upper end of the interval.
         done: Share of the work that is done, 0 to 1.

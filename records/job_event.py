@@ -20,6 +20,7 @@ class EventKind(StrEnum):
     UNPACKED = "unpacked"
     REQUEUED = "requeued"
     ENDED = "ended"
+    DESCRIBED = "described"
     LINES_LOST = "lines_lost"
     ID_CONFLICT = "id_conflict"
     LINES_PASSED_OVER = "lines_passed_over"
@@ -57,8 +58,8 @@ class JobEvent(Record, frozen=True, kw_only=True):
         cpus: CPUs of the whole job; null where not known.
         memory_gib: Memory of the whole job in GiB; null where not known.
         time_limit_s: The scheduler ends the job after so many seconds of running; null for no limit, or where not known.
-        workload: `submitted`: what the job trains, as its source says; null where nobody read it. `ended`: the same with what a language
-            model found meanwhile; null where it found nothing.
+        workload: `submitted`: what the job trains, as its source says; null where nobody read it. `described`: the same with what a
+            language model found since; of the attempt that there was by then.
         exit_code: `ended` only.
         signal: `ended` only: the signal that killed the job; 0 for none.
         state: `ended` only: the scheduler's own word (`FAILED`, `TIMEOUT`, `NODE_FAIL`, `OUT_OF_MEMORY`, `CANCELLED`, `COMPLETED`).

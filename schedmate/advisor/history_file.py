@@ -6,6 +6,8 @@ One process writes; any number may read. A job is kept once, by its id and attem
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import msgspec
@@ -97,14 +99,17 @@ class HistoryFile:
             yield msgspec.json.decode(text, type=Estimate)
 
     def scored(self) -> Iterator[tuple[Estimate, PastJob]]:
-        """Yield the estimates that are remembered of jobs that ended, and how each ended, in the order of their ends."""
+        """Yield each job that ended with the estimate that was told last before it started, in the order of their ends."""
         rows = self._connection.execute(
-            "SELECT estimate, past FROM told JOIN past_jobs "
+            "SELECT id, estimate, past FROM told JOIN past_jobs "
             "ON past_jobs.id = json_extract(CAST(estimate AS TEXT), '$.job') || '/' || "
-            "json_extract(CAST(estimate AS TEXT), '$.attempt') ORDER BY ended, id"
+            "json_extract(CAST(estimate AS TEXT), '$.attempt') ORDER BY ended, id, told.time"
         )
-        for told, past in rows:
-            yield msgspec.json.decode(told, type=Estimate), msgspec.msgpack.decode(past, type=PastJob)
+        for _, of_one in groupby(rows, key=itemgetter(0)):
+            first, *later = [(msgspec.json.decode(text, type=Estimate), blob) for _, text, blob in of_one]
+            past = msgspec.msgpack.decode(first[1], type=PastJob)
+            in_time = [told for told, _ in later if told.time <= past.ended - past.duration_s]
+            yield (in_time or [first[0]])[-1], past
 
     def submit(self, name: str, event: JobEvent) -> None:
         """Remember the submission of an attempt."""

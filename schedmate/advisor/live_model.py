@@ -7,6 +7,7 @@ import structlog
 
 from processors.advise.predictors.dataset import replay
 from processors.advise.predictors.estimate import Interval
+from records import ANSWERED
 from schedmate.extras import MissingExtra, require
 
 from .history_file import HistoryFile
@@ -64,7 +65,7 @@ class LiveModel:
         given = {
             each.job: Interval(each.duration_low_s or 0.0, each.duration_high_s)
             for each in self._store.all_told()
-            if each.model == predictor.version and each.duration_high_s is not None
+            if each.model == predictor.version and each.duration_high_s is not None and each.revision != ANSWERED
         }
         predictor.follow(replay([completion(past) for past in self._store.newest(FOLLOWED)]), given)
         predictor.follow((submission(submitted_job(event)) for event in self._store.waiting()), given)

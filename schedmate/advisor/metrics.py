@@ -13,6 +13,11 @@ class AdvisorMetrics:
         self.estimates = Counter(
             "schedmate_advisor_estimates", "Estimates of submitted jobs, by method.", ["method"], registry=None
         )
+        self.completed = Counter(
+            "schedmate_advisor_completed",
+            "Estimates told once more, with what a language model had found in the job's source.",
+            registry=None,
+        )
         self.scored = Counter(
             "schedmate_advisor_scored",
             "Estimates whose job ended well, by method.",

@@ -8,7 +8,7 @@ import msgspec
 from processors.advise.past import MemoryHistory, PastEstimator, PastJob
 from processors.advise.past.estimator import UNKNOWN
 from processors.advise.predictors.estimate import PREDICTOR, Interval
-from records import Estimate, EventKind, JobEvent, Position, Record, derived_id
+from records import ANSWERED, Estimate, EventKind, JobEvent, Position, Record, derived_id
 from records.job_event import PIPE_SAYS
 
 from .drift import Drift, outcome
@@ -68,6 +68,8 @@ class SubmissionAdvisor:
         match event.kind:
             case EventKind.SUBMITTED:
                 return [self._submitted(name, position, event)]
+            case EventKind.DESCRIBED:
+                return self._described(name, position, event)
             case EventKind.REQUEUED:
                 self._requeued(name, event)
             case EventKind.STARTED:
@@ -84,17 +86,44 @@ class SubmissionAdvisor:
         known = self._store.estimate_at(event.id)
         if known is not None:
             return known
-        estimate = self._estimate(position, event)
+        estimate = self._estimate(derived_id("estimate", event.job, position), event)
+        if predictor := self._model.predictor:
+            low, high = estimate.duration_low_s or 0.0, estimate.duration_high_s
+            given = Interval(low, high) if estimate.method == PREDICTOR and high is not None else None
+            predictor.submit(submission(submitted_job(event)), given)
         self._store.tell(event.id, estimate)
         self._store.submit(name, event)
         self.metrics.estimates.labels(estimate.method).inc()
         return estimate
 
-    def _estimate(self, position: Position, event: JobEvent) -> Estimate:
+    def _described(self, name: str, position: Position, event: JobEvent) -> list[Estimate]:
+        """Tell what would have been told at the submission, had it been known then; nothing of an attempt that is over."""
+        if (known := self._store.estimate_at(event.id)) is not None:
+            return [known]
+        submitted = self._store.submitted(name)
+        if submitted is None or event.workload is None:
+            return []
+        whole = msgspec.structs.replace(submitted, workload=event.workload)
+        predictor, job = self._model.predictor, submission(submitted_job(whole))
+        if predictor:  # it must not see the job among those that wait or run before it
+            predictor.withdraw(job)
+        told = self._estimate(derived_id("estimate", event.job, position, ANSWERED), whole)
+        told = msgspec.structs.replace(told, revision=ANSWERED, time=event.time)
+        if predictor:
+            predictor.submit(job)
+        if self._store.opened(name) is None:  # what is told last before the start is scored
+            whole = msgspec.structs.replace(whole, id=event.id)
+        self._store.tell(event.id, told)
+        self._store.submit(name, whole)
+        self.metrics.completed.inc()
+        return [told]
+
+    def _estimate(self, identity: str, event: JobEvent) -> Estimate:
+        """Return the estimate of a submission; nothing is remembered."""
         about = submitted_job(event)
         found = self._estimator.estimate(about)
         estimate = Estimate(
-            id=derived_id("estimate", event.job, position),
+            id=identity,
             job=event.job,
             attempt=event.attempt,
             time=event.time,
@@ -106,14 +135,9 @@ class SubmissionAdvisor:
             method=found.method,
         )
         predictor = self._model.predictor
-        if predictor is None:
+        if predictor is None or found.method != UNKNOWN:
             return estimate
-        job = submission(about)
-        if found.method != UNKNOWN:
-            predictor.submit(job)
-            return estimate
-        told = predictor.estimate(job)
-        predictor.submit(job, Interval(told.low, told.high))
+        told = predictor.estimate(submission(about))
         return Estimate(
             id=estimate.id,
             job=event.job,
@@ -149,8 +173,6 @@ class SubmissionAdvisor:
         about = submitted_job(submitted or (event if event.command else start))
         if submitted is None:
             about = msgspec.structs.replace(about, submitted=start.time, gpus=start.gpus or 0.0)
-        if event.workload is not None:  # more became known while it ran
-            about = msgspec.structs.replace(about, workload=event.workload)
         well = event.state == "COMPLETED" or (event.exit_code == 0 and not event.signal)
         took_s = event.time - start.time
         past = PastJob(about=about, ended=event.time, duration_s=took_s, completed=well, gpu_utilisation=used)

@@ -46,11 +46,11 @@ def slurm(
         ),
     ] = "",
 ) -> None:
-    """Watch Slurm's list of jobs, and ship what changes: submitted, started, packed, unpacked, requeued, ended.
+    """Watch Slurm's list of jobs, and ship what changes: submitted, described, started, packed, unpacked, requeued, ended.
 
     It needs Slurm's client commands and the right to see all jobs. Run one for each cluster. With `bridge.kept_jobs_directory` it keeps
     the jobs' scripts there, too. With `producer.read_sources` it says of each submitted job what it trains, as its source tree says; with
-    `producer.ask_model` a language model looks for the rest, which is said at the job's end.
+    `producer.ask_model` a language model looks for the rest, which is said once it is found.
 
     Examples: `schedmate watch-scheduler slurm --interval 2`, and beside it `schedmate watch-scheduler slurm --cluster beta`
     """

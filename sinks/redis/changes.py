@@ -75,6 +75,8 @@ def _fields(**values: Any) -> dict[str, str]:
 
 
 def _event(place: Position, event: records.JobEvent) -> list[Change]:
+    if event.kind is EventKind.DESCRIBED:
+        return []
     # Within an attempt a scheduler's word stands above a pipe's, whichever is the newer.
     lifted = _position(2 * event.attempt + (event.scheduler != PIPE), _micros(event.time), place.offset)
     at = _position(event.attempt, _micros(event.time), place.offset)

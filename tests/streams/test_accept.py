@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records import BY_NAME, EventKind, InvalidRecord, JobEvent, LogChunk, Position, encode
+from records import BY_NAME, EventKind, InvalidRecord, JobEvent, LogChunk, Position, Workload, encode
 from streams.accept import accept, refuse
 from streams.transport import Message, outgoing
 
@@ -103,6 +103,7 @@ def test_of_a_pipe_nothing_is_believed_that_a_scheduler_alone_may_say() -> None:
     for forged in (
         told(kind=EventKind.PACKED, packed_with="8"),
         told(kind=EventKind.REQUEUED),
+        told(kind=EventKind.DESCRIBED, workload=Workload(model_name="mine")),
         told(kind=EventKind.ENDED, scheduler="slurm"),
         told(kind=EventKind.ENDED, job="8"),
     ):

@@ -7,7 +7,7 @@ from prometheus_client import Counter
 
 from processors.classified_chunk import ClassifiedChunk
 from processors.stage import Stage
-from records import Estimate, EventKind, JobEvent, JobMetric, Position, derived_id
+from records import ANSWERED, Estimate, EventKind, JobEvent, JobMetric, Position, derived_id
 
 from .announced import announced
 from .forecast import Forecast, Mark, forecast
@@ -47,7 +47,7 @@ class RemainingState(msgspec.Struct):
         progress: What its counters have shown.
         marks: Of its progress, oldest first.
         told: The estimate told last; null where none is in force.
-        revision: Of the newest estimate.
+        revision: Of the newest estimate; those below are for what is told of the whole job (`records.estimate`).
         over: The attempt has ended.
     """
 
@@ -56,7 +56,7 @@ class RemainingState(msgspec.Struct):
     progress: Progress = msgspec.field(default_factory=Progress)
     marks: list[Mark] = []
     told: Told | None = None
-    revision: int = 0
+    revision: int = ANSWERED
     over: bool = False
 
 

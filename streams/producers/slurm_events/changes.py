@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from records import EventKind, JobEvent
+from records import EventKind, JobEvent, Workload
 from scheduler_clients.slurm import ENDED, SlurmJob
 
 SCHEDULER = "slurm"
@@ -55,6 +55,21 @@ def changes(
             detail = "Slurm no longer knows the job; how it ended was not seen"
             events.append(_event(name, state.restarts, EventKind.ENDED, now, nodes=state.nodes, detail=detail))
     return events, after
+
+
+def described(known: Mapping[str, Known], found: Mapping[str, Workload], now: float) -> list[JobEvent]:
+    """Return what became known of jobs that were told of and are not over. Once an attempt: an id knows no second answer.
+
+    Args:
+        known: What was told so far.
+        found: What each job trains.
+        now: Seconds since 1970.
+    """
+    return [
+        _event(name, state.restarts, EventKind.DESCRIBED, now, workload=workload)
+        for name, workload in found.items()
+        if (state := known.get(name)) and state.ended < state.restarts
+    ]
 
 
 def _life(

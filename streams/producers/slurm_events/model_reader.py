@@ -2,7 +2,6 @@
 
 import queue
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -23,14 +22,12 @@ WAITING = 100
 """Jobs that may wait for the model; what comes while so many do is left as it is."""
 ONE_S = 600.0
 """One job may keep the model busy for so long."""
-KEPT = 10_000
-"""Answers for jobs whose end was not told yet; the oldest make room."""
 
 Ask = Callable[[Prompt], Mapping[str, Any] | None]
 
 
 class ModelReader:
-    """Asks about one job after the other, in a thread of its own. What it found is fetched by `take`.
+    """Asks about one job after the other, in a thread of its own. What it found is fetched by `take`, soon: it waits in memory.
 
     Args:
         ask: Asks the model; None where there is no answer to be had.
@@ -40,7 +37,7 @@ class ModelReader:
     def __init__(self, ask: Ask, one_s: float = ONE_S) -> None:
         self._ask, self._one_s = ask, one_s
         self._waiting: queue.Queue[tuple[str, SlurmJob, Workload]] = queue.Queue(WAITING)
-        self._found: OrderedDict[str, Workload] = OrderedDict()
+        self._found: dict[str, Workload] = {}
         self._lock = threading.Lock()
         threading.Thread(target=self._run, name="model-reader", daemon=True).start()
 
@@ -56,10 +53,11 @@ class ModelReader:
             with suppress(queue.Full):
                 self._waiting.put_nowait((name, job, known))
 
-    def take(self, name: str) -> Workload | None:
-        """Return, once, what its source and the model say; None where the model added nothing (yet)."""
+    def take(self) -> dict[str, Workload]:
+        """Return, once, what source and model say of each job to which the model added something."""
         with self._lock:
-            return self._found.pop(name, None)
+            found, self._found = self._found, {}
+        return found
 
     def drain(self) -> None:
         """Wait until all who were submitted have been asked about."""
@@ -89,5 +87,3 @@ class ModelReader:
         if found.claims:
             with self._lock:
                 self._found[name] = found.workload
-                if len(self._found) > KEPT:
-                    self._found.popitem(last=False)

@@ -15,7 +15,7 @@ from scheduler_clients.slurm.kept_jobs import KeptJobs
 from streams.producers.job_watcher import JobWatcher, JobWatcherMetrics
 from streams.transport import Producer
 
-from .changes import Known, changes
+from .changes import Known, changes, described
 from .keeper import Keeper
 from .sources import SourceReader
 
@@ -38,7 +38,7 @@ class SlurmWatcherMetrics(JobWatcherMetrics):
         )
         self.sources_completed = Counter(
             "schedmate_slurm_watcher_sources_completed",
-            "Jobs that ended, of which a language model told what their source left unknown.",
+            "Jobs of which a language model told something that their source left unknown, before they ended.",
             registry=None,
         )
         self.unreadable = Gauge(
@@ -62,7 +62,7 @@ class SlurmWatcher(JobWatcher[Known]):
         kept: Where scripts of jobs are kept; None: nowhere.
         cluster: The cluster that the client speaks to, which stands before its jobs' ids; empty for the local one.
         read_sources: Say of each submitted job what it trains, and of which branch it is, as its source tree says.
-        model: Looks for what that leaves unknown, while the job waits and runs; said at the job's end. None: nobody does.
+        model: Looks for what that leaves unknown, while the job waits and runs; said once it is found. None: nobody does.
     """
 
     metrics: SlurmWatcherMetrics
@@ -106,8 +106,10 @@ class SlurmWatcher(JobWatcher[Known]):
             self._keeper.look(jobs)
         if self._sources:
             events = self._with_sources(events, named)
-        if self._model:
-            events = [self._completed(event, self._model) for event in events]
+        if self._model:  # first: a job that ended meanwhile was described before its end
+            found = described(known, self._model.take(), now)
+            self.metrics.sources_completed.inc(len(found))
+            events = [*found, *events]
         return events, after, len(jobs)
 
     def _with_sources(self, events: list[JobEvent], jobs: Mapping[str, SlurmJob]) -> list[JobEvent]:
@@ -131,9 +133,3 @@ class SlurmWatcher(JobWatcher[Known]):
         if self._model:
             self._model.submit(event.job, job, found.workload)
         return msgspec.structs.replace(event, workload=found.workload, branch=found.branch)
-
-    def _completed(self, event: JobEvent, model: "ModelReader") -> JobEvent:
-        if event.kind is not EventKind.ENDED or (found := model.take(event.job)) is None:
-            return event
-        self.metrics.sources_completed.inc()
-        return msgspec.structs.replace(event, workload=found)

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records import Estimate, EventKind, JobEvent, Position, UserError, Workload
+from records import ANSWERED, Estimate, EventKind, JobEvent, Position, UserError, Workload
 from schedmate.advisor.accounting import sacct, script_of, table
 from schedmate.advisor.history_file import HistoryFile, history_file
 from schedmate.advisor.settings import CURRENT
 from schedmate.advisor.submissions import SubmissionAdvisor
+from tests.metric_values import value
 
 NO_MODEL = Path("/nowhere/current")
 SACCT = """JobID|User|State|Start|End|WorkDir|SubmitLine|JobName
@@ -80,18 +81,75 @@ def test_what_a_job_trains_finds_jobs_alike_also_after_a_requeue(store: HistoryF
     assert similar.duration_s == pytest.approx(1200, rel=0.01)
 
 
-def test_what_became_known_while_a_job_ran_finds_jobs_alike(store: HistoryFile) -> None:
-    part = Workload(task_type="image-classification", iters=90, iter_type="epoch")
-    whole = msgspec.structs.replace(part, model_name="ViT-B/16", dataset_train="ImageNet")
-    started, ended = ran("1", 10.0, 600.0)
+PART = Workload(task_type="image-classification", iters=90, iter_type="epoch")
+WHOLE = msgspec.structs.replace(PART, model_name="ViT-B/16", dataset_train="ImageNet")
+ELSEWHERE = {"command": "other", "directory": "/elsewhere"}
+
+
+def past(job: str, start: float, seconds: float) -> list[JobEvent]:
+    """A whole life of a job of which all is known."""
+    return [event(EventKind.SUBMITTED, job, start - 1, workload=WHOLE), *ran(job, start, seconds)]
+
+
+def described(job: str, time: float, workload: Workload = WHOLE) -> JobEvent:
+    return JobEvent(
+        id=f"slurm/{job}/0/described",
+        job=job,
+        kind=EventKind.DESCRIBED,
+        time=time,
+        scheduler="slurm",
+        workload=workload,
+    )
+
+
+def test_what_a_model_found_revises_the_estimate_of_that_submission(store: HistoryFile) -> None:
     events = [
-        event(EventKind.SUBMITTED, "1", 0.0, workload=part),
-        started,
-        msgspec.structs.replace(ended, workload=whole),
+        *past("1", 10.0, 600.0),
+        event(EventKind.SUBMITTED, "2", 800.0, workload=PART, **ELSEWHERE),
+        described("2", 860.0),
     ]
-    events.append(event(EventKind.SUBMITTED, "2", 800.0, workload=whole, command="other", directory="/elsewhere"))
-    _, similar = handled(store, events)
-    assert (similar.method, similar.similar_jobs) == ("similar", ["1"])
+    _, first, answered = handled(store, events)
+    assert (first.method, first.revision, first.time) == ("unknown", 0, 800.0)
+    assert (answered.method, answered.similar_jobs, answered.revision) == ("similar", ["1"], ANSWERED)
+    assert answered.duration_s == pytest.approx(600, rel=0.01)
+    assert (answered.id, answered.attempt, answered.time) == ("estimate/2/job-events/0/4/1", 0, 860.0)
+
+
+def test_what_became_known_of_a_job_finds_jobs_alike_later_also_after_a_requeue(store: HistoryFile) -> None:
+    requeued = msgspec.structs.replace(event(EventKind.REQUEUED, "1", 100.0), id="slurm/1/1/requeued", attempt=1)
+    again = [msgspec.structs.replace(each, id=f"{each.id}/1", attempt=1) for each in ran("1", 110.0, 600.0)]
+    events = [event(EventKind.SUBMITTED, "1", 0.0, workload=PART), described("1", 50.0), requeued, *again]
+    events.append(event(EventKind.SUBMITTED, "2", 800.0, workload=WHOLE, **ELSEWHERE))
+    *_, similar = handled(store, events)
+    assert (similar.job, similar.method, similar.similar_jobs) == ("2", "similar", ["1"])
+
+
+def test_an_attempt_that_is_over_or_that_a_pipe_describes_is_told_nothing_of(store: HistoryFile) -> None:
+    late = [event(EventKind.SUBMITTED, "1", 0.0), *ran("1", 10.0, 600.0), described("1", 620.0), described("9", 630.0)]
+    forged = msgspec.structs.replace(described("2", 710.0), scheduler="pipe")
+    told = handled(store, [*late, event(EventKind.SUBMITTED, "2", 700.0), forged])
+    assert [(each.job, each.revision) for each in told] == [("1", 0), ("2", 0)]
+
+
+def test_the_estimate_told_last_before_the_start_is_scored_and_each_job_once(store: HistoryFile) -> None:
+    """Job 2 is described while it waits, job 3 while it runs."""
+    first = Workload(model_name="ResNet-50", task_type="image-classification", dataset_train="CIFAR-10")
+    events = [
+        *past("1", 10.0, 600.0),
+        event(EventKind.SUBMITTED, "2", 800.0, workload=PART, **ELSEWHERE),
+        described("2", 860.0),
+        *ran("2", 900.0, 590.0),
+        event(EventKind.SUBMITTED, "3", 1500.0, workload=first, command="third", directory="/third"),
+        *ran("3", 1510.0, 610.0),
+    ]
+    events.insert(-1, described("3", 1600.0))
+    advisor = SubmissionAdvisor(store, lambda _: None, NO_MODEL)
+    advisor.handle([(Position("job-events", 0, offset), each) for offset, each in enumerate(events)])
+    scored = [(told.job, told.revision, told.method) for told, _ in store.scored()]
+    assert scored == [("1", 0, "unknown"), ("2", 1, "similar"), ("3", 0, "unknown")]
+    assert value(advisor.metrics.scored, method="similar") == 1
+    assert value(advisor.metrics.inside, method="similar") == 1
+    assert value(advisor.metrics.completed) == 2
 
 
 def test_a_replay_tells_the_same_though_more_is_known_by_then(store: HistoryFile) -> None:
@@ -99,11 +157,14 @@ def test_a_replay_tells_the_same_though_more_is_known_by_then(store: HistoryFile
         event(EventKind.SUBMITTED, "1", 0.0),
         *ran("1", 10.0, 600.0),
         event(EventKind.SUBMITTED, "2", 700.0),
+        described("2", 750.0),
         *ran("2", 800.0, 60.0),
+        *past("3", 900.0, 6000.0),
     ]
     told = handled(store, events)
+    assert [each.revision for each in told] == [0, 0, 1, 0]
     assert handled(store, events) == told
-    assert store.count() == 2
+    assert store.count() == 3
 
 
 def test_what_was_not_acknowledged_is_not_kept(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from processors.advise.predictors.model_file import save
 from processors.advise.predictors.train import train
-from records import Estimate, JobEvent, Position
+from records import ANSWERED, Estimate, EventKind, JobEvent, Position, Workload
 from schedmate.advisor.drift import FEWEST, NEWEST, Drift, Outcome
 from schedmate.advisor.history_file import HistoryFile, history_file
 from schedmate.advisor.metrics import AdvisorMetrics
@@ -58,6 +58,39 @@ def test_the_model_answers_where_nothing_is_alike_and_is_scored(store: HistoryFi
     assert 0.8 <= len(inside) / len(told) <= 1
     assert value(asked.metrics.scored.labels("predictor")) == len(JOBS)
     assert any(each.similar_jobs for each in told)
+
+
+def test_what_is_told_of_a_job_once_more_leaves_the_models_other_answers_as_they_were(
+    tmp_path: Path, trained: Path
+) -> None:
+    """Nothing is alike with what was found either, so the model is asked again, also after a restart."""
+
+    def found(submitted: JobEvent) -> JobEvent:
+        return JobEvent(
+            id=f"d/{submitted.job}", job=submitted.job, kind=EventKind.DESCRIBED, time=submitted.time + 0.5, scheduler="slurm",
+            workload=Workload(model_name=submitted.job, dataset_train="one of its own"),
+        )  # fmt: skip
+
+    events = lives(JOBS[KNOWN - 50 :])
+    more = [
+        each for event in events for each in ([event, found(event)] if event.kind is EventKind.SUBMITTED else [event])
+    ]
+    said: list[list[Estimate]] = []
+    for name, input_ in (("plain", events), ("described", more)):
+        said.append([])
+        for part in (slice(0, len(input_) // 2), slice(len(input_) // 2, None)):
+            with history_file(tmp_path / f"{name}.db") as store:
+                one, told = advisor(store, trained)
+                one.handle(batch(input_[part], part.start or 0))
+                said[-1] += told
+    plain, described = said
+    firsts = [each for each in described if each.revision == 0]
+    assert [(each.job, each.duration_s, each.duration_high_s) for each in firsts] == [
+        (each.job, each.duration_s, each.duration_high_s) for each in plain
+    ]
+    assert [(each.job, each.method) for each in described if each.revision == ANSWERED] == [
+        (each.job, "predictor") for each in plain
+    ]
 
 
 def test_a_restart_goes_on_with_what_the_history_holds(tmp_path: Path, trained: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from processors.advise.predictors.job import Completion, Submission
 from processors.advise.predictors.model_file import save
 from processors.advise.predictors.train import train
-from records import Estimate, EventKind, GpuProcess, GpuSample, JobEvent, Record, Workload
+from records import ANSWERED, Estimate, EventKind, GpuProcess, GpuSample, JobEvent, Record, Workload
 from schedmate.advisor.settings import CURRENT
 from schedmate.advisor.utilisation import FEWEST
 from sinks.redis.connect import open_redis
@@ -18,7 +18,7 @@ from tests.processors.advise.predictors.jobs import repeating
 from tests.schedmate.advisor.lives import lives
 from tests.servers.kafka import Kafka
 from tests.servers.redis import redis_server
-from tests.streams.runtimes.workers import command, send, start, until, values, wait_for
+from tests.streams.runtimes.workers import all_read, command, send, start, until, values, wait_for
 
 JOBS = 30
 
@@ -63,6 +63,33 @@ def test_submissions_are_answered_once_by_id_though_the_advisor_is_killed(own_ka
     known = [each for each in by_id.values() if each.method == "resubmission"]
     assert len(known) > JOBS / 2
     assert all(each.duration_s == pytest.approx(600, rel=0.01) for each in known)
+
+
+@pytest.mark.kafka
+def test_what_a_model_found_is_told_once_by_id_though_the_advisor_is_killed(own_kafka: Kafka, tmp_path: Path) -> None:
+    log, history = tmp_path / "advisor.log", {"SCHEDMATE_ADVISOR__HISTORY": str(tmp_path / "history.db")}
+    first = start(own_kafka, "advisor", log=log, **history)
+    try:
+        send(own_kafka, [event for job in range(JOBS // 2) for event in answered(job)])
+        until(lambda: values(own_kafka, ["estimates"]) > 0, log)
+    finally:
+        first.kill()
+        first.wait()
+    send(own_kafka, [event for job in range(JOBS // 2, JOBS) for event in answered(job)])
+    with command(own_kafka, "advisor", log=log, **history):
+        found = wait_for(own_kafka, ["estimates"], 2 * JOBS, log)
+        until(lambda: all_read(own_kafka, "schedmate-advisor"), log)
+    found = list(read_back(own_kafka.connection, ["estimates"]))
+    told = [msgspec.json.decode(message.value, type=Estimate) for message in found]
+    by_id = {each.id: each for each in told}
+    assert all(each == by_id[each.id] for each in told), "what was told twice is the same"
+    assert sorted((int(each.job), each.revision) for each in by_id.values()) == [
+        (job, revision) for job in range(JOBS) for revision in (0, ANSWERED)
+    ]
+    assert {each.method for each in by_id.values() if each.revision == 0} == {"unknown"}
+    alike = [each for each in by_id.values() if each.revision == ANSWERED and each.method == "similar"]
+    assert len(alike) > JOBS / 2
+    assert all(each.duration_s == pytest.approx(600, rel=0.01) for each in alike)
 
 
 @pytest.mark.kafka
@@ -201,6 +228,19 @@ def test_jobs_alike_are_found_in_redis_by_a_model_though_the_advisor_is_killed(
     assert len(told) == JOBS
     assert len(alike) > JOBS / 2
     assert all(each.duration_s == pytest.approx(600, rel=0.01) for each in alike)
+
+
+def answered(job: int) -> list[JobEvent]:
+    """Events of a job like `of_its_own`, of which its source says too little and a language model finds the rest before it starts."""
+    submitted, started, ended = of_its_own(job)
+    assert submitted.workload
+    part = msgspec.structs.replace(submitted.workload, model_name=None, dataset_train=None)
+    found = JobEvent(
+        id=f"d{job}", job=f"{job}", kind=EventKind.DESCRIBED, time=submitted.time + 0.5, scheduler="slurm",
+        workload=msgspec.structs.replace(part, model_name="gpt2-medium", dataset_train="openwebtext"),
+    )  # fmt: skip
+    plain = [msgspec.structs.replace(event, workload=None) for event in (started, ended)]
+    return [msgspec.structs.replace(submitted, workload=part), found, *plain]
 
 
 def of_its_own(job: int) -> list[JobEvent]:

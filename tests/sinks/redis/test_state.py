@@ -18,6 +18,7 @@ from records import (
     Position,
     Record,
     Slowdown,
+    Workload,
 )
 from sinks.redis import Keys, MemoryState, open_redis, read_job, read_jobs, read_node
 from tests.metric_values import value
@@ -98,6 +99,13 @@ def test_a_new_attempt_does_not_wear_the_old_ones_end(store: Store) -> None:
     assert (status.verdict, status.verdict_attempt) == ("infrastructure", 0)
     store.update(metric(13, 3, attempt=1), metric(14, 501, attempt=0))
     assert (store.job().step, store.job().metric_attempt) == (3, 1)
+
+
+def test_what_a_job_trains_changes_nothing_of_what_it_does(store: Store) -> None:
+    store.update(event("submitted", 0), event("started", 5))
+    before = store.job()
+    store.update(event("described", 9, workload=Workload(model_name="vit")))
+    assert store.job() == before
 
 
 def test_packing_comes_and_goes(store: Store) -> None:
@@ -227,18 +235,19 @@ def test_the_newest_revision_of_the_newest_attempt_is_the_estimate_in_force(stor
         )
 
     store.update(
-        estimate(0, 2, remaining_s=50.0, remaining_low_s=45.0, done=0.5, method="progress"),
+        estimate(0, 4, remaining_s=50.0, remaining_low_s=45.0, done=0.5, method="progress"),
         estimate(0, 0, duration_s=90.0, gpu_utilisation=80.0, method="similar"),
-        estimate(0, 1, remaining_s=70.0, method="progress"),
+        estimate(0, 3, remaining_s=70.0, method="progress"),
+        estimate(0, 1, duration_s=80.0, method="similar"),
     )
     status = store.job()
     assert (status.estimate_remaining_s, status.estimate_remaining_low_s, status.estimate_done) == (50.0, 45.0, 0.5)
-    assert (status.estimate_gpu_utilisation, status.estimate_time) == (80.0, T0 + 2), (
+    assert (status.estimate_gpu_utilisation, status.estimate_time) == (80.0, T0 + 4), (
         "progress says nothing of utilisation"
     )
-    store.update(estimate(0, 3, method="unknown"))
+    store.update(estimate(0, 5, method="unknown"))
     assert (store.job().estimate_remaining_s, store.job().estimate_method) == (None, "unknown")
-    store.update(estimate(1, 1, remaining_s=10.0), estimate(0, 4, remaining_s=99.0))
+    store.update(estimate(1, 1, remaining_s=10.0), estimate(0, 6, remaining_s=99.0))
     assert (store.job().estimate_attempt, store.job().estimate_remaining_s) == (1, 10.0)
 
 

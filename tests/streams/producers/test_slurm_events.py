@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records import EventKind, JobEvent, decode
+from records import EventKind, JobEvent, Workload, decode
 from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmJob
 from streams.producers.slurm_events import SlurmWatcher
-from streams.producers.slurm_events.changes import Known, changes
+from streams.producers.slurm_events.changes import Known, changes, described
 from streams.producers.slurm_events.model_reader import ModelReader
 from streams.transport import Outgoing, TransportError
 from tests.metric_values import value
@@ -134,6 +134,15 @@ class TestChanges:
         ]
         assert known == {}
 
+    def test_what_became_known_is_told_of_the_attempt_there_is_and_of_none_that_is_over(self) -> None:
+        _, known = step({}, job("1"), job("2", "FAILED"), job("3", restarts=1))
+        trains = Workload(model_name="vit")
+        told = described(known, dict.fromkeys(["1", "2", "3", "forgotten"], trains), 300.0)
+        assert [(event.id, event.attempt, event.time, event.workload) for event in told] == [
+            ("slurm/1/0/described", 0, 300.0, trains),
+            ("slurm/3/1/described", 1, 300.0, trains),
+        ]
+
     @given(st.lists(st.integers(0, 7), max_size=30), st.data())
     def test_told_twice_is_told_under_the_same_ids(self, moments: list[int], data: st.DataObject) -> None:
         """Whatever is seen of a history, and wherever the watcher forgets: no id stands for two events of different kinds."""
@@ -226,7 +235,7 @@ class TestRealSlurm:
         assert found.gpus == 2
         assert value(watcher.metrics.sources_read) == 1
 
-    def test_an_end_tells_what_a_model_found_meanwhile(self, slurm: Slurm, tmp_path: Path) -> None:
+    def test_what_a_model_finds_is_told_while_the_job_waits(self, slurm: Slurm, tmp_path: Path) -> None:
         told = Told()
         client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
         line = "go(0.0125)  # the learning rate\n"
@@ -241,14 +250,17 @@ class TestRealSlurm:
             waits = slurm.run("sbatch", "--parsable", "--hold", f"--chdir={tree}", f"{tree}/t.sh", f"{number}").strip()
             before = self.until(told, watcher, waits, EventKind.SUBMITTED).workload
             reader.drain()
-            slurm.run("scancel", waits)
-            after = self.until(told, watcher, waits, EventKind.ENDED).workload
             if before:
                 break
+            slurm.run("scancel", waits)
             assert time.monotonic() < deadline
         assert before
-        assert after
-        assert (before.lr, after.lr) == (None, 0.0125)
+        after = self.until(told, watcher, waits, EventKind.DESCRIBED)
+        slurm.run("scancel", waits)
+        assert self.until(told, watcher, waits, EventKind.ENDED).workload is None
+        assert after.workload
+        assert (before.lr, after.workload.lr, after.id) == (None, 0.0125, f"slurm/{waits}/0/described")
+        assert told.kinds(waits) == [EventKind.SUBMITTED, EventKind.DESCRIBED, EventKind.ENDED]
         assert value(watcher.metrics.sources_completed) == 1
 
     def test_a_submission_tells_what_was_asked_for(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import Estimate, EventKind, JobEvent, LogChunk, Position, encode
+from records import ANSWERED, Estimate, EventKind, JobEvent, LogChunk, Position, encode
 
 STEP_S = 6.0
 
@@ -62,7 +62,7 @@ def test_a_counter_with_an_end_gives_what_remains_and_the_duration() -> None:
     assert found.remaining_high_s is not None
     assert found.remaining_low_s < found.remaining_s < found.remaining_high_s
     assert found.duration_s == pytest.approx(found.time - 1000.0 + found.remaining_s)
-    assert (found.method, found.job, found.revision) == ("progress", "7", len(job.told))
+    assert (found.method, found.job, found.revision) == ("progress", "7", ANSWERED + len(job.told))
     assert found.done is not None
     assert 0 < found.done < 1
     assert found.evidence[0].text.startswith("step ")
@@ -71,8 +71,21 @@ def test_a_counter_with_an_end_gives_what_remains_and_the_duration() -> None:
 def test_a_steady_job_is_not_told_of_again_and_again() -> None:
     job = Job().prints(steps(90, 1000))
     assert len(job.told) <= 6
-    assert [each.revision for each in job.told] == list(range(1, len(job.told) + 1))
+    assert [each.revision for each in job.told] == list(range(ANSWERED + 1, ANSWERED + len(job.told) + 1)), (
+        "what a model's answer revises stands below"
+    )
     assert len({each.id for each in job.told}) == len(job.told)
+
+
+def test_what_a_job_trains_says_nothing_of_how_it_runs() -> None:
+    plain, described = Job(), Job()
+    lines = list(steps(60, 1000))
+    plain.prints(lines[:30]).prints(lines[30:])
+    described.prints(lines[:30])
+    described.event(EventKind.DESCRIBED).prints(lines[30:])
+    assert [(each.revision, each.remaining_s) for each in described.told] == [
+        (each.revision, each.remaining_s) for each in plain.told
+    ]
 
 
 def test_a_job_that_is_slowed_is_told_of_anew() -> None:
