@@ -156,7 +156,7 @@ def workloads(ask: Callable[[Prompt], Mapping[str, Any] | None], most: int, cons
 def points(label: Mapping[str, Any], verdict: Mapping[str, Any] | None) -> int:
     """Return how many of type, component, restartable and root line are right."""
     if verdict is None:
-        return 4 * (label["error_type"] == "none")
+        return 4 if label["error_type"] == "none" else 0
     line = verdict["root_line"] or 0
     places = [label["acceptable_lines"], *label.get("alt_ranges", [])] if label["error_type"] != "none" else []
     right = (

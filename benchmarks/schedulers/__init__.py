@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from typing import Any
 
 from .kubernetes import kubernetes_site
 from .site import Site
 from .slurm import slurm_site
 
-SITES: dict[str, Callable[[], AbstractContextManager[Site]]] = {"Slurm": slurm_site, "Kubernetes": kubernetes_site}
+SITES: dict[str, Callable[[], AbstractContextManager[Any]]] = {"Slurm": slurm_site, "Kubernetes": kubernetes_site}
 
 __all__ = ["SITES", "Site"]

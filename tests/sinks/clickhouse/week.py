@@ -131,7 +131,8 @@ WEEK: list[Record] = [
     *(GpuSample(id=f"b{hours}", node="n3", gpu=0, time=NOW - hours * HOUR, utilisation=used,
         processes=[GpuProcess(pid=1, job="b"), GpuProcess(pid=2, job="p")])
         for hours, used in [(8.5, 1), (7, 90), (6, 70), (4, 3)]),
-    event("b", "ended", 5, exit_code=1, state="FAILED", workload=Workload(model_name="bert-base", lr=1e-4, batch_size=32)),
+    event("b", "described", 7, workload=Workload(model_name="bert-base", lr=1e-4, batch_size=32)),
+    event("b", "ended", 5, exit_code=1, state="FAILED"),
     failed("b", "infrastructure", 5, faulty_component="network", signature="nccl-timeout", node="n3"),
     failed("b", "user_script", 5, revision=2, signature="ValueError", node="n3"),
     # c: a verdict that was retracted; still running.
