@@ -1,6 +1,5 @@
 """Puts the views together: routes, headers, errors."""
 
-import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -18,11 +17,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from processors.diagnose import Signature
-from schedmate.cli.status import note
-from schedmate.remaining import remains_of
 from schedmate.terminal import printable
 from sinks import RecordRejected, SinkRejected, SinkUnavailable
-from sinks.redis import JobStatus
 from streams.changes import Change, ChangeSource
 from streams.transport import TransportError
 
@@ -34,8 +30,7 @@ from .database import Database
 from .lines import ReadSpan
 from .listen import listen
 from .nodes import read_nodes
-from .pages import LONGEST_NAME, Form, Pages, View
-from .present import Present
+from .pages import Form, Pages, View
 from .refreshed import Refreshed
 from .render import render
 
@@ -65,7 +60,6 @@ def opened_app(
     write: Write | None = None,
     read: ReadSpan | None = None,
     follow: ChangeSource | None = None,
-    present: Present | None = None,
 ) -> Iterator[Starlette]:
     """Yield the page as an ASGI application, and let go of the database afterwards.
 
@@ -78,7 +72,6 @@ def opened_app(
         write: Takes what operators say; None: nobody may act.
         read: Reads lines of logs; None: they are not shown.
         follow: Tells what changes; None: pages look for themselves.
-        present: What is known of jobs now, shown while the database is away; None: nothing is.
     """
     # Two clients: whoever looks at one job does not wait for the overview of all.
     database, behind = Database(connect, embedded=embedded), Database(connect, embedded=embedded)
@@ -92,7 +85,7 @@ def opened_app(
     try:
         pages = Pages(database, refreshed, known_nodes, signatures, read)
         app = _app(pages, hosts, access or Looking(), Acts(database, write) if write else None)
-        app.state.changes, app.state.present = changes, present
+        app.state.changes = changes
         yield app
     finally:
         if changes:
@@ -178,10 +171,7 @@ def _refused(request: Request, error: Exception) -> Response:
 
 
 def _away(request: Request, error: Exception) -> Response:
-    present: Present | None = request.app.state.present
-    about = request.query_params.get("id", "")[:LONGEST_NAME] if request.url.path == "/job" else ""
-    said = f"The database does not answer, or not in time; try again. {error}"
-    return _failed(request, 503, said, present(about) if present else ())
+    return _failed(request, 503, f"The database does not answer, or not in time; try again. {error}")
 
 
 def _no_broker(request: Request, error: Exception) -> Response:
@@ -192,17 +182,7 @@ def _rejected(request: Request, error: Exception) -> Response:
     return _failed(request, 400, str(error))
 
 
-def _failed(request: Request, status: int, said: str, jobs: Sequence[JobStatus] = ()) -> Response:
+def _failed(request: Request, status: int, said: str) -> Response:
     if request.url.path.endswith((".json", ".csv")) or request.url.path == "/health":
         return PlainTextResponse(f"{printable(said)}\n", status)
-    return render(
-        request,
-        "error.html",
-        status,
-        said=said,
-        code=status,
-        jobs=jobs,
-        now=time.time(),
-        note=note,
-        remains_of=remains_of,
-    )
+    return render(request, "error.html", status, said=said, code=status)

@@ -1,14 +1,10 @@
-"""Curves and events of a job as SVG, made by the server: they need no JavaScript, and follow the page's colours.
-
-The same numbers go with it (`curves`): a script draws them anew, to be pointed at and zoomed.
-"""
+"""Curves and events of a job as SVG, made by the server: they need no JavaScript, can be printed, and follow the page's colours."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from .curves import Event, encoded, numbers_of
 from .timeline import Curve, Mark, Timeline
 
 WIDTH, LEFT, RIGHT = 960.0, 64.0, 8.0
@@ -67,7 +63,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Plot:
-    """All that the template draws, in the units of the view box, `width` by `height`; `numbers` is the same for the script, as JSON."""
+    """All that the template draws, in the units of the view box, `width` by `height`."""
 
     width: float
     height: float
@@ -77,7 +73,6 @@ class Plot:
     lines: Sequence[Line]
     ticks: Sequence[Tick]
     legend: Sequence[str]
-    numbers: str
 
 
 def draw(known: Timeline) -> Plot | None:
@@ -94,12 +89,7 @@ def draw(known: Timeline) -> Plot | None:
     foot = len(panels) * (HEIGHT + GAP)
     lines = [Line(axis.x(mark.at), GROUPS.get(mark.kind, "act"), _label(mark), mark.at) for mark in marks]
     legend = sorted({line.group for line in lines})
-    span = axis.since, axis.until
-    told = encoded(
-        [numbers_of(each, _title(each), _fixed(each), span) for each in known.curves],
-        [Event(line.at, line.group, line.text) for line in lines],
-    )
-    return Plot(WIDTH, foot + FOOT, LEFT, WIDTH - RIGHT, panels, lines, list(_ticks(axis)), legend, told)
+    return Plot(WIDTH, foot + FOOT, LEFT, WIDTH - RIGHT, panels, lines, list(_ticks(axis)), legend)
 
 
 @dataclass(frozen=True)
@@ -114,9 +104,11 @@ class _Axis:
 
 def _panel(curve: Curve, top: float, axis: _Axis) -> Panel:
     values = [value for _, value, _ in curve.points]
-    fixed_low, fixed_high = _fixed(curve)
-    low = min(values) if fixed_low is None else fixed_low
-    high = max(values) if fixed_high is None else fixed_high
+    low, high = min(values), max(values)
+    if curve.unit == "%":
+        low, high = 0.0, 100.0
+    elif curve.name in FROM_ZERO and low > 0:
+        low = 0.0
     flat = high == low
     places = [
         (axis.x(at), round(top + HEIGHT * (0.5 if flat else 1 - (value - low) / (high - low)), 1))
@@ -125,21 +117,8 @@ def _panel(curve: Curve, top: float, axis: _Axis) -> Panel:
     attempts = [attempt for _, _, attempt in curve.points]
     begins = [place == 0 or attempt != attempts[place - 1] for place, attempt in enumerate(attempts)]
     path = "".join(f"{'M' if begin else 'L'}{x:g} {y:g}" for begin, (x, y) in zip(begins, places, strict=True))
-    return Panel(
-        _title(curve), top, path, "" if flat else number(low), number(high), places if len(places) <= 40 else ()
-    )
-
-
-def _title(curve: Curve) -> str:
-    return f"{curve.name}{f', {curve.unit}' if curve.unit else ''}"
-
-
-def _fixed(curve: Curve) -> tuple[float | None, float | None]:
-    """Return the ends of the axis of a curve that do not follow from its values."""
-    if curve.unit == "%":
-        return 0.0, 100.0
-    from_zero = curve.name in FROM_ZERO and all(value > 0 for _, value, _ in curve.points)
-    return (0.0 if from_zero else None), None
+    title = f"{curve.name}{f', {curve.unit}' if curve.unit else ''}"
+    return Panel(title, top, path, "" if flat else number(low), number(high), places if len(places) <= 40 else ())
 
 
 def _ticks(axis: _Axis) -> Iterator[Tick]:

@@ -18,7 +18,6 @@ from .acts import Act
 from .app import LOOPBACK, opened_app
 from .changes import COUNTED, TOPICS
 from .database import Database
-from .present import present
 from .server import PageServer
 
 ADDRESS = "127.0.0.1"
@@ -56,7 +55,6 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
             write=partial(_write, settings) if settings.web.act else None,
             read=partial(read_span, kafka_connection(settings.kafka)) if settings.kafka.brokers else None,
             follow=None if embedded else _follow(settings),
-            present=present(settings.redis) if settings.redis.url else None,
         ) as app,
     ):
         address = f"http://{ADDRESS}:{listening.getsockname()[1]}"

@@ -50,7 +50,7 @@ if (location.hash === "#q") document.getElementById("q")?.focus();
 const inUse = (part) => {
   const marked = document.getSelection();
   const typed = [...part.querySelectorAll("input:not([type=hidden]), textarea")].some((field) => field.value !== field.defaultValue);
-  return typed || part.querySelector(":focus-visible, input:focus, .panel:active") !== null || (!marked.isCollapsed && part.contains(marked.anchorNode));
+  return typed || part.querySelector(":focus-visible, input:focus") !== null || (!marked.isCollapsed && part.contains(marked.anchorNode));
 };
 let late = 0;
 document.addEventListener("htmx:beforeRequest", (event) => {

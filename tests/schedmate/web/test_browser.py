@@ -92,67 +92,6 @@ def test_a_slow_rank_is_seen_on_the_map(tab: "playwright.Page") -> None:
     assert cells.first.is_visible()
 
 
-def told_at(tab: "playwright.Page") -> list[str]:
-    """Return what the curves say of the moment that is pointed at, and the curves' values there."""
-    return [tab.locator(".pointed").inner_text(), *tab.locator(".panel output").all_inner_texts()]
-
-
-def test_curves_tell_their_values_under_the_pointer_and_are_zoomed_together(tab: "playwright.Page") -> None:
-    tab.goto("/job?id=again")
-    over = tab.locator(".panel .u-over")
-    assert over.count() == 3
-    curve = over.first.bounding_box()
-    assert curve
-    middle = curve["y"] + curve["height"] / 2
-    moments = set()
-    for share in (0.3, 0.9):
-        tab.mouse.move(curve["x"] + share * curve["width"], middle)
-        tab.wait_for_function("() => document.querySelector('.panel output').textContent !== ''")
-        moment, *values = told_at(tab)
-        assert all(re.fullmatch(r"[\d.,]+", value) for value in values[:1])
-        moments.add(moment)
-    assert len(moments) == 2
-    ranges = "plots.map((plot) => [plot.scales.x.min, plot.scales.x.max])"
-    whole = tab.evaluate(ranges)
-    assert len({tuple(each) for each in whole}) == 1, "one axis of time"
-    tab.mouse.move(curve["x"] + 0.4 * curve["width"], middle)
-    tab.mouse.down()
-    tab.mouse.move(curve["x"] + 0.6 * curve["width"], middle, steps=5)
-    tab.mouse.up()
-    tab.wait_for_function(f"() => plots[0].scales.x.max < {whole[0][1]}")
-    part = tab.evaluate(ranges)
-    assert len({tuple(each) for each in part}) == 1
-    assert part[0][1] - part[0][0] == pytest.approx(0.2 * (whole[0][1] - whole[0][0]), rel=0.1)
-    tab.evaluate("document.querySelector('.curves').dataset.old = ''")
-    tab.evaluate("renew()")
-    tab.wait_for_function("() => plots.length && !document.querySelector('.curves[data-old]')")
-    assert tab.evaluate(ranges) == part, "the page renews itself under a reader who has zoomed"
-    over.first.dblclick()
-    tab.wait_for_function(f"() => plots[0].scales.x.max === {whole[0][1]}")
-
-
-def test_curves_are_read_by_keyboard(tab: "playwright.Page") -> None:
-    tab.goto("/job?id=again")
-    tab.get_by_role("region", name="Plot").focus()
-    told = []
-    for _ in range(3):
-        tab.keyboard.press("ArrowRight")
-        told.append(told_at(tab))
-    assert len({moment for moment, *_ in told}) == 3
-    tab.keyboard.press("Escape")
-    assert tab.locator(".pointed").inner_text().startswith("Drag to zoom")
-
-
-def test_the_picture_of_the_curves_stays_for_who_cannot_see_them(tab: "playwright.Page") -> None:
-    tab.goto("/job?id=again")
-    tab.locator(".panel").first.wait_for()
-    picture = tab.get_by_role("img", name=re.compile("over time"))
-    assert picture.count() == 1
-    box = picture.bounding_box()
-    assert box
-    assert box["width"] <= 1, "it is out of sight, not gone"
-
-
 def test_an_operator_rejects_what_waits(chromium: "playwright.Browser", embedded: Embedded) -> None:
     write(embedded)
     access, written = Linked("alice"), []

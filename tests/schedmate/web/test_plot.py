@@ -1,11 +1,8 @@
 """Numbers and curves as they are drawn."""
 
-import json
 import math
 import re
-from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,28 +43,6 @@ def test_an_event_far_from_all_curves_does_not_squeeze_them() -> None:
     assert plot is not None
     assert [line.group for line in plot.lines] == ["pack"]
     assert plot.panels[0].path.startswith(f"M{plot.left:g} ")
-
-
-@given(
-    st.lists(
-        st.tuples(st.floats(1, 4e9), FINITE, st.integers(0, 3)),
-        min_size=1,
-        max_size=50,
-        unique_by=lambda point: point[0],
-    )
-)
-def test_the_script_gets_every_value_and_a_gap_between_attempts(points: list[tuple[float, float, int]]) -> None:
-    points.sort()
-    plot = draw(Timeline([Curve("loss", "", points)], [Mark(points[0][0], "started", 0, "</script>")], 0, 1))
-    assert plot is not None
-    told = json.loads(plot.numbers)
-    assert [each["text"] for each in told["events"]] == ["started: </script> (attempt 0)"]
-    (curve,) = told["curves"]
-    known = [value for value in curve["values"] if value is not None]
-    assert known == [pytest.approx(value, rel=1e-5) for _, value, _ in points]
-    assert curve["at"] == sorted(curve["at"])
-    gaps = sum(one[2] != other[2] for one, other in pairwise(points))
-    assert curve["values"].count(None) == gaps + 2, "one at each end of the axis, too"
 
 
 def test_without_measurements_there_is_no_plot() -> None:
