@@ -24,6 +24,7 @@ from .estimate import expected, read_estimate
 from .lines import ReadSpan, asked_lines
 from .one_job import one_job
 from .plot import draw
+from .plot_data import plot_data
 from .ranks import rank_map
 from .refreshed import Refreshed
 from .render import render
@@ -130,11 +131,11 @@ class Pages:
             points = ((curve.name, curve.unit, *point) for curve in known.curves for point in curve.points)
             return as_csv("job", ("measurement", "unit", "unix_time", "value", "attempt"), points)
         parts = list(sections(facts, self._signatures)) if facts else []
-        marks = known.marks[::-1]
+        marks, plot = known.marks[::-1], draw(known)
         return render(
             request, "job.html",
             name=name, row=row, estimate=estimate, expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
-            parts_of=parts, timeline=known, marks=marks, plot=draw(known), facts=facts,
+            parts_of=parts, timeline=known, marks=marks, plot=plot, curves=plot_data(known, plot) if plot else "", facts=facts,
             attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, name, reports), lines=self._read is not None,
         )  # fmt: skip
 
