@@ -91,7 +91,9 @@ def draw(known: Timeline) -> Plot | None:
     foot = len(panels) * (HEIGHT + GAP)
     lines = [Line(axis.x(mark.at), GROUPS.get(mark.kind, "act"), _label(mark), mark.at) for mark in marks]
     legend = sorted({line.group for line in lines})
-    return Plot(WIDTH, foot + FOOT, LEFT, WIDTH - RIGHT, panels, lines, list(_ticks(axis)), legend, axis.since, axis.until)
+    return Plot(
+        WIDTH, foot + FOOT, LEFT, WIDTH - RIGHT, panels, lines, list(_ticks(axis)), legend, axis.since, axis.until
+    )
 
 
 @dataclass(frozen=True)
