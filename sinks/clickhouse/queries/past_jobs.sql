@@ -5,13 +5,14 @@
 -- param days UInt32 = 7: attempts that ended within so many days
 -- param limit UInt32 = 100: rows at most
 
--- One constant: a subquery by name is run again wherever it is named.
+-- Constants: a subquery by name is run again wherever it is named. Which attempts ended last is asked of few columns; the others are
+-- then read of those attempts alone.
 WITH
 (
-    SELECT groupArray((job, attempt, user, gpus, started, assumeNotNull(ended), state, exit_code, signal))
+    SELECT groupArray((job, attempt))
     FROM
     (
-        SELECT *
+        SELECT job, attempt
         FROM attempts
         WHERE ended > now() - toIntervalDay({days:UInt32})
             AND ({user:String} = '' OR user = {user:String})
@@ -19,6 +20,11 @@ WITH
         ORDER BY ended DESC, job
         LIMIT {limit:UInt32}
     )
+) AS newest,
+(
+    SELECT groupArray((job, attempt, user, gpus, started, assumeNotNull(ended), state, exit_code, signal))
+    FROM attempts
+    WHERE job IN (SELECT arrayJoin(newest.1)) AND (job, attempt) IN (SELECT n.1, n.2 FROM (SELECT arrayJoin(newest) AS n))
 ) AS found,
 past AS
 (
