@@ -86,10 +86,10 @@ def clickhouse_opener(settings: ClickHouseSection) -> Callable[[], Client]:
     return opened
 
 
-def redis_client(settings: RedisSection) -> "redis.Redis":
-    """Return a client of Redis; nothing is sent yet. Raises `SettingsError` where the address is none."""
+def redis_client(settings: RedisSection, *, timeout_s: float = 5.0) -> "redis.Redis":
+    """Return a client of Redis that waits so long for an answer; nothing is sent yet. Raises `SettingsError` where the address is none."""
     try:
-        return open_redis(settings.url, password=settings.secret(), ca_cert=settings.ssl_cafile)
+        return open_redis(settings.url, password=settings.secret(), ca_cert=settings.ssl_cafile, timeout_s=timeout_s)
     except ValueError as error:
         raise SettingsError(f"redis.url: {error}") from error
 

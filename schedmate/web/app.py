@@ -30,6 +30,7 @@ from .database import Database
 from .lines import ReadSpan
 from .listen import listen
 from .nodes import read_nodes
+from .now import Now, ReadStates
 from .pages import Form, Pages, View
 from .refreshed import Refreshed
 from .render import render
@@ -60,6 +61,7 @@ def opened_app(
     write: Write | None = None,
     read: ReadSpan | None = None,
     follow: ChangeSource | None = None,
+    states: ReadStates | None = None,
 ) -> Iterator[Starlette]:
     """Yield the page as an ASGI application, and let go of the database afterwards.
 
@@ -72,6 +74,7 @@ def opened_app(
         write: Takes what operators say; None: nobody may act.
         read: Reads lines of logs; None: they are not shown.
         follow: Tells what changes; None: pages look for themselves.
+        states: Reads the states of jobs from Redis; None: they are those of the database.
     """
     # Two clients: whoever looks at one job does not wait for the overview of all.
     database, behind = Database(connect, embedded=embedded), Database(connect, embedded=embedded)
@@ -83,9 +86,10 @@ def opened_app(
     if changes:
         changes.start(refreshed.soon)
     try:
-        pages = Pages(database, refreshed, known_nodes, signatures, read)
+        now = Now(states) if states else None
+        pages = Pages(database, refreshed, known_nodes, signatures, read=read, now=now)
         app = _app(pages, hosts, access or Looking(), Acts(database, write) if write else None)
-        app.state.changes = changes
+        app.state.changes, app.state.now = changes, now
         yield app
     finally:
         if changes:

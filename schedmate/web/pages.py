@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
@@ -22,8 +23,10 @@ from .decisions import COLUMNS as DECISION_COLUMNS
 from .decisions import list_decisions, standing_stops
 from .estimate import expected, read_estimate
 from .lines import ReadSpan, asked_lines
+from .now import Now, lay_over, newer_estimate
 from .one_job import one_job
 from .plot import draw
+from .plot_data import plot_data
 from .ranks import rank_map
 from .refreshed import Refreshed
 from .render import render
@@ -58,6 +61,7 @@ class Pages:
         known_nodes: The list of nodes, likewise.
         signatures: Of verdicts, by name: what to do about each.
         read: Reads lines of logs; None where there is no Kafka to read them from.
+        now: Knows what jobs do now; None where there is no Redis to ask.
     """
 
     def __init__(
@@ -66,23 +70,27 @@ class Pages:
         overview: Refreshed[Overview],
         known_nodes: Refreshed[Sequence[Mapping[str, Any]]],
         signatures: Mapping[str, Signature],
+        *,
         read: ReadSpan | None = None,
+        now: Now | None = None,
     ) -> None:
         self._database = database
         self._overview = overview
         self._nodes = known_nodes
         self._signatures = signatures
         self._read = read
+        self._now = now
 
     def start(self, request: Request, form: Form = "html") -> Response:
         """The cluster at a glance."""
         overview, age_s = self._overview.get()
         known = cluster(self._database, overview)
+        known = replace(known, trouble=self._as_of_now(known.trouble))
         if form == "json":
             return as_json(known)
         if form == "csv":
             trouble = jobs.with_pace(self._database, overview.trouble[: jobs.EXPORTED])
-            return as_csv("cluster", jobs.COLUMNS, _values(trouble, jobs.COLUMNS))
+            return as_csv("cluster", jobs.COLUMNS, _values(self._as_of_now(trouble), jobs.COLUMNS))
         return render(request, "cluster.html", cluster=known, days=DAYS, minutes=RECENT_MINUTES, age_s=age_s)
 
     def jobs(self, request: Request, form: Form = "html") -> Response:
@@ -90,6 +98,7 @@ class Pages:
         wanted = jobs.Filter.read(request.query_params)
         overview, age_s = self._overview.get()
         found = jobs.list_jobs(self._database, overview.jobs, wanted, jobs.PAGE if form == "html" else jobs.EXPORTED)
+        found = replace(found, rows=self._as_of_now(found.rows))
         if form == "json":
             return as_json({"found": found.found, "jobs": picked(found.rows, jobs.COLUMNS)})
         if form == "csv":
@@ -120,8 +129,11 @@ class Pages:
         row = one_job(self._database, records, reports)
         if facts is None and row is None:
             raise HTTPException(404, f"Nothing is on record of job {name!r}.")
+        status = self._now.states([row]).get(name) if row and self._now else None
+        if row and status:
+            row = lay_over(row, status)
         known = timeline(self._database, records, reports, row["nodes"] if row else [])
-        estimate = read_estimate(self._database, row) if row else None
+        estimate = newer_estimate(status, read_estimate(self._database, row)) if row else None
         start = read_start(self._database, row) if row else None
         if form == "json":
             about = picked([row], jobs.COLUMNS)[0] if row else None
@@ -130,11 +142,11 @@ class Pages:
             points = ((curve.name, curve.unit, *point) for curve in known.curves for point in curve.points)
             return as_csv("job", ("measurement", "unit", "unix_time", "value", "attempt"), points)
         parts = list(sections(facts, self._signatures)) if facts else []
-        marks = known.marks[::-1]
+        marks, plot = known.marks[::-1], draw(known)
         return render(
             request, "job.html",
             name=name, row=row, estimate=estimate, expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
-            parts_of=parts, timeline=known, marks=marks, plot=draw(known), facts=facts,
+            parts_of=parts, timeline=known, marks=marks, plot=plot, curves=plot_data(known, plot) if plot else "", facts=facts,
             attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, name, reports), lines=self._read is not None,
         )  # fmt: skip
 
@@ -242,6 +254,9 @@ class Pages:
         if form == "csv":
             return as_csv(name, answer.columns, answer.rows)
         return render(request, "question.html", question=asked, given=given, answer=answer)
+
+    def _as_of_now(self, rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+        return self._now.laid_over(rows) if self._now else rows
 
     def health(self, _: Request) -> Response:
         """`ok` once the database answers."""

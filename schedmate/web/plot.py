@@ -63,7 +63,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Plot:
-    """All that the template draws, in the units of the view box, `width` by `height`."""
+    """All that the template draws, in the units of the view box, `width` by `height`, from `since` until `until` (seconds since 1970)."""
 
     width: float
     height: float
@@ -73,6 +73,8 @@ class Plot:
     lines: Sequence[Line]
     ticks: Sequence[Tick]
     legend: Sequence[str]
+    since: float
+    until: float
 
 
 def draw(known: Timeline) -> Plot | None:
@@ -89,7 +91,9 @@ def draw(known: Timeline) -> Plot | None:
     foot = len(panels) * (HEIGHT + GAP)
     lines = [Line(axis.x(mark.at), GROUPS.get(mark.kind, "act"), _label(mark), mark.at) for mark in marks]
     legend = sorted({line.group for line in lines})
-    return Plot(WIDTH, foot + FOOT, LEFT, WIDTH - RIGHT, panels, lines, list(_ticks(axis)), legend)
+    return Plot(
+        WIDTH, foot + FOOT, LEFT, WIDTH - RIGHT, panels, lines, list(_ticks(axis)), legend, axis.since, axis.until
+    )
 
 
 @dataclass(frozen=True)
@@ -104,11 +108,8 @@ class _Axis:
 
 def _panel(curve: Curve, top: float, axis: _Axis) -> Panel:
     values = [value for _, value, _ in curve.points]
-    low, high = min(values), max(values)
-    if curve.unit == "%":
-        low, high = 0.0, 100.0
-    elif curve.name in FROM_ZERO and low > 0:
-        low = 0.0
+    least, greatest = bounds(curve)
+    low, high = min(values) if least is None else least, max(values) if greatest is None else greatest
     flat = high == low
     places = [
         (axis.x(at), round(top + HEIGHT * (0.5 if flat else 1 - (value - low) / (high - low)), 1))
@@ -119,6 +120,13 @@ def _panel(curve: Curve, top: float, axis: _Axis) -> Panel:
     path = "".join(f"{'M' if begin else 'L'}{x:g} {y:g}" for begin, (x, y) in zip(begins, places, strict=True))
     title = f"{curve.name}{f', {curve.unit}' if curve.unit else ''}"
     return Panel(title, top, path, "" if flat else number(low), number(high), places if len(places) <= 40 else ())
+
+
+def bounds(curve: Curve) -> tuple[float | None, float | None]:
+    """Return the least and the greatest value of the axis of `curve`; None: what was measured decides."""
+    if curve.unit == "%":
+        return 0.0, 100.0
+    return (0.0 if curve.name in FROM_ZERO and all(value > 0 for _, value, _ in curve.points) else None), None
 
 
 def _ticks(axis: _Axis) -> Iterator[Tick]:

@@ -22,7 +22,9 @@ from .plot import number, sparkline
 def render(request: Request, template: str, status: int = 200, **content: Any) -> HTMLResponse:
     """Return the page that `template` makes of `content`."""
     query = f"?{request.url.query}" if request.url.query else ""
+    now = request.app.state.now
     known = {
+        "away": now.away if now else "",
         "path": request.url.path,
         "query": query,
         "visitor": request.state.visitor,

@@ -9,8 +9,9 @@ from schedmate.approvals import person, write
 from schedmate.assembly import signatures
 from schedmate.cli.console import say
 from schedmate.connections import kafka_connection
-from schedmate.services.sink import clickhouse_opener
+from schedmate.services.sink import clickhouse_opener, redis_client
 from schedmate.settings import Settings, SettingsError
+from sinks.redis import read_states
 from streams.kafka import KafkaChanges, read_span
 
 from .access import Access, Linked, Looking, Proxied
@@ -18,10 +19,13 @@ from .acts import Act
 from .app import LOOPBACK, opened_app
 from .changes import COUNTED, TOPICS
 from .database import Database
+from .now import ReadStates
 from .server import PageServer
 
 ADDRESS = "127.0.0.1"
 """Nobody comes from elsewhere but through SSH, or a proxy on this host."""
+REDIS_S = 1.0
+"""Seconds that a visitor waits for Redis at most."""
 
 
 def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
@@ -55,6 +59,7 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
             write=partial(_write, settings) if settings.web.act else None,
             read=partial(read_span, kafka_connection(settings.kafka)) if settings.kafka.brokers else None,
             follow=None if embedded else _follow(settings),
+            states=None if embedded else _states(settings),
         ) as app,
     ):
         address = f"http://{ADDRESS}:{listening.getsockname()[1]}"
@@ -94,6 +99,13 @@ def _access(settings: Settings) -> Access:
 def _follow(settings: Settings) -> KafkaChanges | None:
     """Return what changes while the page is open; into an embedded database nobody writes meanwhile."""
     return KafkaChanges(kafka_connection(settings.kafka), TOPICS, COUNTED) if settings.kafka.brokers else None
+
+
+def _states(settings: Settings) -> ReadStates | None:
+    """Return what reads the present state of jobs; beside an embedded database nobody writes it meanwhile."""
+    if not settings.redis.url:
+        return None
+    return partial(read_states, redis_client(settings.redis, timeout_s=REDIS_S), prefix=settings.redis.prefix)
 
 
 def _write(settings: Settings, act: Act) -> None:

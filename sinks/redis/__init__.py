@@ -3,7 +3,7 @@
 from .connect import open_redis
 from .keys import PREFIX, Keys
 from .memory import MemoryState
-from .read_state import read_findings, read_job, read_jobs, read_node, read_quotas
+from .read_state import read_findings, read_job, read_jobs, read_node, read_quotas, read_states
 from .state import RedisState, StateMetrics
 from .status import FailedAttempt, JobStatus, RankStatus
 
@@ -22,4 +22,5 @@ __all__ = [
     "read_jobs",
     "read_node",
     "read_quotas",
+    "read_states",
 ]

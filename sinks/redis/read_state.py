@@ -1,6 +1,6 @@
 """Reading the state back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
@@ -36,6 +36,18 @@ def read_jobs(client: "redis.Redis", limit: int = 100, *, prefix: str = PREFIX) 
     with translate_errors(client, "reading the jobs from Redis"):
         names = cast("list[str]", client.zrevrange(keys.jobs, 0, limit - 1)) if limit > 0 else []
     return [status for status in _read(client, names, keys) if status is not None]
+
+
+def read_states(client: "redis.Redis", jobs: Sequence[str], *, prefix: str = PREFIX) -> dict[str, JobStatus]:
+    """Return the state of those of `jobs` that are known, by job, without their ranks: a large job has many. Raises as `read_job` does."""
+    keys = Keys(prefix)
+    pipe = client.pipeline(transaction=False)
+    for job in jobs:
+        pipe.hgetall(keys.job(job))
+    with translate_errors(client, "reading jobs from Redis"):
+        found = pipe.execute() if jobs else []
+    states = (status_of(job, fields, {}) for job, fields in zip(jobs, found, strict=True))
+    return {status.job: status for status in states if status is not None}
 
 
 def read_node(client: "redis.Redis", node: str, *, prefix: str = PREFIX) -> list[GpuSample]:

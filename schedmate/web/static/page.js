@@ -46,11 +46,11 @@ document.addEventListener("keydown", (event) => {
 });
 if (location.hash === "#q") document.getElementById("q")?.focus();
 
-// The live part is not renewed under the hands of somebody who types, moves by keyboard or marks text there.
+// The live part is not renewed under the hands of somebody who types, moves by keyboard, drags in a plot or marks text there.
 const inUse = (part) => {
   const marked = document.getSelection();
   const typed = [...part.querySelectorAll("input:not([type=hidden]), textarea")].some((field) => field.value !== field.defaultValue);
-  return typed || part.querySelector(":focus-visible, input:focus") !== null || (!marked.isCollapsed && part.contains(marked.anchorNode));
+  return typed || part.querySelector(":focus-visible, input:focus, .panels:active") !== null || (!marked.isCollapsed && part.contains(marked.anchorNode));
 };
 let late = 0;
 document.addEventListener("htmx:beforeRequest", (event) => {

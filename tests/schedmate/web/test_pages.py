@@ -205,7 +205,8 @@ def test_nothing_of_a_job_becomes_markup(page: str, view: str) -> None:
     assert status == 200
     elements = Elements(text)
     scripts = [each.get("src") for tag, each in elements.found if tag == "script"]
-    assert scripts == ["/static/htmx.min.js", "/static/page.js"]
+    drawing = ["/static/uplot.min.js", "/static/plots.js"] if view.startswith("/job?") else []
+    assert scripts == ["/static/htmx.min.js", "/static/page.js", *drawing]
     assert not [each for tag, each in elements.found if tag in {"img", "iframe", "style"} or "style" in each]
     assert not [name for _, each in elements.found for name in each if name.startswith("on")]
     assert not {"\u202e", "\x1b"} & set(text), "marks that hide text are shown"
