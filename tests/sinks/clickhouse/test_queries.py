@@ -133,7 +133,9 @@ def test_past_jobs_with_what_they_trained_and_how_hard(asked: Ask) -> None:
     assert {row["user"] for row in asked("past_jobs", days="1", user="ada")} == {"ada"}
     everything = asked("past_jobs", days="1")
     for limit in range(1, 5):
-        assert asked("past_jobs", days="1", limit=str(limit)) == everything[:limit], "an attempt of another job's number is none"
+        assert asked("past_jobs", days="1", limit=str(limit)) == everything[:limit], (
+            "an attempt of another job's number is none"
+        )
 
 
 def test_nodes_by_time_between_failures(asked: Ask) -> None:
