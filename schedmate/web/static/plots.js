@@ -8,7 +8,7 @@ const drawPlots = () => {
   const region = document.querySelector("[data-curves]");
   const pointed = drawn?.plots[0].cursor.left ?? -10;
   drawn?.forget();
-  drawn = region && plotsIn(region, JSON.parse(region.dataset.curves));
+  drawn = region && window.uPlot && plotsIn(region, JSON.parse(region.dataset.curves));
   if (pointed >= 0) drawn?.point(pointed); // the pointer rests there since before a renewal
 };
 
