@@ -8,7 +8,7 @@ const drawPlots = () => {
   const region = document.querySelector("[data-curves]");
   const pointed = drawn?.plots[0].cursor.left ?? -10;
   drawn?.forget();
-  drawn = region && plotsIn(region, JSON.parse(region.dataset.curves));
+  drawn = region && window.uPlot && plotsIn(region, JSON.parse(region.dataset.curves));
   if (pointed >= 0) drawn?.point(pointed); // the pointer rests there since before a renewal
 };
 
@@ -99,7 +99,7 @@ const plotsIn = (region, { since, until, curves, marks }) => {
           { ...axis, show: last, size: 24, space: 90, values: (_, splits) => splits.map((at) => asHere(at * 1000, formOf(splits))) },
           { ...axis, size: 60, space: 24, values: (_, splits) => splits.map(short) },
         ],
-        series: [{}, { stroke: () => look(`.curve.c${place + 1}`).stroke, width: 1.5, points: { size: 5 } }],
+        series: [{}, { stroke: () => look(`.curve.c${place + 1}`).stroke, width: 1.5, points: { size: 5, fill: () => look(".dots").fill } }],
         hooks: {
           drawAxes: [markLines],
           setCursor: [() => plots.length === curves.length && read()],

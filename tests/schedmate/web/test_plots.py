@@ -146,3 +146,13 @@ def test_it_follows_the_window_and_the_readers_colours(tab: "playwright.Page") -
     tab.set_viewport_size({"width": 360, "height": 740})
     tab.wait_for_function("document.querySelector('.uplot canvas').getBoundingClientRect().right <= 360")
     assert tab.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_where_a_script_does_not_arrive_the_servers_drawing_stays(chromium: "playwright.Browser", page: str) -> None:
+    context = chromium.new_context(base_url=page)
+    context.route("**/uplot.min.js", lambda route: route.abort())
+    tab = context.new_page()
+    tab.goto(STEADY)
+    assert tab.locator("svg.plot").is_visible()
+    assert tab.locator(".drawn").count() == 0
+    context.close()
