@@ -5,9 +5,11 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from records import EventKind, JobEvent, LogChunk, NodeLogChunk
 from streams.producer import Outgoing, Refused
@@ -142,6 +144,21 @@ def test_a_client_that_reads_no_answers_holds_up_nobody(collector: Collector) ->
         honest.send(chunk(7, producer="honest")).result(20)
         honest.close()
     wait_for(lambda: not collector.intake.connected)
+
+
+def test_a_flood_of_what_is_refused_takes_neither_memory_nor_turns(collector: Collector) -> None:
+    """Each refusal is answered: whoever reads no answers gets so many, and nobody waits until all of a flood is refused."""
+    with socket.socket(socket.AF_UNIX) as deaf, capture_logs() as logged:
+        deaf.connect(str(collector.path))
+        deaf.settimeout(1)
+        honest = collector.connect()
+        with suppress(TimeoutError):
+            deaf.sendall(framed(b"x") * 400_000)
+            pytest.fail("all of it was taken")
+        honest.send(chunk(0)).result(20)
+        assert value(collector.intake.metrics.refused) < 50_000
+        assert len([each for each in logged if each["event"] == "pipe_refused"]) == 1
+        honest.close()
 
 
 def test_a_full_shipper_makes_pipes_wait_and_loses_nothing(tmp_path: Path) -> None:
