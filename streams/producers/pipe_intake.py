@@ -33,6 +33,8 @@ log = structlog.get_logger(__name__)
 ENTRY_BYTES = 1 << 20
 """The largest entry; the worst chunk of a pipe is smaller."""
 CLIENTS_PER_USER = 256
+BACKLOG = 128
+"""Who may wait to be taken in."""
 UNANSWERED_BYTES = 2 << 20
 """What a client may have under way; what it writes beyond stays in its socket."""
 UNREAD_BYTES = 256 << 10
@@ -111,6 +113,7 @@ class PipeIntake:
         self._listener = _listen(path)
         self._clients: set[_Client] = set()
         self._of_user: Counter[int] = Counter()
+        self._crowded: set[int] = set()
         self._acknowledged: deque[tuple[_Client, int, int, Exception | None]] = deque()
         self._wake_out, self._wake_in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._selector = selectors.DefaultSelector()
@@ -162,19 +165,25 @@ class PipeIntake:
     # --- connections --------------------------------------------------------------------------------------------------
 
     def _accept(self) -> None:
+        """Take in who waits: all of them, so that whoever connects again and again keeps nobody out."""
         with suppress(OSError):
-            connection, _ = self._listener.accept()
-            connection.setblocking(False)
-            client = _Client(connection)
-            if self._of_user[client.user] >= CLIENTS_PER_USER:
+            for _ in range(BACKLOG):
+                self._take_in(self._listener.accept()[0])
+
+    def _take_in(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        client = _Client(connection)
+        if self._of_user[client.user] >= CLIENTS_PER_USER:
+            if client.user not in self._crowded:
+                self._crowded.add(client.user)
                 log.warning("pipe_turned_away", user=name_of(client.user), reason=f"{CLIENTS_PER_USER} are connected")
-                self.metrics.turned_away.inc()
-                connection.close()
-                return
-            self.metrics.connections.inc()
-            self._of_user[client.user] += 1
-            self._clients.add(client)
-            self._selector.register(connection, client.events, client)
+            self.metrics.turned_away.inc()
+            connection.close()
+            return
+        self.metrics.connections.inc()
+        self._of_user[client.user] += 1
+        self._clients.add(client)
+        self._selector.register(connection, client.events, client)
 
     def _serve(self, client: _Client, events: int) -> None:
         try:
@@ -316,7 +325,8 @@ def _listen(path: Path) -> socket.socket:
             path.unlink()
         listener.bind(str(path))
         path.chmod(0o666)
-        listener.listen(128)
+        listener.listen(BACKLOG)
+        listener.setblocking(False)
     except BaseException:
         listener.close()
         raise

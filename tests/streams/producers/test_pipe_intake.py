@@ -1,10 +1,12 @@
 """Whoever may connect to the collector's socket: honest pipes, and strangers."""
 
+import concurrent.futures
 import os
 import socket
 import struct
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -227,6 +229,25 @@ def test_one_user_has_so_many_connections(collector: Collector, monkeypatch: pyt
     pipes[-1].send(chunk(1)).result(20)
     for pipe in pipes:
         pipe.close()
+
+
+def test_a_pipe_waits_for_its_place_in_a_crowd(tmp_path: Path) -> None:
+    """Where others connect again and again, the queue is always full."""
+    with (
+        socket.socket(socket.AF_UNIX) as listener,
+        socket.socket(socket.AF_UNIX) as first,
+        ThreadPoolExecutor(1) as aside,
+    ):
+        listener.bind(str(tmp_path / "s"))
+        listener.listen(0)
+        listener.settimeout(20)
+        first.connect(str(tmp_path / "s"))
+        pipe = aside.submit(CollectorConnection, str(tmp_path / "s"))
+        with suppress(concurrent.futures.TimeoutError):
+            pipe.result(0.1)
+        listener.accept()[0].close()
+        listener.accept()[0].close()
+        pipe.result(20).close()
 
 
 def test_a_socket_left_behind_is_taken_over_and_one_in_use_is_not(collector: Collector, tmp_path: Path) -> None:
