@@ -24,6 +24,8 @@ _JOB_ID = re.compile(r"[1-9][0-9]{0,17}(?:_[0-9]{1,18})?", re.ASCII)
 """A job, or one task of an array, as Slurm prints it. Nothing else reaches a command line but their parts' numbers."""
 _PRINTED_ID = re.compile(rf"{_JOB_ID.pattern}|[1-9][0-9]{{0,17}}\+[0-9]{{1,18}}", re.ASCII)
 """The same, or a part of a heterogeneous job, which stands for the whole."""
+_MOST = 2**31 - 1
+"""The largest number of a job that `squeue` takes: asked for a greater one, it answers for none of the others either."""
 _NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", re.ASCII)
 _SIGNAL = re.compile(r"[A-Z][A-Z0-9]{1,9}", re.ASCII)
 _COMMENT_LENGTH = 4000
@@ -113,7 +115,7 @@ class SlurmClient:
         Raises:
             SlurmError: Slurm does not answer, or refuses.
         """
-        asked = sorted({name for name in names if _PRINTED_ID.fullmatch(name)})
+        asked = sorted({name for name in names if _PRINTED_ID.fullmatch(name) and _number(name) <= _MOST})
         # Parts of a heterogeneous job go by the number of the whole.
         numbers = sorted({name.partition("+")[0] for name in asked})
         if not numbers:
@@ -307,6 +309,11 @@ class SlurmClient:
 def reservation_name(node: str) -> str:
     """Return how `SlurmClient.reserve_node` calls its reservation of a node."""
     return f"schedmate-check-{node}"
+
+
+def _number(name: str) -> int:
+    """Return the number of a job, of an array or of a heterogeneous job, from an id as Slurm prints it."""
+    return int(name.partition("+")[0].partition("_")[0])
 
 
 def _job_id(name: str) -> str:

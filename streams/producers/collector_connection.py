@@ -44,8 +44,10 @@ class CollectorConnection:
     def __init__(self, path: str) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            self._socket.settimeout(TIMEOUT_SECONDS)
+            # Blocking, with a time limit of the kernel's: it waits for a place in the queue, where one of Python's would be refused.
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(TIMEOUT_SECONDS), 0))
             self._socket.connect(path)
+            self._socket.settimeout(TIMEOUT_SECONDS)
         except BaseException:
             self._socket.close()
             raise

@@ -33,8 +33,14 @@ log = structlog.get_logger(__name__)
 ENTRY_BYTES = 1 << 20
 """The largest entry; the worst chunk of a pipe is smaller."""
 CLIENTS_PER_USER = 256
+BACKLOG = 128
+"""Who may wait to be taken in."""
 UNANSWERED_BYTES = 2 << 20
 """What a client may have under way; what it writes beyond stays in its socket."""
+UNREAD_BYTES = 256 << 10
+"""Answers that a client may leave unread before no more of it is looked at."""
+TURN = 64
+"""Entries of one client that are looked at before the next client has its turn."""
 RETRY_SECONDS = 0.05
 """How soon an entry is looked at again for which there was no room, or whose job's owner is being asked for."""
 _PEER = struct.Struct("3i")
@@ -58,13 +64,14 @@ class _Client:
         self.answers = bytearray()
         self.waiting: tuple[int, Envelope] | None = None
         self.unanswered = 0
+        self.unfinished = self.complained = False
         self.events = selectors.EVENT_READ
         self._next = 0
 
     @property
     def reads(self) -> bool:
         """True where more may be read."""
-        return self.waiting is None and self.unanswered < UNANSWERED_BYTES
+        return self.waiting is None and self.unanswered < UNANSWERED_BYTES and len(self.answers) < UNREAD_BYTES
 
     def next_entry(self) -> tuple[int, bytes] | None:
         """Return the next complete entry and its number. Raises `InvalidFrame`."""
@@ -106,6 +113,7 @@ class PipeIntake:
         self._listener = _listen(path)
         self._clients: set[_Client] = set()
         self._of_user: Counter[int] = Counter()
+        self._crowded: set[int] = set()
         self._acknowledged: deque[tuple[_Client, int, int, Exception | None]] = deque()
         self._wake_out, self._wake_in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._selector = selectors.DefaultSelector()
@@ -140,31 +148,42 @@ class PipeIntake:
 
     def _run(self) -> None:
         while not self._closing:
-            waiting = any(client.waiting for client in self._clients)
-            for key, events in self._selector.select(RETRY_SECONDS if waiting else None):
+            for key, events in self._selector.select(self._patience()):
                 if key.data in {self._accept, self._awake}:
                     key.data()
                 else:
                     self._serve(key.data, events)
-            for client in [each for each in self._clients if each.waiting]:
+            for client in [each for each in self._clients if each.waiting or each.unfinished]:
                 self._advance(client)
+
+    def _patience(self) -> float | None:
+        """Return for how long there is nothing to do, where nobody writes; None: for ever."""
+        if any(client.unfinished for client in self._clients):
+            return 0.0
+        return RETRY_SECONDS if any(client.waiting for client in self._clients) else None
 
     # --- connections --------------------------------------------------------------------------------------------------
 
     def _accept(self) -> None:
+        """Take in who waits: all of them, so that whoever connects again and again keeps nobody out."""
         with suppress(OSError):
-            connection, _ = self._listener.accept()
-            connection.setblocking(False)
-            client = _Client(connection)
-            if self._of_user[client.user] >= CLIENTS_PER_USER:
+            for _ in range(BACKLOG):
+                self._take_in(self._listener.accept()[0])
+
+    def _take_in(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        client = _Client(connection)
+        if self._of_user[client.user] >= CLIENTS_PER_USER:
+            if client.user not in self._crowded:
+                self._crowded.add(client.user)
                 log.warning("pipe_turned_away", user=name_of(client.user), reason=f"{CLIENTS_PER_USER} are connected")
-                self.metrics.turned_away.inc()
-                connection.close()
-                return
-            self.metrics.connections.inc()
-            self._of_user[client.user] += 1
-            self._clients.add(client)
-            self._selector.register(connection, client.events, client)
+            self.metrics.turned_away.inc()
+            connection.close()
+            return
+        self.metrics.connections.inc()
+        self._of_user[client.user] += 1
+        self._clients.add(client)
+        self._selector.register(connection, client.events, client)
 
     def _serve(self, client: _Client, events: int) -> None:
         try:
@@ -184,22 +203,28 @@ class PipeIntake:
         self._advance(client)
 
     def _advance(self, client: _Client) -> None:
-        """Take what is complete, as far as there is room for it."""
+        """Take what is complete, as far as there is room for it and its turn goes."""
         if client not in self._clients:
             return
+        client.unfinished = False
         if client.waiting is not None:
             number, envelope = client.waiting
             client.waiting = None
             self._take(client, number, envelope)
         try:
-            while client.reads and (entry := client.next_entry()) is not None:
+            for _ in range(TURN):
+                if not client.reads or (entry := client.next_entry()) is None:
+                    break
                 self._look(client, *entry)
+            else:
+                client.unfinished = True
         except InvalidFrame as error:
             log.warning("pipe_turned_away", user=name_of(client.user), reason=str(error))
             self.metrics.turned_away.inc()
             self._drop(client)
             return
-        events = (selectors.EVENT_READ if client.reads else 0) | (selectors.EVENT_WRITE if client.answers else 0)
+        reads = client.reads and not client.unfinished
+        events = (selectors.EVENT_READ if reads else 0) | (selectors.EVENT_WRITE if client.answers else 0)
         if events != client.events:
             self._listen_for(client, events)
 
@@ -242,7 +267,9 @@ class PipeIntake:
 
     def _refuse(self, client: _Client, number: int, reason: str) -> None:
         self.metrics.refused.inc()
-        log.warning("pipe_refused", user=name_of(client.user), reason=reason)
+        if not client.complained:  # once: whoever connects could fill the disk with ours
+            client.complained = True
+            log.warning("pipe_refused", user=name_of(client.user), reason=reason)
         client.answer(number, REFUSED, reason)
 
     def _done(self, client: _Client, number: int, size: int, refused: Exception | None) -> None:
@@ -298,7 +325,8 @@ def _listen(path: Path) -> socket.socket:
             path.unlink()
         listener.bind(str(path))
         path.chmod(0o666)
-        listener.listen(128)
+        listener.listen(BACKLOG)
+        listener.setblocking(False)
     except BaseException:
         listener.close()
         raise

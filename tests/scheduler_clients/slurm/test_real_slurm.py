@@ -86,6 +86,9 @@ def test_the_owner_of_a_job_is_found_by_each_of_its_names(slurm: Slurm, client: 
     array = slurm.submit("exit 0", "--array=3-4", "--uid=65534")
     wanted = {mine: 0, theirs: 65534, array: 65534, f"{array}_3": 65534, f"{array}_4": 65534}
     assert client.owners([*wanted, "999999", f"{array}_9", "4711; rm", "$(id)", "--me"]) == wanted
+    # A file of that name, which anybody can make, must not hide the owners of all others.
+    for beyond in ("2147483648", "3000000000_1", "4294967296+1", "999999999999999999"):
+        assert client.owners([*wanted, beyond, "2147483647"]) == wanted
     assert client.owners([theirs]) == {theirs: 65534}
     assert client.owners(["999999"]) == {}
     assert client.owners(["notes"]) == {}

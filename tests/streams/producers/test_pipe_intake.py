@@ -1,13 +1,17 @@
 """Whoever may connect to the collector's socket: honest pipes, and strangers."""
 
+import concurrent.futures
 import os
 import socket
 import struct
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from records import EventKind, JobEvent, LogChunk, NodeLogChunk
 from streams.producer import Outgoing, Refused
@@ -144,6 +148,21 @@ def test_a_client_that_reads_no_answers_holds_up_nobody(collector: Collector) ->
     wait_for(lambda: not collector.intake.connected)
 
 
+def test_a_flood_of_what_is_refused_takes_neither_memory_nor_turns(collector: Collector) -> None:
+    """Each refusal is answered: whoever reads no answers gets so many, and nobody waits until all of a flood is refused."""
+    with socket.socket(socket.AF_UNIX) as deaf, capture_logs() as logged:
+        deaf.connect(str(collector.path))
+        deaf.settimeout(1)
+        honest = collector.connect()
+        with suppress(TimeoutError):
+            deaf.sendall(framed(b"x") * 400_000)
+            pytest.fail("all of it was taken")
+        honest.send(chunk(0)).result(20)
+        assert value(collector.intake.metrics.refused) < 50_000
+        assert len([each for each in logged if each["event"] == "pipe_refused"]) == 1
+        honest.close()
+
+
 def test_a_full_shipper_makes_pipes_wait_and_loses_nothing(tmp_path: Path) -> None:
     collector = Collector(tmp_path / "c.sock", FileTrust(frozenset({os.geteuid()})), memory=8_000)
     collector.broker.state = "away"
@@ -210,6 +229,25 @@ def test_one_user_has_so_many_connections(collector: Collector, monkeypatch: pyt
     pipes[-1].send(chunk(1)).result(20)
     for pipe in pipes:
         pipe.close()
+
+
+def test_a_pipe_waits_for_its_place_in_a_crowd(tmp_path: Path) -> None:
+    """Where others connect again and again, the queue is always full."""
+    with (
+        socket.socket(socket.AF_UNIX) as listener,
+        socket.socket(socket.AF_UNIX) as first,
+        ThreadPoolExecutor(1) as aside,
+    ):
+        listener.bind(str(tmp_path / "s"))
+        listener.listen(0)
+        listener.settimeout(20)
+        first.connect(str(tmp_path / "s"))
+        pipe = aside.submit(CollectorConnection, str(tmp_path / "s"))
+        with suppress(concurrent.futures.TimeoutError):
+            pipe.result(0.1)
+        listener.accept()[0].close()
+        listener.accept()[0].close()
+        pipe.result(20).close()
 
 
 def test_a_socket_left_behind_is_taken_over_and_one_in_use_is_not(collector: Collector, tmp_path: Path) -> None:
