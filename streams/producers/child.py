@@ -51,6 +51,8 @@ class Child:
         """Start `command`. Must be called while the process has one thread: its signals are held back until `wait`."""
         hold_standard_descriptors()
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        # Where a parent had the ends of children ignored, nobody would ever learn of this one's.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self.command = command
         self.began, self.clock = time.time(), time.monotonic()
         self._before = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED | {signal.SIGCHLD})

@@ -111,8 +111,9 @@ def follow(child: Child, settings: PipeSettings, connect: Callable[[], Producer]
 
 def end_like(status: int) -> None:
     """End this process as `status` says: by the same signal where it is negative, with that exit code otherwise."""
-    with suppress(OSError, ValueError):
-        sys.stdout.flush()
+    if sys.stdout is not None:  # closed when this process began
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
     if status < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # one core file is enough
         with suppress(OSError, ValueError):  # SIGKILL has no handler to reset

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import select
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -166,7 +165,6 @@ def _main(settings: PipeSettings, connect: Callable[[], Producer], data: int, re
             log = os.open(settings.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             os.dup2(log, 2)
             os.close(log)
-        sys.stdin.close()
         from .pipe_shipping import ship  # noqa: PLC0415  here alone, so that the command starts at once
 
         ship(settings, connect, data, partial(_tell, report))

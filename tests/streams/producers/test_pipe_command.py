@@ -38,6 +38,23 @@ def test_standard_input_goes_to_the_command(site: Site) -> None:
     assert call(site.command("cat"), NOISE).stdout == NOISE
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_descriptors_cost_neither_the_exit_code_nor_the_copy(site: Site, closed: str) -> None:
+    command = site.command("sh", "-c", "echo said; exit 3")
+    result = call(["sh", "-c", f'exec "$@" {closed}', "sh", *command])
+    assert result.returncode == 3
+    wait_for(lambda: site.lines() == ["said"])
+
+
+def test_ends_of_children_that_are_ignored_are_waited_for_all_the_same(site: Site) -> None:
+    """What a parent ignores is inherited, and this way the kernel would tell nobody how the command ended."""
+    ignoring = python(
+        "import os, signal, sys\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nos.execv(sys.argv[1], sys.argv[1:])"
+    )
+    assert call([*ignoring, *site.command("sh", "-c", "echo said; exit 3")]).returncode == 3
+    assert site.lines() == ["said"]
+
+
 @pytest.mark.parametrize(("command", "code"), [("/nowhere/at/all", 127), ("/etc/passwd", 126)])
 def test_a_command_that_cannot_run(site: Site, command: str, code: int) -> None:
     result = call(site.command(command))
