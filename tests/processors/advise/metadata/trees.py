@@ -1,12 +1,8 @@
 """Small source trees, made up, and the jobs of them."""
 
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from processors.advise.metadata import Job, extract
-from processors.advise.metadata.registry import plain
 from records import Workload
 
 
@@ -30,19 +26,6 @@ def tree_files(text: str) -> dict[str, str]:
 def workload(root: Path, files: dict[str, str], command: str, devices: int = 1, nodes: int = 1) -> Workload:
     tree = grown(root, files)
     return extract(Job(tree, tree, command, devices, nodes))
-
-
-def matches(answer: Any, accepted: Any) -> bool:
-    """Tell whether an answer is an accepted one; one that begins with `~` matches within it."""
-    if not isinstance(accepted, str) or not isinstance(answer, str):
-        return (
-            bool(answer == pytest.approx(accepted))
-            if isinstance(answer, (int, float)) and accepted
-            else answer == accepted
-        )
-    if accepted.startswith("~"):
-        return plain(accepted) in plain(answer)
-    return plain(answer.rpartition("/")[2]) == plain(accepted.rpartition("/")[2])
 
 
 LOOP = """
