@@ -13,6 +13,8 @@ from processors.diagnose import FailureHandler
 from processors.diagnose.review.revision import CERTAIN
 from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
+from processors.model_questions import prepare
+from processors.prompts import Prompt
 from processors.settings import ProcessorSettings
 from processors.state import JobState
 from records import (
@@ -68,10 +70,10 @@ def measure(
         concurrency: Questions under way at a time.
         catalogue: Whether the signatures that ship are known; without them a verdict is what one on an unheard-of failure is.
     """
-    processor = _processor(catalogue)
-    by_sureness: dict[str, list[tuple[Log, _Run]]] = {each: [] for each in SURENESS}
+    processor = processor_of(catalogue=catalogue)
+    by_sureness: dict[str, list[tuple[Log, Reading]]] = {each: [] for each in SURENESS}
     for log in random.Random(0).sample(list(logs), len(logs)):
-        run = _Run(processor, log)
+        run = Reading(processor, log)
         if run.verdict is not None and run.question is not None and len(by_sureness[_sureness(run.verdict)]) < most:
             by_sureness[_sureness(run.verdict)].append((log, run))
     which = "" if catalogue else ", without the catalogue"
@@ -87,7 +89,7 @@ def measure(
     return rows
 
 
-class _Run:
+class Reading:
     """A log as a worker reads it, up to the last verdict and the question about it."""
 
     def __init__(self, processor: JobProcessor, log: Log) -> None:
@@ -110,6 +112,11 @@ class _Run:
         cited = self.question.chunks if self.question else []
         self._chunks = {each.offset: self._chunks[each.offset] for each in cited if each.offset in self._chunks}
 
+    def prompt(self) -> Prompt | None:
+        """Return what a model is asked about the verdict; None where there is nothing to ask."""
+        prepared = prepare(self.question, self._chunks) if self.question else None
+        return prepared.prompt if prepared else None
+
     def review(self, model: LanguageModel) -> Noted:
         """Ask about the verdict, and take the answer."""
         noted = Noted(model, QuestionKind.REVIEW)
@@ -129,7 +136,8 @@ class _Run:
                 self.question = each
 
 
-def _processor(catalogue: bool) -> JobProcessor:
+def processor_of(*, catalogue: bool = True) -> JobProcessor:
+    """Return what reads the logs and asks about verdicts; without the catalogue it knows no signature."""
     processor = job_processor(ProcessorSettings(ask_models=True))
     if not catalogue:
         processor.stage(Diagnosis).handler = FailureHandler([])
@@ -142,7 +150,7 @@ def _sureness(verdict: Failure) -> str:
     return "certain" if verdict.confidence >= CERTAIN else "uncertain"
 
 
-def _count(log: Log, run: _Run, noted: Noted, said: Tally, sure: Tally) -> None:
+def _count(log: Log, run: Reading, noted: Noted, said: Tally, sure: Tally) -> None:
     assert run.verdict is not None
     assert run.revised is not None
     for row in (said, sure):
