@@ -66,16 +66,20 @@ def measure(
     Args:
         logs: What the verdicts are about; a part of them is drawn where they are many.
         model: Whom to ask.
-        most: Verdicts of each sureness.
+        most: Verdicts of each sureness; a quarter of it of certain ones, of which nothing can follow.
         concurrency: Questions under way at a time.
         catalogue: Whether the signatures that ship are known; without them a verdict is what one on an unheard-of failure is.
     """
     processor = processor_of(catalogue=catalogue)
+    room = dict.fromkeys(SURENESS, most) | {"certain": -(-most // 4)}
     by_sureness: dict[str, list[tuple[Log, Reading]]] = {each: [] for each in SURENESS}
     for log in random.Random(0).sample(list(logs), len(logs)):
         run = Reading(processor, log)
-        if run.verdict is not None and run.question is not None and len(by_sureness[_sureness(run.verdict)]) < most:
-            by_sureness[_sureness(run.verdict)].append((log, run))
+        if run.verdict is None or run.prompt() is None:
+            continue
+        sureness = _sureness(run.verdict)
+        if len(by_sureness[sureness]) < room[sureness]:
+            by_sureness[sureness].append((log, run))
     which = "" if catalogue else ", without the catalogue"
     rows: list[Tally] = []
     for sureness, runs in by_sureness.items():
