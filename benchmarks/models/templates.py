@@ -130,7 +130,8 @@ def _run(model: LanguageModel, processor: JobProcessor, training: Training) -> t
 
 def _told(analysis: Analysis) -> dict[str, float | None]:
     metric = analysis.metric
-    return {name: metric and getattr(metric, name) for name in ("step", "step_time_s", "loss")}
+    names = ("step", "step_time_s", "loss")
+    return dict.fromkeys(names) if metric is None else {name: getattr(metric, name) for name in names}
 
 
 def _points(training: Training, analysis: Analysis) -> dict[str, float]:

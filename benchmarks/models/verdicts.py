@@ -89,7 +89,7 @@ def measure(
             noted = list(pool.map(lambda one: one[1].review(model), runs))
         for (log, run), asked in zip(runs, noted, strict=True):
             _count(log, run, asked, said, sure)
-        rows += [said, sure] if said.subjects and sureness != "certain" else [said] if said.subjects else []
+        rows += [said, sure] if runs else []
     return rows
 
 
@@ -113,8 +113,8 @@ class Reading:
         ended = JobEvent(id="end", job=log.path.name, kind=EventKind.ENDED, time=time, exit_code=code, scheduler="x")
         self._take(processor.process(self._state, Position(log.path.name, 1, 0), ended))
         self.revised = self.verdict
-        cited = self.question.chunks if self.question else []
-        self._chunks = {each.offset: self._chunks[each.offset] for each in cited if each.offset in self._chunks}
+        cited = {each.offset for each in self.question.chunks} if self.question else set[int]()
+        self._chunks = {offset: chunk for offset, chunk in self._chunks.items() if offset in cited}
 
     def prompt(self) -> Prompt | None:
         """Return what a model is asked about the verdict; None where there is nothing to ask."""
