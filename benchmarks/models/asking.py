@@ -1,8 +1,10 @@
 """The model as a model worker asks it, with a note of each question: the pool's limits, retries and checks are the product's own."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from processors.prompts import Prompt
+from streams.model_worker.answers import AnswerStore
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.language_model import Answer, LanguageModel
 from streams.model_worker.pool import ModelLimits, ModelPool
@@ -12,12 +14,13 @@ from .judged import Tally
 PLENTY = 1_000_000
 
 
-def pool(url: str, timeout_s: float, concurrency: int) -> ModelPool:
-    """Return the model at `url`; no budget ends the measurement, and a question is asked once."""
+def pool(url: str, timeout_s: float, concurrency: int, answers: Path | None) -> ModelPool:
+    """Return the model at `url`; no budget ends the measurement, and what the file `answers` holds is not asked again."""
     limits = ModelLimits(
         concurrency=concurrency, timeout_s=timeout_s, total_s=timeout_s, attempts=1, per_job_hour=PLENTY, per_hour=PLENTY
     )  # fmt: skip
-    return ModelPool([HttpModelServer(url)], limits)
+    server = HttpModelServer(url)
+    return ModelPool([server], limits, AnswerStore(PLENTY, answers), server.model(timeout_s))
 
 
 @dataclass

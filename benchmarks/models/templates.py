@@ -105,8 +105,8 @@ def _chunks(job: str, lines: Sequence[str], times: Sequence[float]) -> Iterator[
         )  # fmt: skip
 
 
-def measure(model: LanguageModel, most: int, concurrency: int) -> list[Tally]:
-    """Return one row: step, step time and loss of each training, as its newest line tells them, with the model's reading and without."""
+def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally]:
+    """Yield one row: step, step time and loss of each training, as its newest line tells them, with the model's reading and without."""
     row = Tally("what a line's numbers mean: step, step time, loss", alone_right=0)
     processor = job_processor(ProcessorSettings(ask_models=True))
     with ThreadPoolExecutor(concurrency) as pool:
@@ -119,7 +119,7 @@ def measure(model: LanguageModel, most: int, concurrency: int) -> list[Tally]:
                 row.effective += _told(plain) != _told(asked)
                 row.changes[compared(_points(training, plain), _points(training, asked))] += 1
                 row.alone_right = (row.alone_right or 0) + any(_right(training, each) for each in asked.answers)
-    return [row]
+    yield row
 
 
 def _run(model: LanguageModel, processor: JobProcessor, training: Training) -> tuple[Analysis, Analysis, Noted]:

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,8 +60,8 @@ def logs_of(folder: Path) -> list[Log]:
 
 def measure(
     logs: Sequence[Log], model: LanguageModel, most: int, concurrency: int, *, catalogue: bool = True
-) -> list[Tally]:
-    """Return a row for each sureness of the verdict without a model: what it says, and how sure it is of that.
+) -> Iterator[Tally]:
+    """Yield two rows for each sureness of the verdict without a model: what it says, and how sure it is of that.
 
     Args:
         logs: What the verdicts are about; a part of them is drawn where they are many.
@@ -81,7 +81,6 @@ def measure(
         if len(by_sureness[sureness]) < room[sureness]:
             by_sureness[sureness].append((log, run))
     which = "" if catalogue else ", without the catalogue"
-    rows: list[Tally] = []
     for sureness, runs in by_sureness.items():
         said = Tally(f"{sureness} verdict{which}: what it says", alone_right=0)
         sure = Tally(f"{sureness} verdict{which}: its confidence")
@@ -89,8 +88,7 @@ def measure(
             noted = list(pool.map(lambda one: one[1].review(model), runs))
         for (log, run), asked in zip(runs, noted, strict=True):
             _count(log, run, asked, said, sure)
-        rows += [said, sure] if runs else []
-    return rows
+        yield from (said, sure) if runs else ()
 
 
 class Reading:

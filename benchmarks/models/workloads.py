@@ -22,8 +22,8 @@ from .asking import Noted
 from .judged import Tally, compared, points
 
 
-def measure(model: LanguageModel, most: int, concurrency: int) -> list[Tally]:
-    """Return one row: jobs are asked about, open fields are judged; a field that is rightly open is right."""
+def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally]:
+    """Yield one row: jobs are asked about, open fields are judged; a field that is rightly open is right."""
     row = Tally("what a job trains: its open fields")
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(concurrency) as pool:
         jobs = list(_open_jobs(Path(scratch)))
@@ -40,7 +40,7 @@ def measure(model: LanguageModel, most: int, concurrency: int) -> list[Tally]:
                     row.changes[
                         compared(_points(before, name, accepted), _points(filled.workload, name, accepted))
                     ] += 1
-    return [row]
+    yield row
 
 
 def _open_jobs(scratch: Path) -> Iterator[tuple[Path, dict[str, Any], Workload]]:

@@ -38,9 +38,9 @@ def test_what_fell_counts_more_than_what_rose() -> None:
 @pytest.mark.parametrize("measured", ["templates", "verdicts", "workloads"])
 def test_a_silent_model_changes_nothing(measured: str) -> None:
     rows = {
-        "templates": lambda: templates.measure(SILENT, 40, 2),
-        "verdicts": lambda: verdicts.measure(LOGS, SILENT, 40, 2),
-        "workloads": lambda: workloads.measure(SILENT, 3, 2),
+        "templates": lambda: list(templates.measure(SILENT, 40, 2)),
+        "verdicts": lambda: list(verdicts.measure(LOGS, SILENT, 40, 2)),
+        "workloads": lambda: list(workloads.measure(SILENT, 3, 2)),
     }[measured]()
     assert rows
     for row in rows:
@@ -96,7 +96,7 @@ def test_what_a_model_says_of_verdicts_is_counted_by_how_sure_they_are() -> None
         return said | {"restartable": "no", "confidence": "high"}
 
     assert {log.label["error_type"] for log in LOGS} == {"user_script"}
-    rows = verdicts.measure(LOGS, Saying(blames_the_script), 40, 2)
+    rows = list(verdicts.measure(LOGS, Saying(blames_the_script), 40, 2))
     (confidence,) = [row for row in rows if row.kind == "uncertain verdict: its confidence"]
     assert confidence.changes["better"] > 0
     assert confidence.changes["worse"] == 0
