@@ -21,7 +21,7 @@ MANDATORY = ("model_name", "task_type", "dataset_train", "dataset_valid", "iters
 FIELDS = (*MANDATORY, "batch_size", "lr", "gpus")
 
 
-def _matches(answer: Any, accepted: Any) -> bool:
+def matches(answer: Any, accepted: Any) -> bool:
     if not isinstance(accepted, str) or not isinstance(answer, str):
         return (
             bool(answer == pytest.approx(accepted))
@@ -39,17 +39,17 @@ def _judged(job: dict[str, Any], root: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for field in FIELDS:
         value = getattr(answer, field)
-        right = any(_matches(value, each) for each in job["accepted"][field])
+        right = any(matches(value, each) for each in job["accepted"][field])
         found[field] = "right" if right else "missing" if value is None else f"wrong: {value}"
     return found
 
 
 def test_matches_tell_answers_apart() -> None:
-    assert _matches("org/Some-Model", "some model")
-    assert _matches("x_ffhq64", "~ffhq")
-    assert not _matches("resnet18", "resnet50")
-    assert not _matches(None, "x")
-    assert not _matches(12, 13)
+    assert matches("org/Some-Model", "some model")
+    assert matches("x_ffhq64", "~ffhq")
+    assert not matches("resnet18", "resnet50")
+    assert not matches(None, "x")
+    assert not matches(12, 13)
 
 
 @pytest.mark.parametrize(

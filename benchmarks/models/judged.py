@@ -1,0 +1,71 @@
+"""What a model changed of one thing that was asked about, and the tally of many."""
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Change = Literal["better", "equal", "worse"]
+
+
+def compared(before: Mapping[str, float], after: Mapping[str, float]) -> Change:
+    """Return what became of the points of each field: worse where any fell, else better where any rose."""
+    if any(after[name] < before[name] for name in before):
+        return "worse"
+    return "better" if any(after[name] > before[name] for name in before) else "equal"
+
+
+def points(said: object, right: bool) -> float:
+    """Return what a field is worth: 1 where it is right, 0 where it says nothing, -1 where it is wrong."""
+    return 1.0 if right else 0.0 if said is None else -1.0
+
+
+@dataclass
+class Tally:
+    """One row of the table: a kind of question, and what became of those of it.
+
+    Attributes:
+        kind: What was asked about.
+        subjects: How many were asked about: verdicts, logs, jobs.
+        asked: Questions, of which one subject may need several.
+        answered: Answers inside the closed schema.
+        effective: Subjects of which the checks let something of the answer through.
+        changes: Judged things (a verdict, a log, a field) by what became of them.
+        alone_right: Subjects of which the model's own word, before any check, was right; null where it is not judged.
+        seconds: Of each answer.
+    """
+
+    kind: str
+    subjects: int = 0
+    asked: int = 0
+    answered: int = 0
+    effective: int = 0
+    changes: Counter[Change] = field(default_factory=Counter)
+    alone_right: int | None = None
+    seconds: list[float] = field(default_factory=list)
+
+    def cells(self) -> Sequence[str]:
+        """Return the row's text."""
+        return (
+            self.kind,
+            str(self.subjects),
+            f"{self.answered} of {self.asked}",
+            f"{self.subjects - self.effective}",
+            "-" if self.alone_right is None else str(self.alone_right),
+            *(str(self.changes[change]) for change in ("better", "equal", "worse")),
+            f"{statistics.median(self.seconds):.1f}" if self.seconds else "-",
+        )
+
+
+HEADINGS = (
+    "asked about",
+    "of them",
+    "answers in the schema",
+    "without effect",
+    "model alone right",
+    "better",
+    "equal",
+    "worse",
+    "s an answer",
+)

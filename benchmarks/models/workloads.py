@@ -1,0 +1,61 @@
+"""What jobs train: the fields that the extractor left open, looked for by the agent in source trees whose truth is known."""
+
+import random
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from processors.advise.agent import Filled, Tools, fill
+from processors.advise.agent.claims import FIELDS
+from processors.advise.agent.prompt import KIND
+from processors.advise.metadata import Job, extract
+from processors.advise.metadata.tree import SourceTree
+from records import Workload
+from schedmate.language_models import ask_or_none
+from streams.model_worker.language_model import LanguageModel
+from tests.processors.advise.metadata.test_workloads import HERE, JOBS, matches
+from tests.processors.advise.metadata.trees import grown, tree_files
+
+from .asking import Noted
+from .judged import Tally, compared, points
+
+
+def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally]:
+    """Yield one row: jobs are asked about, open fields are judged; a field that is rightly open is right."""
+    row = Tally("what a job trains: its open fields")
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(concurrency) as pool:
+        jobs = list(_open_jobs(Path(scratch)))
+        chosen = random.Random(0).sample(jobs, min(most, len(jobs)))
+        for (_, job, before), (filled, noted) in zip(
+            chosen, pool.map(lambda one: _ask(model, *one), chosen), strict=True
+        ):
+            row.subjects += 1
+            row.effective += bool(filled.claims)
+            noted.count(row)
+            for name in FIELDS:
+                if getattr(before, name) is None:
+                    accepted = job["accepted"][name]
+                    row.changes[
+                        compared(_points(before, name, accepted), _points(filled.workload, name, accepted))
+                    ] += 1
+    yield row
+
+
+def _open_jobs(scratch: Path) -> Iterator[tuple[Path, dict[str, Any], Workload]]:
+    for place, job in enumerate(JOBS):
+        tree = grown(scratch / str(place), tree_files((HERE / f"{job['tree']}.txt").read_text(encoding="utf-8")))
+        found = extract(Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]))
+        if any(getattr(found, name) is None for name in FIELDS):
+            yield tree, job, found
+
+
+def _ask(model: LanguageModel, tree: Path, job: dict[str, Any], found: Workload) -> tuple[Filled, Noted]:
+    noted = Noted(model, KIND)
+    return fill(found, Tools(SourceTree(tree)), job["command"], ask_or_none(noted)), noted
+
+
+def _points(workload: Workload, name: str, accepted: list[Any]) -> dict[str, float]:
+    value = getattr(workload, name)
+    return {name: points(value, any(matches(value, each) for each in accepted))}
