@@ -1,6 +1,6 @@
 """Which pieces of a chunk are new, and which line each stands on."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -64,7 +64,7 @@ def deduplicate(chunk: Lines, state: Numbering) -> NewLines:
         keep = slice(min(state.next_piece - first, count), count)
     if last >= state.next_piece:
         state.next_piece = last + 1
-        state.next_line = numbers[-1] + (not _continues(chunk, count - 1))
+        state.next_line = numbers[-1] + (not _continues(chunk.lines[-1], count - 1, chunk.cut))
     state.updated = max(state.updated, times[-1])
     if keep == slice(0, count):
         return NewLines(chunk.lines, numbers, times, 0)
@@ -76,10 +76,10 @@ def line_numbers(chunk: Lines, line: int) -> Sequence[int]:
     lines = chunk.lines
     if not chunk.cut and not _redrawn(lines):
         return range(line, line + len(lines))
-    numbers = []
-    for index in range(len(lines)):
+    numbers, cut = [], frozenset(chunk.cut)
+    for index, piece in enumerate(lines):
         numbers.append(line)
-        line += not _continues(chunk, index)
+        line += not _continues(piece, index, cut)
     return numbers
 
 
@@ -94,8 +94,8 @@ def _gap(state: Numbering, first: int, last: int) -> tuple[int, int] | None:
     return None
 
 
-def _continues(chunk: Lines, index: int) -> bool:
-    return chunk.lines[index].endswith("\r") or index in chunk.cut
+def _continues(piece: str, index: int, cut: Collection[int]) -> bool:
+    return piece.endswith("\r") or index in cut
 
 
 def _redrawn(lines: Sequence[str]) -> bool:

@@ -127,7 +127,8 @@ def _foreign(message: Message, text: str, fields: dict[str, Any]) -> LogChunk:
     return LogChunk(
         job=job,
         node=str(fields.get("host") or fields.get("node") or ""),
-        rank=rank if isinstance(rank, int) else 0,
+        # A bool is an int, too: as a rank it would make results that nobody can read, and a state that cannot be stored.
+        rank=rank if isinstance(rank, int) and not isinstance(rank, bool) else 0,
         stream=stream if stream in ("stdout", "stderr") else "stdout",
         lines=text.rstrip("\n").split("\n"),
         time=_time(fields, message.time),

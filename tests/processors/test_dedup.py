@@ -1,5 +1,8 @@
 """Which pieces are new: repeats left out, late ones taken, line numbers kept."""
 
+import time
+from collections.abc import Callable
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +28,22 @@ def test_a_repeat_is_left_out() -> None:
     assert list(deduplicate(chunk(1, ["a", "b"]), state).lines) == ["a", "b"]
     again = deduplicate(chunk(1, ["a", "b"]), state)
     assert (list(again.lines), again.repeats) == ([], 2)
+
+
+def test_a_chunk_of_cut_pieces_costs_in_proportion_to_them() -> None:
+    """A chunk is what a stranger says: a search through all cuts for each piece takes minutes for one message."""
+
+    def seconds(pieces: int) -> float:
+        everything = chunk(1, [""] * pieces, cut=[pieces] * pieces)
+        return min(_seconds(lambda: deduplicate(everything, SourceState())) for _ in range(3))
+
+    assert seconds(16_000) < 40 * seconds(1_000)
+
+
+def _seconds(action: Callable[[], object]) -> float:
+    began = time.thread_time()
+    action()
+    return time.thread_time() - began
 
 
 def test_what_overlaps_is_cut_off() -> None:

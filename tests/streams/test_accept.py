@@ -5,10 +5,10 @@ import contextlib
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from records import BY_NAME, EventKind, InvalidRecord, JobEvent, LogChunk, Position, Workload, encode
+from records import BY_NAME, EventKind, InvalidRecord, JobEvent, LogChunk, Position, Workload, decode, encode
 from streams.accept import accept, refuse
 from streams.transport import Message, outgoing
 
@@ -44,6 +44,20 @@ def test_vector_and_fluent_bit() -> None:
     assert chunk(json.dumps(fluent).encode()) == LogChunk(
         job="7", lines=["step 1"], time=1767323045.25, stream="stderr"
     )
+
+
+VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.integers())
+
+
+@given(st.fixed_dictionaries({name: VALUES for name in ("job", "rank", "stream", "node", "host", "time", "lines")}))
+@example({"job": "7", "rank": True})
+def test_whatever_other_tools_write_makes_a_chunk_that_can_be_written_and_read(fields: dict[str, object]) -> None:
+    given_fields = {name: value for name, value in fields.items() if value is not None}
+    try:
+        record = chunk(json.dumps({"message": "step 1", **given_fields}).encode())
+    except InvalidRecord:
+        return
+    assert decode(LogChunk, encode(record)) == record
 
 
 def test_broken_bytes_are_kept_readable() -> None:
