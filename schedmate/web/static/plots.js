@@ -6,6 +6,7 @@ let zoomed = null; // [since, until] in seconds, null: all
 
 const drawPlots = () => {
   const region = document.querySelector("[data-curves]");
+  if (region?.classList.contains("drawn")) return; // another part of the page was swapped
   const pointed = drawn?.plots[0].cursor.left ?? -10;
   drawn?.forget();
   drawn = region && window.uPlot && plotsIn(region, JSON.parse(region.dataset.curves));

@@ -1,5 +1,6 @@
 """The curves of a job answer the pointer and the keyboard in Chromium."""
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,14 @@ def zoom(tab: "playwright.Page", since: float, until: float, plot: int = 0) -> N
     tab.mouse.down()
     tab.mouse.move(*place(tab, until, plot), steps=4)
     tab.mouse.up()
+
+
+def come_true(tab: "playwright.Page", condition: str) -> None:
+    """Wait until `condition` holds, frame by frame; the browser library's own wait would break the page's policy."""
+    frame = "await new Promise(requestAnimationFrame)"
+    assert tab.evaluate(
+        f"async () => {{ for (let at = 0; at < 600 && !({condition}); at++) {frame}; return {condition} }}"
+    )
 
 
 def test_the_pointer_reads_all_curves_at_once(tab: "playwright.Page") -> None:
@@ -142,9 +151,9 @@ def test_it_follows_the_window_and_the_readers_colours(tab: "playwright.Page") -
     picture = "document.querySelector('.uplot canvas').toDataURL()"
     light = tab.evaluate(picture)
     tab.emulate_media(color_scheme="dark")
-    tab.wait_for_function(f"light => {picture} !== light", arg=light)
+    come_true(tab, f"{picture} !== {json.dumps(light)}")
     tab.set_viewport_size({"width": 360, "height": 740})
-    tab.wait_for_function("document.querySelector('.uplot canvas').getBoundingClientRect().right <= 360")
+    come_true(tab, "document.querySelector('.uplot canvas').getBoundingClientRect().right <= 360")
     assert tab.evaluate("document.documentElement.scrollWidth") <= 360
 
 
