@@ -143,7 +143,6 @@ const plotsIn = (region, { since, until, curves, marks }) => {
   const forget = () => {
     sized.disconnect();
     for (const plot of plots) plot.destroy();
-    box.remove(); // of one renewal htmx tells several times: once for each part that it swaps
   };
   return { plots, point, forget };
 };
