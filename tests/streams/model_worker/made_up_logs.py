@@ -17,7 +17,7 @@ class Progress:
 
     @property
     def odd(self) -> bool:
-        """Whether grammar leaves the speed open, and some answer about the lines could be confirmed."""
+        """Whether its words say nothing of what its numbers mean."""
         return "odd" in self.name or self.name == "numbers alone"
 
 
