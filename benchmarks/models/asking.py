@@ -25,13 +25,14 @@ def pool(url: str, timeout_s: float, concurrency: int, answers: Path | None) -> 
 
 @dataclass
 class Noted:
-    """Asks `model`, and notes what came: one for each subject.
+    """Asks, and notes what came: one for each subject.
 
     Attributes:
+        model: Whom to ask; null notes that something was asked, and gives no answer.
         kind: Questions of this kind are asked; those of other kinds are not.
     """
 
-    model: LanguageModel
+    model: LanguageModel | None
     kind: str
     asked: int = 0
     answers: list[Answer] = field(default_factory=list)
@@ -41,7 +42,7 @@ class Noted:
         if prompt.kind != self.kind:
             return None
         self.asked += 1
-        answer = self.model.ask(prompt)
+        answer = self.model.ask(prompt) if self.model else None
         if answer is not None:
             self.answers.append(answer)
         return answer

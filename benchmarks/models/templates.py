@@ -109,23 +109,23 @@ def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally
     """Yield one row: step, step time and loss of each training, as its newest line tells them, with the model's reading and without."""
     row = Tally("what a line's numbers mean: step, step time, loss", alone_right=0)
     processor = job_processor(ProcessorSettings(ask_models=True))
+    open_ones = [
+        (training, plain) for training in trainings() for plain, noted in [_read(processor, training)] if noted.asked
+    ]
     with ThreadPoolExecutor(concurrency) as pool:
-        for training, (plain, asked, noted) in zip(
-            trainings(), pool.map(lambda one: _run(model, processor, one), trainings()), strict=True
-        ):
-            if noted.asked and row.subjects < most:
-                row.subjects += 1
-                noted.count(row)
-                row.effective += _told(plain) != _told(asked)
-                row.changes[compared(_points(training, plain), _points(training, asked))] += 1
-                row.alone_right = (row.alone_right or 0) + any(_right(training, each) for each in asked.answers)
+        read = pool.map(lambda one: _read(processor, one[0], model), open_ones[:most])
+        for (training, plain), (asked, noted) in zip(open_ones, read, strict=False):
+            row.subjects += 1
+            noted.count(row)
+            row.effective += _told(plain) != _told(asked)
+            row.changes[compared(_points(training, plain), _points(training, asked))] += 1
+            row.alone_right = (row.alone_right or 0) + any(_right(training, each) for each in asked.answers)
     yield row
 
 
-def _run(model: LanguageModel, processor: JobProcessor, training: Training) -> tuple[Analysis, Analysis, Noted]:
+def _read(processor: JobProcessor, training: Training, model: LanguageModel | None = None) -> tuple[Analysis, Noted]:
     noted = Noted(model, QuestionKind.TEMPLATE)
-    plain = analyze(Path(training.form), training.chunks, processor)
-    return plain, analyze(Path(training.form), training.chunks, processor, ask=asked_at_once(noted)), noted
+    return analyze(Path(training.form), training.chunks, processor, ask=asked_at_once(noted)), noted
 
 
 def _told(analysis: Analysis) -> dict[str, float | None]:
