@@ -1,7 +1,7 @@
 """The loop of the bridge: findings become decisions (`proposals`), decisions are reviewed (`review`) and carried out (`execution`)."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from records import (
     Alarm,
@@ -68,8 +68,9 @@ class Bridge:
     ) -> None:
         self._journal = Journal(actuator.name, settings, publish, clock, keys)
         self._proposals = Proposals(self._journal)
-        self._execution = Execution(actuator, self._journal, bundles)
-        self._review = Review(self._journal, self._execution, lambda: self._recalled(recall()))
+        self._recall = recall
+        self._execution = Execution(actuator, self._journal, self._catch_up, bundles)
+        self._review = Review(self._journal, self._execution, self._catch_up)
         self._preemption = Preemption(actuator, self._journal, self._execution.outage)
 
     @property
@@ -141,10 +142,7 @@ class Bridge:
         wait = self._journal.tidy()
         return min((seconds for seconds in (look, wait) if seconds is not None), default=None)
 
-    def _recalled(self, records: Iterable[Remembered]) -> Iterator[Decision | DecisionResult | OperatorCommand]:
-        """Take in what is known of jobs, and yield the rest."""
-        for record in records:
-            if isinstance(record, Checkpoint | Failure):
-                self.remember(record)
-            else:
-                yield record
+    def _catch_up(self) -> None:
+        """Take in what others wrote meanwhile."""
+        for record in self._recall():
+            self.remember(record)

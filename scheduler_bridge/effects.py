@@ -10,7 +10,7 @@ _UNSAFE = frozenset("\n\r\t\"'`$\\=;|&<>")
 
 
 def carry_out(  # noqa: PLR0911  # one line an action
-    actuator: Actuator, decision: Decision, yields: float = 0.0
+    actuator: Actuator, decision: Decision, yields: float = 0.0, saved: str = ""
 ) -> JobView | NodeView | None:
     """Do what a decision says, now, and return what the scheduler then shows. Raises what the actuator raises.
 
@@ -18,6 +18,7 @@ def carry_out(  # noqa: PLR0911  # one line an action
         actuator: The scheduler.
         decision: What to do.
         yields: Seconds that a job which is evicted for another one leaves the other to take its place.
+        saved: Where a job that is evicted has saved since that was decided; empty for nowhere.
     """
     key = act_key(decision)
     match decision.action:
@@ -26,7 +27,9 @@ def carry_out(  # noqa: PLR0911  # one line an action
         case Action.CANCEL_PACKING:
             return actuator.cancel_packing(decision.job, key)
         case Action.EVICT:
-            return _evict(actuator, decision, key, yields if decision.beneficiary else 0.0)
+            return _evict(
+                actuator, decision, key, saved or decision.checkpoint, yields if decision.beneficiary else 0.0
+            )
         case Action.CANCEL:
             return actuator.cancel(decision.job, key)
         case Action.HOLD:
@@ -96,13 +99,13 @@ def is_in_grace(actuator: Actuator, decision: Decision, job: JobView) -> bool:
     )
 
 
-def _evict(actuator: Actuator, decision: Decision, key: str, delay: float) -> JobView:
+def _evict(actuator: Actuator, decision: Decision, key: str, checkpoint: str, delay: float) -> JobView:
     """Stop a job and queue it again. One that does not know the signal to save a checkpoint may have died of it."""
     job = actuator.job(decision.job) if is_told_first(actuator, decision) else None
     died = job is not None and job.attempt == decision.attempt and job.state is SchedulerJobState.FAILED
     if job and (died or job.interrupted):
-        return actuator.restart(decision.job, (), key, decision.checkpoint)
-    return actuator.evict(decision.job, key, decision.checkpoint, delay)
+        return actuator.restart(decision.job, (), key, checkpoint)
+    return actuator.evict(decision.job, key, checkpoint, delay)
 
 
 def _job_shows(decision: Decision, job: JobView) -> bool:

@@ -1,14 +1,27 @@
 """What carries a decision out, verifies its effect, and finds out what became of one that a crash interrupted."""
 
-from records import Action, Decision, Outcome
+from collections.abc import Callable
+
+from records import Action, Decision, Mode, Outcome
 from resilience import Outage
 from scheduler_bridge import effects
 from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState
 from scheduler_bridge.bundle import Bundles
 from scheduler_bridge.examine import examine
-from scheduler_bridge.guardrails import AGAIN, Objection, Wait, first_objection, stopped
+from scheduler_bridge.guardrails import (
+    AGAIN,
+    Objection,
+    Wait,
+    awaits_approval,
+    first_objection,
+    objection_of_gain,
+    stopped,
+)
 from scheduler_bridge.journal import Journal
 from scheduler_bridge.node_check import NodeCheck
+
+PREPARED = frozenset({Action.DRAIN, Action.CANCEL})
+"""Actions before which something is looked at that is gone, or not to be had, afterwards."""
 
 
 class Execution:
@@ -17,25 +30,37 @@ class Execution:
     Args:
         actuator: The scheduler.
         journal: Where each step is written down before and after it is taken.
+        catch_up: Called before a step that comes long after the last question: takes in what other bridges and people wrote meanwhile.
         bundles: Where it is kept what was seen before a node is drained or a hung job ends; None: nowhere.
     """
 
-    def __init__(self, actuator: Actuator, journal: Journal, bundles: Bundles | None = None) -> None:
+    def __init__(
+        self, actuator: Actuator, journal: Journal, catch_up: Callable[[], None], bundles: Bundles | None = None
+    ) -> None:
         self.actuator = actuator
         self.outage = Outage(actuator.name, consequence="decisions wait until it answers or they expire")
         self._journal = journal
+        self._catch_up = catch_up
         self._bundles = bundles
 
-    def start(self, decision: Decision) -> None:
-        """Begin a decision that nothing was done about, and finish it unless it takes a while."""
+    def prepare(self, decision: Decision) -> str | None:
+        """Look at what only shows before a decision is carried out; touches nothing, and may take a minute.
+
+        Returns:
+            What was seen, for the decision's result; None where it speaks against the decision, which is then concluded.
+        """
+        if decision.action is Action.CANCEL:
+            self._keep_stacks(decision)
         checked = self._check(decision) if decision.action is Action.DRAIN else None
         if checked and checked.passed:
             self._journal.conclude(decision, Objection("check", f"{decision.node} is well: {checked.detail}"))
-            return
-        if decision.action is Action.CANCEL:
-            self._keep_stacks(decision)
-        notes = (self._approved(decision), checked.detail if checked else "")
-        self._journal.record(decision, Outcome.STARTED, "; ".join(note for note in notes if note))
+            return None
+        return checked.detail if checked else ""
+
+    def start(self, decision: Decision, note: str = "") -> None:
+        """Begin a decision that nothing was done about, and finish it unless it takes a while. `note` goes into its result."""
+        notes = (self._approved(decision), note)
+        self._journal.record(decision, Outcome.STARTED, "; ".join(each for each in notes if each))
         try:
             if effects.is_told_first(self.actuator, decision):
                 self.actuator.signal(decision.job, self._journal.settings.checkpoint_signal)
@@ -112,7 +137,8 @@ class Execution:
 
     def _carry_out(self, decision: Decision) -> None:
         try:
-            seen = effects.carry_out(self.actuator, decision, self._journal.settings.evict_yield_seconds)
+            yields, saved = self._journal.settings.evict_yield_seconds, self._saved_since(decision)
+            seen = effects.carry_out(self.actuator, decision, yields, saved)
         except SchedulerAway as error:
             self.note_outage(error)
             self.settle(decision, may_act=False)
@@ -126,12 +152,16 @@ class Execution:
 
     def _begin_again(self, decision: Decision, seen: JobView | NodeView | None) -> None:
         """Do what was begun and cut off before anything of it was done, where that would still be right."""
+        self._catch_up()
+        if not self._journal.ledger.is_open(decision.id):
+            return  # another bridge has dealt with it
         if wait := stopped(self._journal.context()):
             self._journal.wait(decision, wait)
             return
         against: Objection | Wait | None = first_objection(decision, self._journal.context(), AGAIN)
         try:
-            against = against or examine(self.actuator, self._journal, decision, confirmed=True, again=True).verdict
+            found = examine(self.actuator, self._journal, decision, confirmed=True, again=True)
+            against = against or self._held_back(decision, found.seen) or found.verdict
         except SchedulerAway as error:
             self.note_outage(error)
             self._journal.wait(decision, Wait(str(error)))
@@ -154,17 +184,51 @@ class Execution:
         if job.state in (SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED):
             self._journal.record(decision, Outcome.DONE, "the job ended before it was stopped", job)
             return
-        if wait := stopped(self._journal.context()):
-            self._journal.wait(decision, wait)
-            return
         waits = (
             self._journal.clock() < started.time + decision.grace_s
             and self._journal.watch(decision.id).saved <= started.time
         )
-        if job.state is SchedulerJobState.STOPPING or (job.state is SchedulerJobState.RUNNING and waits):
+        runs = job.state is SchedulerJobState.RUNNING
+        if job.state is SchedulerJobState.STOPPING or (runs and waits):
             self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+            return
+        self._catch_up()
+        if not self._journal.ledger.is_open(decision.id):
+            return  # another bridge has dealt with it
+        against: Objection | Wait | None = stopped(self._journal.context())
+        if runs:  # one that died of the signal is queued again, whoever needs its place
+            against = against or self._needless(decision)
+        if isinstance(against, Wait):
+            self._journal.wait(decision, against)
+        elif against:
+            self._journal.conclude(decision, against, seen=job)
         else:
             self._carry_out(decision)
+
+    def _needless(self, decision: Decision) -> Objection | Wait | None:
+        """Return that the job for which another one was to go has found its place meanwhile, or that this is not known."""
+        try:
+            beneficiary = self.actuator.job(decision.beneficiary) if decision.beneficiary else None
+        except SchedulerAway as error:
+            self.note_outage(error)
+            return Wait(str(error))
+        except ActuatorError as error:
+            return Objection("job-state", str(error))
+        return objection_of_gain(decision, beneficiary)
+
+    def _held_back(self, decision: Decision, seen: JobView | NodeView | None) -> Objection | Wait | None:
+        """Return that the operator has held such decisions back since this one began."""
+        mode = self._journal.settings.mode_of(decision.action, seen)
+        self._journal.watch(decision.id).mode = mode
+        if mode is Mode.SHADOW:
+            return Objection("mode", f"the action {decision.action} is not turned on for {decision.target}")
+        return awaits_approval(decision, self._journal.context(), mode)
+
+    def _saved_since(self, decision: Decision) -> str:
+        """Return where a job that is evicted has saved since that was decided; empty for nowhere."""
+        saved = self._journal.saves.get(decision.job)
+        newer = saved and saved.attempt == decision.attempt and saved.time > decision.time
+        return saved.path if saved and newer and decision.action is Action.EVICT else ""
 
     def _see(self, decision: Decision) -> JobView | NodeView | None:
         if decision.action is Action.NOTIFY:

@@ -152,6 +152,10 @@ class Ledger:
         """Return the ids of the decisions that move a job, or favour it, and about which something may still be done."""
         return [key for key in self._by_job.get(job, ()) if key in self._open and self._entries[key].decision]
 
+    def is_open(self, decision_id: str) -> bool:
+        """May something still be done about the decision?"""
+        return decision_id in self._open
+
     def is_pending(self, decision_id: str) -> bool:
         """Is the decision among those about which nothing was done yet?"""
         return decision_id in self._open and self._entries[decision_id].untouched

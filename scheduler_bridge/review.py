@@ -1,11 +1,11 @@
 """Whether a decision is carried out now: guardrails, people and the scheduler are asked, in this order."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from records import Decision, DecisionResult, Mode, OperatorCommand, Outcome
-from scheduler_bridge.actuators import ActuatorError, JobView, NodeView, SchedulerAway
-from scheduler_bridge.examine import examine
-from scheduler_bridge.execution import Execution
+from records import Decision, Mode, Outcome
+from scheduler_bridge.actuators import ActuatorError, SchedulerAway
+from scheduler_bridge.examine import Examination, examine
+from scheduler_bridge.execution import PREPARED, Execution
 from scheduler_bridge.guardrails import (
     Objection,
     Wait,
@@ -23,53 +23,67 @@ class Review:
     Args:
         journal: What is known of decisions.
         execution: Carries out what nothing stands against.
-        recall: Asked right before an action for what other bridges and people wrote meanwhile.
+        catch_up: Called right before an action: takes in what other bridges and people wrote meanwhile.
     """
 
     def __init__(
         self,
         journal: Journal,
         execution: Execution,
-        recall: Callable[[], Iterable[Decision | DecisionResult | OperatorCommand]],
+        catch_up: Callable[[], None],
     ) -> None:
         self._journal = journal
         self._execution = execution
-        self._recall = recall
+        self._catch_up = catch_up
 
     def consider(self, decision: Decision) -> None:
         """Ask every guardrail, then the scheduler; act, wait, or write down why not."""
-        if not self._is_worth_asking(decision):
+        if not self._goes_ahead(decision):
             return
+        note = ""
+        if decision.action in PREPARED:
+            prepared = self._execution.prepare(decision)
+            # That may have taken a minute, in which a person said stop, or the job or the node became another.
+            if prepared is None or not self._goes_ahead(decision):
+                return
+            note = prepared
+        self._execution.start(decision, note)
+
+    def _goes_ahead(self, decision: Decision) -> bool:
+        """True where nothing stands against a decision, by all that is known now; what does is written down."""
+        if not self._is_worth_asking(decision):
+            return False
         watch = self._journal.watch(decision.id)
         try:
             found = examine(self._execution.actuator, self._journal, decision, confirmed=watch.confirmed)
         except SchedulerAway as error:
             self._execution.note_outage(error)
             self._journal.wait(decision, Wait(f"the scheduler could not be asked: {error}"))
-            return
+            return False
         except ActuatorError as error:
             self._journal.conclude(decision, Objection("job-state", str(error)))
-            return
+            return False
         self._execution.outage.succeeded()
         watch.user = found.user
-        self._follow(decision, found.verdict, found.seen)
+        return self._is_allowed(decision, found) and self._is_still_open(decision, found.user)
 
-    def _follow(self, decision: Decision, verdict: Objection | Wait | None, seen: JobView | NodeView | None) -> None:
-        """Act, wait, or write down why not, now that the scheduler was asked."""
-        user = self._journal.watch(decision.id).user or ""
+    def _is_allowed(self, decision: Decision, found: Examination) -> bool:
+        """True where what the scheduler showed, people and limits leave the decision alone; what does not is written down."""
+        seen, context = found.seen, self._journal.context()
         mode = self._journal.settings.mode_of(decision.action, seen)
         self._journal.watch(decision.id).mode = mode
         if mode is Mode.SHADOW:
             reason = f"the action {decision.action} is not turned on for {decision.target}"
             self._journal.conclude(decision, Objection("mode", reason, Outcome.SHADOWED), seen=seen)
-        elif isinstance(verdict, Objection):
-            self._journal.conclude(decision, verdict, seen=seen)
-        elif wait := awaits_approval(decision, self._journal.context(), mode) or verdict:
+        elif isinstance(found.verdict, Objection):
+            self._journal.conclude(decision, found.verdict, seen=seen)
+        elif wait := awaits_approval(decision, context, mode) or found.verdict:
             self._journal.wait(decision, wait)
-        elif limit := limit_reached(decision, self._journal.context(), user):
+        elif limit := limit_reached(decision, context, found.user):
             self._journal.defer(decision, limit)
-        elif self._is_still_open(decision, user):
-            self._execution.start(decision)
+        else:
+            return True
+        return False
 
     def _is_worth_asking(self, decision: Decision) -> bool:
         """False where guardrails, people or limits forbid the decision or hold it back, whatever the scheduler would say."""
@@ -92,8 +106,7 @@ class Review:
 
     def _is_still_open(self, decision: Decision, user: str) -> bool:
         """Take in what others wrote meanwhile. False where they dealt with the decision, or left no room for it."""
-        for record in self._recall():
-            self._journal.remember(record)
+        self._catch_up()
         if not self._journal.ledger.is_pending(decision.id):
             return False
         if objection := first_objection(decision, self._journal.context()):

@@ -6,7 +6,7 @@ from records import Decision
 
 from . import bounds, budget, cooldown, expiry, mode, once, people, progress, signature
 from .base import Context, Guardrail, LimitReached, Objection, Wait
-from .job_state import objection_of_state
+from .job_state import objection_of_gain, objection_of_state
 from .node_state import objection_of_node
 from .people import awaits_approval, stopped
 from .rates import limit_reached
@@ -38,6 +38,7 @@ __all__ = [
     "awaits_approval",
     "first_objection",
     "limit_reached",
+    "objection_of_gain",
     "objection_of_node",
     "objection_of_state",
     "stopped",

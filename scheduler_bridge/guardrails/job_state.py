@@ -28,11 +28,11 @@ def objection_of_state(
         return _restart(decision, job, confirmed)
     if decision.action in (Action.HOLD, Action.RELEASE):
         return _moved_on(decision, job) or _hold(decision, job)
-    return _running(decision, job, beneficiary) or _gains(decision, beneficiary)
+    return _running(decision, job, beneficiary) or objection_of_gain(decision, beneficiary)
 
 
-def _gains(decision: Decision, beneficiary: JobView | None) -> Objection | None:
-    """Ask that the job for which another one shall go still waits, if only in part: it may need the places of several."""
+def objection_of_gain(decision: Decision, beneficiary: JobView | None) -> Objection | None:
+    """Object where the job for which another one shall go does not wait any more, not even in part: it may need the places of several."""
     if decision.action is not Action.EVICT or not decision.beneficiary:
         return None
     in_part = beneficiary and beneficiary.state is SchedulerJobState.RUNNING and beneficiary.lacks_places

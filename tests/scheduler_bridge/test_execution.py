@@ -1,0 +1,203 @@
+"""What changes between the moment in which a decision was found right and the moment in which it is carried out."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from records import Action, Command, Mode, Outcome, Record
+from scheduler_bridge import Bridge, BridgeSettings
+from scheduler_bridge.actuators import JobView, SchedulerJobState, SchedulerNodeState
+from scheduler_bridge.actuators.local import LocalActuator, LocalScheduler
+from scheduler_bridge.node_check import NodeCheck
+from scheduler_bridge.selectors import Selector
+from tests.scheduler_bridge.actuators.test_local import SLEEP
+from tests.scheduler_bridge.findings import NOW, checkpoint
+from tests.scheduler_bridge.test_actions import DONE, SAVES, SETTINGS, decide, node, running
+from tests.scheduler_bridge.test_bridge import Stand
+from tests.scheduler_bridge.test_people import command
+
+STOPPED = [Outcome.STOPPED]
+
+
+class Slow(LocalActuator):
+    """Its checks and stacks take a while, in which something happens."""
+
+    happens: Callable[[], object] = staticmethod(lambda: None)
+
+    def __init__(self, scheduler: LocalScheduler) -> None:
+        super().__init__(scheduler)
+        self.told: list[str] = []
+
+    def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
+        self.told.append(checkpoint)
+        return super().evict(job, key, checkpoint, delay)
+
+    def check(self, node: str) -> NodeCheck | None:
+        self.happens()
+        return NodeCheck.of(1, f"{node} is ill")
+
+    def stacks(self, job: str) -> str:
+        self.happens()
+        return f"where {job} stands"
+
+
+class SlowStand(Stand):
+    """A bridge that reads on its own what people write, as `schedmate bridge` does."""
+
+    def __init__(self, settings: BridgeSettings = SETTINGS) -> None:
+        super().__init__(settings)
+        self.cluster.actuator = self.actuator = Slow(self.cluster.scheduler)
+        self.history: list[Record] = []
+        self.bridge = self.new_bridge()
+
+    def new_bridge(self) -> Bridge:
+        recall: Any = lambda: getattr(self, "history", [])  # noqa: E731
+        bridge = Bridge(self.cluster.actuator, self.settings, self.written, self.clock, recall)
+        for record in self.written.records:
+            bridge.remember(record)  # type: ignore[arg-type]
+        return bridge
+
+
+@pytest.fixture
+def stand() -> Iterator[SlowStand]:
+    stand = SlowStand()
+    yield stand
+    stand.cluster.scheduler.close()
+
+
+def state(stand: Stand, job: str) -> SchedulerJobState:
+    seen = stand.cluster.scheduler.job(job)
+    assert seen is not None
+    return seen.state
+
+
+def test_a_stop_that_comes_while_a_node_is_checked_keeps_it_in_service(stand: SlowStand) -> None:
+    stand.actuator.happens = lambda: stand.history.append(command(Command.STOP))
+    decide(stand, Action.DRAIN, node="slot-0", node_evidence=True)
+    assert stand.written.outcomes == STOPPED
+    assert node(stand).state is SchedulerNodeState.UP
+
+
+def test_a_decision_that_expires_while_a_node_is_checked_is_not_carried_out(stand: SlowStand) -> None:
+    def passes() -> None:
+        stand.clock.now += 601
+
+    stand.actuator.happens = passes
+    decide(stand, Action.DRAIN, node="slot-0", node_evidence=True)
+    assert stand.written.outcomes == [Outcome.EXPIRED]
+    assert node(stand).state is SchedulerNodeState.UP
+
+
+def test_a_stop_that_comes_while_stacks_are_taken_leaves_the_job_alone(stand: SlowStand) -> None:
+    job = running(stand)
+    stand.actuator.happens = lambda: stand.history.append(command(Command.STOP))
+    decide(stand, Action.CANCEL, job=job)
+    assert stand.written.outcomes == STOPPED
+    assert state(stand, job) is SchedulerJobState.RUNNING
+
+
+def test_a_job_that_begins_anew_while_stacks_are_taken_is_left_alone(stand: SlowStand) -> None:
+    job = running(stand)
+
+    def a_person_requeues_it() -> None:
+        stand.cluster.scheduler.requeue(job)
+        stand.cluster.wait(job, SchedulerJobState.RUNNING, attempt=1)
+
+    stand.actuator.happens = a_person_requeues_it
+    decide(stand, Action.CANCEL, job=job)
+    assert stand.written.outcomes == [Outcome.REFUSED]
+    assert "attempt 1" in stand.written.results[-1].detail
+    assert state(stand, job) is SchedulerJobState.RUNNING
+
+
+def test_what_is_well_is_not_drained_and_what_is_ill_is(stand: SlowStand) -> None:
+    decide(stand, Action.DRAIN, node="slot-0", node_evidence=True)
+    assert stand.written.outcomes == DONE
+    assert "slot-0 is ill" in stand.written.results[0].detail
+
+
+def in_grace(stand: Stand, **changes: Any) -> str:
+    """Tell a job to save a checkpoint, and return it."""
+    job = running(stand, SAVES)
+    while not stand.cluster.printed(job):
+        pass
+    decide(stand, Action.EVICT, job=job, grace_s=60, **changes)
+    assert stand.written.outcomes == [Outcome.STARTED]
+    return job
+
+
+def test_a_stop_that_stands_in_the_topic_is_seen_before_a_grace_period_ends(stand: SlowStand) -> None:
+    job = in_grace(stand)
+    stand.history.append(command(Command.STOP))
+    stand.clock.now += 61
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.STOPPED]
+    assert stand.cluster.scheduler.job(job).attempt == 0  # type: ignore[union-attr]
+
+
+def test_nobody_goes_for_a_job_that_found_its_place_in_the_grace_period(stand: SlowStand) -> None:
+    other = running(stand)
+    scheduler = stand.cluster.scheduler
+    job = running(stand, SAVES)
+    while not stand.cluster.printed(job):
+        pass
+    waits = scheduler.submit(SLEEP)
+    decide(stand, Action.EVICT, job=job, grace_s=60, beneficiary=waits)
+    assert stand.written.outcomes == [Outcome.STARTED]
+    scheduler.cancel(other)
+    stand.cluster.wait(waits, SchedulerJobState.RUNNING)
+    stand.clock.now += 61
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.REFUSED]
+    assert "does not wait any more" in stand.written.results[-1].detail
+    assert scheduler.job(job).attempt == 0  # type: ignore[union-attr]
+
+
+def test_a_job_goes_on_from_what_it_saved_when_it_was_told_to(stand: SlowStand) -> None:
+    job = in_grace(stand, checkpoint="/scratch/step_500")
+    stand.clock.now += 10
+    saved = checkpoint(job, NOW + 5)
+    stand.bridge.accept(msgspec.structs.replace(saved, path="/scratch/step_600"))
+    stand.bridge.advance()
+    assert stand.written.outcomes == DONE
+    assert stand.actuator.told == ["/scratch/step_600"]
+
+
+def test_a_job_that_saved_nothing_since_goes_on_from_what_the_decision_names(stand: SlowStand) -> None:
+    stand.bridge.accept(msgspec.structs.replace(checkpoint("1", NOW - 50), path="/scratch/step_100"))
+    in_grace(stand, checkpoint="/scratch/step_500")
+    stand.clock.now += 61
+    stand.bridge.advance()
+    assert stand.actuator.told == ["/scratch/step_500"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "outcome"),
+    [
+        ({"modes_for": {Selector(): {Action.CANCEL: Mode.SHADOW}}}, Outcome.UNVERIFIED),
+        ({"modes_for": {Selector(): {Action.CANCEL: Mode.APPROVE}}}, Outcome.AWAITING_APPROVAL),
+        ({"modes": {Action.CANCEL: Mode.APPROVE}}, Outcome.AWAITING_APPROVAL),
+    ],
+)
+def test_what_a_crash_cut_off_is_not_done_once_the_operator_has_held_it_back(
+    stand: SlowStand, changed: dict[str, Any], outcome: Outcome
+) -> None:
+    class Killed(Exception):
+        pass
+
+    def dies() -> None:
+        raise Killed
+
+    job = running(stand)
+    stand.actuator.cancel = lambda job, key: dies()  # type: ignore[method-assign, assignment, return-value]
+    with pytest.raises(Killed):
+        decide(stand, Action.CANCEL, job=job)
+    assert stand.written.outcomes == [Outcome.STARTED]
+    del stand.actuator.cancel
+    stand.settings = SETTINGS.model_copy(update=changed)
+    stand.bridge = stand.new_bridge()
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, outcome]
+    assert state(stand, job) is SchedulerJobState.RUNNING
