@@ -8,8 +8,8 @@ from . import operations
 from .attributes import Attributes
 from .library import METHODS, PASSED_THROUGH
 from .library.argument_parsers import is_parser
+from .library.builtin_functions import method_of_super
 from .library.function_commands import call_command, call_group, is_command
-from .library.python import method_of_super
 from .mappings import METHODS as MAPPING_METHODS
 from .mappings import extends_mapping, inherited
 from .values import (

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from . import operations
 from .expressions import Expressions
-from .library.python import EXIT
+from .library.standard_library import EXIT
 from .trace import Loop, source
 from .values import (
     UNKNOWN,

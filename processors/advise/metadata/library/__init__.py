@@ -8,6 +8,7 @@ from typing import Any
 
 from . import (
     argument_parsers,
+    builtin_functions,
     configurations,
     dataclass_commands,
     flags,
@@ -16,8 +17,9 @@ from . import (
     hydra,
     jax_loops,
     lightning_arguments,
+    namespaces,
     paths,
-    python,
+    standard_library,
     structures,
     training,
 )
@@ -25,7 +27,9 @@ from . import (
 Handler = Callable[..., Any]
 
 EXTERNALS: Mapping[str, Handler] = {
-    **python.EXTERNALS,
+    **builtin_functions.EXTERNALS,
+    **standard_library.EXTERNALS,
+    **namespaces.EXTERNALS,
     **paths.EXTERNALS,
     **argument_parsers.EXTERNALS,
     **function_commands.EXTERNALS,
@@ -41,7 +45,7 @@ EXTERNALS: Mapping[str, Handler] = {
 """Functions by dotted name, called as `handler(program, arguments, keywords)`."""
 
 METHODS: Mapping[str, Handler] = {
-    **python.METHODS,
+    **builtin_functions.METHODS,
     **argument_parsers.METHODS,
     **dataclass_commands.METHODS,
     **configurations.METHODS,
@@ -54,7 +58,8 @@ METHODS: Mapping[str, Handler] = {
 """Methods by name, called as `handler(program, owner, arguments, keywords)`; `NotImplemented` where the owner is another."""
 
 ATTRIBUTES: Mapping[str, Handler] = {
-    **python.ATTRIBUTES,
+    **builtin_functions.ATTRIBUTES,
+    **standard_library.ATTRIBUTES,
     **argument_parsers.ATTRIBUTES,
     **flags.ATTRIBUTES,
     **training.ATTRIBUTES,

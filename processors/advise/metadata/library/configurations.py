@@ -9,9 +9,10 @@ from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Instance, OpenFile, Term, Value
 
 from .merging import interpolated, merged, overrides, set_path
+from .namespaces import as_config
 from .parsing import DEEPEST, parse_configuration, parse_json, parse_yaml, scalar, split_words
 from .paths import path_text, read_text
-from .python import as_config, copied, literal
+from .standard_library import copied, literal
 
 Program = Any
 Arguments = tuple[Value, ...]

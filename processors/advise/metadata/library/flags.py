@@ -7,8 +7,8 @@ from processors.advise.metadata.values import UNKNOWN, Config, Function, Value
 
 from .argument_parsers import truth_word
 from .merging import set_path
+from .namespaces import as_config
 from .parsing import split_words
-from .python import as_config
 
 Program = Any
 Arguments = tuple[Value, ...]

@@ -9,7 +9,7 @@ from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, 
 from .argument_parsers import Option, Parser
 from .merging import set_path
 from .parsing import split_words
-from .python import literal
+from .standard_library import literal
 
 Program = Any
 Arguments = tuple[Value, ...]

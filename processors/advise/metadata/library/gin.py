@@ -10,7 +10,7 @@ from typing import Any
 from processors.advise.metadata.values import Class, Config, Function, Term, Value
 
 from .paths import path_text, read_text
-from .python import literal
+from .standard_library import literal
 
 Program = Any
 Arguments = tuple[Value, ...]

@@ -12,8 +12,9 @@ from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, 
 
 from .configurations import structured
 from .merging import interpolated, merged, set_path
+from .namespaces import as_config
 from .parsing import parse_yaml, scalar
-from .python import as_config, copied
+from .standard_library import copied
 
 Program = Any
 Arguments = tuple[Value, ...]

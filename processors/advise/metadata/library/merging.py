@@ -5,8 +5,9 @@ import re
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Config, Instance, Value
 
+from .namespaces import as_config
 from .parsing import DEEPEST, scalar
-from .python import as_config, copied
+from .standard_library import copied
 
 _REFERENCE = re.compile(r"\$\{([\w.]+)\}")
 

@@ -10,7 +10,7 @@ import yaml
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import Value
 
-from .python import literal
+from .standard_library import literal
 
 MOST_NODES = 20_000
 

@@ -6,7 +6,9 @@ from typing import Any
 from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Config, Function, Instance, Term, Value
 
+from .builtin_functions import range_of
 from .configurations import load_file
+from .namespaces import as_config
 
 Program = Any
 Arguments = tuple[Value, ...]
@@ -115,12 +117,6 @@ def _own(owner: Value, arguments: Arguments) -> bool:
     return isinstance(owner, Instance) and any(isinstance(owner.cls.find(name), Function) for name in ("to", "cuda"))
 
 
-def _range_bar(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    from .python import EXTERNALS as PYTHON  # noqa: PLC0415  # the same `range`
-
-    return PYTHON["range"](program, arguments, keywords)
-
-
 def _initialize(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     """`deepspeed.initialize` and `apex.amp.initialize`: the model, the optimizer, the loader, the schedule."""
     given = keywords.get("config", keywords.get("config_params"))
@@ -170,8 +166,6 @@ def _save_hyperparameters(program: Program, owner: Value, arguments: Arguments, 
 
 def _tracked(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     """`wandb.init(config=…)`: a run whose `config`, and `wandb.config`, is what it is given."""
-    from .python import as_config  # noqa: PLC0415  # the same configuration
-
     given = keywords.get("config")
     held = given.names if isinstance(given, Instance) else given
     program.stored[_TRACKED] = as_config(held) if isinstance(held, dict) else Config()
@@ -222,10 +216,7 @@ EXTERNALS: Mapping[str, Any] = {
     "torch.multiprocessing.start_processes": _spawn,
     "torch_xla.distributed.xla_multiprocessing.spawn": _spawn,
     "accelerate.notebook_launcher": _notebook,
-    "tqdm.trange": _range_bar,
-    "tqdm.auto.trange": _range_bar,
-    "tqdm.notebook.trange": _range_bar,
-    "tqdm.tqdm.trange": _range_bar,
+    **dict.fromkeys(("tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.trange", "tqdm.tqdm.trange"), range_of),
     "deepspeed.initialize": _initialize,
     "apex.amp.initialize": _initialize,
     "amp.initialize": _initialize,

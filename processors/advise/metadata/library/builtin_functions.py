@@ -1,7 +1,5 @@
-"""Python itself: its builtins, and `os`, `sys`, `functools`, `pathlib`."""
+"""Python's builtin functions, and the methods of every class."""
 
-import ast
-import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +9,6 @@ from processors.advise.metadata.values import (
     UNKNOWN,
     Class,
     Config,
-    DefaultMapping,
     Function,
     Instance,
     Model,
@@ -28,7 +25,8 @@ Arguments = tuple[Value, ...]
 Keywords = Mapping[str, Value]
 
 
-def _range(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+def range_of(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`range(…)`."""
     if len(arguments) == 1:
         return Range(0, arguments[0], 1, literal_start=True)
     if len(arguments) in {2, 3}:
@@ -44,7 +42,9 @@ def _length(program: Program, arguments: Arguments, keywords: Keywords) -> Value
     return Term("call", "len", (Term("external", "len"), value))
 
 
-def _converted(kind: str) -> Any:
+def converted(kind: str) -> Any:
+    """Return the handler of what makes a `kind` of one value, as `int` does."""
+
     def call(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
         if not arguments:
             return {"int": 0, "float": 0.0, "str": "", "bool": False}.get(kind, UNKNOWN)
@@ -174,31 +174,41 @@ def _sum(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
     return Term("call", "sum", (Term("external", "sum"), *arguments))
 
 
-def _named_tuple(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    fields = arguments[1] if len(arguments) > 1 else ()
-    names = fields.replace(",", " ").split() if isinstance(fields, str) else fields
-
-    def make(program: Program, given: Arguments, named: Keywords) -> Value:
-        return Config({**dict(zip(names, given, strict=False)), **named})
-
-    return Model("namedtuple", make) if isinstance(names, (list, tuple)) else UNKNOWN
+def _callable(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    value = arguments[0] if arguments else UNKNOWN
+    if isinstance(value, (Function, Class, Model)):
+        return True
+    return False if operations.is_plain(value) else UNKNOWN
 
 
-def _reduce(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    if len(arguments) < 2 or not isinstance(arguments[1], (list, tuple)):
+def _type(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    if len(arguments) == 3 and isinstance(arguments[2], dict):  # a class of these attributes
+        attributes = arguments[2]
+        return Model("type", lambda program, given, named: Config(attributes))
+    value = arguments[0] if arguments else UNKNOWN
+    if isinstance(value, Instance):
+        return value.cls
+    return program.external(type(value).__name__) if operations.is_plain(value) else UNKNOWN
+
+
+def import_module(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    """`__import__(name)`; a relative name is not followed."""
+    name = operations.settle(arguments[0]) if arguments else UNKNOWN
+    if not isinstance(name, str) or name.startswith("."):
         return UNKNOWN
-    items = list(arguments[1])[:64]
-    result = arguments[2] if len(arguments) > 2 else items.pop(0) if items else UNKNOWN
-    for each in items:
-        result = program.call(arguments[0], (result, each), {}, None)
-    return result
+    return program.import_module(name)
 
 
-def _get_item(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    return operations.item(arguments[0], arguments[1]) if len(arguments) == 2 else UNKNOWN
+def _subclasses(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
+    """`cls.__subclasses__()`: of the modules that were followed, in their order."""
+    if not isinstance(owner, Class):
+        return NotImplemented
+    held = (each for module in program.modules.loaded for each in module.names.values())
+    return list(dict.fromkeys(each for each in held if isinstance(each, Class) and owner in each.bases))
 
 
-def _method_of_super(program: Program, owner: Value, name: str, arguments: Arguments, keywords: Keywords) -> Value:
+def method_of_super(program: Program, owner: Value, name: str, arguments: Arguments, keywords: Keywords) -> Value:
+    """Call `super().name(…)`, where `owner` is the term of `super()`."""
     lineage, this, bases = owner.call
     for cls in lineage:
         if isinstance(cls.names.get(name), Function):
@@ -222,150 +232,10 @@ def _method_of_super(program: Program, owner: Value, name: str, arguments: Argum
     return result
 
 
-def _environment(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    name = arguments[0] if arguments else UNKNOWN
-    if isinstance(name, str) and name in program.environment:
-        return program.environment[name]
-    return arguments[1] if len(arguments) > 1 else None
-
-
-def _partial(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    if arguments and isinstance(arguments[0], Function):
-        first = arguments[0]
-        bound = (
-            program.bind(first, first.this, first.owner)
-            if first.owner
-            else Function(
-                first.node, first.scope, first.defaults, first.keyword_defaults, first.this, None, first.decorators
-            )
-        )
-        bound.bound_arguments = (*first.bound_arguments, *arguments[1:])
-        bound.bound_keywords = {**first.bound_keywords, **keywords}
-        return bound
-    if arguments and isinstance(arguments[0], Class):
-        cls, rest = arguments[0], arguments[1:]
-        return Model(
-            cls.name, lambda program, more, given: program.call(cls, (*rest, *more), {**keywords, **given}, None)
-        )
-    return Term("call", "partial", (Term("external", "functools.partial"), *arguments), dict(keywords))
-
-
-def _import_module(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    name = operations.settle(arguments[0]) if arguments else UNKNOWN
-    if not isinstance(name, str) or name.startswith("."):
-        return UNKNOWN
-    return program.import_module(name)
-
-
-def _literal(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    text = arguments[0] if arguments else UNKNOWN
-    return literal(text) if isinstance(text, str) else text
-
-
-def literal(text: str) -> Value:
-    """Return a text as the Python literal that it is; itself where it is none."""
-    if len(text) > 10_000:
-        return text
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return text
-
-
-def _callable(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    value = arguments[0] if arguments else UNKNOWN
-    if isinstance(value, (Function, Class, Model)):
-        return True
-    return False if operations.is_plain(value) else UNKNOWN
-
-
-def _exit(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    return EXIT
-
-
-def _default_mapping(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    """`collections.defaultdict(factory)`."""
-    found = DefaultMapping(arguments[1] if len(arguments) > 1 and isinstance(arguments[1], dict) else {})
-    if arguments and arguments[0] is not None:
-        found.make = lambda: program.call(arguments[0], (), {}, None)
-    return found
-
-
-def _type(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    if len(arguments) == 3 and isinstance(arguments[2], dict):  # a class of these attributes
-        attributes = arguments[2]
-        return Model("type", lambda program, given, named: Config(attributes))
-    value = arguments[0] if arguments else UNKNOWN
-    if isinstance(value, Instance):
-        return value.cls
-    return program.external(type(value).__name__) if operations.is_plain(value) else UNKNOWN
-
-
-def _namespace(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    first = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
-    return as_config({**first, **keywords})
-
-
-def as_config(value: Value, depth: int = 0) -> Value:
-    """Return dictionaries, and those inside, with their entries as attributes."""
-    if depth > 30:
-        return value
-    if isinstance(value, dict):
-        return Config({key: as_config(each, depth + 1) for key, each in value.items()})
-    if isinstance(value, list):
-        return [as_config(each, depth + 1) for each in value]
-    return value
-
-
-def _subclasses(program: Program, owner: Value, arguments: Arguments, keywords: Keywords) -> Value:
-    """`cls.__subclasses__()`: of the modules that were followed, in their order."""
-    if not isinstance(owner, Class):
-        return NotImplemented
-    held = (each for module in program.modules.loaded for each in module.names.values())
-    return list(dict.fromkeys(each for each in held if isinstance(each, Class) and owner in each.bases))
-
-
-def _product(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
-    if all(isinstance(each, (list, tuple)) for each in arguments):
-        return list(itertools.islice(itertools.product(*arguments), 64))
-    return UNKNOWN
-
-
-EXIT = Term("external", "sys.exit()")
-"""What a call returns that ends the program."""
-
-_NAMESPACES = (
-    "argparse.Namespace",
-    "types.SimpleNamespace",
-    "easydict.EasyDict",
-    "addict.Dict",
-    "addict.addict.Dict",
-    "box.Box",
-    "munch.Munch",
-    "munch.munchify",
-    "ml_collections.ConfigDict",
-    "ml_collections.config_dict.ConfigDict",
-    "attrdict.AttrDict",
-    "dotmap.DotMap",
-    "yacs.config.CfgNode",
-    "omegaconf.DictConfig",
-    "fvcore.common.config.CfgNode",
-    "collections.OrderedDict",
-    "mmengine.ConfigDict",
-    "mmengine.config.ConfigDict",
-    "ml_collections.FrozenConfigDict",
-    "ml_collections.config_dict.placeholder",
-    "mmcv.ConfigDict",
-    "SimpleNamespace",
-)
-
 EXTERNALS: Mapping[str, Any] = {
-    "range": _range,
+    "range": range_of,
     "len": _length,
-    **{kind: _converted(kind) for kind in ("int", "float", "bool", "round")},
-    "math.ceil": _converted("ceil"),
-    "math.floor": _converted("floor"),
-    "numpy.ceil": _converted("ceil"),
+    **{kind: converted(kind) for kind in ("int", "float", "bool", "round")},
     "max": _extreme(largest=True),
     "min": _extreme(largest=False),
     "list": _collection(list),
@@ -383,44 +253,7 @@ EXTERNALS: Mapping[str, Any] = {
     "sum": _sum,
     "callable": _callable,
     "type": _type,
-    "collections.defaultdict": _default_mapping,
-    "exit": _exit,
-    "quit": _exit,
-    "sys.exit": _exit,
-    "os._exit": _exit,
-    "os.getenv": _environment,
-    "os.environ.get": _environment,
-    "functools.partial": _partial,
-    "importlib.import_module": _import_module,
-    "__import__": _import_module,
-    "ast.literal_eval": _literal,
-    "itertools.product": _product,
-    "collections.namedtuple": _named_tuple,
-    "functools.reduce": _reduce,
-    "operator.getitem": _get_item,
-    "copy.deepcopy": lambda program, arguments, keywords: copied(arguments[0] if arguments else UNKNOWN),
-    "copy.copy": lambda program, arguments, keywords: copied(arguments[0] if arguments else UNKNOWN),
-    **dict.fromkeys(_NAMESPACES, _namespace),
+    "__import__": import_module,
 }
-
-
-def copied(value: Value, depth: int = 0) -> Value:
-    """Return a copy of collections; other values are themselves."""
-    if isinstance(value, dict) and depth < 20:
-        return type(value)({key: copied(each, depth + 1) for key, each in value.items()})
-    if isinstance(value, list) and depth < 20:
-        return [copied(each, depth + 1) for each in value]
-    return value
-
-
-ATTRIBUTES: Mapping[str, Any] = {
-    "sys.argv": lambda program: program.argv,
-    "os.environ": lambda program: program.environment,
-    "math.inf": lambda program: float("inf"),
-    "numpy.inf": lambda program: float("inf"),
-    "True": lambda program: True,
-    "typing.TYPE_CHECKING": lambda program: False,
-    "os.sep": lambda program: "/",
-}
+ATTRIBUTES: Mapping[str, Any] = {"True": lambda program: True}
 METHODS: Mapping[str, Any] = {"__subclasses__": _subclasses}
-method_of_super = _method_of_super
