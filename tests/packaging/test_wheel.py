@@ -22,7 +22,7 @@ MANUAL = f"schedmate-{schedmate.__version__}.data/data/share/man/man1"
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory that holds the wheel alone; what it depends on comes from the environment of the tests."""
     directory = tmp_path_factory.mktemp("installed")
-    pip("install", "--no-deps", "--target", str(directory), str(wheel))
+    pip("install", "--no-deps", "--no-compile", "--target", str(directory), str(wheel))
     return directory
 
 

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from clickhouse_connect.driver.client import Client
@@ -14,7 +15,7 @@ from sinks.clickhouse import migrate, open_client
 from tests.servers.clickhouse import clickhouse
 from tests.servers.redis import redis_store
 
-__all__ = ["Embedded", "clickhouse", "embedded", "fresh_database", "redis_store"]
+__all__ = ["Embedded", "clickhouse", "embedded", "fresh_database", "migrated_database", "redis_store"]
 
 
 @dataclass
@@ -34,17 +35,20 @@ class Embedded:
 @pytest.fixture(scope="module")
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedded]:
     """A migrated embedded database, one a module: the engine takes 335 MB and one directory a process."""
-    directory = tmp_path_factory.mktemp("chdb")
-    shutil.copytree(_migrated(), directory, symlinks=True, dirs_exist_ok=True)
-    url = f"chdb://{directory}"
+    url = f"chdb://{migrated_database(tmp_path_factory.mktemp('chdb') / 'engine')}"
     client = open_client(url)
     yield Embedded(url, client)
     client.close()
 
 
+def migrated_database(directory: Path) -> Path:
+    """Make `directory`, an empty migrated database of the embedded engine, and return it."""
+    return Path(shutil.copytree(_migrated(), directory, symlinks=True))
+
+
 @functools.cache
 def _migrated() -> str:
-    """Return the directory of an empty migrated database, to be copied: that takes a tenth of the time."""
+    """Return the directory of one to be copied: that takes a tenth of the time."""
     directory = tempfile.mkdtemp(prefix="migrated-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     client = open_client(f"chdb://{directory}")

@@ -18,11 +18,12 @@ from records import Decision, DecisionResult, Failure, JobEvent, JobMetric, Outc
 from schedmate.cli.decisions import line
 from schedmate.safe_console import SafeConsole
 from schedmate.terminal import json_safe, one_line, printable
-from sinks.clickhouse import ClickHouseWriter, migrate, open_client
+from sinks.clickhouse import ClickHouseWriter, open_client
 from sinks.redis import RedisState, open_redis
 from tests.docs.pages import ROOT
 from tests.schedmate.forked import run_forked
 from tests.servers.redis import RedisServer
+from tests.sinks.conftest import migrated_database
 
 from .on_terminal import on_terminal
 
@@ -118,19 +119,11 @@ def records() -> list[tuple[Position, JobEvent | JobMetric | Failure | Decision 
 
 @pytest.fixture
 def database(tmp_path: Path) -> str:
-    url = f"chdb://{tmp_path / 'engine'}"
-    program = "import sys; from tests.schedmate.cli.test_terminal import fill; fill(sys.argv[1])"  # the engine allows one process at a time
-    subprocess.run([sys.executable, "-c", program, url], check=True, timeout=60)
-    return url
-
-
-def fill(url: str) -> None:
-    client = open_client(url)
-    migrate(client)
-    client.close()
+    url = f"chdb://{migrated_database(tmp_path / 'engine')}"
     writer = ClickHouseWriter(lambda: open_client(url))
     writer.write(records())
-    writer.close()
+    writer.close()  # the engine allows one process at a time
+    return url
 
 
 def test_query_and_explain(database: str) -> None:

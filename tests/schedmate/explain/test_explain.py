@@ -30,7 +30,7 @@ from records import (
 from schedmate.explain import gather, markdown, plain, sections
 from sinks.clickhouse import ClickHouseWriter
 from tests.schedmate.forked import run_forked
-from tests.sinks.conftest import Embedded, embedded
+from tests.sinks.conftest import Embedded, embedded, migrated_database
 
 __all__ = ["embedded"]
 
@@ -242,10 +242,9 @@ def test_a_job_hungry_for_memory_is_no_reason_to_take_a_node_out(site: Embedded)
     assert "Take n7 out" not in plain(facts, SIGNATURES)
 
 
-def test_the_command(site: Embedded, tmp_path: Path) -> None:
-    url = f"--set=clickhouse.url=chdb://{tmp_path / 'empty'}"
+def test_the_command(tmp_path: Path) -> None:
+    url = f"--set=clickhouse.url=chdb://{migrated_database(tmp_path / 'empty')}"
     environment = {**os.environ, "SCHEDMATE_CONFIG": "/dev/null"}
-    assert run_forked(url, "migrate", env=environment).returncode == 0
     done = run_forked(url, "explain", "17", env=environment)
     assert done.returncode == 1
     assert b"nothing is on record of job '17'" in done.stderr

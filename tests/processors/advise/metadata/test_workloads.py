@@ -4,7 +4,9 @@ A file of `workloads/` holds one tree: its files, each after a line `=== NAME`. 
 answer; null is accepted where the source does not say.
 """
 
+import functools
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ HERE = Path(__file__).parent / "workloads"
 JOBS = [json.loads(line) for line in (HERE / "jobs.jsonl").read_text(encoding="utf-8").splitlines()]
 MANDATORY = ("model_name", "task_type", "dataset_train", "dataset_valid", "iters", "iter_type")
 FIELDS = (*MANDATORY, "batch_size", "lr", "gpus")
+
+Judged = Callable[[int], dict[str, str]]
 
 
 def matches(answer: Any, accepted: Any) -> bool:
@@ -44,6 +48,13 @@ def _judged(job: dict[str, Any], root: Path) -> dict[str, str]:
     return found
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    """What is found of the job at a place in `JOBS`: each is read once."""
+    root = tmp_path_factory.mktemp("trees")
+    return functools.cache(lambda place: _judged(JOBS[place], root / str(place)))
+
+
 def test_matches_tell_answers_apart() -> None:
     assert matches("org/Some-Model", "some model")
     assert matches("x_ffhq64", "~ffhq")
@@ -55,14 +66,14 @@ def test_matches_tell_answers_apart() -> None:
 @pytest.mark.parametrize(
     "place", range(len(JOBS)), ids=[f"{each['tree']}-{number}" for number, each in enumerate(JOBS)]
 )
-def test_no_answer_is_wrong(place: int, tmp_path: Path) -> None:
-    wrong = {field: each for field, each in _judged(JOBS[place], tmp_path).items() if each.startswith("wrong")}
+def test_no_answer_is_wrong(place: int, judged: Judged) -> None:
+    wrong = {field: each for field, each in judged(place).items() if each.startswith("wrong")}
     assert wrong == {}
 
 
-def test_most_jobs_are_known_wholly(tmp_path: Path) -> None:
-    judged = [_judged(job, tmp_path / str(place)) for place, job in enumerate(JOBS)]
-    whole = sum(all(each[field] == "right" for field in MANDATORY) for each in judged)
+def test_most_jobs_are_known_wholly(judged: Judged) -> None:
+    found = [judged(place) for place in range(len(JOBS))]
+    whole = sum(all(each[field] == "right" for field in MANDATORY) for each in found)
     assert whole / len(JOBS) >= 0.85  # some trees are there for what nothing reads, where unknown is right
     for field in FIELDS:
-        assert sum(each[field] == "right" for each in judged) / len(JOBS) >= 0.9, field
+        assert sum(each[field] == "right" for each in found) / len(JOBS) >= 0.9, field
