@@ -8,6 +8,7 @@ import msgspec
 from records import JobMetric, OverRanks
 
 from .reports import Report
+from .within_reach import LONGEST_S, SHORTEST_S
 
 RANKS = 4096
 """Ranks remembered of a job; further ones are left out."""
@@ -72,7 +73,7 @@ def of_stream(window: Sequence[Report], own: float | None) -> OverRanks | None:
 
 def over_ranks(step_times: Mapping[int, float]) -> OverRanks | None:
     """Return the spread over ranks of `step_times`, in seconds by rank; None of fewer than two."""
-    known = {rank: seconds for rank, seconds in step_times.items() if seconds > 0}
+    known = {rank: seconds for rank, seconds in step_times.items() if SHORTEST_S <= seconds <= LONGEST_S}
     if len(known) < 2:
         return None
     middle = median(known.values())

@@ -28,6 +28,7 @@ from .section_scope import SectionScope
 from .state import TrackState
 from .summary import Summary, agree, summarise
 from .template_reading.check import Template
+from .within_reach import within_reach
 
 REPORTS = 20
 """Newest reports that numbers rest on."""
@@ -106,7 +107,9 @@ class MetricTracker:
         if self._parsed:  # counted once a chunk: an increment takes a lock
             self.metrics.parsed.inc(self._parsed)
             self._parsed = 0
-        return completed(metric, follow(view, templates, state.followed), state) if templates else metric
+        if templates:
+            metric = completed(metric, follow(view, templates, state.followed), state)
+        return metric and within_reach(metric)
 
     def weighed(self, state: TrackState) -> list[WeighedColumn]:
         """Return the columns that were weighed for step and loss; none where reports alone told both."""
@@ -120,7 +123,7 @@ class MetricTracker:
     def catch_up(self, printed: Printed, state: TrackState) -> JobMetric:
         """Return the metric of the reports that wait; `state` does not move."""
         self.metrics.records.inc()
-        return self._metric(printed, state, summarise(state.window))
+        return within_reach(self._metric(printed, state, summarise(state.window)))
 
     @staticmethod
     def flushed(state: TrackState) -> None:
