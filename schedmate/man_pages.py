@@ -10,8 +10,8 @@ from typing import Any
 import typer
 
 import schedmate
+from schedmate import SETTINGS_FILE
 from schedmate.cli import COMMANDS, app
-from schedmate.settings import DEFAULT_FILE
 
 _CODE = re.compile(r"`([^`]+)`")
 _COMMA_IN_WORD = re.compile(r",(?=[^ ])")
@@ -23,7 +23,7 @@ _ENVIRONMENT = f""".SH ENVIRONMENT
 .TP
 .B SCHEDMATE_CONFIG
 The settings file, instead of
-.IR {DEFAULT_FILE} .
+.IR {SETTINGS_FILE} .
 .TP
 .BI SCHEDMATE_ SECTION __ NAME
 One setting; it wins over the file.

@@ -10,6 +10,7 @@ import os
 import sys
 import time
 
+from schedmate import SETTINGS_FILE
 from streams.producers.child import Child
 from streams.producers.environment import UnknownJob, identify
 from streams.producers.pipe_options import UsageError, number, parse
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
 OPTIONS = ("job", "attempt", "rank", "node", "log")
 VARIABLE = "SCHEDMATE_PRODUCER__"
-DEFAULT_FILE = "/etc/schedmate/schedmate.toml"
-
-
 NUMBERS: dict[str, int | float] = {
     "spool_mb": 512,
     "hold_seconds": 0.02,
@@ -77,7 +75,7 @@ def start(
     # The job runs: all else is loaded beside it.
     from streams.producers.chunker import ChunkLimits  # noqa: PLC0415
     from streams.producers.pipe import end_like, filter_through, follow, fresh_name  # noqa: PLC0415
-    from streams.producers.shipping_process import PipeSettings, ShippingRun  # noqa: PLC0415
+    from streams.producers.pipe_settings import PipeSettings, ShippingRun  # noqa: PLC0415
 
     how = PipeSettings(
         identity=identity,
@@ -113,7 +111,7 @@ def read_settings(environment: Mapping[str, str]) -> tuple[str, dict[str, int | 
     state = environment.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111  not pathlib: it takes 5 ms
     found: dict[str, object] = {"directory": f"{state}/schedmate", **NUMBERS}
     clusters: tuple[str, ...] = ()
-    file = environment.get("SCHEDMATE_CONFIG") or DEFAULT_FILE
+    file = environment.get("SCHEDMATE_CONFIG") or SETTINGS_FILE
     if environment.get("SCHEDMATE_CONFIG") or os.path.exists(file):  # noqa: PTH110
         sections = _sections(file)
         found |= {name: value for name, value in sections[0].items() if name in found}

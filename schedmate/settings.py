@@ -22,7 +22,7 @@ from pydantic_settings import SettingsError as PydanticSettingsError
 
 from processors.settings import ProcessorSettings
 from records import UserError
-from schedmate import pipe
+from schedmate import SETTINGS_FILE
 from schedmate.advisor.settings import AdvisorSettings
 from schedmate.notifications.settings import NotifySettings
 from schedmate.passwords import without_password
@@ -33,7 +33,6 @@ from scheduler_clients.slurm.settings import SlurmSection
 from sinks.settings import ClickHouseSettings, RedisSettings
 from streams.settings import KafkaSettings, LanguageModelSettings, ProducerSettings
 
-DEFAULT_FILE = Path(pipe.DEFAULT_FILE)
 SECRETS = ("password",)
 PREFIX = "SCHEDMATE_"
 OTHER_VARIABLES = frozenset(
@@ -162,7 +161,7 @@ def load(file: Path | None = None, flags: Mapping[str, str] | None = None) -> Lo
         SettingsError: A file that cannot be read, an unknown name, a value of the wrong kind, or a password where none may stand.
     """
     named = file or (Path(os.environ["SCHEDMATE_CONFIG"]) if os.environ.get("SCHEDMATE_CONFIG") else None)
-    path = named or DEFAULT_FILE
+    path = named or Path(SETTINGS_FILE)
     layers: list[tuple[str, Mapping[str, Any]]] = []
     if named or path.exists():
         layers.append((f"file {path}", _read(path)))

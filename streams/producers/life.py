@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from streams.producer import Outgoing
 
     from .environment import Identity
-    from .shipping_process import ShippingRun
+    from .pipe_settings import ShippingRun
 
 COMMAND = 1000
 """Characters of a command line that are told: as many as a Slurm event has."""

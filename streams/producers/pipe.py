@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING
 
 from .descriptors import hold_standard_descriptors, let_go, say
 from .passthrough import Ended, Passthrough, widen
-from .shipping_process import PipeSettings, ShippingProcess
+from .pipe_settings import PipeSettings
+from .shipping_process import ShippingProcess
 
 if TYPE_CHECKING:
     from streams.producer import Producer

@@ -18,8 +18,8 @@ from .frames import Block, End, FrameReader, Gap
 from .life import Life
 from .pieces import Pieces, PieceSplitter
 from .pipe_records import log_chunk
+from .pipe_settings import ShippingReport
 from .shipper import Envelope, Shipper, Source
-from .shipping_process import ShippingReport
 from .spool import SpoolSettings
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from streams.producer import Outgoing, Producer
 
-    from .shipping_process import PipeSettings
+    from .pipe_settings import PipeSettings
 
 STREAMS = ("stdout", "stderr")
 

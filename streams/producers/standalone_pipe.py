@@ -67,7 +67,7 @@ def main() -> None:
 def _ship(identity: Identity, child: Child | None, socket: str, numbers: tuple[float, float, float]) -> None:
     """Do the rest, which is loaded while the job runs. Never returns."""
     from .pipe import end_like, filter_through, follow, fresh_name  # noqa: PLC0415
-    from .shipping_process import PipeSettings, ShippingRun  # noqa: PLC0415
+    from .pipe_settings import PipeSettings, ShippingRun  # noqa: PLC0415
 
     spool_mb, hold, close = numbers
     began, command = (child.began, child.command) if child else (time.time(), ())

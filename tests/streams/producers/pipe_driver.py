@@ -16,7 +16,7 @@ from pathlib import Path
 from streams.producers.child import Child
 from streams.producers.environment import Identity
 from streams.producers.pipe import end_like, filter_through, follow, fresh_name
-from streams.producers.shipping_process import PipeSettings, ShippingRun
+from streams.producers.pipe_settings import PipeSettings, ShippingRun
 from streams.transport import Outgoing, TransportError
 
 
