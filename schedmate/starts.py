@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from scheduler_bridge.actuators import JobView
-from scheduler_bridge.actuators.base import SchedulerNodeState
 from scheduler_bridge.actuators.queue import Capacity, Need, Queue, RunningJob, WaitingJob
+from scheduler_bridge.actuators.views import SchedulerNodeState
 from simulate.starts import Lasting, NodeRoom, Present, Running, Waiting
 
 LATER: Final = ("Dependency", "JobHeldUser", "JobHeldAdmin", "Licenses", "Reservation")

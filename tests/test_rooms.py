@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.imported import rooms
+from tests.imported import circle, modules, rooms
 
 ROOT = Path(__file__).resolve().parents[1]
 MAY_IMPORT = {
@@ -30,3 +30,13 @@ def test_a_room_imports_only_rooms_below_it(room: str) -> None:
         if name in ROOMS - {room} - MAY_IMPORT[room]
     }
     assert not found
+
+
+def test_no_file_imports_itself_by_a_detour() -> None:
+    graph = modules(ROOT, ROOMS)
+    assert {"records", "processors.stage"} <= graph["processors.job"], "the imports were read"
+    assert circle(graph) == []
+
+
+def test_a_circle_would_be_found() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]

@@ -1,7 +1,8 @@
 """One folder a scheduler, the same file names in each: `actuator` (what can be asked of it), `jobs` and `nodes` (how those are read)."""
 
-from .base import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState, SchedulerNodeState
+from .base import Actuator, ActuatorError, SchedulerAway
 from .queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
+from .views import JobView, NodeView, SchedulerJobState, SchedulerNodeState
 
 __all__ = [
     "Actuator",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from eviction import WHOLE, Need, Share
 
-from .base import JobView, NodeView
+from .views import JobView, NodeView
 
 __all__ = ["WHOLE", "Capacity", "Need", "Queue", "RunningJob", "Share", "WaitingJob"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tests.docs.pages import ROOT
-from tests.imported import imports
+from tests.imported import circle, imports
 
 ROOM = ROOT / "processors"
 
@@ -32,27 +32,7 @@ def edges() -> Mapping[str, set[str]]:
     return found
 
 
-def circle(graph: Mapping[str, set[str]]) -> list[str]:
-    """Return a way that ends where it began; empty where there is none."""
-    done: set[str] = set()
-
-    def walk(name: str, way: list[str]) -> list[str]:
-        if name in way:
-            return [*way[way.index(name) :], name]
-        if name in done:
-            return []
-        found = next(filter(None, (walk(each, [*way, name]) for each in sorted(graph.get(name, ())))), [])
-        done.add(name)
-        return found
-
-    return next(filter(None, (walk(name, []) for name in sorted(graph))), [])
-
-
 def test_no_package_imports_itself_by_a_detour() -> None:
     graph = edges()
     assert {"classify", "track", "diagnose"} <= set(graph["state"]), "the imports were read"
     assert circle(graph) == []
-
-
-def test_a_circle_would_be_found() -> None:
-    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]

@@ -15,8 +15,8 @@ import pytest
 from records import StartEstimate, decode
 from schedmate.starts import Expected, present
 from scheduler_bridge.actuators import JobView
-from scheduler_bridge.actuators.base import NodeView, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.actuators.queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
+from scheduler_bridge.actuators.views import NodeView, SchedulerJobState, SchedulerNodeState
 from simulate.starts import start_ranges
 from streams.kafka import read_back
 from tests.servers.kafka import Kafka

@@ -8,7 +8,6 @@ from . import operations
 from .attributes import Attributes
 from .library import METHODS, PASSED_THROUGH
 from .library.argument_parsers import is_parser
-from .library.builtin_functions import method_of_super
 from .library.function_commands import call_command, call_group, is_command
 from .mappings import METHODS as MAPPING_METHODS
 from .mappings import extends_mapping, inherited
@@ -124,7 +123,7 @@ class Calls(Attributes):
         if isinstance(owner, Config) and isinstance(owner.get(name), (Function, Class, Instance)):
             return self.call(owner[name], arguments, keywords, None, line)
         if isinstance(owner, Model) and owner.name == "super":
-            return method_of_super(self, owner, name, arguments, keywords)
+            return _method_of_super(self, owner, name, arguments, keywords)
         own = isinstance(owner, Instance) and isinstance(owner.cls.find(name), Function)
         special = None if own else METHODS.get(name)
         if special is not None:
@@ -154,6 +153,31 @@ class Calls(Attributes):
 
 def _has(owner: Instance, name: str) -> bool:
     return name in owner.names or owner.cls.find(name) is not UNKNOWN
+
+
+def _method_of_super(
+    program: "Calls", owner: Model, name: str, arguments: tuple[Value, ...], keywords: Mapping[str, Value]
+) -> Value:
+    """Call `super().name(…)`, where `owner` is the model of `super()`."""
+    lineage, this, bases = owner.call
+    for cls in lineage:
+        if isinstance(cls.names.get(name), Function):
+            return program.call(program.bind(cls.names[name], this, cls), arguments, keywords, None)
+    if isinstance(this, Instance) and name == "__setattr__" and len(arguments) == 2:
+        return program.set_attribute(this, *arguments)
+    if isinstance(this, Instance) and extends_mapping(this):
+        return inherited(this, name, arguments, keywords)
+    special = METHODS.get(name)
+    result = special(program, this, arguments, keywords) if special is not None else NotImplemented
+    if result is not NotImplemented:
+        return result
+    outside = next((each for each in bases if isinstance(each, Term)), UNKNOWN)
+    called = Term("attribute", name, (outside,))
+    result = Term("call", name, (called, *arguments), keywords)
+    program.record(called, arguments, keywords, result, 0)
+    if isinstance(this, Instance) and name == "__init__":
+        this.keywords = {**this.keywords, **{key: each for key, each in keywords.items() if key not in this.keywords}}
+    return result
 
 
 def _wraps(called: Term) -> bool:

@@ -10,14 +10,9 @@ from typing import Any, TypeVar
 
 from records import Action
 from scheduler_bridge.act_keys import add_key
-from scheduler_bridge.actuators.base import (
-    Actuator,
-    ActuatorError,
-    JobView,
-    NodeView,
-    SchedulerJobState,
-)
+from scheduler_bridge.actuators.base import Actuator, ActuatorError
 from scheduler_bridge.actuators.queue import Queue
+from scheduler_bridge.actuators.views import JobView, NodeView, SchedulerJobState
 from scheduler_bridge.checkpoint_note import is_tellable
 from scheduler_clients.kubernetes import (
     ACTS,

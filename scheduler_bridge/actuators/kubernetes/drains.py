@@ -6,7 +6,8 @@ import msgspec
 
 from records import Action
 from scheduler_bridge.act_keys import add_key
-from scheduler_bridge.actuators.base import ActuatorError, NodeView
+from scheduler_bridge.actuators.base import ActuatorError
+from scheduler_bridge.actuators.views import NodeView
 from scheduler_clients.kubernetes import ACTS, KubernetesClient, KubernetesConflict, Node, Taint
 
 from .errors import translated

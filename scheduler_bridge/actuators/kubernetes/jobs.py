@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from scheduler_bridge.act_keys import read_keys
-from scheduler_bridge.actuators.base import JobView, SchedulerJobState
+from scheduler_bridge.actuators.views import JobView, SchedulerJobState
 from scheduler_bridge.opt_out import ANNOTATION
 from scheduler_clients.kubernetes import (
     ACTS,

@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from scheduler_bridge.actuators.base import ActuatorError, JobView, SchedulerJobState
+from scheduler_bridge.actuators.base import ActuatorError
+from scheduler_bridge.actuators.views import JobView, SchedulerJobState
 from scheduler_clients.kubernetes import (
     LINEAGE,
     Job,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from scheduler_bridge.act_keys import read_keys
-from scheduler_bridge.actuators.base import NodeView, SchedulerNodeState
+from scheduler_bridge.actuators.views import NodeView, SchedulerNodeState
 from scheduler_clients.kubernetes import ACTS, Node, Pod, Taint
 
 DRAINED_BY = "schedmate.io/drained-by"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from scheduler_bridge.actuators.base import JobView, SchedulerJobState
 from scheduler_bridge.actuators.queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
+from scheduler_bridge.actuators.views import JobView, SchedulerJobState
 from scheduler_clients.kubernetes import (
     Job,
     Node,

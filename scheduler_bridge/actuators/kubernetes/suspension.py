@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from scheduler_bridge.act_keys import add_key
-from scheduler_bridge.actuators.base import ActuatorError, SchedulerJobState
+from scheduler_bridge.actuators.base import ActuatorError
+from scheduler_bridge.actuators.views import SchedulerJobState
 from scheduler_clients.kubernetes import (
     ACTS,
     ATTEMPT,

@@ -4,8 +4,9 @@ import signal as signals
 from collections.abc import Callable
 
 from records import Action
-from scheduler_bridge.actuators.base import Actuator, ActuatorError, JobView, NodeView, SchedulerJobState
+from scheduler_bridge.actuators.base import Actuator, ActuatorError
 from scheduler_bridge.actuators.queue import Queue
+from scheduler_bridge.actuators.views import JobView, NodeView, SchedulerJobState
 from scheduler_bridge.checkpoint_note import is_tellable
 
 from .scheduler import LocalScheduler

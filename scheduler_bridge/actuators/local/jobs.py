@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from scheduler_bridge.actuators.base import JobView, SchedulerJobState
+from scheduler_bridge.actuators.views import JobView, SchedulerJobState
 
 from .process import Task
 

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from scheduler_bridge.actuators.base import SchedulerJobState
 from scheduler_bridge.actuators.queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
+from scheduler_bridge.actuators.views import SchedulerJobState
 
 from .jobs import LocalJob
 from .nodes import LocalNodes

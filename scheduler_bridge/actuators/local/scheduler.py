@@ -12,8 +12,9 @@ from typing import Any, Self
 import structlog
 
 from records import EventKind, JobEvent
-from scheduler_bridge.actuators.base import ActuatorError, JobView, NodeView, SchedulerJobState
+from scheduler_bridge.actuators.base import ActuatorError
 from scheduler_bridge.actuators.queue import Queue
+from scheduler_bridge.actuators.views import JobView, NodeView, SchedulerJobState
 
 from .events import event_of
 from .jobs import LocalJob, Output, slot_name

@@ -12,8 +12,9 @@ from contextlib import contextmanager, suppress
 
 from records import Action
 from scheduler_bridge.act_keys import read_keys
-from scheduler_bridge.actuators.base import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState
+from scheduler_bridge.actuators.base import Actuator, ActuatorError, SchedulerAway
 from scheduler_bridge.actuators.queue import Queue
+from scheduler_bridge.actuators.views import JobView, NodeView, SchedulerJobState
 from scheduler_bridge.checkpoint_note import is_tellable
 from scheduler_clients.ray import ACTS, RayActor, RayClient, RayConflict, RayError, RayJob, RayUnavailable, Submission
 

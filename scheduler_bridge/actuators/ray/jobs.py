@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from scheduler_bridge.act_keys import add_key, read_keys
-from scheduler_bridge.actuators.base import JobView, SchedulerJobState
+from scheduler_bridge.actuators.views import JobView, SchedulerJobState
 from scheduler_bridge.opt_out import ANNOTATION
 from scheduler_clients.ray import ACTS, EXCLUDED, INTENT, LINEAGE, RayJob, SubmissionName
 

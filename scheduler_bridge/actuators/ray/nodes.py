@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from scheduler_bridge.actuators.base import NodeView, SchedulerNodeState
+from scheduler_bridge.actuators.views import NodeView, SchedulerNodeState
 from scheduler_clients.ray import RayNode
 
 

@@ -4,8 +4,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from scheduler_bridge.actuators.base import SchedulerJobState
 from scheduler_bridge.actuators.queue import WHOLE, Capacity, Need, Queue, RunningJob, Share, WaitingJob
+from scheduler_bridge.actuators.views import SchedulerJobState
 from scheduler_clients.ray import SUPERVISOR_PREFIX, RayActor, RayPlacementGroup, RayTask
 
 from .jobs import Attempt, view

@@ -16,15 +16,9 @@ import structlog
 
 from records import Action
 from scheduler_bridge.act_keys import add_key, read_keys
-from scheduler_bridge.actuators.base import (
-    ActuatorError,
-    JobView,
-    NodeView,
-    SchedulerAway,
-    SchedulerJobState,
-    SchedulerNodeState,
-)
+from scheduler_bridge.actuators.base import ActuatorError, SchedulerAway
 from scheduler_bridge.actuators.queue import Queue
+from scheduler_bridge.actuators.views import JobView, NodeView, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.checkpoint_note import add_note, is_tellable
 from scheduler_bridge.node_check import NodeCheck
 from scheduler_bridge.opt_out import opts_out

@@ -1,6 +1,6 @@
 """Slurm's jobs as the bridge sees them."""
 
-from scheduler_bridge.actuators.base import JobView, SchedulerJobState
+from scheduler_bridge.actuators.views import JobView, SchedulerJobState
 from scheduler_clients.slurm import SlurmJob
 
 _STATES = {

@@ -1,7 +1,7 @@
 """Slurm's nodes as the bridge sees them."""
 
 from scheduler_bridge.act_keys import read_keys
-from scheduler_bridge.actuators.base import NodeView, SchedulerNodeState
+from scheduler_bridge.actuators.views import NodeView, SchedulerNodeState
 from scheduler_clients.slurm import SlurmNode
 
 _OUT = frozenset({"DOWN", "FAIL", "ERROR", "MAINT", "POWERED_DOWN", "POWERING_DOWN", "FUTURE"})

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterable, Mapping
 
-from scheduler_bridge.actuators.base import SchedulerJobState
 from scheduler_bridge.actuators.queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
+from scheduler_bridge.actuators.views import SchedulerJobState
 from scheduler_clients.slurm import SlurmJob, SlurmNode
 from scheduler_clients.slurm.gres import held_parts
 

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from scheduler_bridge.actuators.base import JobView, NodeView
 from scheduler_bridge.actuators.queue import Capacity, Queue, RunningJob, WaitingJob
+from scheduler_bridge.actuators.views import JobView, NodeView
 from scheduler_clients.slurm.cluster_names import qualified, qualified_all
 
 

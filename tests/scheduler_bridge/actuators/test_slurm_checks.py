@@ -8,8 +8,8 @@ import pytest
 
 from records import Action, Outcome
 from scheduler_bridge import Bridge
-from scheduler_bridge.actuators.base import SchedulerNodeState
 from scheduler_bridge.actuators.slurm import NodeChecks, SlurmActuator
+from scheduler_bridge.actuators.views import SchedulerNodeState
 from scheduler_bridge.bundle import Bundles
 from scheduler_clients.slurm import SlurmClient, SlurmCommands
 from scheduler_clients.slurm.node_check import MAX_OUTPUT, SlurmNodeCheck

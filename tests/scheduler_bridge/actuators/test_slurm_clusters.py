@@ -14,9 +14,9 @@ from scheduler_bridge.actuators import (
     SchedulerJobState,
     SchedulerNodeState,
 )
-from scheduler_bridge.actuators.base import JobView
 from scheduler_bridge.actuators.queue import Capacity, Need, RunningJob, Share, WaitingJob
 from scheduler_bridge.actuators.slurm import SlurmActuator, SlurmClusters
+from scheduler_bridge.actuators.views import JobView
 from scheduler_bridge.preemption.policy import PreemptionFacts, decide
 from scheduler_bridge.selectors import Selector
 from scheduler_clients.slurm import SlurmClient, SlurmCommands

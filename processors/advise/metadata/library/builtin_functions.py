@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from processors.advise.metadata import operations
-from processors.advise.metadata.mappings import entries, extends_mapping, inherited
+from processors.advise.metadata.mappings import entries
 from processors.advise.metadata.values import (
     UNKNOWN,
     Class,
@@ -205,31 +205,6 @@ def _subclasses(program: Program, owner: Value, arguments: Arguments, keywords: 
         return NotImplemented
     held = (each for module in program.modules.loaded for each in module.names.values())
     return list(dict.fromkeys(each for each in held if isinstance(each, Class) and owner in each.bases))
-
-
-def method_of_super(program: Program, owner: Value, name: str, arguments: Arguments, keywords: Keywords) -> Value:
-    """Call `super().name(…)`, where `owner` is the term of `super()`."""
-    lineage, this, bases = owner.call
-    for cls in lineage:
-        if isinstance(cls.names.get(name), Function):
-            return program.call(program.bind(cls.names[name], this, cls), arguments, keywords, None)
-    if isinstance(this, Instance) and name == "__setattr__" and len(arguments) == 2:
-        return program.set_attribute(this, *arguments)
-    if isinstance(this, Instance) and extends_mapping(this):
-        return inherited(this, name, arguments, keywords)
-    from . import METHODS as LIBRARY  # noqa: PLC0415  # which holds this module
-
-    special = LIBRARY.get(name)
-    result = special(program, this, arguments, keywords) if special is not None else NotImplemented
-    if result is not NotImplemented:
-        return result
-    outside = next((each for each in bases if isinstance(each, Term)), UNKNOWN)
-    called = Term("attribute", name, (outside,))
-    result = Term("call", name, (called, *arguments), keywords)
-    program.record(called, arguments, keywords, result, 0)
-    if isinstance(this, Instance) and name == "__init__":
-        this.keywords = {**this.keywords, **{key: each for key, each in keywords.items() if key not in this.keywords}}
-    return result
 
 
 EXTERNALS: Mapping[str, Any] = {
