@@ -36,7 +36,7 @@ def service(settings: Settings, name: str, signals: bool = True) -> Iterator[Ser
             signal.signal(number, lambda *_: running.stop.set())
     if settings.service.port:
         port = _serve(running.telemetry, settings.service)
-        log.info("serving metrics", command=name, address=f"http://{settings.service.listen}:{port}/metrics")
+        log.info("metrics_served", command=name, address=f"http://{settings.service.listen}:{port}/metrics")
     try:
         with exported(settings.service, name) as running.spans:
             yield running

@@ -53,7 +53,7 @@ def set_retention(client: Client, keep_days: Mapping[str, int] | int = KEEP_DAYS
                 client.command(f"ALTER TABLE {table} REMOVE TTL")
         changed.append(table)
     if changed:
-        log.info("retention set", tables=changed, days={**wanted, "default": default})
+        log.info("retention_set", tables=changed, days={**wanted, "default": default})
     return changed
 
 

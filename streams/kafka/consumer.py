@@ -124,9 +124,13 @@ class KafkaConsumer:
         try:
             self._consumer.commit(timeout_ms=COMMIT_MS)
         except MEMBERSHIP_ERRORS as error:
-            log.info("partitions moved before the commit; their owner repeats the work", error=type(error).__name__)
+            log.info(
+                "partitions_moved_before_commit",
+                error=type(error).__name__,
+                consequence="their owner repeats the work",
+            )
         except RetriableError as error:  # it did not answer, or died while it was asked
-            log.warning("the broker did not take the commit; the next one includes it", error=repr(error))
+            log.warning("commit_not_taken", error=repr(error), consequence="the next one includes it")
             return False
         except KafkaError as error:
             raise refused(self._connection, error, self._doing) from error

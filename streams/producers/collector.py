@@ -224,9 +224,7 @@ class Collector:
                 tail.follow(each)
             return tail
         if place is not None:
-            log.warning(
-                "the file that was being read is gone; what stands in its place is read from its beginning", path=path
-            )
+            log.warning("log_replaced", path=path, consequence="what stands in its place is read from its beginning")
         fresh = FilePosition(
             device=status.st_dev, inode=status.st_ino, owner=status.st_uid, producer=self._name(status)
         )
@@ -260,7 +258,7 @@ class Collector:
             self._refused.add(path)
             self.metrics.files_refused.inc()
             self.metrics.files_untrusted.inc(untrusted)
-            log.warning("file is left out", path=path, reason=reason)
+            log.warning("file_left_out", path=path, reason=reason)
 
     def _name(self, status: os.stat_result) -> str:
         started = int(self._clock() * 1000)

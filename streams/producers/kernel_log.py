@@ -78,7 +78,7 @@ class KernelLog:
             except BlockingIOError:
                 break
             except BrokenPipeError:  # the kernel wrote over what was next; the record after it is read now
-                log.warning("lines of the kernel's log were lost before they could be read", node=self._node)
+                log.warning("kernel_lines_lost", node=self._node)
                 continue
             if not record:
                 break

@@ -149,7 +149,7 @@ class Tail:
 
     def _restart(self, size: int) -> None:
         """The file was truncated: what comes is numbered anew, under a new name."""
-        log.info("log was truncated and starts again", path=self.path, offset=self._offset, size=size)
+        log.info("log_truncated", path=self.path, offset=self._offset, size=size)
         self.flush()
         status = os.fstat(self._file)
         self.acknowledged = FilePosition(
@@ -176,7 +176,7 @@ class Tail:
             piece=mark.piece,
             seq=self._seq,
         )
-        log.info("log was rotated", path=self.path)
+        log.info("log_rotated", path=self.path)
         self.idle_since = None
         self._open(file, place)
 

@@ -55,7 +55,7 @@ class Decoder:
         except InvalidRecord as error:
             return Decoded(made=[self.refuse(message, str(error))])
         except Exception as error:
-            log.exception("a message could not be read", position=message.position)
+            log.exception("message_unreadable", position=message.position)
             return Decoded(made=[self.refuse(message, f"reading it failed with {brief(error)}; please report this")])
 
     def _record(self, message: Message) -> Decoded:
@@ -77,7 +77,7 @@ class Decoder:
         if not self._misplaced_told:
             self._misplaced_told = True
             log.warning(
-                "message in another partition than its key's",
+                "message_in_wrong_partition",
                 key=key.decode(),
                 position=message.position,
                 then="set the producer's partitioner to murmur2 (librdkafka: partitioner=murmur2_random)",

@@ -226,7 +226,7 @@ class Engine(Generic[State]):
                 try:
                     taken = self._take(states, entry, message.position, record, poison.get(index))
                 except Exception as error:
-                    log.exception("a processor failed", position=message.position)
+                    log.exception("processor_failed", position=message.position)
                     self.failing.failed(key)
                     poison[index] = self._decoder.refuse(
                         message, f"a processor failed with {brief(error)}; please report this", "process"

@@ -98,7 +98,7 @@ class FaustAgent:
             # Not a message's fault (those become dead letters) and not the broker's absence (that is waited for): end, and let whoever
             # started the worker start it anew; the work is repeated from the last commit.
             self.failed = repr(error)
-            log.exception("the worker cannot go on", inputs=self._engine.processor.inputs)
+            log.exception("worker_failed", inputs=self._engine.processor.inputs)
             await self._app.crash(error)
             raise
         finally:

@@ -73,7 +73,7 @@ class Pump:
             except InvalidRecord as error:
                 self._bury(message, str(error), "decode")
             except Exception as error:
-                log.exception("a message could not be read", position=message.position)
+                log.exception("message_unreadable", position=message.position)
                 self._bury(message, f"reading it failed with {str(error)[:300]!r}; please report this", "decode")
         self.metrics.lag.set(sum(self.consumer.lag().values()) + len(messages))
         began = time.perf_counter()
@@ -102,7 +102,7 @@ class Pump:
             if not batch:
                 raise
             ((message, _),) = batch
-            log.exception("a record could not be dealt with", position=message.position)
+            log.exception("record_failed", position=message.position)
             self.failing.failed(str(message.key))
             self._bury(message, f"dealing with it failed with {str(error)[:300]!r}; please report this", "process")
 

@@ -87,7 +87,7 @@ class FailureReviewer:
             return
         self.metrics.disagreed.inc()
         log.info(
-            "the language model sees another cause",
+            "model_sees_another_cause",
             job=verdict.job,
             verdict=str(verdict.error_type),
             confidence=verdict.confidence,

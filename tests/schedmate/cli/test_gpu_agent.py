@@ -69,7 +69,7 @@ def test_without_a_broker_it_goes_on_counts_and_is_healthy(
     settings = ("--set", f"kafka.brokers=127.0.0.1:{broker}", "--set", f"service.port={port}")
     agent = start(running, no_driver, *settings, *REPLAY)
     assert agent.stderr is not None
-    while "serving metrics" not in (line := agent.stderr.readline()):
+    while "metrics_served" not in (line := agent.stderr.readline()):
         assert line, "ended before it served"
     while "replaying" not in (line := agent.stderr.readline()):
         assert line, "ended before it sampled"

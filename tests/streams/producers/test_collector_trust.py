@@ -38,7 +38,7 @@ def test_a_file_speaks_only_for_a_job_of_its_owner(site: Site) -> None:
         site.settle(collector)
     assert site.broker.lines == ["ada's"]
     assert value(collector.metrics.files_untrusted) == value(collector.metrics.files_refused) == 1
-    (refusal,) = [each for each in said if each["event"] == "file is left out"]
+    (refusal,) = [each for each in said if each["event"] == "file_left_out"]
     assert refusal["path"] == str(forged)
     assert refusal["reason"] == f"expected a file of user {ADA}, the owner of job 4711, got one of user {MALLORY}"
     in_home(site, MALLORY, "4712.out", b"mallory's\n")
