@@ -79,7 +79,7 @@ class Stack:
         finally:
             client.close()
 
-    def wait(self, what: str, ask: Callable[[], Found], seconds: float = 45.0) -> Found:
+    def wait(self, what: str, ask: Callable[[], Found], seconds: float = 90.0) -> Found:
         """Return what `ask` returns once that is true; fail with the end of all logs after `seconds`."""
         deadline = time.monotonic() + seconds
         while not (found := ask()):

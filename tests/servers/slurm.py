@@ -144,7 +144,7 @@ class Slurm:
         words = self.run("scontrol", "-d", "-o", "show", "job", job).split()
         return dict(word.split("=", 1) for word in words if "=" in word)
 
-    def wait(self, job: str, *states: str, seconds: float = 20) -> dict[str, str]:
+    def wait(self, job: str, *states: str, seconds: float = 60) -> dict[str, str]:
         """Return the job's fields once it is in one of `states`."""
         deadline = time.monotonic() + seconds
         while (fields := self.fields(job))["JobState"] not in states:

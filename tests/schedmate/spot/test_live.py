@@ -82,10 +82,10 @@ def test_spot_jobs_are_bounded_held_let_go_and_evicted(own_kafka: Kafka, own_slu
         held = newest(own_kafka, lambda quota: any(each.held for each in quota.beyond), log)
         assert [(each.job, each.gpus, each.fits) for each in held.beyond] == [(gang, 4, False)]
         slurm.run("scancel", *spot)
-        slurm.wait(gang, "RUNNING", seconds=60)
+        slurm.wait(gang, "RUNNING")
 
         urgent = submit(slurm, "--gres=gpu:2", partition="urgent")
-        slurm.wait(urgent, "RUNNING", seconds=60)
+        slurm.wait(urgent, "RUNNING")
         assert slurm.fields(gang)["Restarts"] == "1"
         cautious = newest(own_kafka, lambda quota: bool(quota.eviction_rate), log)
         assert cautious.safety < 1

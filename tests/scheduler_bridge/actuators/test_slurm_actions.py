@@ -316,7 +316,7 @@ def test_jobs_that_end_while_the_bridge_acts(slurm: Slurm, stand: Stand, action:
         with contextlib.suppress(ActuatorError):
             stand.carry_out(decision(action, job=job))
         rival.join()
-        fields = slurm.wait(job, "CANCELLED", seconds=60)
+        fields = slurm.wait(job, "CANCELLED")
         assert int(fields["Restarts"]) <= (action is Action.EVICT)
         result = stand.written.results[-1]
         assert result.outcome in (Outcome.DONE, Outcome.FAILED, Outcome.REFUSED), result

@@ -83,7 +83,7 @@ def test_a_drained_node_returns_once_it_passes_and_nobody_gets_on_it_before(slur
         stand.written.results[-1]
     )
     assert stand.state() == (SchedulerNodeState.UP, False)
-    slurm.wait(waiting, "COMPLETED", seconds=60)
+    slurm.wait(waiting, "COMPLETED")
     assert "schedmate-check" not in slurm.run("scontrol", "show", "reservation")
 
 

@@ -115,7 +115,7 @@ def test_a_command_whose_answer_is_lost_neither_stops_the_bridge_nor_doubles_the
             bridge.advance()
             time.sleep(0.02)
         assert written.outcomes == [Outcome.STARTED, Outcome.DONE], (answers, written.results)
-        assert slurm.wait(job, "COMPLETED", seconds=60)["Restarts"] == "1"
+        assert slurm.wait(job, "COMPLETED")["Restarts"] == "1"
         silent = commands.answers < 0
         if not silent:
             break
@@ -207,4 +207,4 @@ def test_a_controller_that_goes_in_the_middle_of_an_act_and_comes_back_doubles_n
         bridge.advance()
         time.sleep(0.02)
     assert written.outcomes == [Outcome.STARTED, Outcome.DONE], written.results
-    assert slurm.wait(job, "COMPLETED", seconds=60)["Restarts"] == "1"
+    assert slurm.wait(job, "COMPLETED")["Restarts"] == "1"

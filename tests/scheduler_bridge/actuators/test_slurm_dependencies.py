@@ -45,7 +45,7 @@ def test_who_waits_for_a_job_that_is_evicted_waits_for_its_next_run(slurm: Slurm
     }
     go.touch()
     for kind in ("afterok", "afterany"):
-        slurm.wait(waiting[kind], "COMPLETED", seconds=60)
+        slurm.wait(waiting[kind], "COMPLETED")
     assert slurm.fields(waiting["afternotok"])["JobState"] == "PENDING"
     slurm.run("scancel", waiting["afternotok"])
 
@@ -64,14 +64,14 @@ def test_who_waits_for_the_success_of_a_job_that_failed_waits_for_its_next_run(
     hopeless = slurm.submit("true", f"--dependency=afterok:{other}:{job}")
     slurm.wait(job, "FAILED")
     for kind in ("afterany", "afternotok"):
-        slurm.wait(waiting[kind], "COMPLETED", seconds=60)
+        slurm.wait(waiting[kind], "COMPLETED")
     until(lambda: all(given_up(slurm, each)() for each in (waiting["afterok"], f"{array}_1", hopeless)))
     seen = actuator.restart(job, (), f"restart/{KEY}")
     assert set(seen.dependents) == {waiting["afterok"], array}
     assert seen.seen()["dependents"] == ",".join(seen.dependents)
-    slurm.wait(job, "COMPLETED", seconds=60)
+    slurm.wait(job, "COMPLETED")
     for each in (waiting["afterok"], f"{array}_1", f"{array}_2"):
-        slurm.wait(each, "COMPLETED", seconds=60)
+        slurm.wait(each, "COMPLETED")
     assert given_up(slurm, hopeless)()
     slurm.run("scancel", hopeless)
 
@@ -86,16 +86,16 @@ def test_who_waits_for_a_job_that_goes_on_under_another_id_waits_for_that(slurm:
     well.touch()
     seen = stand.actuator().restart(job, (), f"restart/{KEY}")
     assert (seen.dependents, seen.successor) == ((waiting,), stand.submitted[0])
-    slurm.wait(seen.successor, "COMPLETED", seconds=60)
-    slurm.wait(waiting, "COMPLETED", seconds=60)
+    slurm.wait(seen.successor, "COMPLETED")
+    slurm.wait(waiting, "COMPLETED")
 
 
 def test_a_job_that_waited_for_another_starts_again_without_waiting(slurm: Slurm, actuator: SlurmActuator) -> None:
     first = slurm.submit("true")
     job = slurm.submit('test -n "$SLURM_RESTART_COUNT" || sleep 60', f"--dependency=afterok:{first}")
-    slurm.wait(job, "RUNNING", seconds=60)
+    slurm.wait(job, "RUNNING")
     actuator.evict(job, f"evict/{KEY}")
-    assert slurm.wait(job, "COMPLETED", seconds=60)["Restarts"] == "1"
+    assert slurm.wait(job, "COMPLETED")["Restarts"] == "1"
 
 
 def test_a_job_that_is_held_and_released_still_waits_for_the_other(slurm: Slurm, actuator: SlurmActuator) -> None:

@@ -187,7 +187,7 @@ def test_a_job_comes_back_as_its_users_and_nothing_of_ours_comes_with_it(
     seen.write_text("")
     monkeypatch.setenv("SCHEDMATE_KAFKA__PASSWORD", "a secret")
     successor = stand.actuator().restart(job, (), KEY).successor
-    assert forgetful.wait(successor, "FAILED", seconds=60)["UserId"] == f"nobody({nobody.pw_uid})"
+    assert forgetful.wait(successor, "FAILED")["UserId"] == f"nobody({nobody.pw_uid})"
     lines = seen.read_text().splitlines()
     assert lines[-1] == str(nobody.pw_uid)
     assert not [line for line in lines if "SCHEDMATE" in line or "secret" in line]

@@ -86,7 +86,7 @@ class TestHeterogeneousJobs:
         job = slurm.submit(f"sleep 0.2; {ONCE}", "--hold", *HET)
         slurm.run("scontrol", "update", f"JobId={job}+1", "ExcNodeList=n2")
         slurm.run("scontrol", "release", job)
-        slurm.wait(job, "FAILED", seconds=60)
+        slurm.wait(job, "FAILED")
         before = seen(actuator, job)
         assert before.state is SchedulerJobState.FAILED
         suspect = before.nodes[0]
@@ -94,16 +94,16 @@ class TestHeterogeneousJobs:
         assert (after.attempt, after.job, after.excluded) == (1, job, (suspect,))
         parts = [parse(slurm.run("scontrol", "show", "job", "-o", f"{job}+{part}").split("\n")[0]) for part in (0, 1)]
         assert [set(part.excluded_nodes) for part in parts if part] == [{suspect}, {suspect, "n2"}]
-        slurm.wait(job, "COMPLETED", seconds=60)
+        slurm.wait(job, "COMPLETED")
         assert suspect not in seen(actuator, job).nodes
 
     def test_a_part_stands_for_the_whole(self, slurm: Slurm, actuator: SlurmActuator) -> None:
         job = slurm.submit("sleep 60", "--no-requeue", *HET)
-        slurm.wait(job, "RUNNING", seconds=60)
+        slurm.wait(job, "RUNNING")
         assert actuator.evict(f"{job}+1", KEY.format("evict")).attempt == 1
         assert {slurm.fields(f"{job}+{part}")["Restarts"] for part in (0, 1)} == {"1"}
         assert seen(actuator, job).acts == (KEY.format("evict"),)
-        slurm.wait(job, "RUNNING", seconds=60)
+        slurm.wait(job, "RUNNING")
         assert actuator.cancel(job, KEY.format("cancel")).state is SchedulerJobState.CANCELLED
         assert {slurm.fields(f"{job}+{part}")["JobState"] for part in (0, 1)} == {"CANCELLED"}
 
@@ -115,7 +115,7 @@ class TestHeterogeneousJobs:
         assert "0" not in {slurm.fields(f"{job}+{part}")["Priority"] for part in (0, 1)}
         slurm.run("scancel", job)
         running = slurm.submit("sleep 60", "--gres=shard:2", "-N1", "-n1", ":", "-N1", "-n1", "--gres=shard:2")
-        slurm.wait(running, "RUNNING", seconds=60)
+        slurm.wait(running, "RUNNING")
         with pytest.raises(ActuatorError, match="packed by shards"):
             actuator.cancel_packing(running, KEY.format("cancel_packing"))
         slurm.run("scancel", running)
@@ -124,7 +124,7 @@ class TestHeterogeneousJobs:
         first, second = ("-N1", "-n1", "--gres=shard:2"), ("-N1", "-n4", "--gres=shard:4")
         waiting = slurm.submit("true", "--begin=now+1000", *first, ":", *second)
         running = slurm.submit("sleep 60", *first, ":", *second, "--output=/dev/null")
-        slurm.wait(running, "RUNNING", seconds=60)
+        slurm.wait(running, "RUNNING")
         queue = actuator.queue()
         [found] = [each for each in queue.waiting if each.view.job.startswith(waiting)]
         need = found.need
@@ -139,5 +139,5 @@ def test_a_word_in_the_comment_keeps_a_job_from_being_restarted(slurm: Slurm, ac
     willing = slurm.submit("exit 1", "--comment=schedmate-restart=none of it", "--output=/dev/null")
     opted_out = slurm.submit("exit 1", "--comment=mine schedmate-restart=no", "--output=/dev/null")
     for job in (willing, opted_out):
-        slurm.wait(job, "FAILED", seconds=60)
+        slurm.wait(job, "FAILED")
     assert [seen(actuator, job).opted_out for job in (willing, opted_out)] == [False, True]
